@@ -59,6 +59,8 @@ export class Exchange {
   /** What has come is being taken. */
   #isTaking = false;
   #behind: { read: number; since: number } | undefined;
+  /** Everything is looked through anew, up to that sequence number. */
+  #anewUntil: number | undefined;
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -67,11 +69,13 @@ export class Exchange {
   /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
   async read(oncaughtup: () => void): Promise<void> {
     const { cluster, state, signal } = this.#deps;
-    const { read } = state.marks;
+    const { read, doubtful } = state.marks;
+    // Servers of a cluster (2.9) that lost one another may number messages differently, so that what was read at one does not say what the next one still has.
+    if (doubtful && cluster.info.config.num_replicas > 1) this.#anewUntil = cluster.info.state.last_seq;
     const consumer = await cluster.js.consumers.get(cluster.stream, {
       filter_subjects: `${cluster.prefix}>`,
       deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: read + 1,
+      opt_start_seq: this.#anewUntil === undefined ? read + 1 : 1,
     });
     const queue: JsMsg[] = [];
     let draining: Promise<void> | undefined;
@@ -180,11 +184,31 @@ export class Exchange {
   }
 
   async #take(batch: readonly JsMsg[]): Promise<void> {
-    const { cluster, seal, state } = this.#deps;
-    const fresh = batch.filter(({ subject, seq }) => seq > (state.known(subject.slice(cluster.prefix.length))?.seq ?? 0));
+    const { state } = this.#deps;
     const received: Received[] = [];
-    for (const { subject, seq, data } of fresh) received.push(await readMessage(cluster, seal, { subject, seq, data }));
-    await this.#store(received, batch.at(-1)?.seq);
+    for (const message of batch) {
+      const one = await this.#news(message);
+      if (one) received.push(one);
+    }
+    const last = batch.at(-1)?.seq ?? 0;
+    await this.#store(received, Math.max(last, this.#anewUntil === undefined ? 0 : state.marks.read));
+    if (this.#anewUntil === undefined || last < this.#anewUntil) return;
+    this.#anewUntil = undefined;
+    state.note([], { doubtful: false });
+  }
+
+  /** What a message says that is not known; undefined where nothing is. */
+  async #news({ subject, seq, data }: Pick<JsMsg, 'subject' | 'seq' | 'data'>): Promise<Received | undefined> {
+    const { cluster, seal, state } = this.#deps;
+    const name = subject.slice(cluster.prefix.length);
+    const known = state.known(name);
+    if (!known || seq > known.seq) return readMessage(cluster, seal, { subject, seq, data });
+    if (this.#anewUntil === undefined) return undefined;
+    const one = await readMessage(cluster, seal, { subject, seq, data });
+    if (one.known.clock === known.clock) return undefined;
+    // It was replaced on its way here, or the servers have forgotten what they had acknowledged: the stream itself says which.
+    const now = await currentMessage(cluster, seal, name);
+    return now?.known.clock === known.clock ? undefined : now;
   }
 
   /** Brings what was received into the journal, and then notes that it is there. */

@@ -269,7 +269,10 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         try {
           await this.#session(() => (wait = first));
         } catch (error) {
-          if (!signal.aborted) this.#is('apart', problemOf(error));
+          if (!signal.aborted) {
+            this.#is('apart', problemOf(error));
+            if (!this.#state.marks.doubtful) this.#state.note([], { doubtful: true });
+          }
         }
         await pause(wait * (0.75 + Math.random() / 2), signal);
         wait = Math.min(most, wait * 2);

@@ -13,12 +13,14 @@ const marks = z.object({
   read: z.number(),
   /** Everything in the journal up to here is in the stream. */
   sent: position.nullable(),
+  /** A connection has broken, while the cluster may have been in trouble: its servers need not agree with each other on what was read. */
+  doubtful: z.boolean().default(false),
   /** When it was last looked what the cluster need not keep, in ms. */
   cleaned: z.number().default(0),
 });
 export type Marks = z.infer<typeof marks>;
 
-const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, cleaned: 0 };
+const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, doubtful: false, cleaned: 0 };
 
 /**
  * How far a bridge has come with the stream. All of it can be found out anew by reading the stream and sending everything, so it need not survive a power
@@ -93,7 +95,7 @@ export class SyncState {
   /** Everything is to be read and sent anew. */
   reset(stream: string, schema: number): void {
     this.#db.exec('DELETE FROM subjects; DELETE FROM attachments');
-    this.note([], { stream, schema, read: 0, sent: null });
+    this.note([], { stream, schema, read: 0, sent: null, doubtful: false });
   }
 
   close(): void {

@@ -7,14 +7,14 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { FakeBridge, lend } from '../../../../tests/support/fake-bridge.ts';
 import { Authorizations, type Granted, PENDING_MS } from './authorizations.ts';
 
-const ORIGIN = 'http://127.0.0.1:7333';
+const CALLBACK = 'http://127.0.0.1:7333/oauth/callback';
 
 function made() {
   const clock = new FakeClock();
   const faults: unknown[] = [];
   const authorizations = new Authorizations({
     clock,
-    bridge: new FakeBridge(lend(oauthPort, oauthHandlers(ORIGIN))),
+    bridge: new FakeBridge(lend(oauthPort, oauthHandlers(CALLBACK))),
     fault(error) {
       faults.push(error);
       return new RpcError('INTERNAL_ERROR', 'Something went wrong (id)');
@@ -41,7 +41,7 @@ describe('an authorization', () => {
   verifies('oauth/state', 'good once, with a state of 256 bits, at the address of the bridge', async () => {
     const { begin, answer, traded } = made();
     const { state, redirectUri } = await begin();
-    expect(redirectUri).toBe(`${ORIGIN}/oauth/callback`);
+    expect(redirectUri).toBe(CALLBACK);
     expect(state).toMatch(/^[\w-]{43}$/);
     expect((await begin('Another')).state).not.toBe(state);
     expect(await Promise.all(Array.from({ length: 4 }, () => answer({ state, code: 'c1', iss: 'https://a.test' })))).toMatchObject([

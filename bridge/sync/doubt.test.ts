@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { describe, test } from 'vitest';
+import { streamsOf } from '#shared/sync/nats/places.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { KEY, version, versions } from '../journal/fixture.ts';
+import { RecordSeal } from './record-seal.ts';
+import { SyncState } from './state.ts';
+import { agreed, is, machine, settings } from './tests/machine.ts';
+import { hasNats } from './tests/nats-server.ts';
+import { threeNodes } from './tests/three-nodes.ts';
+
+const { records: STREAM } = streamsOf(new RecordSeal(KEY).vault);
+
+if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('servers that number messages differently after trouble', () => {
+  verifies(
+    'vault.cluster/faults',
+    'what was skipped, and what was acknowledged and is not there, is found when the connection is made anew',
+    async () => {
+      await using nats = await threeNodes();
+      await using one = await machine(settings(nats.urls));
+      await using two = await machine(settings(nats.urls));
+      for (const each of [one, two]) await is(each, 'shared');
+      await one.journal.push(versions(5), 'a');
+      await agreed([one, two], 5);
+
+      const away = await one.away();
+      const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
+      const before = [...state.all()].map(({ name }) => [name, state.known(name)] as const);
+      await two.journal.push([version('a0', 2000, 'b'), version('a1', 2000, 'b')], 'b');
+      const jsm = await jetstreamManager(await nats.nodes[0].operator());
+      let last = 0;
+      await until(async () => (last = (await jsm.streams.info(STREAM)).state.last_seq) >= 7, 'what the other one wrote');
+      // As if both had been read past: one subject with an older number, the other with the very number that the stream has by now.
+      for (const [at, [name, known]] of before.entries()) if (known) state.note([[name, { ...known, seq: at % 2 ? last : known.seq }]]);
+      state.note([], { read: last, doubtful: true });
+      state.close();
+      await away.back();
+      await agreed([one, two], (records) => records.filter(({ clock }) => clock.endsWith('-b')).length === 2, 20_000);
+    },
+    120_000,
+  );
+});
