@@ -16,16 +16,14 @@ import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
 import type { RecordSeal } from './record-seal.ts';
+import { lookThrough, PAGE, STALL_MS, stalled } from './look-through.ts';
 import type { SyncState } from './state.ts';
 
 /** Who the journal takes the stream's records for. */
 export const CLUSTER_ORIGIN = 'cluster';
 
-const PAGE = 200;
 /** Messages on their way at once. */
 const WIDTH = 50;
-/** A stream that has had something for so long, of which nothing comes, is asked for anew. */
-const STALL_MS = 15_000;
 /** How often one record is tried against others who write it at the same time. */
 const TRIES = 20;
 
@@ -59,8 +57,6 @@ export class Exchange {
   /** What has come is being taken. */
   #isTaking = false;
   #behind: { read: number; since: number } | undefined;
-  /** Everything is looked through anew, up to that sequence number. */
-  #anewUntil: number | undefined;
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -69,13 +65,11 @@ export class Exchange {
   /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
   async read(oncaughtup: () => void): Promise<void> {
     const { cluster, state, signal } = this.#deps;
-    const { read, doubtful } = state.marks;
-    // Servers of a cluster (2.9) that lost one another may number messages differently, so that what was read at one does not say what the next one still has.
-    if (doubtful && cluster.info.config.num_replicas > 1) this.#anewUntil = cluster.info.state.last_seq;
+    const { read } = state.marks;
     const consumer = await cluster.js.consumers.get(cluster.stream, {
       filter_subjects: `${cluster.prefix}>`,
       deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: this.#anewUntil === undefined ? read + 1 : 1,
+      opt_start_seq: read + 1,
     });
     const queue: JsMsg[] = [];
     let draining: Promise<void> | undefined;
@@ -121,6 +115,11 @@ export class Exchange {
     }
   }
 
+  /** Looks through all that the stream has, once more (look-through.ts). */
+  lookThrough(): Promise<void> {
+    return lookThrough(this.#deps, (batch) => this.#alone(() => this.#take(batch, true)));
+  }
+
   /**
    * Rejects where the stream goes on past what was read, and nothing comes for a while: a server may forget whom it was to send to, and a client to ask
    * again. `last`: the stream's newest sequence number.
@@ -133,7 +132,7 @@ export class Exchange {
     }
     if (this.#behind?.read !== read) this.#behind = { read, since: performance.now() };
     if (performance.now() - this.#behind.since < STALL_MS || !(await this.#hasMore())) return;
-    throw new ClusterProblem('unreachable', 'The stream has more, but does not send it to this bridge');
+    throw stalled();
   }
 
   /**
@@ -183,27 +182,23 @@ export class Exchange {
     return turn;
   }
 
-  async #take(batch: readonly JsMsg[]): Promise<void> {
-    const { state } = this.#deps;
+  /** `isAnew`: it was read before, or should have been. */
+  async #take(batch: readonly JsMsg[], isAnew = false): Promise<void> {
     const received: Received[] = [];
     for (const message of batch) {
-      const one = await this.#news(message);
+      const one = await this.#news(message, isAnew);
       if (one) received.push(one);
     }
-    const last = batch.at(-1)?.seq ?? 0;
-    await this.#store(received, Math.max(last, this.#anewUntil === undefined ? 0 : state.marks.read));
-    if (this.#anewUntil === undefined || last < this.#anewUntil) return;
-    this.#anewUntil = undefined;
-    state.note([], { doubtful: false });
+    await this.#store(received, isAnew ? undefined : batch.at(-1)?.seq);
   }
 
   /** What a message says that is not known; undefined where nothing is. */
-  async #news({ subject, seq, data }: Pick<JsMsg, 'subject' | 'seq' | 'data'>): Promise<Received | undefined> {
+  async #news({ subject, seq, data }: JsMsg, isAnew: boolean): Promise<Received | undefined> {
     const { cluster, seal, state } = this.#deps;
     const name = subject.slice(cluster.prefix.length);
     const known = state.known(name);
     if (!known || seq > known.seq) return readMessage(cluster, seal, { subject, seq, data });
-    if (this.#anewUntil === undefined) return undefined;
+    if (!isAnew) return undefined;
     const one = await readMessage(cluster, seal, { subject, seq, data });
     if (one.known.clock === known.clock) return undefined;
     // It was replaced on its way here, or the servers have forgotten what they had acknowledged: the stream itself says which.
