@@ -91,7 +91,9 @@ describe.runIf(hasNats)('the example of a cluster', () => {
       for (const address of nats.health)
         await until(async () => (await fetch(address).catch(() => undefined))?.ok === true, 'a server that says it is well', 60_000);
       const share = ['sync', 'nats', ...nats.urls, '--user', 'perch'];
-      await run(one, share, PASSWORD);
+      // They are well before they have chosen who leads.
+      const isReady = async (): Promise<boolean> => !(await runPerch(share, { PERCH_HOME: one }, PASSWORD)).stderr.includes('warning: ');
+      await until(isReady, 'servers that agree', 60_000);
       await run(two, ['sync', 'join'], await run(one, ['sync', 'phrase']));
       await run(two, share, PASSWORD);
       await first.restart();

@@ -205,6 +205,6 @@ export async function until(condition: () => boolean | Promise<boolean>, what = 
     const waited = Date.now() - began;
     if (waited > ms) throw new Error(`${what} did not come about in ${ms / 1000} s`);
     // A turn at first, for what memory links answer at once; then ever longer: who asks a gateway without a pause is refused.
-    await new Promise((resolve) => (waited < 10 ? setImmediate(resolve) : setTimeout(resolve, Math.min(50, waited / 4))));
+    await new Promise((resolve) => (waited < 10 ? setImmediate(resolve) : setTimeout(resolve, Math.min(110, waited / 4))));
   }
 }
