@@ -30,6 +30,8 @@ class Outbox {
   problem = $state<string | null>(null);
   readonly #channel = new BroadcastChannel(named('perch-outbox'));
   readonly #delivering = new Set<string>();
+  /** Has the one that delivers a chat's messages look what has come meanwhile. */
+  readonly #wake = new Map<string, () => void>();
   /** Entries that this browser could not keep: no reading of what is kept tells that they are gone. */
   readonly #unkept = new Set<string>();
   /** Counts what this tab has changed: what was read before the last change is out of date. */
@@ -130,7 +132,7 @@ class Outbox {
   }
 
   async #deliverAll(chat: string): Promise<void> {
-    if (this.#delivering.has(chat)) return;
+    if (this.#delivering.has(chat)) return this.#wake.get(chat)?.();
     this.#delivering.add(chat);
     try {
       // Queues behind the tab that is at it; that tab's death frees the lock.
@@ -143,11 +145,20 @@ class Outbox {
           if (due.length === 0 || gateway.state !== 'online') return;
           const stored: (() => Promise<boolean>)[] = [];
           for (const entry of together(due)) stored.push(await this.#handOver(entry));
-          if ((await Promise.all(stored.map((wait) => wait()))).includes(false)) return;
+          for (let outcomes: boolean[] | undefined; !outcomes;) {
+            const woken = new Promise<undefined>((wake) => this.#wake.set(chat, () => wake(undefined)));
+            outcomes = await Promise.race([Promise.all(stored.map((wait) => wait())), woken]);
+            if (outcomes?.includes(false)) return;
+            await this.#moving;
+            // What is to go in beside what goes in already waits for nothing.
+            if (due.some(({ steer }) => steer) && !outcomes)
+              for (const entry of this.of(agentId, sessionId).filter(isDue)) if (entry.steer) stored.push(await this.#handOver(entry));
+          }
         }
       });
     } finally {
       this.#delivering.delete(chat);
+      this.#wake.delete(chat);
     }
   }
 
