@@ -256,7 +256,7 @@ describe('the browser that agents drive, on its page', () => {
       const [x, y] = place(200, 120);
       const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null) =>
         session.send('Input.dispatchTouchEvent', { type, touchPoints: at === null ? [] : [{ x, y: at }] });
-      const isTapped = async (): Promise<boolean> => /, up \d+ \d+$/.test(String(await did()).slice(before.length));
+      const isTapped = async (): Promise<boolean> => /, up \d+ \d+/.test(String(await did()).slice(before.length));
       // One in the moment in which the wheel changes hands may come to nothing.
       for (let tries = 1; tries <= 3 && !(await isTapped()); tries++) {
         await touch('touchStart', y);
@@ -265,7 +265,7 @@ describe('the browser that agents drive, on its page', () => {
           if (tries === 3) throw error;
         });
       }
-      expect(String(await did()).slice(before.length)).toMatch(/^, down (199|200|201) (119|120|121) 0 1, up \d+ \d+$/);
+      expect(String(await did()).slice(before.length)).toMatch(/^, down (199|200|201) (119|120|121) 0 [12], up \d+ \d+/);
       await touch('touchStart', box.y + box.height - 20);
       for (const part of [60, 120, 200]) await touch('touchMove', box.y + box.height - part);
       await touch('touchEnd', null);
