@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { selfSigned } from '../support/self-signed.ts';
-import { overflowing } from './accessibility.ts';
+import { overflowing, remaining } from './accessibility.ts';
 import { launchBrowser } from './browser.ts';
 import { connected, LINKED } from './connected.ts';
 import { perch as command, startPerch } from './harness.ts';
@@ -38,7 +38,7 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
       await composer.press('Enter');
       await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy this reply' }).waitFor();
       await shoot(page, 'phone');
-      expect(await overflowing(page)).toEqual([]);
+      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
 
       // This machine's own tab, at its own origin, has the same chat.
       await using browser = await launchBrowser();

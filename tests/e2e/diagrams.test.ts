@@ -39,7 +39,7 @@ describe('diagrams of an answer', () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await until(async () => (await drawnSource(page, 'Flowchart')) !== light, 'the diagram to be drawn for the dark');
     expect(await remaining(() => lowContrast(page), 'dark')).toEqual([]);
-    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
     await until(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light again');
 

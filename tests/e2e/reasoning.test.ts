@@ -40,7 +40,7 @@ describe('what a model thinks', () => {
     await page.keyboard.press('Enter');
     await block.locator('strong').getByText('Owls').waitFor();
     await shoot(page, 'thought');
-    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     expect(await remaining(() => lowContrast(page), 'thoughts')).toEqual([]);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
     expect(at.browser.foreignRequests).toEqual([]);

@@ -85,7 +85,7 @@ describe('what an answer shows', () => {
     expect(await code.nth(0).textContent()).toBe(long);
     expect(await code.nth(0).locator('span').count()).toBe(0);
     expect(await code.nth(1).evaluate((element) => element.textContent.length)).toBe(line.length);
-    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     safe();
     await page.close();
   });
@@ -203,7 +203,7 @@ describe('what an answer shows', () => {
         .waitFor({ timeout: 20_000 });
       await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
       expect(await replies(page).textContent()).toContain('the end');
-      expect(await overflowing(page)).toEqual([]);
+      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
       safe();
       await page.close();
     }
@@ -237,7 +237,7 @@ describe('what an answer shows', () => {
           .waitFor();
         expect((await replies(page).locator('.prose').innerText()).length).toBeGreaterThan(size - 10);
         await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
-        expect(await overflowing(page)).toEqual([]);
+        expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
         safe();
         await page.close();
       }
@@ -297,7 +297,7 @@ describe('what an answer shows', () => {
     await card('all').getByRole('button', { name: 'Show', exact: true }).click();
     await card('all').getByText('more characters').waitFor();
     expect(await replies(page).textContent()).not.toContain('left out here');
-    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     safe();
     await page.close();
   });

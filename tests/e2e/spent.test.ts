@@ -35,7 +35,7 @@ describe('what a reply took', () => {
     const details = page.getByRole('dialog', { name: 'Details of this reply' });
     expect(await details.innerText()).toMatch(/Tokens in\s+600\s+Tokens out\s+100\s+Counted\s+by the provider\s+Cost\s+\$0\.0008/);
     await shoot(page, 'details');
-    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     await page.keyboard.press('Escape');
     await details.waitFor({ state: 'detached' });
 

@@ -54,7 +54,7 @@ describe('versions of what was said', () => {
     await replies(page).getByText('And elsewhere.').waitFor();
     await earlier(page, 'Version 2 of 2').waitFor();
     await shoot(page, 'versions');
-    expect(await overflowing(page)).toEqual([]);
+    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     expect(await remaining(() => lowContrast(page), 'versions')).toEqual([]);
     await earlier(page, 'Version 2 of 2').click();
     await replies(page).getByText('It goes on there.').waitFor();

@@ -61,7 +61,11 @@ export class Comparison {
 
   /** Sends one message to each model; the ids of their chats. */
   send(text: string, files: PickedFile[], now: boolean): string[] {
-    this.columns = this.columns.map((column) => ({ ...column, chat: column.chat ?? chats.get(MAIN_AGENT, chats.newId()) }));
+    if (!this.started) {
+      // Their ids are in the order of the columns: the chats themselves begin at once, in any order.
+      const ids = this.columns.map(() => chats.newId()).sort();
+      this.columns = this.columns.map((column, nth) => ({ ...column, chat: chats.get(MAIN_AGENT, ids[nth] ?? chats.newId()) }));
+    }
     return this.columns.flatMap(({ chat, model }) => {
       if (!chat) return [];
       models.choose(chat.key, model);
@@ -89,7 +93,7 @@ export const pairTag = (sessionIds: readonly string[]): string => m.chat_compare
 /** The chats of the comparison that a chat came of, as its page shows them; none where it came of none, or the others are gone. */
 export async function comparedWith({ agentId, tags }: SessionEntry): Promise<string[]> {
   for (const tag of tags) {
-    const marked = (await gateway.call('sessions.list', { agentId, tag })).sessions.sort((a, b) => a.createdAt - b.createdAt);
+    const marked = (await gateway.call('sessions.list', { agentId, tag })).sessions.sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1));
     // The mark is said in the language that was spoken then, but always names the first of them.
     const first = marked.find(({ sessionId }) => tag.includes(sessionId.slice(0, TAG_CHARS)));
     const ids = [...new Set([first, ...marked])].flatMap((entry) => entry?.sessionId ?? []).slice(0, MOST_COLUMNS);
