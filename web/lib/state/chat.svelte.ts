@@ -11,7 +11,8 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
 import { announcer } from './announcer.svelte.ts';
 import { LiveRun } from './live-run.svelte.ts';
-import { outbox, type OutboxEntry } from './outbox.svelte.ts';
+import { outbox } from './outbox.svelte.ts';
+import type { OutboxEntry } from './outbox-entries.svelte.ts';
 import type { PickedFile } from './page-db.ts';
 import { storage } from './storage.svelte.ts';
 
@@ -54,7 +55,7 @@ export class Chat {
   #unwanted: string | undefined;
 
   readonly items = $derived(itemsOf(this.#texts.in(this.messages), this.#keys));
-  readonly outgoing = $derived.by(() => outbox.of(this.agentId, this.sessionId));
+  readonly outgoing = $derived.by(() => outbox.kept.of(this.agentId, this.sessionId));
   readonly busy = $derived(this.live !== null || this.asking);
   /** What waits for its turn, behind the reply under way or the message that is on its way. */
   readonly queued = $derived.by(() => {

@@ -1,0 +1,108 @@
+import { SvelteMap } from 'svelte/reactivity';
+import { named } from '#lib/demo.ts';
+import { problemOf } from '#lib/errors.ts';
+import { m } from '#lib/i18n/frame.ts';
+import { type OutboxRecord, pageDb } from './page-db.ts';
+
+export interface OutboxEntry extends OutboxRecord {
+  /** `sent`: this tab has handed it over, and waits for the gateway to store it. `moving`: this tab asks for it back. `taken`: another tab has, and is about to say what becomes of it. */
+  state: 'waiting' | 'sent' | 'moving' | 'taken' | 'failed';
+}
+
+/** The messages of the outbox as this browser keeps them, and what this tab does with each. Other tabs are told of every change. */
+export class OutboxEntries {
+  readonly entries = new SvelteMap<string, OutboxEntry>();
+  /** Set when this browser could not keep a message: it lives as long as the page. */
+  problem = $state<string | null>(null);
+  readonly #channel = new BroadcastChannel(named('perch-outbox'));
+  /** Entries that this browser could not keep: no reading of what is kept tells that they are gone. */
+  readonly #unkept = new Set<string>();
+  /** Counts what this tab has changed: what was read before the last change is out of date. */
+  #changes = 0;
+
+  /** Another tab has changed what is kept. */
+  onChanged(listener: () => void): void {
+    this.#channel.onmessage = listener;
+  }
+
+  /** Entries of one chat, in the order in which they go. */
+  of(agentId: string, sessionId: string): OutboxEntry[] {
+    return [...this.entries.values()]
+      .filter((entry) => entry.agentId === agentId && entry.sessionId === sessionId)
+      .sort((a, b) => a.place - b.place);
+  }
+
+  /** `claim`: only while no other tab has taken it back or away, which only what is kept says for certain. */
+  async change(entry: OutboxEntry, claim = false): Promise<void> {
+    this.#changes++;
+    this.entries.set(entry.id, entry);
+    const { state: _, ...record } = entry;
+    try {
+      const { store, done } = (await pageDb()).transaction('outbox', 'readwrite');
+      if (claim && !this.#unkept.has(entry.id) && (await store.get(entry.id))?.failure !== null) {
+        this.entries.delete(entry.id);
+        return;
+      }
+      await Promise.all([store.put($state.snapshot(record)), done]);
+      this.#unkept.delete(entry.id);
+      this.problem = null;
+      this.#channel.postMessage('changed');
+    } catch (error) {
+      this.#unkept.add(entry.id);
+      this.problem = problemOf(error, m.chat_doing_keep_message()).message;
+    }
+  }
+
+  async forget(id: string): Promise<void> {
+    this.#changes++;
+    this.entries.delete(id);
+    this.#unkept.delete(id);
+    try {
+      await (await pageDb()).delete('outbox', id);
+      this.#channel.postMessage('changed');
+    } catch {
+      // At the next visit it is found in the history, and not sent again.
+    }
+  }
+
+  /** Takes over what other tabs and earlier visits have kept. */
+  async read(): Promise<void> {
+    try {
+      const records = await this.#kept();
+      const ids = new Set(records.map(({ id }) => id));
+      for (const { id, state } of this.entries.values())
+        if (!ids.has(id) && state !== 'sent' && state !== 'moving' && !this.#unkept.has(id)) this.entries.delete(id);
+      for (const record of records) {
+        const state = this.entries.get(record.id)?.state;
+        const untold = state === 'taken' && record.tried && !record.failure;
+        if (state !== 'sent' && state !== 'moving' && !untold)
+          this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
+      }
+    } catch (error) {
+      this.problem = problemOf(error, m.chat_doing_read_waiting()).message;
+    }
+  }
+
+  /** What is kept of an entry: another tab may have changed it. */
+  async keptOf(entry: OutboxEntry): Promise<OutboxRecord | undefined> {
+    if (this.#unkept.has(entry.id)) return entry;
+    try {
+      const kept = await (await pageDb()).get('outbox', entry.id);
+      return kept && withPlace(kept);
+    } catch {
+      return entry;
+    }
+  }
+
+  /** What this browser has kept, as it is with every change that this tab has made. */
+  async #kept(): Promise<OutboxRecord[]> {
+    for (;;) {
+      const changes = this.#changes;
+      const records = (await (await pageDb()).getAll('outbox')).map(withPlace);
+      if (changes === this.#changes) return records;
+    }
+  }
+}
+
+/** Those that an earlier build has kept go in the order in which they were written. */
+const withPlace = (record: OutboxRecord): OutboxRecord => ({ ...{ place: record.createdAt, steer: false }, ...record });
