@@ -47,6 +47,7 @@ export class Chat {
   readonly #texts = new LeftOutTexts(async (messageId) => (await gateway.call('chat.text', { ...this.#ids, messageId })).text);
   readonly #off: (() => void)[];
   #loads = 0;
+  #loading: Promise<void> = Promise.resolve();
   #refresh: ReturnType<typeof setTimeout> | undefined;
   /** Counts messages and ends that events told of. */
   #changes = 0;
@@ -96,14 +97,18 @@ export class Chat {
     for (const off of this.#off) off();
   }
 
-  /** Reads the newest page, and joins the reply under way. What is shown stays where reading fails. */
-  async load(limit = PAGE): Promise<void> {
+  /** Reads the newest page, and joins the reply under way. What is shown stays where reading fails. One that a later one overtakes ends with that. */
+  load(limit = PAGE): Promise<void> {
+    return (this.#loading = this.#load(limit));
+  }
+
+  async #load(limit: number): Promise<void> {
     const load = ++this.#loads;
     const changes = this.#changes;
     try {
       const { messages, versions, cursor, runs } = await gateway.call('chat.history', { ...this.#ids, limit });
       await this.#texts.fetchNewest(messages);
-      if (load !== this.#loads) return;
+      if (load !== this.#loads) return await this.#loading;
       // The page may be older than what has been told meanwhile.
       if (changes !== this.#changes) return await this.load(limit);
       this.elsewhere = false;
@@ -112,7 +117,7 @@ export class Chat {
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
     } catch (error) {
-      if (load !== this.#loads) return;
+      if (load !== this.#loads) return await this.#loading;
       if (error instanceof RpcError && NO_SUCH_CHAT.includes(error.code)) {
         if (changes !== this.#changes) return await this.load(limit);
         this.#notHere();
