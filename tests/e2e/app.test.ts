@@ -334,7 +334,12 @@ describe('this browser alone', () => {
     await ask(two, 'Where is my data kept?');
     await one.getByText('Where is my data kept?').first().waitFor();
     await until(async () => (await replies(one).count()) === 2 && (await stop(one).count()) === 0);
+    // A worker may outlive its page for a moment, and a reply begun by it would be cut short with it.
+    const owner = (): Promise<string | undefined> =>
+      two.evaluate(async () => (await navigator.locks.query()).held?.find(({ name }) => name === 'perch-gateway')?.clientId);
+    const first = await owner();
     await one.close();
+    await until(async () => ![undefined, first].includes(await owner()), 'the second tab’s worker to take over');
     await ask(two, 'How do I add a model?');
     await until(async () => (await replies(two).count()) === 3);
     await replies(two)
