@@ -25,8 +25,6 @@ export const STATE_FILE = 'sync-state.sqlite';
 const RETRY_MS = { first: 250, most: 15_000 };
 /** How often it is looked whether the stream is still the same. */
 const LOOK_MS = 3000;
-/** Servers that have found each other again have the same by then. */
-const AGREED_MS = 20_000;
 const PARTING_MS = 500;
 const COUNTED = 1000;
 
@@ -329,7 +327,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       const parts = [
         ...[closed, exchange.read(caughtUp.resolve), sending],
         ...[this.#presence.run(cluster, signal), this.#look(cluster, exchange, signal), keepClean(shared, signal, log)],
-        caughtUp.promise.then(() => this.#lookAgain(cluster, exchange, signal)),
+        caughtUp.promise.then(() => this.#lookAgain(exchange, signal)),
       ];
       try {
         await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
@@ -383,16 +381,10 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     }
   }
 
-  /** After trouble: at once, and when the servers had time to agree with each other. */
-  async #lookAgain({ info }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
-    if (!this.#state.marks.doubtful) return;
-    if (info.config.num_replicas > 1) {
-      for (const ms of [0, AGREED_MS]) {
-        await pause(ms, signal);
-        if (signal.aborted) return;
-        await exchange.lookThrough();
-      }
-    }
+  /** After trouble. */
+  async #lookAgain(exchange: Exchange, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || !this.#state.marks.doubtful) return;
+    await exchange.lookAgain();
     if (!signal.aborted) this.#state.note([], { doubtful: false });
   }
 
