@@ -73,5 +73,5 @@ verifies('vault.cluster/browser-over', 'an opened vault reads it anew each time,
     expect(await vault.browserWay?.()).toEqual({ servers: websocket, token });
     vault.ring.write(`it was ${token}`);
   }
-  expect(JSON.stringify(vault.ring.read({ after: 0, limit: 100, level: 'info' }))).not.toContain('secret-word');
+  expect(JSON.stringify(vault.ring.read({ ring: vault.ring.id, after: 0, limit: 100, level: 'info' }))).not.toContain('secret-word');
 });
