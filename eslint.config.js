@@ -47,7 +47,15 @@ export const walls = [
   { target: './web/gateway/nats', from: ['./web/gateway/ports', './web/gateway/host', './web/paint', './web/lib', './web/routes'] },
   {
     target: './web/gateway/ports',
-    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/host', './web/paint', './web/lib', './web/routes'],
+    from: [
+      './web/gateway/storage',
+      './web/gateway/sync',
+      './web/gateway/nats',
+      './web/gateway/host',
+      './web/paint',
+      './web/lib',
+      './web/routes',
+    ],
   },
   // Painting is for pages and for the worker: it knows the shapes alone.
   { target: './web/paint', from: './web', except: ['./paint'] },
@@ -55,7 +63,15 @@ export const walls = [
   // What the demo plays is outside of the gateway: it knows the core, and where the host takes it in.
   {
     target: './web/gateway/demo',
-    from: ['./web/gateway/storage', './web/gateway/sync', './web/gateway/ports', './web/paint', './web/lib', './web/routes'],
+    from: [
+      './web/gateway/storage',
+      './web/gateway/sync',
+      './web/gateway/nats',
+      './web/gateway/ports',
+      './web/paint',
+      './web/lib',
+      './web/routes',
+    ],
   },
   { target: './web/lib', from: './web/gateway', except: WORKER_BY_URL },
   { target: './web/lib', from: './web/routes' },

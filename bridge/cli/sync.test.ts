@@ -58,7 +58,15 @@ verifies('vault.cluster/setting', 'is kept for the owner alone, shows no secret,
   const status = await run(['status']);
   expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('The cluster cannot be reached') });
   expect(set.stdout + set.stderr + status.stdout + status.stderr).not.toContain('secret-word');
+  expect(set.stderr).not.toContain('Browsers');
+  const web = await run(['nats', 'nats://127.0.0.1:1', '--websocket', 'wss://outside:443', 'ws://127.0.0.1:2', '--token'], 'secret-word\n');
+  expect(web).toMatchObject({ code: 0, stderr: expect.stringContaining('Browsers that are linked to this bridge are given that address') });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    nats: { servers: ['nats://127.0.0.1:1'], websocket: ['wss://outside:443', 'ws://127.0.0.1:2'], token: 'secret-word' },
+  });
   for (const args of [
+    ['nats://x', '--websocket', 'nats://x'],
+    ['nats://x', '--websocket', 'wss://name:word@x'],
     ['http://x'],
     ['nats://name:word@x'],
     ['nats://x', '--user', 'a', '--token'],

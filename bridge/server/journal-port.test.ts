@@ -50,6 +50,24 @@ describe('the journal’s port', () => {
     expect(heard(a, 'journal.changed')).toEqual([]);
   });
 
+  verifies(
+    'vault.cluster/browser-over',
+    'whoever opens it is told how browsers reach the cluster; nothing where that cannot be read, which is logged',
+    async () => {
+      const way = { servers: ['wss://outside:443'], token: 'word' };
+      const ways = [async () => way, async () => null, () => Promise.reject(new Error('no such file'))];
+      await using gateway = await startTestBridge({ browserWay: () => ways.shift()?.() ?? Promise.resolve(null) });
+      const host = await replica(gateway);
+      const told = async () => host.call('journal.open', { origin: 'a', schema: 1, position: null });
+      expect(await told()).toMatchObject({ vaultKey: VAULT_KEY, cluster: way });
+      expect(await told()).toMatchObject({ vaultKey: VAULT_KEY, cluster: null });
+      expect(gateway.lines.join()).not.toContain('browsers');
+      expect(await told()).not.toHaveProperty('cluster');
+      expect(gateway.lines).toContain('browsers are not told how to reach the cluster: no such file');
+      expect(gateway.lines.join()).not.toContain('word');
+    },
+  );
+
   it('one that pushes without a pause still hears of the others, once for each change', async () => {
     await using gateway = await startTestBridge();
     const [a, b] = [await replica(gateway, 'a'), await replica(gateway, 'b')];

@@ -1,5 +1,7 @@
-import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import type { JsMsg } from '@nats-io/jetstream';
 import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { Flow, hasMore, messagesFrom } from '#shared/sync/nats/flow.ts';
+import { lookAgain } from '#shared/sync/nats/look-through.ts';
 import {
   currentMessage,
   fetchBlob,
@@ -16,12 +18,13 @@ import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
 import type { RecordSeal } from './record-seal.ts';
-import { lookThrough, PAGE, STALL_MS, stalled } from './look-through.ts';
 import type { SyncState } from './state.ts';
 
 /** Who the journal takes the stream's records for. */
 export const CLUSTER_ORIGIN = 'cluster';
 
+/** Messages that are taken, and records that are sent, together. */
+const PAGE = 200;
 /** Messages on their way at once. */
 const WIDTH = 50;
 /** How often one record is tried against others who write it at the same time. */
@@ -56,7 +59,7 @@ export class Exchange {
   #turn: Promise<unknown> = Promise.resolve();
   /** What has come is being taken. */
   #isTaking = false;
-  #behind: { read: number; since: number } | undefined;
+  readonly #flow = new Flow();
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -65,12 +68,6 @@ export class Exchange {
   /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
   async read(oncaughtup: () => void): Promise<void> {
     const { cluster, state, signal } = this.#deps;
-    const { read } = state.marks;
-    const consumer = await cluster.js.consumers.get(cluster.stream, {
-      filter_subjects: `${cluster.prefix}>`,
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: read + 1,
-    });
     const queue: JsMsg[] = [];
     let draining: Promise<void> | undefined;
     let isBehind = true;
@@ -80,10 +77,10 @@ export class Exchange {
       oncaughtup();
     };
     await look();
-    const messages = await consumer.consume({ max_messages: 2 * PAGE });
-    const stop = (): void => void messages.close().catch(() => {});
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) return stop();
+    const end = new AbortController();
+    const ended = AbortSignal.any([signal, end.signal]);
+    const messages = await messagesFrom(cluster, state.marks.read + 1, { ahead: 2 * PAGE, signal: ended });
+    if (signal.aborted) return;
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
     /** Whatever has come by now, together. */
@@ -110,29 +107,20 @@ export class Exchange {
       await Promise.race([receiving(), broken.promise, aborted]);
       if (!signal.aborted) throw new ClusterProblem('unreachable', 'The stream is no longer sent to this bridge');
     } finally {
-      signal.removeEventListener('abort', stop);
-      stop();
+      end.abort();
     }
   }
 
-  /** Looks through all that the stream has, once more (look-through.ts). */
-  lookThrough(): Promise<void> {
-    return lookThrough(this.#deps, (batch) => this.#alone(() => this.#take(batch, true)));
+  /** After trouble: looks for what was passed over (shared/sync/nats/look-through.ts). */
+  lookAgain(): Promise<void> {
+    const { cluster, signal } = this.#deps;
+    return lookAgain(cluster, { signal }, (batch) => this.#alone(() => this.#take(batch, true)));
   }
 
-  /**
-   * Rejects where the stream goes on past what was read, and nothing comes for a while: a server may forget whom it was to send to, and a client to ask
-   * again. `last`: the stream's newest sequence number.
-   */
-  async checkFlow(last: number): Promise<void> {
-    const { read } = this.#deps.state.marks;
-    if (read >= last || this.#isTaking) {
-      this.#behind = undefined;
-      return;
-    }
-    if (this.#behind?.read !== read) this.#behind = { read, since: performance.now() };
-    if (performance.now() - this.#behind.since < STALL_MS || !(await this.#hasMore())) return;
-    throw stalled();
+  /** Rejects where the stream goes on past what was read, and nothing comes for a while. `last`: its newest sequence number. */
+  checkFlow(last: number): Promise<void> {
+    const { cluster, state } = this.#deps;
+    return this.#flow.check(cluster, this.#isTaking ? last : state.marks.read, last);
   }
 
   /**
@@ -142,15 +130,7 @@ export class Exchange {
   async #isBehind(): Promise<boolean> {
     const { cluster, state } = this.#deps;
     const { read } = state.marks;
-    return read < cluster.info.state.last_seq && this.#hasMore();
-  }
-
-  /** Whether the stream has something that was not read. */
-  async #hasMore(): Promise<boolean> {
-    const { cluster, state } = this.#deps;
-    const { read } = state.marks;
-    const next = { seq: read + 1, next_by_subj: `${cluster.prefix}>` };
-    return (await cluster.jsm.streams.getMessage(cluster.stream, next)) !== null;
+    return read < cluster.info.state.last_seq && hasMore(cluster, read);
   }
 
   /** Sends what the journal has and the stream has not. True: there may be more. */

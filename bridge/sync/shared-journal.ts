@@ -1,51 +1,38 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
-import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { LeaseWanted } from '#shared/sync/lease.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { pause, Presence } from '#shared/sync/nats/presence.ts';
-import { ClusterProblem } from '#shared/sync/nats/problems.ts';
+import type { ClusterProblem } from '#shared/sync/nats/problems.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Journal, JournalEvents, Opened, Replica } from '../journal/journal.ts';
-import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
-import { openCluster, type ResolveSecret } from './connection.ts';
-import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
+import { ClusterSession, PARTING_MS, type SessionOptions } from './cluster-session.ts';
+import { Confirmations } from './confirmations.ts';
+import { CLUSTER_ORIGIN, type Exchange } from './exchange.ts';
 import { examineCluster } from '#shared/sync/nats/examine.ts';
 import { problemOf } from './problems.ts';
 import { RecordSeal } from './record-seal.ts';
-import type { NatsSettings } from './settings.ts';
 import { SyncState } from './state.ts';
 
 /** In the home directory: how far this bridge has come with the stream. */
 export const STATE_FILE = 'sync-state.sqlite';
 
 const RETRY_MS = { first: 250, most: 15_000 };
-/** How often it is looked whether the stream is still the same. */
-const LOOK_MS = 3000;
-/** Servers that have found each other again have the same by then. */
-const AGREED_MS = 20_000;
-const PARTING_MS = 500;
 const COUNTED = 1000;
 
-export interface SharedJournalOptions {
+export interface SharedJournalOptions extends SessionOptions {
   /** The embedded journal, which stays what this bridge's hosts read and write. It is closed with this one. */
   journal: Journal;
   dir: string;
   /** 256 bit, base64url. */
   vaultKey: string;
-  nats: NatsSettings;
-  /** The text of a setting, where that refers to a secret. */
-  resolve?: ResolveSecret;
-  log?: (line: string) => void;
   /** A write is answered once the cluster has it too, or after so many milliseconds, or at once where the cluster is away; 0: it is not waited for. */
   confirmMs?: number;
   /** For tests. */
   retryMs?: { first: number; most: number };
-  lookMs?: number;
-  ages?: ObjectAges;
 }
 
 /** How a bridge stands with the cluster. */
@@ -68,17 +55,14 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   readonly #running: Promise<void>;
   #closed: Promise<void> | undefined;
   #hosts: () => readonly string[] = () => [];
-  #cluster: Places | undefined;
-  #exchange: Exchange | undefined;
-  #kick: () => void = () => {};
+  #session: ClusterSession | undefined;
   #foreign = 0;
   /** What each host has said that it writes, and the newest of what was written. */
   readonly #schemas = new Map<string, number>();
   #schema = 0;
   #apartSince: number | null = null;
   readonly #works = new Set<(cluster: Places, signal: AbortSignal) => void>();
-  #connected: { cluster: Places; signal: AbortSignal } | undefined;
-  readonly #unsent = new Set<() => void>();
+  readonly #sending = new Confirmations();
   cluster: ClusterState = { state: 'connecting', problem: null };
 
   constructor(options: SharedJournalOptions) {
@@ -110,12 +94,22 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   /** Calls `work` with each connection to the cluster, now where there is one; `signal` ends with it. */
   whileConnected(work: (cluster: Places, signal: AbortSignal) => void): void {
     this.#works.add(work);
-    if (this.#connected) work(this.#connected.cluster, this.#connected.signal);
+    const connected = this.#session?.connected;
+    if (connected) work(connected.cluster, connected.signal);
   }
 
   /** Whether what the cluster had is here. */
   get isCaughtUp(): boolean {
     return this.#cluster !== undefined;
+  }
+
+  /** While what it had is here. */
+  get #cluster(): Places | undefined {
+    return this.#session?.caughtUp?.cluster;
+  }
+
+  get #exchange(): Exchange | undefined {
+    return this.#session?.caughtUp?.exchange;
   }
 
   async open(replica: Replica): Promise<Opened> {
@@ -144,22 +138,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
 
   /** Resolves when the cluster has all up to there, is away, or after `ms`. */
   #sentUpTo(seq: number, ms: number): Promise<void> {
-    const isThere = (): boolean => !this.#exchange || (this.#state.marks.sent?.seq ?? 0) >= seq;
-    if (isThere()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        clearTimeout(timer);
-        this.#unsent.delete(look);
-        resolve();
-      };
-      const look = (): void => void (isThere() && settle());
-      const timer = setTimeout(settle, ms);
-      this.#unsent.add(look);
-    });
-  }
-
-  #lookAtUnsent(): void {
-    for (const look of [...this.#unsent]) look();
+    return this.#sending.wait(() => !this.#exchange || (this.#state.marks.sent?.seq ?? 0) >= seq, ms);
   }
 
   putBlob(hash: string, bytes: Uint8Array): Promise<void> {
@@ -253,7 +232,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
 
   readonly #changed = (head: number): void => {
     this.emit('changed', head);
-    this.#kick();
+    this.#session?.kick();
   };
 
   /** It is another journal: whatever was known of the stream is to be looked at anew. */
@@ -269,7 +248,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     try {
       while (!signal.aborted) {
         try {
-          await this.#session(() => (wait = first));
+          await this.#connect(() => (wait = first)).run(signal);
         } catch (error) {
           if (!signal.aborted) {
             this.#is('apart', problemOf(error));
@@ -286,129 +265,27 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     }
   }
 
-  /** One connection, from its beginning to its end, which is always an error or the bridge's own. */
-  async #session(onshared: () => void): Promise<void> {
-    const { nats, resolve = async (text) => text, ages = OBJECT_AGES, log = () => {} } = this.#options;
-    const end = new AbortController();
-    const signal = AbortSignal.any([this.#stop.signal, end.signal]);
-    const aborted = new Promise<undefined>((done) => signal.addEventListener('abort', () => done(undefined), { once: true }));
-    const opening = openCluster(nats, this.#seal, resolve);
-    const cluster = await Promise.race([opening, aborted]);
-    if (!cluster || signal.aborted) {
-      void opening.then(({ nc }) => nc.close()).catch(() => {});
-      return;
-    }
-    try {
-      await this.#begin(cluster);
-      const shared = { journal: this.#journal, cluster, seal: this.#seal, state: this.#state, ages };
-      const exchange = new Exchange({
-        ...shared,
-        signal,
-        schema: () => this.#schema,
-        onschema: async (newer) => {
-          this.#schema = newer;
-          await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
-          this.emit('replaced', 'Another machine has a newer build');
-        },
-        onforeign: () => void this.#foreign++,
-        onresend: () => this.#kick(),
-      });
-      this.#is('catching-up', null);
-      this.#connected = { cluster, signal };
-      for (const work of this.#works) work(cluster, signal);
-      const caughtUp = Promise.withResolvers<void>();
-      const closed = cluster.nc.closed().then((error) => {
-        throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
-      });
-      const sending = caughtUp.promise.then(async () => {
-        if (signal.aborted) return;
-        this.#cluster = cluster;
-        this.#exchange = exchange;
-        await this.#sendAll(exchange, signal, onshared);
-      });
-      const parts = [
-        ...[closed, exchange.read(caughtUp.resolve), sending],
-        ...[this.#presence.run(cluster, signal), this.#look(cluster, exchange, signal), keepClean(shared, signal, log)],
-        caughtUp.promise.then(() => this.#lookAgain(cluster, exchange, signal)),
-      ];
-      try {
-        await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
-      } finally {
-        end.abort();
-        caughtUp.resolve();
-        this.#cluster = undefined;
-        this.#exchange = undefined;
-        this.#connected = undefined;
-        this.#lookAtUnsent();
-        void cluster.nc.close().catch(() => {});
-        // What hangs on a connection that is gone is not waited for: it notes nothing any more.
-        await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
-      }
-    } finally {
-      end.abort();
-      void cluster.nc.close().catch(() => {});
-    }
-  }
-
-  /** Looks whether the stream and the journal are those that the state is about. */
-  async #begin({ info }: Places): Promise<void> {
-    const state = this.#state;
-    const { marks } = state;
-    const made = info.created;
-    // Made anew, put back from an older copy, or with messages taken out of it.
-    const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
-    const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
-    let opened = await this.#journal.open({ ...replica, position: isOther ? null : marks.sent });
-    if (isOther || opened.wantsAll || opened.stale || marks.schema !== SCHEMA_VERSION) {
-      if (marks.stream !== '')
-        this.#options.log?.('the stream or the journal is another one, or has lost records: all is read and sent anew');
-      state.reset(made, SCHEMA_VERSION);
-      opened = await this.#journal.open({ ...replica, position: null });
-    }
-    await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
-    this.#schema = Math.max(this.#schema, opened.schema);
-    state.note([], { sent: opened.position });
-  }
-
-  async #sendAll(exchange: Exchange, signal: AbortSignal, onshared: () => void): Promise<void> {
-    signal.addEventListener('abort', () => this.#kick(), { once: true });
-    while (!signal.aborted) {
-      const woken = new Promise<void>((wake) => (this.#kick = wake));
-      while (!signal.aborted && (await exchange.send())) this.#lookAtUnsent();
-      this.#lookAtUnsent();
-      if (signal.aborted) return;
-      onshared();
-      this.#is('shared', null);
-      await woken;
-    }
-  }
-
-  /** After trouble: at once, and when the servers had time to agree with each other. */
-  async #lookAgain({ info }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
-    if (!this.#state.marks.doubtful) return;
-    if (info.config.num_replicas > 1) {
-      for (const ms of [0, AGREED_MS]) {
-        await pause(ms, signal);
-        if (signal.aborted) return;
-        await exchange.lookThrough();
-      }
-    }
-    if (!signal.aborted) this.#state.note([], { doubtful: false });
-  }
-
-  /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look({ jsm, stream, info: { created } }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await pause(this.#options.lookMs ?? LOOK_MS, signal);
-      if (signal.aborted) return;
-      const known = this.#state.subjects;
-      const info = await jsm.streams.info(stream).catch((error: unknown) => {
-        throw new ClusterProblem('unreachable', 'The stream of this vault is gone, or cannot be reached', { cause: error });
-      });
-      if (info.created !== created || (info.state.num_subjects ?? 0) < known)
-        throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
-      await exchange.checkFlow(info.state.last_seq);
-    }
+  #connect(onshared: () => void): ClusterSession {
+    this.#session = new ClusterSession({
+      ...{ options: this.#options, journal: this.#journal, seal: this.#seal, state: this.#state, presence: this.#presence },
+      schema: () => this.#schema,
+      sawSchema: (schema) => (this.#schema = Math.max(this.#schema, schema)),
+      onschema: async (newer) => {
+        this.#schema = newer;
+        await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
+        this.emit('replaced', 'Another machine has a newer build');
+      },
+      onforeign: () => void this.#foreign++,
+      onconnected: (cluster, signal) => {
+        for (const work of this.#works) work(cluster, signal);
+      },
+      onstate: (state) => {
+        if (state === 'shared') onshared();
+        this.#is(state, null);
+      },
+      onsent: () => this.#sending.look(),
+    });
+    return this.#session;
   }
 
   #is(state: ClusterState['state'], problem: ClusterProblem | null): void {

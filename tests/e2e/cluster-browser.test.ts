@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { runPerch } from '../../bridge/cli/tests/gateway.ts';
@@ -9,7 +10,7 @@ import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { ask, replies } from './answered.ts';
 import { launchBrowser } from './browser.ts';
-import { connected, LINKED } from './connected.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { startPerch } from './harness.ts';
 import { connectOutside } from './outside.ts';
 import { shoot } from './shoot.ts';
@@ -91,5 +92,41 @@ describe.runIf(hasNats)('browsers without a bridge', () => {
       );
     },
     180_000,
+  );
+
+  verifies(
+    'vault.cluster/browser-over',
+    'a browser that its bridge has told of the cluster’s WebSocket goes on over that when the bridge is gone, with nothing said to it',
+    async () => {
+      const config = 'authorization { user: perch, password: right }';
+      await using nats = await natsServer({ config, operator: { user: 'perch', pass: 'right' } });
+      const home = mkdtempSync(join(tmpdir(), 'perch-machine-'));
+      await using _ = { [Symbol.asyncDispose]: async () => rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }) };
+      const args = ['sync', 'nats', nats.url, '--websocket', nats.webUrl, '--user', 'perch'];
+      const { code, stderr } = await runPerch(args, { PERCH_HOME: home }, 'right');
+      expect(code, stderr).toBe(0);
+      await using perch = await startPerch({ host: 'tab', home });
+      await using browser = await launchBrowser();
+      const page = await linkedPage(browser, perch);
+      await ask(page, 'What can you do?');
+      await replies(page).first().waitFor();
+      const devices = await browser.page(`${perch.url}/devices#cluster`);
+      const cluster = devices.locator('#cluster').getByRole('status');
+      await cluster.getByText('At rest, while the bridge is there').waitFor();
+      await perch.kill('SIGKILL');
+      await cluster.getByText('connected').waitFor({ timeout: 30_000 });
+
+      const operator = await nats.operator();
+      const { streams } = await jetstreamManager(operator);
+      const shared = async (): Promise<number> => {
+        const [own] = (await streams.list().next()).filter(({ config: { name } }) => /^PERCH_[0-9a-f]+$/.test(name));
+        return own?.state.last_seq ?? 0;
+      };
+      const before = await shared();
+      await ask(page, 'What is a session?');
+      await until(async () => (await shared()) > before, 'what was asked, in the cluster', 30_000);
+      await operator.close();
+    },
+    120_000,
   );
 });

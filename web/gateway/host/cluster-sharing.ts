@@ -4,7 +4,7 @@ import { type BrowserWay, browserWay } from '#shared/sync/nats/way.ts';
 import type { Clock } from '../core/clock.ts';
 import { KeptSharing } from '../nats/kept.ts';
 import type { Sharing } from '../nats/sharing.ts';
-import type { LocalCopy } from '../nats/stream-line.ts';
+import type { LocalCopy } from '../nats/stream-records.ts';
 import { importVaultKey } from '../storage/sealing.ts';
 import type { Replicator } from '../sync/replicator.ts';
 

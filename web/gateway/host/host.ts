@@ -15,7 +15,7 @@ import type { Gateway } from '../core/gateway-options.ts';
 import { bridgeOver } from '../ports/bridge.ts';
 import { createFetch } from '../ports/fetch.ts';
 import { serveEnded, serveReceipts } from '../ports/receipts.ts';
-import type { LocalCopy } from '../nats/stream-line.ts';
+import type { LocalCopy } from '../nats/stream-records.ts';
 import { openVault, type StoredVault, takeEpoch } from '../storage/vault.ts';
 import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';

@@ -48,6 +48,24 @@ export class RecordWriter {
     this.#held.set(name, heldOf(known, record));
   }
 
+  /**
+   * What was read once more. Where its subject is known to hold another version, it was replaced on its way here, or the servers have forgotten what they had
+   * acknowledged: the stream itself says which. `now`: what it holds; `isChanged`: it is known to have held another version, which could be opened.
+   */
+  async sawAgain(one: Received): Promise<{ now: Received | undefined; isChanged: boolean }> {
+    const { places, seal } = this.#deps;
+    const { name } = one;
+    const held = this.#held.get(name);
+    const isSame = held?.clock === one.known.clock;
+    let now: Received | undefined = one;
+    if (held && !isSame && one.known.seq <= held.seq) {
+      now = await currentMessage(places, seal, name);
+      this.#held.delete(name);
+    }
+    if (now) this.saw(now);
+    return { now, isChanged: held !== undefined && held.clock !== '' && now?.known.clock !== held.clock };
+  }
+
   /** How many subjects were seen to hold something. */
   get subjects(): number {
     return this.#held.size;

@@ -5,7 +5,8 @@ import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import type { SealingKey } from '../storage/sealing.ts';
 import type { JournalLine } from '../sync/journal-line.ts';
 import { connectTo } from './connect.ts';
-import { type LocalCopy, StreamLine } from './stream-line.ts';
+import { StreamLine } from './stream-line.ts';
+import type { LocalCopy } from './stream-records.ts';
 import { type SharingKeys, WebSeal } from './web-seal.ts';
 
 const RETRY_MS = { first: 500, most: 15_000 };
@@ -33,6 +34,7 @@ export interface SharingOptions extends SharingSetting {
   /** For tests. */
   retryMs?: { first: number; most: number };
   lookMs?: number;
+  agreedMs?: number;
 }
 
 /**
@@ -66,7 +68,10 @@ export class Sharing {
       try {
         await this.#session(seal);
       } catch (error) {
-        if (!signal.aborted) onstate('connecting', problemOf(error, { who: 'browser' }).message);
+        if (!signal.aborted) {
+          onstate('connecting', problemOf(error, { who: 'browser' }).message);
+          await this.#doubt();
+        }
       }
       if (performance.now() - begun > STEADY_MS) wait = first;
       // A little chance, so that many browsers do not come back in one instant.
@@ -77,7 +82,7 @@ export class Sharing {
 
   /** One connection, from its beginning to its end, which is always an error or that it is not wanted any more. */
   async #session(seal: WebSeal): Promise<void> {
-    const { way, copy, schema, vaultKey, online, onstate } = this.#options;
+    const { way, copy, schema, vaultKey, online, onstate, agreedMs } = this.#options;
     const end = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, end.signal]);
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -90,7 +95,11 @@ export class Sharing {
       if (!places) return;
       const presence = new Presence(seal, () => [copy.origin]);
       const broken = Promise.withResolvers<never>();
-      line = new StreamLine({ places, seal, copy, presence, vaultKey, schema, onend: broken.reject });
+      line = new StreamLine({
+        ...{ places, seal, copy, presence, vaultKey, schema, agreedMs },
+        onend: broken.reject,
+        ontrouble: () => void (signal.aborted || this.#doubt()),
+      });
       onstate('attached', null);
       online(line.line);
       const closed = nc.closed().then((error) => {
@@ -105,6 +114,11 @@ export class Sharing {
     }
   }
 
+  /** Servers that were in trouble need not agree with each other on what was read. A copy that cannot keep that says so itself, wherever it is written to. */
+  #doubt(): Promise<void> {
+    return this.#options.copy.markDoubtful(true).catch(() => {});
+  }
+
   /** A stream that is deleted or made anew need not be noticed by who reads it; nor records that were taken out of it. */
   async #look({ jsm, stream, info: { created } }: Places, line: StreamLine, signal: AbortSignal): Promise<void> {
     for (;;) {
@@ -117,6 +131,7 @@ export class Sharing {
       });
       if (info.created !== created) throw new ClusterProblem('failed', 'The stream was made anew');
       if ((info.state.num_subjects ?? 0) < subjects) line.doubt('Records were taken out of the cluster: they are sent anew from here');
+      await line.checkFlow(info.state.last_seq);
     }
   }
 }

@@ -12,31 +12,21 @@ import {
 import { RpcError } from '#shared/rpc/errors.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
 import { examineCluster } from '#shared/sync/nats/examine.ts';
-import { currentMessage, fetchBlob, type Received, readMessage, sendBlob } from '#shared/sync/nats/messages.ts';
+import { Flow, hasMore } from '#shared/sync/nats/flow.ts';
+import { lookAgain } from '#shared/sync/nats/look-through.ts';
+import { fetchBlob, sendBlob } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import type { Presence } from '#shared/sync/nats/presence.ts';
 import { problemOf } from '#shared/sync/nats/problems.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
-import { originOf, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
+import { originOf, type SyncRecord } from '#shared/sync/record.ts';
 import type { SealingKey } from '../storage/sealing.ts';
 import type { JournalLine } from '../sync/journal-line.ts';
-import { RecordWriter, type Written } from './record-writer.ts';
 import { StreamReader } from './stream-reader.ts';
+import { type LocalCopy, StreamRecords } from './stream-records.ts';
 
-/** Messages on their way at once. */
-const WIDTH = 50;
 /** An attachment that lies there for longer is put there again by whoever sends a record with it (docs/decisions/0065). */
 const RENEW_MS = 20 * 24 * 60 * 60 * 1000;
-
-/** This browser's copy of the vault, as far as the line asks it. */
-export interface LocalCopy {
-  readonly origin: string;
-  /** What it has of records, by store and key. */
-  versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]>;
-  records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]>;
-  /** How many records a journal has, as far as is known there. */
-  countPushed(): Promise<number>;
-}
 
 export interface StreamLineOptions {
   places: Places;
@@ -49,6 +39,10 @@ export interface StreamLineOptions {
   schema: number;
   /** Ends what can no longer be read. */
   onend(error: unknown): void;
+  /** Something of the stream may be passed over. */
+  ontrouble(): void;
+  /** For tests. */
+  agreedMs?: number | undefined;
 }
 
 /**
@@ -61,10 +55,11 @@ export class StreamLine {
   readonly #options: StreamLineOptions;
   readonly #answerer: Answerer<JournalEvents>;
   readonly #reader: StreamReader;
-  readonly #writer: RecordWriter;
+  readonly #records: StreamRecords;
+  readonly #flow = new Flow();
   #head = 0;
-  /** Up to here it was looked for messages that nobody can open, or is being looked. */
-  #examined = 0;
+  /** Looks for what was passed over. */
+  #looking = new AbortController();
   /** Something is wrong in the stream: everything is to be read, and what it has not to be sent. */
   #isDoubtful = false;
   #schema = 0;
@@ -73,19 +68,21 @@ export class StreamLine {
 
   constructor(options: StreamLineOptions) {
     this.#options = options;
-    const { places, seal, schema, vaultKey } = options;
+    const { places, seal, copy, schema, vaultKey } = options;
     const [ours, theirs] = memoryPair<string>();
     this.#answerer = answer<JournalCalls, JournalEvents>(theirs, journalCalls, this.#handlers(), { fault: options.onend });
     this.#reader = new StreamReader(places, (seq) => this.#tell(seq));
-    this.#writer = new RecordWriter({
-      ...{ places, seal, schema },
+    this.#records = new StreamRecords({
+      ...{ places, seal, copy, schema },
       onschema: (newer) => this.#outdated(newer),
+      onspoilt: (reason) => this.doubt(reason),
       onwrote: (seq) => this.#reader.wrote(seq),
     });
     this.line = {
       ...caller(ours, journalCalls, journalEvents),
       vaultKey,
       isBehind: true,
+      lookAgain: (take) => void this.#lookAgain(take).catch((error: unknown) => error instanceof RpcError || options.onend(error)),
       putBlob: (hash, bytes) => sendBlob(places, seal, { hash, bytes, renew: RENEW_MS }),
       async getBlob(hash) {
         const bytes = await fetchBlob(places, seal, hash);
@@ -96,12 +93,19 @@ export class StreamLine {
 
   /** How many subjects the stream has at least: what was written stays. */
   get subjects(): number {
-    return Math.max(this.#subjects, this.#writer.subjects);
+    return Math.max(this.#subjects, this.#records.subjects);
   }
 
   close(): void {
+    this.#looking.abort();
     this.#reader.stop();
     this.#answerer.close();
+  }
+
+  /** Rejects where the stream goes on, and nothing of it comes for a while. `last`: its newest sequence number. */
+  async checkFlow(last: number): Promise<void> {
+    const { isReading, isFull, last: read } = this.#reader;
+    if (isReading) await this.#flow.check(this.#options.places, isFull ? last : read, last);
   }
 
   /** Everything is read anew, and what the stream has not is sent. */
@@ -115,9 +119,9 @@ export class StreamLine {
     const { places, seal, copy, presence } = this.#options;
     const { origin } = copy;
     return {
-      'journal.open': ({ position }) => this.#ask(() => this.#open(position)),
-      'journal.pull': ({ after, limit }) => this.#ask(() => this.#pull(after, limit)),
-      'journal.push': ({ records }) => this.#ask(() => this.#push(records)),
+      'journal.open': ({ position }) => this.#exchange(() => this.#open(position)),
+      'journal.pull': ({ after, limit }) => this.#exchange(() => this.#pull(after, limit)),
+      'journal.push': ({ records }) => this.#exchange(() => this.#push(records)),
       'journal.ready': async () => ({}),
       'host.leave': async () => ({}),
       'journal.info': async () => {
@@ -144,16 +148,16 @@ export class StreamLine {
 
   async #open(position: Position | null): ReturnType<CallHandlers<JournalCalls>['journal.open']> {
     const { places, copy, onend } = this.#options;
+    this.#looking.abort();
     const pushed = position ? await copy.countPushed() : 0;
     const { created, state } = await places.jsm.streams.info(places.stream);
     const subjects = state.num_subjects ?? 0;
     const isSame = !this.#isDoubtful && position?.journal === places.stream && isEra(position.era, created, subjects) && pushed <= subjects;
     const seq = isSame && position.seq <= state.last_seq ? position.seq : 0;
-    if (seq === 0) this.#writer.forget();
+    this.#records.begin(seq, state.last_seq);
     await this.#reader.start(seq, onend);
     this.#head = state.last_seq;
     this.#subjects = subjects;
-    this.#examined = seq === 0 ? state.last_seq : seq;
     this.#isDoubtful = false;
     return {
       position: { journal: places.stream, era: eraOf(created, subjects), seq },
@@ -170,62 +174,16 @@ export class StreamLine {
       const { last } = this.#reader;
       const messages = this.#reader.take(after, limit, BATCH.chars);
       const end = messages.at(-1);
-      if (end) return { records: await this.#read(messages), next: end.seq, head: Math.max(this.#head, end.seq) };
+      if (end) return { records: await this.#records.read(messages), next: end.seq, head: Math.max(this.#head, end.seq) };
       if (last > after) return { records: [], next: last, head: Math.max(head, last) };
-      if (after >= head || !(await this.#isMore(after))) return { records: [], next: Math.max(after, head), head: Math.max(after, head) };
+      if (after >= head || !(await hasMore(this.#options.places, after)))
+        return { records: [], next: Math.max(after, head), head: Math.max(after, head) };
       await this.#reader.beyond(after);
     }
   }
 
-  /** Asked of the stream, for its last messages may have been taken away. */
-  async #isMore(after: number): Promise<boolean> {
-    const { jsm, stream, prefix } = this.#options.places;
-    const next = { seq: after + 1, next_by_subj: `${prefix}>` };
-    return (await jsm.streams.getMessage(stream, next)) !== null;
-  }
-
-  async #read(messages: readonly { subject: string; seq: number; data: Uint8Array }[]): Promise<SequencedRecord[]> {
-    const { places, seal, schema } = this.#options;
-    const received = await Promise.all(messages.map((message) => readMessage(places, seal, message)));
-    const newest = Math.max(0, ...received.map((one) => one.schema));
-    if (newest > schema) {
-      this.#outdated(newest);
-      throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer build than this one: reload the app');
-    }
-    for (const one of received) {
-      this.#writer.saw(one);
-      if (one.foreign && one.known.seq > this.#examined) await this.#examine(one);
-    }
-    const records = received.flatMap(({ record, known }) => (record ? { ...record, seq: known.seq } : []));
-    await this.#mend(records);
-    return records;
-  }
-
-  /** A message that cannot be opened: it is replaced already, or somebody has put it there. */
-  async #examine({ name, known: { seq } }: Received): Promise<void> {
-    const { places, seal } = this.#options;
-    if ((await currentMessage(places, seal, name))?.known.seq !== seq) return;
-    this.#examined = Math.max(this.#examined, seq);
-    this.doubt('Something in the cluster was not sealed by this vault, or was changed there: it is left out, and sent anew from here');
-  }
-
-  /**
-   * Where a subject has gone back to an older version than is here, that is written over: an operator has put it there, or two have written at once, since
-   * servers of a cluster (2.9) check a sequence number only against what they have stored.
-   */
-  async #mend(records: readonly SequencedRecord[]): Promise<void> {
-    const { copy } = this.#options;
-    const keys = records.map(({ store, key }): [string, string] => [store, key]);
-    const here = await copy.versions(keys);
-    const older = keys.filter((_, at) => {
-      const [own, theirs] = [here[at], records[at]];
-      return own && theirs && wins(own, theirs);
-    });
-    if (older.length > 0) await this.#write(await copy.records(older));
-  }
-
   async #push(records: readonly SyncRecord[]): ReturnType<CallHandlers<JournalCalls>['journal.push']> {
-    const { seqs, conflicts } = await this.#write(records);
+    const { seqs, conflicts } = await this.#records.write(records);
     const last = Math.max(...seqs, this.#head);
     const first = Math.min(...seqs, last);
     this.#head = last;
@@ -234,17 +192,17 @@ export class StreamLine {
     return { before: isWhole ? first - 1 : last, last, conflicts };
   }
 
-  async #write(records: readonly SyncRecord[]): Promise<Written> {
-    const all: Written = { seqs: [], conflicts: 0 };
-    for (let at = 0; at < records.length; at += WIDTH) {
-      const outcomes = await Promise.allSettled(records.slice(at, at + WIDTH).map((record) => this.#writer.put(record)));
-      for (const outcome of outcomes) {
-        if (outcome.status === 'rejected') throw outcome.reason;
-        all.seqs.push(...outcome.value.seqs);
-        all.conflicts += outcome.value.conflicts;
-      }
-    }
-    return all;
+  /** After trouble; what was passed over goes to `take`. */
+  async #lookAgain(take: (records: SequencedRecord[]) => Promise<void>): Promise<void> {
+    const { places, copy, agreedMs } = this.#options;
+    this.#looking.abort();
+    const { signal } = (this.#looking = new AbortController());
+    if (!(await copy.isDoubtful())) return;
+    await lookAgain(places, { signal, agreedMs }, async (batch) => {
+      const missed = await this.#records.readAgain(batch);
+      if (missed.length > 0 && !signal.aborted) await take(missed);
+    });
+    if (!signal.aborted) await copy.markDoubtful(false);
   }
 
   /** The fence that a run's lease has at least: above every one that it was written under by others. */
@@ -265,6 +223,19 @@ export class StreamLine {
     if (schema <= this.#schema) return;
     this.#schema = schema;
     this.#answerer.send('journal.replaced', { reason: 'The vault in the cluster was written by a newer build' });
+  }
+
+  /** What fails in reading and writing is trouble. */
+  async #exchange<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#ask(work);
+    } catch (error) {
+      if (error instanceof RpcError && error.code === 'INTERNAL_ERROR') {
+        this.#looking.abort();
+        this.#options.ontrouble();
+      }
+      throw error;
+    }
   }
 
   /** What goes wrong, in words for the person. */

@@ -1,4 +1,5 @@
-import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import type { JsMsg } from '@nats-io/jetstream';
+import { messagesFrom } from '#shared/sync/nats/flow.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 
@@ -13,7 +14,7 @@ export class StreamReader {
   /** Written here: who writes knows them. Numbers that have not come yet. */
   readonly #own = new Set<number>();
   #changed = Promise.withResolvers<void>();
-  #stop: (() => void) | undefined;
+  #stop: AbortController | undefined;
   #ended: unknown;
   /** Everything up to here has come. */
   last = 0;
@@ -24,6 +25,16 @@ export class StreamReader {
     this.#onarrived = onarrived;
   }
 
+  /** It is read on once some of what is here was taken. */
+  get isFull(): boolean {
+    return this.#queue.length >= 2 * AHEAD;
+  }
+
+  /** It has begun. */
+  get isReading(): boolean {
+    return this.#stop !== undefined;
+  }
+
   /** Begins, or begins anew, behind `after`. Resolves when the server sends; `onend` when it no longer does. */
   async start(after: number, onend: (error: unknown) => void): Promise<void> {
     this.stop();
@@ -31,35 +42,23 @@ export class StreamReader {
     this.#own.clear();
     this.#ended = undefined;
     this.last = after;
-    let stopped = false;
-    this.#stop = () => (stopped = true);
-    const { js, stream, prefix } = this.#places;
-    const consumer = await js.consumers.get(stream, {
-      filter_subjects: `${prefix}>`,
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: after + 1,
-    });
-    const messages = await consumer.consume({ max_messages: AHEAD });
-    const stop = (): void => {
-      stopped = true;
-      this.#wake();
-      void messages.close().catch(() => {});
-    };
-    if (stopped) return stop();
+    const stop = new AbortController();
+    const { signal } = stop;
     this.#stop = stop;
+    const messages = await messagesFrom(this.#places, after + 1, { ahead: AHEAD, signal });
     const reading = async (): Promise<void> => {
       for await (const message of messages) {
-        if (stopped) return;
+        if (signal.aborted) return;
         this.last = message.seq;
         if (!this.#own.delete(message.seq)) this.#queue.push(message);
         this.#wake();
         this.#onarrived(message.seq);
-        while (this.#queue.length >= 2 * AHEAD && !stopped) await this.#changed.promise;
+        while (this.isFull && !signal.aborted) await this.#changed.promise;
       }
       throw new ClusterProblem('unreachable', 'The stream is no longer sent to this browser');
     };
     reading().catch((error: unknown) => {
-      if (stopped) return;
+      if (signal.aborted) return;
       this.#ended = error;
       this.#wake();
       onend(error);
@@ -67,8 +66,9 @@ export class StreamReader {
   }
 
   stop(): void {
-    this.#stop?.();
+    this.#stop?.abort();
     this.#stop = undefined;
+    this.#wake();
   }
 
   /** The next messages behind `after` that are here, of so many bytes together, or one; what came before is let go. */

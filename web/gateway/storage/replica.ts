@@ -100,6 +100,19 @@ export class Replica implements ChangeSink {
     });
   }
 
+  /** Whether something before the position may have been passed over. */
+  async isDoubtful(): Promise<boolean> {
+    return (await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').count('doubtful'))) > 0;
+  }
+
+  async markDoubtful(isDoubtful: boolean): Promise<void> {
+    if (isDoubtful === (await this.isDoubtful())) return;
+    await this.#deps.transactions.local([], async (tx) => {
+      const local = tx.objectStore('local');
+      await (isDoubtful ? local.put({ name: 'doubtful' }) : local.delete('doubtful'));
+    });
+  }
+
   /** The newest reading of a change made here; empty where there is none. */
   latest(): Promise<string> {
     return this.#deps.transactions.read(['changes'], ownReading);

@@ -62,6 +62,8 @@ export type LocalRow =
   | { name: 'replica'; value: string }
   /** How far it has read the journal. */
   | { name: 'position'; value: Position }
+  /** Something before that position may have been passed over. */
+  | { name: 'doubtful' }
   /** The newest reading of others that it has met: its own clock goes on behind it. */
   | { name: 'seen'; value: string }
   /** The newest of its own changes that the journal has. */

@@ -1,4 +1,4 @@
-import type { JournalCalls, Position } from '#shared/ports/journal.ts';
+import type { JournalCalls, Position, SequencedRecord } from '#shared/ports/journal.ts';
 import type { ResultOf } from '#shared/rpc/contract.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Replica } from '../storage/vault.ts';
@@ -118,6 +118,13 @@ export class Exchange {
     if (this.#live) void this.#pull().catch(this.#options.onfault);
   }
 
+  /** Records that were passed over in reading. */
+  async take(records: readonly SequencedRecord[]): Promise<void> {
+    const copies = await this.#replica.apply(records, null, false);
+    this.#outbox.settle(records);
+    this.#sendCopies(copies);
+  }
+
   /** Resolves when the journal has them. */
   async push(records: readonly SyncRecord[]): Promise<void> {
     await Promise.all([...batches(records)].map((batch) => this.#send(batch)));
@@ -162,13 +169,17 @@ export class Exchange {
         this.#outbox.settle(page.records);
         for (const { store, key, clock } of page.records) known?.set(`${store}/${key}`, clock);
         this.#advance(position.seq);
-        if (copies.length > 0 && this.#live) void this.push(copies).catch(this.#options.onfault);
+        this.#sendCopies(copies);
         this.#options.onprogress(position.seq - start, this.#head - start);
       }
     } finally {
       // In the same turn as the last look: what is heard of from here on is for the next one.
       this.#pulling = undefined;
     }
+  }
+
+  #sendCopies(copies: readonly SyncRecord[]): void {
+    if (copies.length > 0 && this.#live) void this.push(copies).catch(this.#options.onfault);
   }
 
   #page(after: number): Promise<PulledPage> {

@@ -10,6 +10,7 @@ import {
   journalCalls,
   journalEvents,
   type JournalEvents,
+  type SequencedRecord,
 } from '#shared/ports/journal.ts';
 import type { SealingKey } from '../storage/sealing.ts';
 
@@ -23,6 +24,8 @@ export interface JournalLine extends Caller<JournalCalls, JournalEvents> {
   readonly isBehind?: true;
   /** What secrets are sealed with in this vault, where `journal.open` does not say it. */
   readonly vaultKey?: SealingKey;
+  /** All was read: where something may have been passed over, it is looked for in the background, and goes to `take`. */
+  readonly lookAgain?: (take: (records: readonly SequencedRecord[]) => Promise<void>) => void;
   putBlob(hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Undefined where the journal does not have it. */
   getBlob(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined>;

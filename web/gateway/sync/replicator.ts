@@ -223,6 +223,7 @@ export class Replicator implements SyncPort {
       await line.call('journal.ready', { seq: exchange.seq });
       this.#retryMs = FIRST_RETRY_MS;
       this.#tell({ state: 'synced', progress: null, problem: null, lastSyncAt: clock.now() });
+      line.lookAgain?.((records) => exchange.take(records));
       await this.#replica.prune(clock.now() - TOMBSTONES_MS);
     } catch (error) {
       this.#fail(exchange, error);

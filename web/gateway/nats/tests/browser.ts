@@ -17,6 +17,8 @@ let browsers = 0;
 
 /** A browser's host without a bridge: a database, its vault, its replicator, and what shares it. */
 export interface TestBrowser extends AsyncDisposable {
+  /** Of its database. */
+  readonly name: string;
   readonly vault: StoredVault;
   readonly replicator: Replicator;
   /** What is wrong with the way into the cluster. */
@@ -39,9 +41,13 @@ export interface TestBrowser extends AsyncDisposable {
 export interface BrowserOptions {
   vaultKey?: string;
   schema?: number;
+  agreedMs?: number;
 }
 
-export async function browser(servers: string, { vaultKey = KEY, schema = SCHEMA_VERSION }: BrowserOptions = {}): Promise<TestBrowser> {
+export async function browser(
+  servers: string | string[],
+  { vaultKey = KEY, schema = SCHEMA_VERSION, agreedMs }: BrowserOptions = {},
+): Promise<TestBrowser> {
   const name = `nats-browser-${++browsers}`;
   const [keys, sealingKey] = await Promise.all([sharingKeys(vaultKey), importVaultKey(vaultKey)]);
   const faults: unknown[] = [];
@@ -56,7 +62,7 @@ export async function browser(servers: string, { vaultKey = KEY, schema = SCHEMA
     replicator = new Replicator({ replica: vault.sync, clock: systemClock, schema, name, onfault });
     await replicator.start();
   };
-  const share = async (way: BrowserWay = { servers: [servers] }): Promise<void> => {
+  const share = async (way: BrowserWay = { servers: [servers].flat() }): Promise<void> => {
     await replicator.expectJournal();
     const own = replicator;
     sharing = new Sharing({
@@ -68,6 +74,7 @@ export async function browser(servers: string, { vaultKey = KEY, schema = SCHEMA
       onstate: (_, why) => (problem = why),
       retryMs: { first: 20, most: 100 },
       lookMs: 50,
+      ...(agreedMs !== undefined && { agreedMs }),
     });
   };
   const alone = async (): Promise<void> => {
@@ -77,6 +84,7 @@ export async function browser(servers: string, { vaultKey = KEY, schema = SCHEMA
   await open();
   await share();
   return {
+    name,
     get vault() {
       return vault;
     },

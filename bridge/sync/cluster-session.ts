@@ -1,0 +1,179 @@
+import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import { pause, type Presence } from '#shared/sync/nats/presence.ts';
+import { ClusterProblem } from '#shared/sync/nats/problems.ts';
+import type { Journal } from '../journal/journal.ts';
+import { keepClean, OBJECT_AGES, type ObjectAges } from './clean.ts';
+import { openCluster, type ResolveSecret } from './connection.ts';
+import { CLUSTER_ORIGIN, Exchange } from './exchange.ts';
+import type { RecordSeal } from './record-seal.ts';
+import type { NatsSettings } from './settings.ts';
+import type { SyncState } from './state.ts';
+
+/** How often it is looked whether the stream is still the same. */
+const LOOK_MS = 3000;
+/** What is under way when something ends is waited for so long. */
+export const PARTING_MS = 500;
+
+export interface SessionOptions {
+  nats: NatsSettings;
+  /** The text of a setting, where that refers to a secret. */
+  resolve?: ResolveSecret;
+  log?: (line: string) => void;
+  /** For tests. */
+  lookMs?: number;
+  ages?: ObjectAges;
+}
+
+export interface SessionDeps {
+  options: SessionOptions;
+  journal: Journal;
+  seal: RecordSeal;
+  state: SyncState;
+  presence: Presence;
+  /** The newest schema among those who wrote. */
+  schema(): number;
+  /** The journal has records of this schema. */
+  sawSchema(schema: number): void;
+  /** A record of a newer schema has come. */
+  onschema(schema: number): Promise<void>;
+  /** Messages came that are not sealed with the vault's key, or not for their place. */
+  onforeign(): void;
+  /** The vault's places are there, until `signal` is aborted. */
+  onconnected(cluster: Places, signal: AbortSignal): void;
+  onstate(state: 'catching-up' | 'shared'): void;
+  /** Something was sent, or nothing more will be. */
+  onsent(): void;
+}
+
+/** One connection to the cluster, from its beginning to its end. */
+export class ClusterSession {
+  readonly #deps: SessionDeps;
+  #kick: () => void = () => {};
+  /** While the vault's places are there. */
+  connected: { cluster: Places; signal: AbortSignal } | undefined;
+  /** From when everything that the stream had is in the journal. */
+  caughtUp: { cluster: Places; exchange: Exchange } | undefined;
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps;
+  }
+
+  /** The journal has something that the stream may not have. */
+  kick(): void {
+    this.#kick();
+  }
+
+  /** Resolves where `stop` is aborted; rejects with whatever else ends it. */
+  async run(stop: AbortSignal): Promise<void> {
+    const { seal, onconnected, onstate } = this.#deps;
+    const { nats, resolve = async (text) => text } = this.#deps.options;
+    const end = new AbortController();
+    const signal = AbortSignal.any([stop, end.signal]);
+    const aborted = new Promise<undefined>((done) => signal.addEventListener('abort', () => done(undefined), { once: true }));
+    const opening = openCluster(nats, seal, resolve);
+    const cluster = await Promise.race([opening, aborted]);
+    if (!cluster || signal.aborted) {
+      void opening.then(({ nc }) => nc.close()).catch(() => {});
+      return;
+    }
+    try {
+      await this.#begin(cluster);
+      onstate('catching-up');
+      this.connected = { cluster, signal };
+      onconnected(cluster, signal);
+      const parts = this.#parts(cluster, signal);
+      try {
+        await Promise.race([aborted, ...parts.map((part) => part.then(() => aborted))]);
+      } finally {
+        end.abort();
+        this.connected = undefined;
+        this.caughtUp = undefined;
+        this.#deps.onsent();
+        void cluster.nc.close().catch(() => {});
+        // What hangs on a connection that is gone is not waited for: it notes nothing any more.
+        await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
+      }
+    } finally {
+      end.abort();
+      void cluster.nc.close().catch(() => {});
+    }
+  }
+
+  /** What goes on at once until the signal is aborted; the first that rejects ends all. */
+  #parts(cluster: Places, signal: AbortSignal): Promise<unknown>[] {
+    const { options, journal, seal, state, presence, schema, onschema, onforeign } = this.#deps;
+    const { ages = OBJECT_AGES, log = () => {} } = options;
+    const shared = { journal, cluster, seal, state, ages };
+    const exchange = new Exchange({ ...shared, signal, schema, onschema, onforeign, onresend: () => this.kick() });
+    const caughtUp = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => caughtUp.resolve(), { once: true });
+    const closed = cluster.nc.closed().then((error) => {
+      throw error ?? new ClusterProblem('unreachable', 'The connection to the cluster was closed');
+    });
+    const sending = caughtUp.promise.then(async () => {
+      if (signal.aborted) return;
+      this.caughtUp = { cluster, exchange };
+      await this.#sendAll(exchange, signal);
+    });
+    return [
+      ...[closed, exchange.read(caughtUp.resolve), sending],
+      ...[presence.run(cluster, signal), this.#look(cluster, exchange, signal), keepClean(shared, signal, log)],
+      caughtUp.promise.then(() => this.#lookAgain(exchange, signal)),
+    ];
+  }
+
+  /** Looks whether the stream and the journal are those that the state is about. */
+  async #begin({ info }: Places): Promise<void> {
+    const { state, journal, options, sawSchema } = this.#deps;
+    const { marks } = state;
+    const made = info.created;
+    // Made anew, put back from an older copy, or with messages taken out of it.
+    const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
+    const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
+    let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
+    if (isOther || opened.wantsAll || opened.stale || marks.schema !== SCHEMA_VERSION) {
+      if (marks.stream !== '') options.log?.('the stream or the journal is another one, or has lost records: all is read and sent anew');
+      state.reset(made, SCHEMA_VERSION);
+      opened = await journal.open({ ...replica, position: null });
+    }
+    await journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
+    sawSchema(opened.schema);
+    state.note([], { sent: opened.position });
+  }
+
+  async #sendAll(exchange: Exchange, signal: AbortSignal): Promise<void> {
+    const { onsent, onstate } = this.#deps;
+    signal.addEventListener('abort', () => this.kick(), { once: true });
+    while (!signal.aborted) {
+      const woken = new Promise<void>((wake) => (this.#kick = wake));
+      while (!signal.aborted && (await exchange.send())) onsent();
+      onsent();
+      if (signal.aborted) return;
+      onstate('shared');
+      await woken;
+    }
+  }
+
+  /** After trouble. */
+  async #lookAgain(exchange: Exchange, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || !this.#deps.state.marks.doubtful) return;
+    await exchange.lookAgain();
+    if (!signal.aborted) this.#deps.state.note([], { doubtful: false });
+  }
+
+  /** A stream that is deleted or made anew need not be noticed by who reads it. */
+  async #look({ jsm, stream, info: { created } }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await pause(this.#deps.options.lookMs ?? LOOK_MS, signal);
+      if (signal.aborted) return;
+      const known = this.#deps.state.subjects;
+      const info = await jsm.streams.info(stream).catch((error: unknown) => {
+        throw new ClusterProblem('unreachable', 'The stream of this vault is gone, or cannot be reached', { cause: error });
+      });
+      if (info.created !== created || (info.state.num_subjects ?? 0) < known)
+        throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
+      await exchange.checkFlow(info.state.last_seq);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test, vi } from 'vitest';
+import { lookAgain, lookThrough } from '#shared/sync/nats/look-through.ts';
+import { verifies } from '../../tests/requirements.ts';
+import { KEY, versions } from '../journal/fixture.ts';
+import { openCluster } from './connection.ts';
+import { RecordSeal } from './record-seal.ts';
+import { agreed, machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
+
+if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('all that a stream has, once more', () => {
+  verifies('vault.cluster/faults', 'comes some at a time, and ends also where the newest message was taken out', async () => {
+    await using nats = await natsServer();
+    const cluster = await openCluster(settings(nats.url), new RecordSeal(KEY), async (text) => text);
+    const { signal } = new AbortController();
+    let sizes: number[] = [];
+    const take = async (batch: readonly unknown[]): Promise<void> => void sizes.push(batch.length);
+    await lookThrough(cluster, signal, take);
+    expect(sizes).toEqual([]);
+    {
+      await using one = await machine(settings(nats.url));
+      await one.journal.push(versions(250), 'a');
+      await using two = await machine(settings(nats.url));
+      await agreed([one, two], 250);
+    }
+    await lookThrough(cluster, signal, take);
+    expect(sizes).toEqual([200, 50]);
+    await cluster.jsm.streams.deleteMessage(cluster.stream, 250);
+    sizes = [];
+    await lookThrough(cluster, signal, take);
+    expect(sizes).toEqual([200, 49]);
+
+    // A single server agrees with itself; of several it is asked twice.
+    await lookAgain(cluster, { signal }, () => Promise.reject(new Error('it is not looked')));
+    const config = { ...cluster.info.config, num_replicas: 3 };
+    sizes = [];
+    await lookAgain({ ...cluster, info: { ...cluster.info, config } }, { signal, agreedMs: 1 }, take);
+    expect(sizes).toEqual([200, 49, 200, 49]);
+    await cluster.nc.close();
+  });
+
+  verifies('vault.cluster/faults', 'is trouble where it ends before its end, or nothing more comes', async () => {
+    await using nats = await natsServer();
+    const cluster = await openCluster(settings(nats.url), new RecordSeal(KEY), async (text) => text);
+    await cluster.js.publish(`${cluster.prefix}one`, 'one');
+    const rest = Promise.withResolvers<void>();
+    async function* nothing(): AsyncGenerator<never> {
+      await rest.promise;
+    }
+    const last = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: `${cluster.prefix}>` });
+    vi.spyOn(cluster.jsm.streams, 'getMessage').mockResolvedValue(last);
+    const consumer = await cluster.js.consumers.get(cluster.stream);
+    vi.spyOn(cluster.js.consumers, 'get').mockResolvedValue(consumer);
+    vi.spyOn(consumer, 'consume').mockImplementation(async () => Object.assign(nothing(), { close: async () => {} }) as never);
+    const { signal } = new AbortController();
+    const problem = { code: 'unreachable', message: expect.stringContaining('does not send it') };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const looking = expect(lookThrough(cluster, signal, async () => {})).rejects.toMatchObject(problem);
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      vi.advanceTimersByTime(15_000);
+      await looking;
+      rest.resolve();
+      await expect(lookThrough(cluster, signal, async () => {})).rejects.toMatchObject(problem);
+    } finally {
+      vi.useRealTimers();
+      await cluster.nc.close();
+    }
+  });
+});

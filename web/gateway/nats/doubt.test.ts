@@ -1,0 +1,101 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { openDB } from 'idb';
+import { describe, expect, test } from 'vitest';
+import { KEY as VAULT_KEY } from '../../../bridge/journal/fixture.ts';
+import { RecordSeal } from '../../../bridge/sync/record-seal.ts';
+import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
+import { threeNodes } from '../../../bridge/sync/tests/three-nodes.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import { KEY, newSession } from '../storage/fixture.ts';
+import { browser, same, type TestBrowser } from './tests/browser.ts';
+
+const STREAM = `PERCH_${new RecordSeal(VAULT_KEY).vault}`;
+const memory = (id: string, text = id) => ({ id, category: 'fact' as const, text, createdAt: 1 });
+
+/** How often each record came from others. */
+function arrivals({ vault }: TestBrowser): Map<string, number> {
+  const counts = new Map<string, number>();
+  vault.onforeign((changes) => {
+    for (const { store, key } of changes) counts.set(`${store}/${key}`, (counts.get(`${store}/${key}`) ?? 0) + 1);
+  });
+  return counts;
+}
+
+/** As if it had been read past: the position is behind all that the stream has. */
+async function readPast({ vault: { sync } }: TestBrowser, seq: number): Promise<void> {
+  const position = await sync.position();
+  if (!position) throw new Error('it has read nothing yet');
+  await sync.keepPosition({ ...position, seq });
+}
+
+if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('servers that number messages differently after trouble, and a browser', () => {
+  verifies(
+    'vault.cluster/browser-faults',
+    'what was passed over is found at once, and again when the servers had time to agree, also after a restart; nothing comes twice',
+    async () => {
+      await using nats = await threeNodes();
+      const urls = nats.nodes.map(({ webUrl }) => webUrl);
+      await using a = await browser(urls, { agreedMs: 8000 });
+      await using b = await browser(urls);
+      await a.vault.sessions.add(newSession(), []);
+      await a.vault.memories.add(memory('of a'));
+      await same([a, b], (records) => records.length > 2);
+
+      await a.alone();
+      await b.vault.sessions.update(KEY, { title: 'of b' });
+      await b.vault.memories.add(memory('of b'));
+      await b.settled();
+      const operator = await nats.nodes[0].operator();
+      const { streams } = await jetstreamManager(operator);
+      await readPast(a, (await streams.info(STREAM)).state.last_seq);
+      await operator.close();
+      await a.vault.sync.markDoubtful(true);
+      await a.restart();
+      const came = arrivals(a);
+      await a.share();
+      await same([a, b], (records) => records.length > 3);
+      expect([...came.keys()].sort()).toEqual(['memories/of b', `sessions/${KEY}`]);
+
+      // Not there again, until it is looked through once more.
+      expect(await a.vault.sync.isDoubtful()).toBe(true);
+      const db = await openDB(a.name);
+      await db.delete('changes', ['memories', 'of b']);
+      db.close();
+      await until(async () => !(await a.vault.sync.isDoubtful()), 'all is well', 40_000);
+      await same([a, b]);
+      expect([...came].sort()).toEqual([
+        ['memories/of b', 2],
+        [`sessions/${KEY}`, 1],
+      ]);
+    },
+    120_000,
+  );
+
+  verifies('vault.cluster/browser-faults', 'a cluster that fails is trouble; a line that is not wanted any more is none', async () => {
+    await using nats = await natsServer();
+    await using a = await browser(nats.webUrl);
+    const isDoubtful = () => a.vault.sync.isDoubtful();
+    await a.settled();
+    await a.alone();
+    expect(await isDoubtful()).toBe(false);
+    await a.share();
+    await a.settled();
+    const operator = await nats.operator();
+    const { streams } = await jetstreamManager(operator);
+    await streams.update(STREAM, { max_bytes: 1 });
+    await a.vault.memories.add(memory('too much'));
+    await until(isDoubtful, 'trouble of a stream that takes nothing');
+    await streams.update(STREAM, { max_bytes: -1 });
+    await until(async () => !(await isDoubtful()), 'no trouble, for there is one server');
+    await operator.close();
+    await nats.stop();
+    await until(isDoubtful, 'trouble of a server that is gone');
+    await a.restart();
+    expect(await isDoubtful()).toBe(true);
+    await nats.start();
+    await a.settled();
+    await until(async () => !(await isDoubtful()), 'no trouble any more');
+  });
+});

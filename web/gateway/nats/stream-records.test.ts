@@ -1,0 +1,106 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openPlaces, type Places } from '#shared/sync/nats/places.ts';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { KEY, version } from '../../../bridge/journal/fixture.ts';
+import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { until } from '../../../tests/support/gateway.ts';
+import { importVaultKey } from '../storage/sealing.ts';
+import { connectTo } from './connect.ts';
+import { StreamLine } from './stream-line.ts';
+import { type LocalCopy, StreamRecords } from './stream-records.ts';
+import { sharingKeys, WebSeal } from './web-seal.ts';
+
+/** What is here, and nothing else. */
+const copyOf = (here: readonly SyncRecord[]): LocalCopy => {
+  const of = (keys: readonly [string, string][]) => keys.map(([store, key]) => here.find((one) => one.store === store && one.key === key));
+  return {
+    origin: 'b',
+    versions: async (keys) => of(keys),
+    records: async (keys) => of(keys).filter((record) => record !== undefined),
+    countPushed: async () => here.length,
+    isDoubtful: async () => false,
+    markDoubtful: async () => {},
+  };
+};
+
+async function openAt(webUrl: string): Promise<{ seal: WebSeal; places: Places }> {
+  const seal = await WebSeal.of(await sharingKeys(KEY));
+  const nc = await connectTo(seal.vault, { servers: [webUrl] });
+  onTestFinished(() => nc.close());
+  return { seal, places: await openPlaces(nc, seal) };
+}
+
+const held = async ({ jsm, stream, prefix }: Places) => {
+  const messages = [];
+  for (let seq = 1; ; seq++) {
+    const next = { seq, next_by_subj: `${prefix}>` };
+    const message = await jsm.streams.getMessage(stream, next);
+    if (!message) return messages;
+    messages.push(message);
+    ({ seq } = message);
+  }
+};
+
+if (!hasNats) test.skip('vault.cluster/browser-faults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('what the stream has, looked at again', () => {
+  verifies(
+    'vault.cluster/browser-faults',
+    'what is not here is taken, what is older than here written over, what is the same left alone; what was spoilt since is sent anew',
+    async () => {
+      await using nats = await natsServer();
+      const { places: there, seal } = await openAt(nats.webUrl);
+      const reasons: string[] = [];
+      const deps = { places: there, seal, schema: 1, onschema: () => {}, onspoilt: (why: string) => reasons.push(why), onwrote: () => {} };
+      const others = new StreamRecords({ ...deps, copy: copyOf([]) });
+      await others.write(['same', 'older', 'newer', 'missing'].map((key) => version(key, 2000, 'a')));
+      const here = [version('same', 2000, 'a'), version('older', 1000, 'a'), version('newer', 3000, 'b')];
+      const records = new StreamRecords({ ...deps, copy: copyOf(here) });
+      const missed = await records.readAgain(await held(there));
+      expect(missed.map(({ key, clock }) => [key, clock])).toEqual(['older', 'missing'].map((key) => [key, version(key, 2000, 'a').clock]));
+      expect((await records.read(await held(there))).find(({ key }) => key === 'newer')?.clock).toBe(here[2]?.clock);
+      expect((await held(there)).map(({ seq }) => seq)).toEqual([1, 2, 4, 5]);
+
+      there.nc.publish(`${there.prefix}${await seal.name('record', 'sessions', 'nobody has it')}`, 'nonsense');
+      await records.readAgain(await held(there));
+      expect(reasons).toEqual([]);
+      there.nc.publish(`${there.prefix}${await seal.name('record', here[0]?.store ?? '', 'same')}`, 'nonsense');
+      await records.readAgain(await held(there));
+      expect(reasons).toHaveLength(1);
+    },
+  );
+
+  verifies(
+    'vault.cluster/browser-faults',
+    'a stream that has more, of which nothing comes, is trouble, unless it is not taken',
+    async () => {
+      await using nats = await natsServer();
+      const { places: there, seal } = await openAt(nats.webUrl);
+      const line = new StreamLine({
+        ...{ places: there, seal, copy: copyOf([]), schema: 1, vaultKey: await importVaultKey(KEY) },
+        presence: { others: () => null },
+        onend: () => {},
+        ontrouble: () => {},
+      });
+      const clock = vi.spyOn(performance, 'now');
+      onTestFinished(() => (clock.mockRestore(), line.close()));
+      const after = async (seconds: number, last: number): Promise<void> => {
+        clock.mockReturnValue(seconds * 1000);
+        await line.checkFlow(last);
+      };
+      const one = await there.js.publish(`${there.prefix}one`, 'one');
+      for (const seconds of [0, 20]) await after(seconds, one.seq);
+      let head = 0;
+      line.line.on('journal.changed', (changed) => (head = changed.head));
+      await line.line.call('journal.open', { origin: 'b', schema: 1, name: 'b', position: null });
+      for (let at = 0; at < 210; at++) there.nc.publish(`${there.prefix}${at}`, 'more');
+      await until(() => head >= 200, 'as many as may wait to be taken');
+      for (const seconds of [40, 60]) await after(seconds, 211);
+      for (let next = 0; head < 211;) ({ next } = await line.line.call('journal.pull', { after: next }));
+      for (const seconds of [80, 100]) await after(seconds, 212);
+      const last = await there.jsm.streams.getMessage(there.stream, { last_by_subj: `${there.prefix}>` });
+      vi.spyOn(there.jsm.streams, 'getMessage').mockResolvedValue(last);
+      await expect(after(120, 212)).rejects.toThrow('does not send it');
+    },
+  );
+});

@@ -1,0 +1,133 @@
+import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { currentMessage, type Received, readMessage } from '#shared/sync/nats/messages.ts';
+import type { Places } from '#shared/sync/nats/places.ts';
+import type { VaultSeal } from '#shared/sync/nats/seal.ts';
+import { type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
+import { RecordWriter, type Written } from './record-writer.ts';
+
+/** Messages on their way at once. */
+const WIDTH = 50;
+
+/** This browser's copy of the vault, as far as the line asks it. */
+export interface LocalCopy {
+  readonly origin: string;
+  /** What it has of records, by store and key. */
+  versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]>;
+  records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]>;
+  /** How many records a journal has, as far as is known there. */
+  countPushed(): Promise<number>;
+  /** Whether something of the stream may have been passed over; kept over restarts. */
+  isDoubtful(): Promise<boolean>;
+  markDoubtful(isDoubtful: boolean): Promise<void>;
+}
+
+export interface StreamRecordsDeps {
+  places: Places;
+  seal: VaultSeal;
+  copy: LocalCopy;
+  /** Of the records that this build writes. */
+  schema: number;
+  /** Something of a newer schema is there. */
+  onschema(schema: number): void;
+  /** Everything is to be read anew, and what the stream has not to be sent. */
+  onspoilt(reason: string): void;
+  /** A record that is here was stored under this number, and need not be read. */
+  onwrote(seq: number): void;
+}
+
+type Message = Parameters<typeof readMessage>[2];
+
+const SPOILT = 'Something in the cluster was not sealed by this vault, or was changed there: it is left out, and sent anew from here';
+
+/** The stream's records: what its messages say, and what is written to it. */
+export class StreamRecords {
+  readonly #deps: StreamRecordsDeps;
+  readonly #writer: RecordWriter;
+  /** Up to here it was looked for messages that nobody can open, or is being looked. */
+  #examined = 0;
+
+  constructor(deps: StreamRecordsDeps) {
+    this.#deps = deps;
+    const { places, seal, schema, onschema, onwrote } = deps;
+    this.#writer = new RecordWriter({ places, seal, schema, onschema, onwrote });
+  }
+
+  /** How many subjects were seen to hold something. */
+  get subjects(): number {
+    return this.#writer.subjects;
+  }
+
+  /** It is read on behind `seq`; where that is 0 everything anew, and `last` is the stream's newest number. */
+  begin(seq: number, last: number): void {
+    if (seq === 0) this.#writer.forget();
+    this.#examined = seq === 0 ? last : seq;
+  }
+
+  /** What messages say that came. */
+  async read(messages: readonly Message[]): Promise<SequencedRecord[]> {
+    const received = await this.#open(messages);
+    for (const one of received) {
+      this.#writer.saw(one);
+      if (one.foreign && one.known.seq > this.#examined) await this.#examine(one);
+    }
+    return (await this.#compare(received)).records;
+  }
+
+  /** What messages say that were read before, or should have been, and what is not here. */
+  async readAgain(messages: readonly Message[]): Promise<SequencedRecord[]> {
+    const received: Received[] = [];
+    for (const one of await this.#open(messages)) {
+      const { isChanged, now } = await this.#writer.sawAgain(one);
+      if (now?.foreign && isChanged) this.#deps.onspoilt(SPOILT);
+      if (now) received.push(now);
+    }
+    return (await this.#compare(received)).missed;
+  }
+
+  /** Resolves when the stream has them, or what wins over them. */
+  async write(records: readonly SyncRecord[]): Promise<Written> {
+    const all: Written = { seqs: [], conflicts: 0 };
+    for (let at = 0; at < records.length; at += WIDTH) {
+      const outcomes = await Promise.allSettled(records.slice(at, at + WIDTH).map((record) => this.#writer.put(record)));
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') throw outcome.reason;
+        all.seqs.push(...outcome.value.seqs);
+        all.conflicts += outcome.value.conflicts;
+      }
+    }
+    return all;
+  }
+
+  async #open(messages: readonly Message[]): Promise<Received[]> {
+    const { places, seal, schema, onschema } = this.#deps;
+    const received = await Promise.all(messages.map((message) => readMessage(places, seal, message)));
+    const newest = Math.max(0, ...received.map((one) => one.schema));
+    if (newest <= schema) return received;
+    onschema(newest);
+    throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer build than this one: reload the app');
+  }
+
+  /** A message that cannot be opened: it is replaced already, or somebody has put it there. */
+  async #examine({ name, known: { seq } }: Received): Promise<void> {
+    const { places, seal, onspoilt } = this.#deps;
+    if ((await currentMessage(places, seal, name))?.known.seq !== seq) return;
+    this.#examined = Math.max(this.#examined, seq);
+    onspoilt(SPOILT);
+  }
+
+  /**
+   * The records that were received, and those of them that are not here. Where a subject has gone back to an older version than is here, that is written over: an
+   * operator has put it there, or two have written at once, since servers of a cluster (2.9) check a sequence number only against what they have stored.
+   */
+  async #compare(received: readonly Received[]): Promise<{ records: SequencedRecord[]; missed: SequencedRecord[] }> {
+    const { copy } = this.#deps;
+    const records = received.flatMap(({ record, known }) => (record ? { ...record, seq: known.seq } : []));
+    const keys = records.map(({ store, key }): [string, string] => [store, key]);
+    const here = await copy.versions(keys);
+    const pairs = records.map((record, at) => ({ record, key: keys[at], own: here[at] }));
+    const older = pairs.flatMap(({ record, key, own }) => (key && own && wins(own, record) ? [key] : []));
+    if (older.length > 0) await this.write(await copy.records(older));
+    return { records, missed: pairs.flatMap(({ record, own }) => (!own || wins(record, own) ? record : [])) };
+  }
+}
