@@ -70,15 +70,17 @@ export class ClusterChaos implements AsyncDisposable {
     await chaos.#allReady();
     const client = await chaos.#client(first);
     await addProvider(client, upstream.url);
-    await client.call('config.patch', { patch: { chat: { model: 'local/slow-50' } } });
+    // What jobs ask: their runs last for seconds.
+    await client.call('config.patch', { patch: { chat: { model: 'local/slow-500' } } });
     await chaos.heal();
     stack.move();
     return chaos;
   }
 
-  /** Some operations with faults in between. */
+  /** A job and some other operations, with faults in between. */
   async round(): Promise<void> {
     const { random } = this.#parts;
+    await this.#operate('job');
     const steps = random.between(10, 15);
     const faults = new Set(Array.from({ length: random.between(3, 5) }, () => random.between(0, steps - 1)));
     for (let step = 0; step < steps; step++) {
