@@ -11,17 +11,16 @@ import { type Copy, copyIn, differences, journalVersions, managedCopy } from './
 import { type Fault, FAULTS, strike, within } from './faults.ts';
 import { Ledger } from './ledger.ts';
 import { Member } from './member.ts';
+import { type Call, operate, type Operation, OPERATIONS } from './operations.ts';
 import type { Random } from './random.ts';
+import { INTERRUPTED_MS, RunsUnderWay } from './runs-under-way.ts';
 
-/** A run that a kill has interrupted has ended after so long: a host that left counts as there for 15 s, and 10 s later somebody looks again. */
-const INTERRUPTED_MS = 45_000;
 /** Longer than this an operation is not waited for before the next one begins. */
 const STEP_MS = 250;
 /** Nor for their answers when all is healed: a run may wait for another one's end. */
 const ANSWER_MS = 1_000;
 const HEAL_MS = 45_000;
 
-const OPERATIONS = { send: 7, slow: 2, rename: 3, config: 2, memory: 1, remove: 1, mortal: 1 };
 /** The managed Chromium is started again later and later; a new bridge begins anew. */
 const MANAGED_KILLS = 3;
 
@@ -38,7 +37,7 @@ export class Chaos implements AsyncDisposable {
   #faults: Promise<void>[] = [];
   readonly #operations = new Set<Promise<void>>();
   readonly #busy = new Set<Member | 'bridge'>();
-  readonly #runningSince = new Map<string, number>();
+  readonly #running = new RunsUnderWay();
   #managedKills = 0;
   #count = 0;
 
@@ -70,55 +69,14 @@ export class Chaos implements AsyncDisposable {
     }
   }
 
-  async #operate(kind: keyof typeof OPERATIONS): Promise<void> {
+  async #operate(kind: Operation): Promise<void> {
     const random = this.#random;
     const writer = random.pick([...this.members, null, null]);
     const n = ++this.#count;
     const chat = `chat-${random.between(1, 4)}`;
-    const send = (message: string, sessionId: string, model = 'guide/guide'): Promise<{ messageId: string }> =>
-      this.#call(writer, 'chat.send', { message, sessionId, model });
-    const { ledger } = this;
-    const work: Record<keyof typeof OPERATIONS, () => Promise<void>> = {
-      send: () => ledger.send(`message ${n}`, chat, send(`message ${n}`, chat)),
-      slow: () => ledger.send(`message ${n}`, chat, send(`message ${n}`, chat, random.pick(['local/slow-50', 'local/slow-500']))),
-      rename: () =>
-        ledger.write(
-          `title ${chat}`,
-          `title ${n}`,
-          this.#call(writer, 'sessions.rename', { path: `main/${chat}.jsonl`, title: `title ${n}` }),
-        ),
-      config: () => {
-        const name = `p${random.between(1, 3)}`;
-        const baseUrl = `http://127.0.0.1:9/${n}`;
-        return ledger.write(
-          `provider ${name}`,
-          baseUrl,
-          this.#call(writer, 'config.patch', { patch: { providers: { [name]: { baseUrl, enabled: false } } } }),
-        );
-      },
-      memory: () => {
-        const text = `/tool memory_add {"text":"fact ${n}"}`;
-        return ledger.send(text, chat, send(text, chat));
-      },
-      remove: () => {
-        const session = `gone-${n}`;
-        const path = `main/${session}.jsonl`;
-        return ledger.gone(
-          session,
-          send('soon gone', session).then(() => this.#call(writer, 'sessions.delete', { path })),
-        );
-      },
-      mortal: () => {
-        ledger.mortal('mortal');
-        if (random.next() < 0.6) return ledger.send(`message ${n}`, 'mortal', send(`message ${n}`, 'mortal'));
-        return this.#call(writer, 'sessions.delete', { path: 'main/mortal.jsonl' }).then(
-          () => {},
-          () => {},
-        );
-      },
-    };
     this.log.push(`${n} ${writer?.name ?? 'outside'} ${kind} ${chat}`);
-    const running = work[kind]().finally(() => this.#operations.delete(running));
+    const call: Call = (method, params) => this.#call(writer, method, params);
+    const running = operate(kind, { n, chat, random, ledger: this.ledger, call }).finally(() => this.#operations.delete(running));
     this.#operations.add(running);
     await within(running, STEP_MS);
   }
@@ -151,7 +109,7 @@ export class Chaos implements AsyncDisposable {
     const over = strike(kind, { perch: this.perch, member, ms }).finally(() => {
       this.#busy.delete(whom);
       // Just after the bridge's start nobody can be said to be gone.
-      if (kind === 'bridge') this.#runningSince.clear();
+      if (kind === 'bridge') this.#running.forget();
     });
     over.catch(() => {});
     this.#faults.push(over);
@@ -220,18 +178,7 @@ export class Chaos implements AsyncDisposable {
   #look(copy: Copy, at: number): void {
     const complaints = this.ledger.complaints(copy, at);
     if (complaints.length > 0) throw new Error(`after healing:\n${complaints.join('\n')}`);
-    const now = performance.now();
-    const running = this.running(copy);
-    for (const id of this.#runningSince.keys()) if (!running.includes(id)) this.#runningSince.delete(id);
-    for (const id of running) {
-      const since = this.#runningSince.get(id) ?? now;
-      this.#runningSince.set(id, since);
-      if (now - since > INTERRUPTED_MS) throw new Error(`run ${id} has been under way for ${Math.round(now - since)} ms`);
-    }
-  }
-
-  running({ records }: Copy): string[] {
-    return [...records].flatMap(([id, row]) => (id.startsWith('runs/') && (row as { status: string }).status === 'running' ? [id] : []));
+    this.#running.look(copy);
   }
 
   /** Nothing is under way any more, nothing is missing, and the managed Chromium has the same. It is the end: the bridge stops. */
@@ -239,7 +186,7 @@ export class Chaos implements AsyncDisposable {
     const [member] = this.members;
     const over = async (): Promise<boolean> => {
       const copy = await copyIn(member.page);
-      return copy !== null && this.running(copy).length === 0;
+      return copy !== null && RunsUnderWay.in(copy).length === 0;
     };
     await until(over, 'the end of all runs', INTERRUPTED_MS);
     await within(Promise.all(this.#operations), 10_000);

@@ -9,10 +9,16 @@ import { healthOf } from './bridge.ts';
 export const GUIDE = 'guide/guide';
 
 /** So many commands `perch gateway run --cluster`, each with a home of its own and the vault's key. */
-export async function clusterOf(
+export const clusterOf = (count: number, servers: readonly string[], args: readonly string[] = []): Promise<Perch[] & AsyncDisposable> =>
+  gatewaysOf(count, { args: ['--cluster', servers.join(','), ...args] });
+
+/** A command for each of these lists of servers, over which they share one vault. */
+export const gatewaysOver = (ways: readonly (readonly string[])[], args: readonly string[] = []): Promise<Perch[] & AsyncDisposable> =>
+  gatewaysOf(ways.length, { args, ways });
+
+async function gatewaysOf(
   count: number,
-  servers: readonly string[],
-  args: readonly string[] = [],
+  { args, ways }: { args: readonly string[]; ways?: readonly (readonly string[])[] },
 ): Promise<Perch[] & AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const gateways: Perch[] = [];
@@ -21,11 +27,9 @@ export async function clusterOf(
     const home = mkdtempSync(join(tmpdir(), `perch-cluster-${at}-`));
     stack.defer(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
     if (at > 0) await sync(home, ['join'], phrase);
-    const perch = await startPerch({
-      ...{ host: 'headless', home },
-      args: ['--cluster', servers.join(','), ...args],
-    });
-    gateways.push(stack.use(perch));
+    const servers = ways?.[at];
+    if (servers) await sync(home, ['nats', ...servers]);
+    gateways.push(stack.use(await startPerch({ host: 'headless', home, args })));
     if (at === 0) phrase = await sync(home, ['phrase']);
   }
   const all = stack.move();

@@ -64,13 +64,19 @@ export async function managedCopy(perch: Perch): Promise<Copy | null> {
   return await copyIn(await browser.page(perch.url));
 }
 
-/** The versions of all that is in the journal under this PERCH_HOME. */
-export async function journalVersions(home: string): Promise<Map<string, string>> {
+/** What is in the journal under this PERCH_HOME. */
+export async function journalCopy(home: string): Promise<Copy> {
   await using journal = await openJournal({ dir: home, vaultKey: await vaultKey(home) });
-  const versions = new Map<string, string>();
-  for await (const { store, key, clock, deleted } of journal.snapshot()) versions.set(`${store}/${key}`, clock + (deleted ? ' gone' : ''));
-  return versions;
+  const copy: Copy = { records: new Map(), versions: new Map() };
+  for await (const { store, key, clock, deleted, payload } of journal.snapshot()) {
+    copy.versions.set(`${store}/${key}`, clock + (deleted ? ' gone' : ''));
+    if (isShared(store) && payload !== null) copy.records.set(`${store}/${key}`, inOrder(JSON.parse(payload)));
+  }
+  return copy;
 }
+
+/** The versions of all that is in it. */
+export const journalVersions = async (home: string): Promise<Map<string, string>> => (await journalCopy(home)).versions;
 
 /** What two copies do not have alike; at most some of it. Empty: they are equal. */
 export function differences<T>(one: ReadonlyMap<string, T>, two: ReadonlyMap<string, T>): string[] {

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { hasNats } from '../../bridge/sync/tests/nats-server.ts';
+import { verifies } from '../requirements.ts';
+import { SEED } from '../support/seed.ts';
+import { ClusterChaos } from './cluster-chaos.ts';
+import { Random } from './random.ts';
+
+/** Of each of the two. */
+const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 100 : 2);
+
+if (!hasNats) test.skip('vault.cluster/converges: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('three gateways, three NATS nodes and three writers', () => {
+  for (const [how, isCluster] of [
+    ['each gateway with a host of its own', false],
+    ['one of them with the host that serves', true],
+  ] as const)
+    verifies(
+      ['vault.cluster/converges', 'vault.cluster/leases', 'vault.runs/recovers', 'cluster.serving/acknowledged'],
+      `workers, bridges and nodes killed, paused and parted, ${how}: all are equal, nothing acknowledged is lost, and no job ran twice`,
+      async () => {
+        await using chaos = await ClusterChaos.begin({ random: new Random(SEED), isCluster });
+        let round = 0;
+        try {
+          for (round = 1; round <= ROUNDS; round++) {
+            chaos.log.push(`round ${round}`);
+            await chaos.round();
+            await chaos.heal();
+          }
+          await chaos.end();
+        } catch (error) {
+          throw new Error(`PERCH_SEED=${SEED}, round ${round} of ${ROUNDS}: ${String(error)}\n${await chaos.story()}`, { cause: error });
+        } finally {
+          if (process.env.PERCH_DEBUG)
+            console.log(chaos.log.join('\n'), chaos.ledger.acknowledged, chaos.ledger.failed, chaos.ticks.asked.size);
+        }
+        // Jobs did run, and writers were told so.
+        expect(chaos.ticks.asked.size).toBeGreaterThan(0);
+        expect(chaos.ledger.acknowledged).toBeGreaterThan(ROUNDS);
+      },
+      300_000 + 150_000 * ROUNDS,
+    );
+});

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { profileHolder } from '../../bridge/headless/profile.ts';
+import { processesNaming } from '../../bridge/headless/tests/stand-in.ts';
+import type { NodeIndex, ThreeNodes } from '../../bridge/sync/tests/three-nodes.ts';
+import type { Perch } from '../e2e/harness.ts';
+
+/** What may happen to one of three gateways or of three NATS nodes, and how often beside the others. */
+export const CLUSTER_FAULTS = {
+  ...{ worker: 3, bridge: 3, node: 2, leader: 2 },
+  ...{ 'pause worker': 1, 'pause bridge': 2, 'pause node': 1 },
+  ...{ 'part node': 1, 'part bridge': 1 },
+};
+export type ClusterFault = keyof typeof CLUSTER_FAULTS;
+
+const profilesOf = (perch: Perch): string => join(perch.home, 'profiles');
+
+/** Whether a managed Chromium runs there: in a cluster one gateway has it. */
+export const hasWorker = (perch: Perch): boolean => profileHolder(join(profilesOf(perch), 'gateway')) !== null;
+
+/** Does it, and undoes it after `ms`; a partition lasts until all is healed. */
+export async function strikeCluster(
+  fault: ClusterFault,
+  { perch, nats, at, ms }: { perch: Perch; nats: ThreeNodes; at: NodeIndex; ms: number },
+): Promise<void> {
+  const node = nats.nodes[at];
+  switch (fault) {
+    case 'worker':
+      // Its bridge starts it again.
+      return signal([profileHolder(join(profilesOf(perch), 'gateway'))?.pid ?? 0], 'SIGKILL');
+    case 'bridge':
+      await perch.kill('SIGKILL');
+      await sleep(ms);
+      return perch.restart();
+    case 'node':
+    case 'leader':
+      await node.stop();
+      await sleep(ms);
+      return node.start();
+    case 'pause worker': {
+      const paused = processesNaming(profilesOf(perch)).map(({ pid }) => pid);
+      signal(paused, 'SIGSTOP');
+      await sleep(2 * ms);
+      return signal(paused, 'SIGCONT');
+    }
+    case 'pause bridge':
+      signal([perch.pid], 'SIGSTOP');
+      await sleep(2 * ms);
+      return signal([perch.pid], 'SIGCONT');
+    case 'pause node':
+      node.pause();
+      await sleep(2 * ms);
+      return node.resume();
+    case 'part node':
+      return nats.isolate(at);
+    case 'part bridge':
+      return nats.cutOff(at);
+  }
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      if (pid > 0) process.kill(pid, name);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

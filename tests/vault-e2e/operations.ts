@@ -1,0 +1,54 @@
+import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
+import type { Ledger } from './ledger.ts';
+import type { Random } from './random.ts';
+
+/** What a writer may do, and how often beside the others. */
+export const OPERATIONS = { send: 7, slow: 2, rename: 3, config: 2, memory: 1, remove: 1, mortal: 1 };
+export type Operation = keyof typeof OPERATIONS;
+
+/** A call of one writer. */
+export type Call = <M extends MethodName>(method: M, params: MethodParams<M>) => Promise<MethodResult<M>>;
+
+/** Does it, the `n`-th of all, and lets the ledger know what the writer was told. */
+export function operate(
+  kind: Operation,
+  { n, chat, random, ledger, call }: { n: number; chat: string; random: Random; ledger: Ledger; call: Call },
+): Promise<void> {
+  const send = (message: string, sessionId: string, model = 'guide/guide'): Promise<{ messageId: string }> =>
+    call('chat.send', { message, sessionId, model });
+  switch (kind) {
+    case 'send':
+      return ledger.send(`message ${n}`, chat, send(`message ${n}`, chat));
+    case 'slow':
+      return ledger.send(`message ${n}`, chat, send(`message ${n}`, chat, random.pick(['local/slow-50', 'local/slow-500'])));
+    case 'rename':
+      return ledger.write(`title ${chat}`, `title ${n}`, call('sessions.rename', { path: `main/${chat}.jsonl`, title: `title ${n}` }));
+    case 'config': {
+      const name = `p${random.between(1, 3)}`;
+      const baseUrl = `http://127.0.0.1:9/${n}`;
+      return ledger.write(
+        `provider ${name}`,
+        baseUrl,
+        call('config.patch', { patch: { providers: { [name]: { baseUrl, enabled: false } } } }),
+      );
+    }
+    case 'memory': {
+      const text = `/tool memory_add {"text":"fact ${n}"}`;
+      return ledger.send(text, chat, send(text, chat));
+    }
+    case 'remove': {
+      const session = `gone-${n}`;
+      return ledger.gone(
+        session,
+        send('soon gone', session).then(() => call('sessions.delete', { path: `main/${session}.jsonl` })),
+      );
+    }
+    case 'mortal':
+      ledger.mortal('mortal');
+      if (random.next() < 0.6) return ledger.send(`message ${n}`, 'mortal', send(`message ${n}`, 'mortal'));
+      return call('sessions.delete', { path: 'main/mortal.jsonl' }).then(
+        () => {},
+        () => {},
+      );
+  }
+}
