@@ -1,5 +1,6 @@
 import { goto } from '$app/navigation';
 import { drawingFromJson } from '#shared/canvas/file.ts';
+import { fileNameOf } from '#shared/file-name.ts';
 import { seenOr } from '#shared/seen.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { m } from '#lib/i18n/pages.ts';
@@ -75,4 +76,9 @@ export function joined(problems: readonly Problem[]): Problem | null {
 
 /** A file’s name without its ending. */
 const titleOf = (name: string): string =>
-  seenOr(name.replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '').slice(0, 200), m.annotate_untitled());
+  seenOr(
+    fileNameOf(name)
+      .replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '')
+      .slice(0, 200),
+    m.annotate_untitled(),
+  );
