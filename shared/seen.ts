@@ -3,3 +3,6 @@ export const canBeSeen = (text: string): boolean => /[^\p{White_Space}\p{Default
 
 /** What is wrong with a name that cannot be. */
 export const UNSEEN = 'must have something that can be seen';
+
+/** A name, or what stands in its place where there is none or nobody would see it. */
+export const seenOr = <T>(name: string | undefined, other: T): string | T => (name !== undefined && canBeSeen(name) ? name : other);

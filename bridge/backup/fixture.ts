@@ -21,13 +21,25 @@ export const SECRET = 'sk-a-key-that-nobody-may-see-4711';
 
 const clock = new HybridClock(Date.now, 'host-a');
 
+/** What a record of each store has beside what a test says of it. */
+const stored = (store: SyncStore, key: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || store === 'sessions' || store === 'heads') return value;
+  const own = store === 'config' || store === 'secrets' ? { name: key } : store === 'execPolicies' ? { hash: key } : { id: key, key };
+  return {
+    ...own,
+    ...(store === 'messages' && { sessionKey: 'main/one', content: '' }),
+    ...(store === 'runs' && { sessionKey: 'main/one' }),
+    ...value,
+  };
+};
+
 /** A record as a host would push it, read from `value`. */
 export const record = (store: SyncStore, key: string, value: unknown, more: Partial<SyncRecord> = {}): SyncRecord => ({
   store,
   key,
   clock: clock.tick(),
   seal: 'none',
-  payload: JSON.stringify(value),
+  payload: JSON.stringify(stored(store, key, value)),
   ...more,
 });
 export const tombstone = (store: SyncStore, key: string): SyncRecord => ({ ...record(store, key, null), deleted: true, payload: null });

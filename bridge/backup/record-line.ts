@@ -1,4 +1,5 @@
 import type { z } from '#shared/rpc/zod.ts';
+import { payloadProblem } from '#shared/sync/payload.ts';
 import { type SyncRecord, syncRecord } from '#shared/sync/record.ts';
 import { BackupUnusable, parsedJson } from './format.ts';
 
@@ -7,7 +8,10 @@ export function recordOf(line: string, name: string): SyncRecord {
   const what = `a record in ${name}`;
   const { key, payload, ...record } = checked(syncRecord, parsedJson(line), what);
   if (record.deleted || payload === null) throw new BackupUnusable(`${what} is a deleted one`);
-  if (parsedJson(payload) === undefined) throw new BackupUnusable(`${what} is not JSON`);
+  const value = parsedJson(payload);
+  if (value === undefined) throw new BackupUnusable(`${what} is not JSON`);
+  const problem = payloadProblem(record.store, key, value);
+  if (problem !== undefined) throw new BackupUnusable(`${what} ${problem}`);
   // As the journal keeps texts.
   return { ...record, key: key.toWellFormed(), payload: payload.toWellFormed() };
 }

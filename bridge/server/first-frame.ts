@@ -1,4 +1,5 @@
 import type { RawData } from 'ws';
+import { placeOf } from '#shared/cut-short.ts';
 import { CLOSE, LIMITS, type RequestFrame, requestFrame } from '#shared/rpc/frames.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 
@@ -24,7 +25,7 @@ export function readFirstFrame(data: RawData, isBinary: boolean): FirstFrame {
       typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id.slice(0, 256) : undefined;
     if (!id) return { close: { code: CLOSE.policy, reason: 'not a request frame' } };
     const issue = frame.error.issues[0];
-    const message = `Not a request frame: ${issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed'}`;
+    const message = `Not a request frame: ${issue ? `${placeOf(issue.path)} ${issue.message}` : 'malformed'}`;
     return { error: { id, shape: { code: 'INVALID_PARAMS', message } } };
   }
   if (frame.data.method === 'connect') return { connect: frame.data };

@@ -1,3 +1,5 @@
+import { cutShort, MAX_MESSAGE, withoutMiddle } from '../cut-short.ts';
+
 /** What an error answers over HTTP, wherever it is made (decisions, "HTTP"). */
 export interface ErrorBody<T extends string = string> {
   error: { message: string; type: T; param: string | null; code: string | null };
@@ -9,5 +11,8 @@ export function errorBody<T extends string>(
   message: string,
   { param = null, code = type === 'invalid_request_error' ? null : type }: { param?: string | null; code?: string | null | undefined } = {},
 ): ErrorBody<T> {
-  return { error: { message, type, param, code } };
+  // A parameter that nobody knows is the caller's own word.
+  const short = param && cutShort(param);
+  const told = param === null || short === param ? message : message.replaceAll(param, () => short ?? '');
+  return { error: { message: withoutMiddle(told, MAX_MESSAGE), type, param: short, code } };
 }

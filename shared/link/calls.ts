@@ -1,3 +1,4 @@
+import { placeOf } from '../cut-short.ts';
 import type { Contracts, ParamsOf, ParsedOf, ResultOf } from '../rpc/contract.ts';
 import { ERROR_CODES, RpcError } from '../rpc/errors.ts';
 import { z } from '../rpc/zod.ts';
@@ -121,7 +122,7 @@ export function answer<C extends Contracts, E extends EventSchemas>(
       const parsed = contracts[call]?.params.safeParse(params);
       if (!parsed?.success) {
         const issue = parsed?.error.issues[0];
-        throw new RpcError('INVALID_PARAMS', `${call}: ${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'missing'}`);
+        throw new RpcError('INVALID_PARAMS', `${call}: ${issue ? placeOf(issue.path) : 'params'}: ${issue?.message ?? 'missing'}`);
       }
       reply({ id, result: await handlers[call]?.(parsed.data as never, own.signal) });
     } catch (error) {

@@ -1,3 +1,5 @@
+import { MAX_MESSAGE, withoutMiddle } from '../cut-short.ts';
+
 /** The closed list of error codes (interface document 1, section 7). */
 export const ERROR_CODES = [
   'AUTH_REQUIRED',
@@ -34,7 +36,7 @@ export class RpcError extends Error {
   }
 
   toShape(): ErrorShape {
-    return { code: this.code, message: this.message, ...this.extra };
+    return { code: this.code, message: withoutMiddle(this.message, MAX_MESSAGE), ...this.extra };
   }
 
   static from(shape: ErrorShape): RpcError {

@@ -1,4 +1,5 @@
 import { id } from './frames.ts';
+import { visibleName } from './visible-name.ts';
 import { z } from './zod.ts';
 
 /** Token counts and cost of a run; `estimated` where the provider gave none (decisions, "Chat"). */
@@ -204,7 +205,7 @@ const toolPatterns = z.array(z.string().min(1).max(200)).max(1000);
 export const modelKeys = z.array(z.string().min(1).max(300)).max(10);
 
 export const agentConfig = z.strictObject({
-  name: z.string().trim().min(1).max(100).optional(),
+  name: visibleName(100).optional(),
   /** The model's key; the default model where left out. */
   model: z.string().min(1).max(300).optional(),
   /** Keys of models that take over, in this order, where the one before cannot answer; those of `chat.fallbacks` where left out. */

@@ -1,4 +1,5 @@
 import { config, z } from 'zod';
+import { cutShort } from '../cut-short.ts';
 
 // Zod's compiled parsers need `new Function`, which every policy of ours forbids; without this each
 // page and worker would report a violation on its first parse.
@@ -40,6 +41,9 @@ const TYPES: Record<string, string> = {
 };
 const UNITS: Record<string, [one: string, many: string]> = { string: ['character', 'characters'], array: ['item', 'items'] };
 
+/** Of so many unknown keys an error tells the names. */
+const MOST_KEYS = 5;
+
 /** What is wrong with a value, to go behind its name: `messages: is missing`. */
 function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_union' || issue.code === 'invalid_value')) {
@@ -54,6 +58,11 @@ function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
       return bounded('at most', issue.origin, issue.maximum, issue.inclusive);
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'unrecognized_keys':
+      return `has what is not known: ${issue.keys
+        .slice(0, MOST_KEYS)
+        .map((key) => JSON.stringify(cutShort(key)))
+        .join(', ')}`;
     case 'invalid_union':
       return 'has none of the forms that it may have';
     default:

@@ -184,6 +184,34 @@ describe('sessions', () => {
     }
   });
 
+  verifies('sessions.list/details', 'a title is words that can be seen, also where a message or a stored chat has none', async () => {
+    const UNSEEN = '\u200b\u2060\u3164';
+    await using gw = await testGateway({ model: script(['ok']) });
+    const { client } = await gw.client();
+    const titleOf = async (sessionId: string): Promise<string | undefined> =>
+      (await client.call('sessions.list', {})).sessions.find((each) => each.sessionId === sessionId)?.title;
+    await client.call('chat.send', { message: UNSEEN, sessionId: 'unseen' });
+    await client.call('chat.send', { message: `${UNSEEN}\n\nHerons`, sessionId: 'below' });
+    const attachments = [{ filename: 'heron.txt', content: btoa('a heron'), mimeType: 'text/plain' }];
+    await client.call('chat.send', { message: UNSEEN, sessionId: 'file', attachments });
+    expect([await titleOf('unseen'), await titleOf('below'), await titleOf('file')]).toEqual(['New chat', 'Herons', 'heron.txt']);
+    await storeSession(gw, 'stored', [{ content: 'x' }]);
+    await gw.vault.sessions.update('main/stored', { title: UNSEEN });
+    expect(await titleOf('stored')).toBe('New chat');
+    for (const [method, params] of [
+      ['agents.add', { agent_id: 'a', config: { name: UNSEEN } }],
+      ['keys.create', { name: UNSEEN }],
+      ['device.initiate', { deviceName: UNSEEN }],
+      ['drawings.create', { title: UNSEEN }],
+      ['sessions.rename', { path: 'main/stored.jsonl', title: UNSEEN }],
+      ['sessions.move', { path: 'main/stored.jsonl', folder: UNSEEN }],
+      ['sessions.tag', { path: 'main/stored.jsonl', tags: [UNSEEN] }],
+      ['cron.add', { name: UNSEEN, cron: '0 9 * * *', message: 'x' }],
+    ] as const) {
+      await expect(client.request(method, params), method).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /can be seen/ });
+    }
+  });
+
   verifies('sessions.rename/title', 'it outlives further messages and the host', async () => {
     await using gw = await testGateway();
     const { client, events } = await gw.client();

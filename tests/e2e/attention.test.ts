@@ -1,4 +1,4 @@
-import type { Page } from 'playwright';
+import type { BrowserContext, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
@@ -59,6 +59,17 @@ const notifications = (page: Page): Promise<{ title: string; body: string; tag: 
       tag: tag.replace(/:.*/, ''),
     })),
   );
+
+/** A click on a notification, by the event that the browser sends. It may focus a window only after a real one. */
+async function click(context: BrowserContext, url: string, tag: string): Promise<void> {
+  const worker = context.serviceWorkers().find((each) => each.url().startsWith(url));
+  await worker?.evaluate(async (tag) => {
+    const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; dispatchEvent(event: Event): void };
+    const notification = (await scope.registration.getNotifications()).find((each) => each.tag.startsWith(tag));
+    const Click = (globalThis as unknown as { NotificationEvent: new (type: string, init: object) => Event }).NotificationEvent;
+    scope.dispatchEvent(new Click('notificationclick', { notification }));
+  }, tag);
+}
 
 describe('an app that is not looked at', () => {
   const at = served();
@@ -123,15 +134,17 @@ describe('an app that is not looked at', () => {
       await until(async () => (await notifications(page)).some(({ tag }) => tag === 'approval'), 'the approval to be told');
       expect((await notifications(page)).find(({ tag }) => tag === 'approval')).toMatchObject({ title: 'Waits for your approval' });
 
-      // A click on it, by the event that the browser sends. It may focus a window only after a real one.
-      const worker = at.browser.context.serviceWorkers().find((each) => each.url().startsWith(at.perch.url));
-      await worker?.evaluate(async () => {
-        const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; dispatchEvent(event: Event): void };
-        const notification = (await scope.registration.getNotifications()).find(({ tag }) => tag.startsWith('approval'));
-        const Click = (globalThis as unknown as { NotificationEvent: new (type: string, init: object) => Event }).NotificationEvent;
-        scope.dispatchEvent(new Click('notificationclick', { notification }));
-      });
+      await click(at.browser.context, at.perch.url, 'approval');
       await until(() => [page, other].some((each) => each.url().endsWith('/chat/main/asks')), 'the chat that asks');
+
+      // The one of the reply leads to its chat, from whatever page, and is gone then.
+      await page.goto(`${at.perch.url}/settings`);
+      await other.goto(`${at.perch.url}/usage`);
+      await connected(page, LINKED);
+      await other.getByRole('heading', { level: 1 }).first().waitFor();
+      await click(at.browser.context, at.perch.url, 'run');
+      await until(() => [page, other].some((each) => each.url().endsWith(`/chat/main/${sessionId}`)), 'the chat that was answered');
+      expect((await notifications(page)).map(({ tag }) => tag)).not.toContain('run');
       const [approval] = (await outside.client.call('approvals.list', {})).approvals;
       await outside.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
       await waits.catch(() => {});

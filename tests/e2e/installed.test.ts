@@ -37,7 +37,12 @@ async function post(page: Page, action: string, what: Posted): Promise<void> {
   const arrived = page.waitForURL(/\/share\?/);
   await page.evaluate(
     ({ action, files = [], ...fields }) => {
-      const form = Object.assign(document.createElement('form'), { action, method: 'post', enctype: 'multipart/form-data' });
+      const form = Object.assign(document.createElement('form'), {
+        action,
+        method: 'post',
+        enctype: 'multipart/form-data',
+        acceptCharset: 'utf-8',
+      });
       for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement('input'), { name, value }));
       const input = Object.assign(document.createElement('input'), { type: 'file', name: 'files', multiple: true });
       const list = new DataTransfer();
@@ -156,6 +161,39 @@ describe('the app as the system knows it', () => {
     await page.close();
   });
 
+  verifies('app/shared-to', 'names that would read as something else are shown as what they are, and do nothing', async () => {
+    const page = await browser.page(site.url);
+    const picture = whitePng(80, 60).toString('base64');
+    await post(page, `${perch.url}/share`, {
+      files: [
+        { name: 'bill\u202egnp.html', type: 'text/html', base64: base64('<script>document.title = "run"</script>') },
+        { name: '<img src=x onerror=alert(1)>.txt', type: 'text/plain', base64: base64('x') },
+        { name: '../../../etc/passwd\u200b\u2067.png', type: 'image/png', base64: picture },
+        { name: '__proto__', type: 'text/plain', base64: base64('y') },
+      ],
+    });
+    const listed = page.getByRole('main').getByRole('listitem').locator('bdi');
+    await listed.first().waitFor();
+    const names = await listed.allTextContents();
+    expect(names[0]).toBe('billgnp.html');
+    expect(names.join()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    expect(names).toHaveLength(4);
+    expect(await page.getByRole('main').locator('img').count()).toBe(0);
+    expect(await page.title()).not.toBe('run');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await composer(page).waitFor();
+
+    await page.goto(site.url);
+    await post(page, `${perch.url}/share`, { files: [{ name: 'mast\u202egnp.png', type: 'image/png', base64: picture }] });
+    await opening(page).click();
+    await page.waitForURL(/\/annotate\/.+/);
+    await until(
+      async () => (await page.getByRole('textbox', { name: 'Title' }).inputValue()) === 'mastgnp',
+      'the drawing, called after its file',
+    );
+    await page.close();
+  });
+
   verifies('app/shared-to', 'text and other files go to a new message, beside what is written there; nothing is sent', async () => {
     const page = await appWindow();
     await page.goto(perch.url);
@@ -189,6 +227,8 @@ describe('the app as the system knows it', () => {
 
   verifies('app/file-handlers', 'files that the installed app is opened with: a chat to the list, a picture to the canvas', async () => {
     const chat = join(folder, 'sails.jsonl');
+    const hostile = join(folder, '<b>mast\u202egnp.png');
+    writeFileSync(hostile, whitePng(80, 60));
     const picture = join(folder, 'chart.png');
     writeFileSync(chat, `${LINE}\n`);
     writeFileSync(picture, whitePng(80, 60));
@@ -205,6 +245,11 @@ describe('the app as the system knows it', () => {
       ?.getByText('chart')
       .first()
       .waitFor();
+    await pwa.send('PWA.launchFilesInApp', { manifestId, files: [hostile] });
+    await until(async () => {
+      const titles = browser.context.pages().map((page) => page.title().catch(() => ''));
+      return (await Promise.all(titles)).some((title) => title.startsWith('<b>mastgnp'));
+    }, 'the drawing, called after its file');
   });
 
   verifies(

@@ -5,12 +5,15 @@ const ASKED = 'perch.demo';
 /** The path that the app is served under: `/`, and wherever its folder lies where it is built as a demo. */
 export const BASE = __PERCH_DEMO__ ? new URL('.', location.href).pathname : '/';
 
-/** `?demo` holds for the tab, until it leaves the demo. */
+/** `?demo` holds for the tab, until it leaves the demo; `?demo=0` is a way to leave it, which deletes nothing. */
 function asked(): boolean {
   if (typeof location === 'undefined') return false;
-  const here = new URLSearchParams(location.search).has('demo');
+  const said = new URLSearchParams(location.search).get('demo');
+  const refused = /^(0|false|no|off)$/i.test(said ?? '');
+  const here = said !== null && !refused;
   try {
     if (here) sessionStorage.setItem(ASKED, 'yes');
+    if (refused) sessionStorage.removeItem(ASKED);
     return sessionStorage.getItem(ASKED) !== null;
   } catch {
     return here;

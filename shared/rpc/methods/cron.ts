@@ -1,4 +1,4 @@
-import { canBeSeen, UNSEEN } from '../../seen.ts';
+import { visibleName } from '../visible-name.ts';
 import { call } from '../contract.ts';
 import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
@@ -96,7 +96,7 @@ export const jobRun = z.object({
 export type JobRun = z.infer<typeof jobRun>;
 
 const jobId = z.string().min(1).max(128);
-const name = z.string().trim().min(1).max(200).refine(canBeSeen, UNSEEN);
+const name = visibleName(200);
 const message = z.string().min(1).max(100_000);
 const idempotencyKey = z.string().min(1).max(256).optional();
 

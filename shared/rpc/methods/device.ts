@@ -1,5 +1,6 @@
 import { call } from '../contract.ts';
 import { SCOPES } from '../contract.ts';
+import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
 export const deviceEntry = z.object({
@@ -37,7 +38,7 @@ export type DeviceRecord = PairingRecord | PairedRecord;
 export const devices = {
   'device.initiate': call({
     params: z.strictObject({
-      deviceName: z.string().trim().min(1).max(100),
+      deviceName: visibleName(100),
       scopes: z.array(z.enum(SCOPES)).min(1).max(3).default(['read', 'write']),
     }),
     result: z.object({ code: z.string(), expiresAt: z.number() }),

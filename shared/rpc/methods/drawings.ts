@@ -1,7 +1,7 @@
 import { changeSchema } from '../../canvas/change.ts';
 import { FIELDS, LIMITS } from '../../canvas/fields.ts';
 import { shapeSchema } from '../../canvas/shape-schema.ts';
-import { canBeSeen, UNSEEN } from '../../seen.ts';
+import { visibleName } from '../visible-name.ts';
 import { call } from '../contract.ts';
 import { id } from '../frames.ts';
 import { z } from '../zod.ts';
@@ -18,7 +18,7 @@ export const DRAWING_LIMITS = {
 } as const;
 
 const drawingId = id;
-const title = z.string().trim().min(1).max(DRAWING_LIMITS.titleLength).refine(canBeSeen, UNSEEN);
+const title = visibleName(DRAWING_LIMITS.titleLength);
 const side = z.number().min(1).max(LIMITS.coordinate);
 const changes = z.array(changeSchema).max(DRAWING_LIMITS.changes);
 

@@ -1,4 +1,5 @@
 import { call, SCOPES } from '../contract.ts';
+import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
 /** What a key may use; null: as much as it likes. */
@@ -37,7 +38,7 @@ const keyWithUsage = keyEntry.extend({
 });
 
 const id = z.string().min(1).max(128);
-const name = z.string().trim().min(1).max(100);
+const name = visibleName(100);
 // A key that could make keys would have no limits.
 const scopes = z
   .array(z.enum(['read', 'write']))

@@ -1,6 +1,7 @@
 import { canBeSeen, UNSEEN } from '../../seen.ts';
 import { call } from '../contract.ts';
 import { agentId, sessionEntry, sessionPath } from '../records.ts';
+import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
 /** Names in a row, `/` between them. */
@@ -10,7 +11,7 @@ export const folder = z
   .max(300)
   .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them')
   .refine((names) => names.split('/').every(canBeSeen), UNSEEN);
-export const tag = z.string().trim().min(1).max(50).refine(canBeSeen, UNSEEN);
+export const tag = visibleName(50);
 /** Only sessions that are so; all of them where nothing is said. `folder`: in it or in one within it. */
 export const filters = {
   agentId: agentId.optional(),

@@ -1,3 +1,4 @@
+import { placeOf } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { LIMITS, type RequestFrame, requestFrame, tooManyParts } from '#shared/rpc/frames.ts';
 
@@ -24,6 +25,6 @@ export function readClientFrame(text: string): ReadFrame {
   const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
   if (id === undefined) return { close: 'not a request frame' };
   const issue = frame.error.issues[0];
-  const what = issue ? `${issue.path.join('.')} ${issue.message}` : 'malformed';
+  const what = issue ? `${placeOf(issue.path)} ${issue.message}` : 'malformed';
   return { id, error: new RpcError('INVALID_PARAMS', `Not a request frame: ${what}`) };
 }

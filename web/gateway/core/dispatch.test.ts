@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { connection } from '#shared/rpc/methods/connection.ts';
 import { system } from '#shared/rpc/methods/system.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import { type Caller, createDispatcher, type Methods } from './dispatch.ts';
 
@@ -74,4 +75,16 @@ describe('methods that are loaded later', () => {
     await expect(ask('system.heartbeat.last', JSON.parse('{"__proto__":1}'))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(loads).toEqual([]);
   });
+});
+
+it('repeats no more of what a caller sent than a person reads', async () => {
+  const { ask } = dispatcher();
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, nth) => [`${nth}${'x'.repeat(10_000)}`, 1]));
+  for (const params of [{ ['k'.repeat(1_000_000)]: 1 }, many]) {
+    const error = await ask('health', params).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: 'INVALID_PARAMS', message: /^(k|\d)[kx]+….*: is not a parameter$/ });
+    expect(JSON.stringify((error as RpcError).toShape()).length).toBeLessThan(4000);
+  }
+  const error = await ask('m'.repeat(1_000_000)).catch((caught: unknown) => caught);
+  expect((error as RpcError).message.length).toBeLessThan(200);
 });

@@ -1,3 +1,4 @@
+import { cutShort, placeOf } from '#shared/cut-short.ts';
 import { type Contract, type ParsedOf, type Policy, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
@@ -79,7 +80,7 @@ export function createDispatcher({ first, later, meter = () => undefined }: Disp
     async call(method, params, caller) {
       const policy = policies[method];
       if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented`);
-      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(method.slice(0, 80))}`);
+      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(cutShort(method))}`);
       const refusal = refusalOf(caller, policy);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}`);
       refuseProto(params);
@@ -106,19 +107,22 @@ function refuseProto(params: unknown): void {
   }
 }
 
+/** Of so many faults an error tells. */
+const MOST_TOLD = 10;
+
 /** Parses params, or throws `INVALID_PARAMS` with the key and what is wrong with it. */
 export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => {
-    const names = issue.code === 'unrecognized_keys' ? issue.keys : [''];
-    const key = names.map((name) => [...issue.path, name].filter((part) => part !== '').join('.')).join(', ');
+    const names = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MOST_TOLD) : [''];
+    const key = names.map((name) => placeOf([...issue.path, name].filter((part) => part !== ''))).join(', ');
     const message = issue.code === 'unrecognized_keys' ? 'is not a parameter' : lowerFirst(issue.message);
     return { key, message };
   });
   const first = issues[0];
   throw new RpcError('INVALID_PARAMS', first ? `${first.key || 'params'}: ${first.message}` : 'Invalid params', {
-    details: { issues: issues.slice(0, 10) },
+    details: { issues: issues.slice(0, MOST_TOLD) },
   });
 }
 

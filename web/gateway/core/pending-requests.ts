@@ -1,3 +1,4 @@
+import { cutShort } from '#shared/cut-short.ts';
 import { type EarlierShape, earlierShape } from '#shared/rpc/compat.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
@@ -39,7 +40,7 @@ export class PendingRequests {
   async answer({ id, method, params }: RequestFrame): Promise<void> {
     const { respond, fault } = this.#options;
     if (this.#inFlight.has(id)) {
-      const message = `id: a request with the id ${JSON.stringify(id.slice(0, 80))} is under way`;
+      const message = `id: a request with the id ${JSON.stringify(cutShort(id))} is under way`;
       return this.refuse(id, new RpcError('INVALID_PARAMS', message), method);
     }
     this.#inFlight.add(id);

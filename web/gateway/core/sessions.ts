@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import { canBeSeen, seenOr } from '#shared/seen.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
@@ -13,7 +14,14 @@ export function keyOf(path: string): string {
 }
 
 export function entryOf({ key, headId: _, ...record }: SessionRecord, running: boolean): SessionEntry {
-  return { ...record, path: `${key}.jsonl`, file: `${record.sessionId}.jsonl`, ...(running ? { running } : {}) };
+  // It may have come from elsewhere: an import, a backup, an earlier build.
+  return {
+    ...record,
+    title: seenOr(record.title, UNTITLED),
+    path: `${key}.jsonl`,
+    file: `${record.sessionId}.jsonl`,
+    ...(running ? { running } : {}),
+  };
 }
 
 /** The event that tells of a session that was made, changed or deleted. */
@@ -80,6 +88,7 @@ function placeholder(message: HistoryMessage, bytes: number): { content: string;
 }
 
 const TITLE_CHARS = 60;
+const UNTITLED = 'New chat';
 
 // Signs of emphasis around words: none within a word, and no `__init__`, `2 * 3` or `*.ts`.
 const EMPHASIS = /(?<![\p{L}\p{N}*_])(\*{1,3}|_)(?=["'“‘(¿¡\p{L}\p{N}])([^*_]*[^*_\s])\1(?![\p{L}\p{N}*_])/gu;
@@ -89,13 +98,13 @@ const plainLine = (line: string): string => line.replaceAll(EMPHASIS, '$2');
 
 /** A session that begins with these words. */
 export function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
-  const line = plainLine(first.trim().split(/[\n\r\v\f\u0085\u2028\u2029]/, 1)[0] ?? '');
+  const line = plainLine(first.split(/[\n\r\v\f\u0085\u2028\u2029]/).find(canBeSeen) ?? '').trim();
   const title = line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`;
   return {
     key: sessionKey(agentId, sessionId),
     agentId,
     sessionId,
-    title: title || 'New chat',
+    title: seenOr(title, UNTITLED),
     createdAt: at,
     updatedAt: at,
     headId: null,

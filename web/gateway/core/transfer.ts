@@ -1,3 +1,4 @@
+import { placeOf } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type HistoryMessage, historyMessage } from '#shared/rpc/records.ts';
 import { SPEAKERS, withoutHeadings } from './markdown-chat.ts';
@@ -54,7 +55,7 @@ export function readJsonLines(text: string): HistoryMessage[] {
       throw wrong('is no JSON');
     }
     const { data, error } = historyMessage.safeParse(value);
-    if (!data) throw wrong(`${error.issues[0]?.path.join('.') ?? ''}: is no message: ${error.issues[0]?.message ?? ''}`);
+    if (!data) throw wrong(`${placeOf(error.issues[0]?.path ?? [])}: is no message: ${error.issues[0]?.message ?? ''}`);
     if (lines.has(data.id)) throw wrong(`has the id of line ${lines.get(data.id)}`);
     lines.set(data.id, index + 1);
     messages.push(data);

@@ -1,5 +1,6 @@
 import type { SequencedRecord } from '#shared/ports/journal.ts';
 import { mergeInto } from '#shared/sync/conflict.ts';
+import { payloadProblem } from '#shared/sync/payload.ts';
 import { SYNC_STORES, type SyncRecord, type SyncStore, wins } from '#shared/sync/record.ts';
 import type { ForeignChange } from '../core/vault.ts';
 import { isPushed } from './change-log.ts';
@@ -50,6 +51,9 @@ export async function applyRecords(
     let value: unknown;
     try {
       value = record.payload === null ? undefined : valueOf(store as PlainStore, record.payload);
+      // IndexedDB would give up the transaction, and with it all that came.
+      const problem = value === undefined ? undefined : payloadProblem(store, key, value);
+      if (problem !== undefined) throw new Error(`A record of ${store} from elsewhere is left out: it ${problem}`);
     } catch (error) {
       onfault(error);
       continue;

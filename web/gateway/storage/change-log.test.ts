@@ -111,7 +111,7 @@ test('a vault that is opened again goes on after what it met of others', async (
     key: 'met',
     clock: '999999999999999-0000-there',
     seal: 'none',
-    payload: JSON.stringify(memory),
+    payload: JSON.stringify({ ...memory, id: 'met' }),
     seq: 1,
   } as const;
   await vault.vault.sync.apply([met], null, false);

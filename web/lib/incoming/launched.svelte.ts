@@ -1,4 +1,5 @@
 import { goto } from '$app/navigation';
+import { plainlyNamed } from './plainly-named.ts';
 import { SHARE } from './shared-form.ts';
 
 /** Files that the installed app was opened with, until the page takes them. */
@@ -20,7 +21,9 @@ export function followLaunches(): void {
 }
 
 async function follow(targetURL: string | undefined, handles: NonNullable<Launch['files']>): Promise<void> {
-  const files = await Promise.all(handles.map((handle) => handle.getFile()));
+  // One that is gone meanwhile, or may not be read, does not hold up the others.
+  const read = await Promise.allSettled(handles.map((handle) => handle.getFile()));
+  const files = read.flatMap((each) => (each.status === 'fulfilled' ? [plainlyNamed(each.value)] : []));
   launched.files = [...launched.files, ...files];
   const target = targetURL ? URL.parse(targetURL) : null;
   const href = files.length > 0 ? SHARE : target && target.pathname + target.search + target.hash;

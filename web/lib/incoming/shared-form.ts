@@ -1,3 +1,5 @@
+import { plainlyNamed } from './plainly-named.ts';
+
 /** Where the manifest's `share_target` posts to, and the page that takes it from there. */
 export const SHARE = '/share';
 
@@ -36,7 +38,7 @@ export async function readShared(id: string): Promise<Shared | null> {
   const lines = new Set(fields.map((field) => field.trim()).filter((field) => field !== ''));
   // A form without files posts an empty one without a name.
   const files = form.getAll('files').filter((value) => value instanceof File && (value.name !== '' || value.size > 0)) as File[];
-  return { text: [...lines].join('\n'), files };
+  return { text: [...lines].join('\n'), files: files.map(plainlyNamed) };
 }
 
 export async function forgetShared(id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { seenOr } from '#shared/seen.ts';
 import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { freeName, nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
@@ -49,7 +50,7 @@ export function readPrompts(json: string): ReadPrompts {
     const name = nameProblem(words) === null ? words : freeName(words, new Set());
     prompts.push({
       name,
-      title: (data.title ?? data.name ?? name).trim().slice(0, PROMPT_LIMITS.title) || name,
+      title: seenOr((data.title ?? data.name)?.trim().slice(0, PROMPT_LIMITS.title), name),
       description: (data.description ?? '').trim().slice(0, PROMPT_LIMITS.description),
       text: data.content,
     });

@@ -1,6 +1,7 @@
 import { parse, stringify } from 'yaml';
 import { z } from '#shared/rpc/zod.ts';
 import { splitHead } from '#shared/front-matter.ts';
+import { seenOr } from '#shared/seen.ts';
 import { nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
 
 /** Where prompts lie in the main workspace: one Markdown file each. */
@@ -26,7 +27,7 @@ export function parsePrompt(name: string, file: string): Prompt {
   const { title = '', description = '' } = (yaml === undefined ? undefined : readHead(yaml)) ?? {};
   return {
     name,
-    title: title.slice(0, PROMPT_LIMITS.title) || name,
+    title: seenOr(title.slice(0, PROMPT_LIMITS.title), name),
     description: description.slice(0, PROMPT_LIMITS.description),
     text: body.replace(/^\r?\n/, '').replace(/\r?\n$/, ''),
   };

@@ -23,6 +23,8 @@ describe('prompts', () => {
     expect(parsePrompt('broken', '---\ntitle: [\n---\nText')).toMatchObject({ title: 'broken', text: 'Text' });
     expect(parsePrompt('list', '---\n- a\n---\nText')).toMatchObject({ title: 'list', text: 'Text' });
     expect(parsePrompt('number', '---\ntitle: 5\n---\r\nText')).toMatchObject({ title: '5', text: 'Text' });
+    expect(parsePrompt('unseen', '---\ntitle: "\\u200b\\u2060"\n---\nText')).toMatchObject({ title: 'unseen' });
+    expect(readPrompts(JSON.stringify([{ command: '/a', title: '\u200b', content: 'x' }])).prompts).toMatchObject([{ title: 'a' }]);
     const bomb = `---\na: &a [x, x]\ntitle: [${'*a, '.repeat(50)}]\n---\nText`;
     expect(parsePrompt('bomb', bomb)).toMatchObject({ title: 'bomb', text: 'Text' });
     const paths = ['prompts/a.md', 'prompts/a.txt', 'prompts/.md', 'prompts/sub/a.md', 'prompts/a b.md', 'notes/a.md', 'prompts/-a.md'];

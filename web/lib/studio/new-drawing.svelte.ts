@@ -1,5 +1,7 @@
 import { goto } from '$app/navigation';
 import { drawingFromJson } from '#shared/canvas/file.ts';
+import { fileNameOf } from '#shared/file-name.ts';
+import { seenOr } from '#shared/seen.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
@@ -73,4 +75,10 @@ export function joined(problems: readonly Problem[]): Problem | null {
 }
 
 /** A file’s name without its ending. */
-const titleOf = (name: string): string => name.replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '').slice(0, 200) || m.annotate_untitled();
+const titleOf = (name: string): string =>
+  seenOr(
+    fileNameOf(name)
+      .replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '')
+      .slice(0, 200),
+    m.annotate_untitled(),
+  );

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Job, JobDefinition, JobRun, Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
+import { canBeSeen } from '#shared/seen.ts';
 import type { Agents } from '../agents.ts';
 import type { Clock } from '../clock.ts';
 import { sanitize } from '../runs/sanitize.ts';
@@ -166,7 +167,7 @@ function ownOf(job: JobDefinition): JobDefinition {
 
 /** The first words of what the agent is told. */
 function nameOf(message: string): string {
-  const line = message.trim().split('\n', 1)[0] ?? '';
+  const line = (message.split('\n').find(canBeSeen) ?? 'Job').trim();
   return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
 }
 

@@ -1,4 +1,5 @@
 import { generateKeyBetween } from 'fractional-indexing';
+import { placeOf } from '#shared/cut-short.ts';
 import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import { FIELDS, fieldsOf, type Kind, LIMITS, type NewShape, shapeFields, someFields } from '#shared/canvas/fields.ts';
@@ -100,6 +101,6 @@ function fitting<T>(path: string, parse: () => T): T {
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     const [issue] = error.issues;
-    throw new RpcError('INVALID_PARAMS', `${[path, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'does not fit'}`);
+    throw new RpcError('INVALID_PARAMS', `${placeOf([path, ...(issue?.path ?? [])])}: ${issue?.message ?? 'does not fit'}`);
   }
 }

@@ -1,7 +1,6 @@
 import { commandLine } from '#shared/command-line.ts';
 import { expect, it } from 'vitest';
 import { riskOf } from './risk.ts';
-import { withoutMiddle } from './tool.ts';
 
 it.each([
   ['low', 'ls', ['-la'], '/usr/bin/ls'],
@@ -33,11 +32,4 @@ it.each([
 it('shows where each argument begins and ends', () => {
   expect(commandLine('echo', ['a', 'b c', '', '"', '\n', '$(x)'])).toBe('echo a "b c" "" "\\"" "\\n" "$(x)"');
   expect(commandLine('rm', ['a\u202eb', '\u200b', 'é😀'])).toBe('rm "a\\u{202e}b" "\\u{200b}" "é😀"');
-});
-
-it('cuts out the middle', () => {
-  expect(withoutMiddle('x'.repeat(100), 100)).toHaveLength(100);
-  const cut = withoutMiddle(`${'a'.repeat(500)}${'b'.repeat(501)}`, 200);
-  expect(cut.length).toBeLessThanOrEqual(200);
-  expect(cut).toMatch(/^a+\n\[… 851 characters left out …\]\nb+$/);
 });

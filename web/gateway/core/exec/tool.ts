@@ -1,3 +1,4 @@
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { commandLine } from '#shared/command-line.ts';
 import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
@@ -49,14 +50,4 @@ function forModel({ requestId, status, exitCode = null, stdout = '', stderr = ''
     ...(truncated ? { truncated } : {}),
     ...(reason === undefined ? {} : { reason }),
   };
-}
-
-/** Characters that the note about what is left out may take. */
-const NOTE_CHARS = 50;
-
-/** The text in so many characters: its beginning, how much is left out, and its end. */
-export function withoutMiddle(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const half = Math.max(0, Math.floor((most - NOTE_CHARS) / 2));
-  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(text.length - half)}`;
 }

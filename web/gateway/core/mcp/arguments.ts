@@ -1,3 +1,4 @@
+import { cutShort } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolSpec } from '../providers/provider.ts';
 import { isObject } from '../merge.ts';
@@ -13,8 +14,9 @@ export function requireFitting(name: string, schema: ToolSpec['schema'], args: R
     ...required.filter((key) => !Object.hasOwn(args, key)).map((key) => `${key}: is required`),
     ...Object.entries(args).flatMap(([key, value]) => {
       const about = Object.hasOwn(properties, key) ? properties[key] : undefined;
-      if (about !== undefined) return isOf(isObject(about) ? about['type'] : undefined, value) ? [] : [`${key}: is of another type`];
-      return schema['additionalProperties'] === false && !isObject(schema['patternProperties']) ? [`${key}: is not known`] : [];
+      if (about !== undefined)
+        return isOf(isObject(about) ? about['type'] : undefined, value) ? [] : [`${cutShort(key)}: is of another type`];
+      return schema['additionalProperties'] === false && !isObject(schema['patternProperties']) ? [`${cutShort(key)}: is not known`] : [];
     }),
   ];
   if (problems.length > 0) throw new RpcError('INVALID_PARAMS', `The arguments of ${name} do not fit: ${problems.slice(0, 20).join('; ')}`);

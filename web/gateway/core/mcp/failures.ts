@@ -1,6 +1,6 @@
 import { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { withoutMiddle } from '../exec/tool.ts';
 
 /** Characters of what a server says of a failure. */
 const MAX_CHARS = 2000;

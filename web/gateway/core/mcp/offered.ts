@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import type { ChangedTool } from '#shared/rpc/methods/mcp.ts';
 import { isObject } from '../merge.ts';
-import { withoutMiddle } from '../exec/tool.ts';
 import { canonical } from '../canonical.ts';
 import { legible } from '#shared/legible.ts';
 import { sha256 } from '#shared/sha256.ts';

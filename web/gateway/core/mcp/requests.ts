@@ -1,11 +1,11 @@
 import type { Client, ClientCapabilities, ElicitResult, Progress } from '@modelcontextprotocol/client';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { McpAsk, McpAnswer } from '#shared/rpc/methods/mcp.ts';
 import { EXPIRES_MS } from '../approvals/questions.ts';
 import type { Clock } from '../clock.ts';
-import { withoutMiddle } from '../exec/tool.ts';
 import type { Hub } from '../hub.ts';
 import type { Log } from '../log/log.ts';
 import type { ToolContext } from '../tools/registry.ts';

@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { bytesOfBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { canonical } from '../canonical.ts';
-import { withoutMiddle } from '../exec/tool.ts';
 import { MAX_TEXT, UNTRUSTED } from '../tools/office-tools.ts';
 import type { ToolContext } from '../tools/registry.ts';
 

@@ -1,10 +1,10 @@
 import type { CreateMessageRequest, CreateMessageResult, SamplingMessage } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Part } from '#shared/rpc/records.ts';
 import { type Agents, MAIN } from '../agents.ts';
 import type { Desk } from '../approvals/desk.ts';
 import type { Clock } from '../clock.ts';
-import { withoutMiddle } from '../exec/tool.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import type { Models } from '../runs/deps.ts';
 import { generate, type Share } from '../runs/generate.ts';

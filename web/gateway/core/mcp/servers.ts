@@ -1,11 +1,11 @@
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { mcpPort } from '#shared/ports/mcp.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { McpAnswer, McpAsk, McpPrompt, McpResource, McpServerState } from '#shared/rpc/methods/mcp.ts';
 import { MAIN } from '../agents.ts';
 import { canonical } from '../canonical.ts';
 import { hideForms } from '#shared/redact.ts';
-import { withoutMiddle } from '../exec/tool.ts';
 import { repeated } from '../repeated.ts';
 import type { Config } from '../config.ts';
 import type { Bridge } from '../bridge.ts';

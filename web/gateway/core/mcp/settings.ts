@@ -1,3 +1,4 @@
+import { placeOf } from '#shared/cut-short.ts';
 import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
 import { z } from '#shared/rpc/zod.ts';
 
@@ -78,7 +79,7 @@ type Servers = Record<string, McpServerSettings> | undefined;
 
 function firstProblem(schema: z.ZodType, input: unknown): string | undefined {
   const [issue] = schema.safeParse(input).error?.issues ?? [];
-  return issue && [issue.path.join('.'), issue.message].filter((part) => part !== '').join(': ');
+  return issue && [placeOf(issue.path), issue.message].filter((part) => part !== '').join(': ');
 }
 
 /** Whether a path leads to a secret of a tool server. */

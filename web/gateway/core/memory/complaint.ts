@@ -1,9 +1,10 @@
+import { placeOf } from '#shared/cut-short.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
 /** What is wrong with settings, or with what else is read so, in a sentence that names the member. */
 export function complaint(error: z.ZodError, member = 'setting', whole = 'The settings'): string {
   const [issue] = error.issues;
   if (!issue) return `${whole}: cannot be read`;
-  if (issue.code === 'unrecognized_keys') return `There is no ${member} ${[...issue.path, issue.keys[0]].join('.')}`;
-  return `${issue.path.join('.') || whole}: ${issue.message}`;
+  if (issue.code === 'unrecognized_keys') return `There is no ${member} ${placeOf([...issue.path, issue.keys[0] ?? ''])}`;
+  return `${placeOf(issue.path) || whole}: ${issue.message}`;
 }

@@ -1,3 +1,4 @@
+import { seenOr } from '#shared/seen.ts';
 import { channelOrigins } from '../channels/settings.ts';
 import type { Config } from '../config.ts';
 import { mcpOrigins } from '../mcp/settings.ts';
@@ -13,7 +14,7 @@ export function configuredProviders(config: Config, references: Pick<SecretRefer
     .filter(([, provider]) => provider.enabled !== false)
     .map(([id, { name, kind, baseUrl }]) => ({
       id,
-      name: name ?? id,
+      name: seenOr(name, id),
       kind,
       baseUrl,
       ...keyAt(`providers.${id}.apiKey`, config, references),

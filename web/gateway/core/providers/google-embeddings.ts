@@ -1,3 +1,4 @@
+import { cutShort } from '#shared/cut-short.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ProviderError } from './provider.ts';
 
@@ -20,7 +21,7 @@ export function embedBody(body: Record<string, unknown>, name: string): Record<s
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const what = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0];
-    const param = String(what);
+    const param = cutShort(String(what));
     throw new ProviderError(`${param}: ${name} takes texts and dimensions, and nothing else`, { status: 400, param });
   }
   const { model, input, dimensions } = parsed.data;

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+import { seenOr } from '#shared/seen.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
 import { newSession } from '../sessions.ts';
 import { readAttachments } from './attachments.ts';
@@ -73,7 +74,7 @@ export class Runs {
       once(this.#deps.vault, request, key, at, async (id) => {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
-          newSession(request.agentId, request.sessionId, request.title ?? (content || (attached.info[0]?.filename ?? '')), at);
+          newSession(request.agentId, request.sessionId, request.title ?? seenOr(content, attached.info[0]?.filename ?? ''), at);
         const message = messageOf(id, key, content, attached, at);
         const head = await this.#message(session.headId);
         return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);

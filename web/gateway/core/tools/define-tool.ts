@@ -1,3 +1,4 @@
+import { placeOf } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../providers/provider.ts';
@@ -45,5 +46,5 @@ function schemaOf(params: z.ZodObject): ToolSpec['schema'] {
 }
 
 function problems(error: z.ZodError): string {
-  return error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message)).join('; ');
+  return error.issues.map((issue) => (issue.path.length > 0 ? `${placeOf(issue.path)}: ${issue.message}` : issue.message)).join('; ');
 }

@@ -1,5 +1,6 @@
 import { splitHead } from '#shared/front-matter.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { seenOr } from '#shared/seen.ts';
 import { textVersion } from '../memory/content-id.ts';
 import { type Claim, readFields } from './claim.ts';
 import { withClaims, withoutClaims } from './claims-block.ts';
@@ -60,7 +61,7 @@ export class WikiPage {
     const { path, title, content, claims, ...rest } = readFields(schema, given, 'A page');
     this.path = path;
     this.content = content;
-    this.title = title ?? headingOf(content) ?? nameOf(path);
+    this.title = seenOr(title, titleOf(path, content));
     this.claims = claims;
     Object.assign(this, Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)));
   }
@@ -68,6 +69,9 @@ export class WikiPage {
 
 const headingOf = (content: string): string | undefined =>
   /^# +(\S.*?)[ #]*$/m.exec(withoutCode(content.slice(0, 4000)))?.[1]?.slice(0, 500);
+
+/** What a page is called that has no title of its own. */
+const titleOf = (path: string, content: string): string => seenOr(headingOf(content), nameOf(path));
 
 /** What a page's file says, but for its claims. */
 export interface PageFile {
@@ -111,7 +115,7 @@ export function writePage(page: WikiPage, claims: readonly Claim[], before: stri
   const body = withClaims(page.content, claims);
   // Such front matter is a person's to mend; the text can be written all the same.
   if (problem !== undefined) return joinHead(yaml, body);
-  const was = headingOf(page.content) ?? nameOf(page.path);
+  const was = titleOf(page.path, page.content);
   const head: PageHead = {
     // A person's page whose title is its heading's, or its file's name, needs no other.
     title: known.title === undefined && page.title === was && before !== undefined ? undefined : page.title,

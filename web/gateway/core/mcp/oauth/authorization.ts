@@ -8,11 +8,11 @@ import {
   refreshAuthorization,
   SdkHttpError,
 } from '@modelcontextprotocol/client';
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { legible } from '#shared/legible.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../../clock.ts';
-import { withoutMiddle } from '../../exec/tool.ts';
 import type { Fetch } from '../../fetch.ts';
 import type { Authorizations } from '../../oauth/authorizations.ts';
 import type { Vault } from '../../vault.ts';

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { errorBody } from './http/error-body.ts';
+import { cutShort, placeOf, withoutMiddle } from './cut-short.ts';
+import { RpcError } from './rpc/errors.ts';
+
+it('cuts what a caller sent, and no character in two', () => {
+  expect(cutShort('a'.repeat(128))).toBe('a'.repeat(128));
+  expect(cutShort('a'.repeat(1_000_000))).toBe(`${'a'.repeat(128)}…`);
+  expect(cutShort('😀'.repeat(3), 3)).toBe('😀…');
+  expect(placeOf(['agents', 'x'.repeat(1000), 0])).toBe(`agents.${'x'.repeat(128)}….0`);
+});
+
+it('keeps the beginning and the end of a text', () => {
+  expect(withoutMiddle('x'.repeat(100), 100)).toHaveLength(100);
+  const cut = withoutMiddle(`${'a'.repeat(500)}${'b'.repeat(501)}`, 200);
+  expect(cut.length).toBeLessThanOrEqual(200);
+  expect(cut).toMatch(/^a+\n\[… 851 characters left out …\]\nb+$/);
+});
+
+it('no error travels with a sentence that is longer than a person reads', () => {
+  const long = 'x'.repeat(1_000_000);
+  expect(new RpcError('NOT_FOUND', `There is no ${long}`).toShape().message.length).toBeLessThanOrEqual(2000);
+  const { error } = errorBody('invalid_request_error', `${long}: is not known here`, { param: long });
+  expect(error).toMatchObject({ message: `${'x'.repeat(128)}…: is not known here`, param: `${'x'.repeat(128)}…` });
+  expect(errorBody('not_found', `There is no model "${long}"`).error.message.length).toBeLessThanOrEqual(2000);
+});

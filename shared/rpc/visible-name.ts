@@ -1,0 +1,5 @@
+import { canBeSeen, UNSEEN } from '../seen.ts';
+import { z } from './zod.ts';
+
+/** The name of something as a person gives it, of so many characters at most: one that would leave an empty row is refused. */
+export const visibleName = (most: number) => z.string().trim().min(1).max(most).refine(canBeSeen, UNSEEN);
