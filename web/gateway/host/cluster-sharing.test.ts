@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { ClusterStatus } from '#shared/ports/host.ts';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
@@ -34,11 +34,15 @@ async function host(name = `sharing-host-${++hosts}`) {
   let status: ClusterStatus | null = null;
   const sharing = new ClusterSharing({
     ...{ name: `${name}-cluster`, copy: vault.sync, replicator, schema: SCHEMA_VERSION, clock: systemClock, uplink: 'off' },
-    onstatus: (now) => (status = now),
+    onstatus(now) {
+      status = now;
+      one.onstatus(now);
+    },
     waits: { unlinked: 1, away: 50 },
   });
-  return {
+  const one = {
     ...{ name, vault, replicator, sharing },
+    onstatus: (_: ClusterStatus | null): void => {},
     get status() {
       return status;
     },
@@ -65,6 +69,7 @@ async function host(name = `sharing-host-${++hosts}`) {
       await vault.close();
     },
   };
+  return one;
 }
 
 if (!hasNats) test.skip('vault.cluster/browser-joins: nats-server is not installed here', () => {});
@@ -182,5 +187,20 @@ describe.runIf(hasNats)('a browser that shares by itself', () => {
     await two.settled();
     await two.attach(new MemoryJournal(), undefined);
     expect(two.status).toBeNull();
+  });
+
+  verifies('vault.cluster/browser-over', 'what could not be begun is begun some time later, and said to be tried again', async () => {
+    await using nats = await natsServer();
+    await using one = await host();
+    await one.sharing.join({ servers: [nats.webUrl] }, await one.sharing.newWords());
+    one.sharing.uplink('attached');
+    await until(() => one.status?.state === 'resting');
+    const refused = vi.spyOn(one.replicator, 'expectJournal').mockRejectedValueOnce(new Error('its part could not be loaded'));
+    const told: unknown[] = [];
+    one.onstatus = (status) => void told.push(status?.problem);
+    one.sharing.uplink('connecting');
+    await until(() => one.status?.state === 'attached', 'a second try');
+    expect(refused).toHaveBeenCalledTimes(2);
+    expect(told).toContain('It could not be begun, and is tried again');
   });
 });

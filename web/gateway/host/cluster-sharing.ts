@@ -8,10 +8,8 @@ import type { LocalCopy } from '../nats/stream-records.ts';
 import { importVaultKey } from '../storage/sealing.ts';
 import type { Replicator } from '../sync/replicator.ts';
 
-/** A page that is linked tells its worker of the bridge by then. */
-const UNLINKED_MS = 2_000;
-/** A bridge that is started again is back by then. */
-const AWAY_MS = 10_000;
+/** Milliseconds. A page that is linked tells its worker of the bridge by the first, a bridge that is started again is back by the second. */
+const WAITS = { unlinked: 2_000, away: 10_000 };
 
 export interface ClusterSharingDeps {
   /** Of the database that keeps the setting. */
@@ -128,7 +126,7 @@ export class ClusterSharing {
   }
 
   async #consider(atOnce = false): Promise<void> {
-    const { clock, waits = { unlinked: UNLINKED_MS, away: AWAY_MS } } = this.#deps;
+    const { waits = WAITS } = this.#deps;
     this.#cancel?.();
     this.#cancel = undefined;
     if (!this.#setting || this.#uplink === 'attached' || this.#isClosed) {
@@ -141,11 +139,20 @@ export class ClusterSharing {
     if (this.#sharing) return;
     this.#tell('connecting', null);
     if (atOnce) return this.#begin();
-    const wait = this.#uplink === 'off' ? waits.unlinked : waits.away;
-    this.#cancel = clock.after(
-      wait,
-      () => void this.#alone(() => this.#begin()).catch(() => this.#tell('connecting', 'It cannot be begun')),
-    );
+    this.#beginIn(this.#uplink === 'off' ? waits.unlinked : waits.away);
+  }
+
+  #beginIn(ms: number): void {
+    const { clock, waits = WAITS } = this.#deps;
+    const begin = async (): Promise<void> => {
+      try {
+        await this.#begin();
+      } catch {
+        this.#tell('connecting', 'It could not be begun, and is tried again');
+        this.#beginIn(waits.away);
+      }
+    };
+    this.#cancel = clock.after(ms, () => void this.#alone(begin));
   }
 
   async #begin(): Promise<void> {
