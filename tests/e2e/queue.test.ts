@@ -25,6 +25,28 @@ async function inOrder(page: Page, texts: readonly string[]): Promise<void> {
 const act = (page: Page, text: string, action: string) =>
   waiting(page).filter({ hasText: text }).getByRole('button', { name: action }).click();
 
+/** Waits until a message is on its way to the gateway: what the page asks from then on comes behind it. */
+const handedOver = (page: Page, text: string): Promise<void> =>
+  until(
+    () =>
+      page.evaluate(
+        (message) =>
+          new Promise<boolean>((resolve, reject) => {
+            const opening = indexedDB.open('perch-page');
+            opening.onerror = () => reject(new Error('the store cannot be opened'));
+            opening.onsuccess = () => {
+              const all = opening.result.transaction('outbox').objectStore('outbox').getAll();
+              all.onsuccess = () => {
+                opening.result.close();
+                resolve((all.result as { message: string; tried: boolean }[]).some((kept) => kept.message === message && kept.tried));
+              };
+            };
+          }),
+        text,
+      ),
+    `“${text}” to be on its way`,
+  );
+
 /** What the person has said in the chat that is open, in order, as the gateway has it. */
 async function said(page: Page, at: ReturnType<typeof served>): Promise<string[]> {
   using outside = await connectOutside(at.perch);
@@ -127,6 +149,7 @@ describe('what is sent while a reply runs', () => {
     await act(page, 'urgent', 'Send now');
     await waiting(page).filter({ hasText: 'urgent' }).getByText('Goes in after the running tool').waitFor();
     await inOrder(page, ['urgent words', 'patient words']);
+    await handedOver(page, 'urgent words');
     await approvals(page).getByRole('button', { name: 'Allow once' }).click();
     await until(async () => (await said(page, at)).length === 3, 'all to have had their turn');
     // While one writes, by a key.
@@ -136,6 +159,7 @@ describe('what is sent while a reply runs', () => {
     await write(page, 'more patient words');
     await write(page, 'more urgent words', 'Control+Enter');
     await inOrder(page, ['more urgent words', 'more patient words']);
+    await handedOver(page, 'more urgent words');
     await approvals(page).getByRole('button', { name: 'Allow once' }).click();
     await until(async () => (await said(page, at)).length === 6, 'all to have had their turn');
     const [, ...after] = await said(page, at);
@@ -154,6 +178,7 @@ describe('what is sent while a reply runs', () => {
     await waiting(page).filter({ hasText: 'urgent' }).getByText('Goes in after the running tool').waitFor();
     await write(page, 'words as urgent', 'Control+Enter');
     await inOrder(page, ['urgent words', 'words as urgent']);
+    await handedOver(page, 'words as urgent');
     await approvals(page).getByRole('button', { name: 'Allow once' }).click();
     await until(async () => (await said(page, at)).length === 3, 'both to have had their turn');
     expect((await said(page, at)).slice(1)).toEqual(['urgent words', 'words as urgent']);

@@ -139,9 +139,8 @@ class Outbox {
             if (outcomes) break;
             woken = this.#woken(chat);
             await this.#moving;
-            // What is to go in beside what goes in already waits for nothing.
-            if (due.some(({ steer }) => steer))
-              for (const entry of this.kept.of(agentId, sessionId).filter(isDue)) if (entry.steer) stored.push(await this.#handOver(entry));
+            // What is to go into the reply under way waits for nothing, whatever else is in line for the gateway.
+            for (const entry of this.kept.of(agentId, sessionId).filter(isDue)) if (entry.steer) stored.push(await this.#handOver(entry));
           }
         }
       });
