@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { verifies } from '../../tests/requirements.ts';
+import { seeded } from '../../tests/support/seed.ts';
 import { backUp, fill, folder, hashOf, openAt, record } from './fixture.ts';
 import { BackupUnusable, FORMAT } from './format.ts';
 import { readBackup } from './read.ts';
@@ -217,14 +218,3 @@ verifies(
   },
   120_000,
 );
-
-/** Whole numbers below `most`, the same ones for one seed (mulberry32). */
-function seeded(seed: number): (most: number) => number {
-  let state = seed;
-  return (most) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % most;
-  };
-}

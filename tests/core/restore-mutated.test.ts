@@ -6,22 +6,12 @@ import { backupPort } from '#shared/ports/backup.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { fill, hashOf } from '../../bridge/backup/fixture.ts';
 import { testVault } from '../../web/gateway/storage/fixture.ts';
-import { SEED } from '../support/seed.ts';
+import { SEED, seeded } from '../support/seed.ts';
 import { verifies } from '../requirements.ts';
 import { realBridge } from '../support/real-bridge.ts';
 
 const ROUNDS = process.env['PERCH_LONG'] === undefined ? 400 : 3000;
 
-/** Whole numbers below `most`, the same ones for one seed (mulberry32). */
-function seeded(seed: number): (most: number) => number {
-  let state = seed;
-  return (most) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % most;
-  };
-}
 type Random = (most: number) => number;
 type Entries = Map<string, string>;
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)] as T;
