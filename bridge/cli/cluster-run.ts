@@ -48,11 +48,14 @@ export function clusterSettings(
   throw new CommandError(`--cluster: ${why.trim()}`, 2);
 }
 
-/** Makes the bridge one of the vault's in the cluster, which starts a managed Chromium when it is to serve. `managed`: none where tabs alone may host. */
+/**
+ * Makes the bridge one of the vault's in the cluster, which starts a managed Chromium when it is to serve. `managed`: none where tabs alone may host. `hasFirstChoice`: no
+ * other vault takes the last place in the room before another bridge serves this one.
+ */
 export async function serveTogether(
-  options: Omit<ClusterOptions, 'host'> & { managed: ManagedOptions | null; room: Room },
+  options: Omit<ClusterOptions, 'host'> & { managed: ManagedOptions | null; room: Room; hasFirstChoice: boolean },
 ): Promise<ClusterMember> {
-  const { managed, room, ...rest } = options;
+  const { managed, room, hasFirstChoice, ...rest } = options;
   const [{ joinCluster }, { ManagedHost }] = await Promise.all([import('../cluster/cluster.ts'), import('../cluster/managed-host.ts')]);
-  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed, room) });
+  return joinCluster({ ...rest, host: managed && new ManagedHost(options.bridge.hosts, managed, { room, hasFirstChoice }) });
 }

@@ -129,7 +129,8 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     for (const vault of shared) {
       const { shared: journal, vaultKey, log, home } = opened(vault.name);
       const managed = executable === null ? null : managedBy(executable, vault, { home, log });
-      if (journal) members.push(await serveTogether({ bridge: vault, journal, vaultKey, managed, room, log }));
+      const hasFirstChoice = vault.name === '';
+      if (journal) members.push(await serveTogether({ bridge: vault, journal, vaultKey, managed, room, hasFirstChoice, log }));
     }
   };
   if (managed && executable !== null) {
@@ -148,12 +149,14 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     const attached = new Promise<void>((done) => bridge.hosts.once('attach', () => done()));
     await serveShared();
     if (!isTogether && hosted[0]) await pool.start(hosted[0]);
-    const late = AbortSignal.timeout(ATTACH_MS);
-    await Promise.race([
-      attached,
-      stopped,
-      rejectOn(late, `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`),
-    ]);
+    const late = new Promise<'late'>((done) => void setTimeout(done, ATTACH_MS, 'late').unref());
+    const isLate = (await Promise.race([attached, stopped, late])) === 'late';
+    // In a cluster another bridge may have it yet, and the other vaults are served.
+    if (isLate && isTogether) log(`warning: no host has served the vault for ${ATTACH_MS / 1000} s, here or in the cluster`);
+    else if (isLate)
+      throw new CommandError(
+        `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`,
+      );
   } else await serveShared();
   if (options.advertise) {
     const { advertise } = await import('../discovery/advertise.ts');
@@ -245,6 +248,3 @@ function onSignal(stop: AbortController): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
   });
 }
-
-const rejectOn = (signal: AbortSignal, message: string): Promise<never> =>
-  new Promise((_, fail) => signal.addEventListener('abort', () => fail(new CommandError(message)), { once: true }));

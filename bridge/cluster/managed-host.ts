@@ -11,11 +11,12 @@ export class ManagedHost {
   #running: { chromium: ManagedChromium; kept: AbortController } | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** `room`: that of all vaults of the bridge. */
-  constructor(hosts: Hosts, options: ManagedOptions, room: Room) {
+  /** `room`: that of all vaults of the bridge. `hasFirstChoice`: it keeps a place there until it is first told to stop. */
+  constructor(hosts: Hosts, options: ManagedOptions, { room, hasFirstChoice }: { room: Room; hasFirstChoice: boolean }) {
     this.#hosts = hosts;
     this.#options = options;
     this.#room = room;
+    if (hasFirstChoice) room.take(this);
   }
 
   /** Whether it runs, or may: the bridge's other vaults may have all the browsers that it is allowed. */
@@ -41,6 +42,7 @@ export class ManagedHost {
     });
   }
 
+  /** Ends it, if it runs, and leaves its place to others. */
   stop(): Promise<void> {
     return this.#alone(async () => {
       const running = this.#running;

@@ -30,7 +30,7 @@ export interface ServingDeps {
   /** This bridge's name. */
   bridge: string;
   hosts: Hosts;
-  /** What starts this bridge's own host and ends it, `hasRoom`: where it may; null: tabs alone may host here. */
+  /** What starts this bridge's own host, and ends it or what is kept for it; `hasRoom`: whether it may start; null: tabs alone may host here. */
   host: { readonly hasRoom: boolean; start(): Promise<void>; stop(): Promise<void> } | null;
   /** The lease, while the cluster is there. */
   lease(): ServingLease | null;
@@ -277,11 +277,15 @@ export class Serving {
     });
   }
 
-  /** Another bridge's host serves: the own one's clients move on, and then it ends. */
+  /** Another bridge's host serves: the own one's clients move on, and then it ends. One that does not run has a place to leave. */
   #end(): void {
     const { host, hosts } = this.#deps;
     hosts.yields = true;
-    if (!host || !this.#isHosting || this.#ending || this.#leaving) return;
+    if (!host || this.#ending || this.#leaving) return;
+    if (!this.#isHosting) {
+      void host.stop();
+      return;
+    }
     const ending = new AbortController();
     this.#ending = ending;
     void pause(this.#times.restMs, AbortSignal.any([ending.signal, this.#stop.signal])).then(async () => {
