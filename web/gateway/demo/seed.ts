@@ -2,14 +2,15 @@ import { GatewayClient } from '#shared/client/client.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import { SCOPES } from '#shared/rpc/contract.ts';
 import type { Gateway } from '../core/gateway-options.ts';
+import { isObject } from '../core/merge.ts';
 import type { Vault } from '../core/vault.ts';
 import { desktopPicture } from './desktop.ts';
 import { knowledge } from './knowledge.ts';
 import { PROVIDER_URL } from './provider.ts';
 import { usageOf30Days } from './usage.ts';
 
-/** Set once all of it is there. */
-const SEEDED = 'demo';
+/** The model's provider, which is there once all else is. */
+const PROVIDER = 'demo';
 
 /** Chats that are held with the scripted model at the first start: what they show is what really happened in them. */
 const CHATS = [
@@ -26,18 +27,13 @@ export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
     params: { client: { id: 'perch-demo', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' }, clientName: 'The demo' },
   });
   const { value } = await client.call('config.get', {});
-  if (typeof value === 'object' && value !== null && SEEDED in value) return client.close();
-  await client.call('config.patch', {
-    patch: {
-      providers: { demo: { kind: 'openai-compatible', name: 'Demo (scripted)', baseUrl: PROVIDER_URL } },
-      chat: { model: 'demo/scripted' },
-      gateway: { discover: false },
-      tools: { policies: { desktop_screenshot: 'auto', wiki_contradictions: 'auto', current_time: 'auto' } },
-    },
-  });
+  if (isObject(value) && isObject(value.providers) && PROVIDER in value.providers) return client.close();
+  const policies = { desktop_screenshot: 'auto', wiki_contradictions: 'auto', current_time: 'auto' };
+  await client.call('config.patch', { patch: { gateway: { discover: false }, tools: { policies } } });
   await vault.usage.keep(usageOf30Days(Date.now()));
   await knowledge(client);
-  await client.call('config.patch', { patch: { [SEEDED]: { seeded: true } } });
+  const provider = { kind: 'openai-compatible', name: 'Demo (scripted)', baseUrl: PROVIDER_URL };
+  await client.call('config.patch', { patch: { providers: { [PROVIDER]: provider }, chat: { model: `${PROVIDER}/scripted` } } });
   // The page need not wait for them: they come about before its eyes.
   void chats(client);
 }

@@ -4,8 +4,8 @@ const DAY_MS = 24 * 3_600_000;
 const DAYS = 30;
 /** USD for a token in and a token out. */
 const MODELS = [
-  { model: 'scripted', input: 0.4e-6, output: 1.6e-6 },
-  { model: 'scripted-small', input: 0.1e-6, output: 0.4e-6 },
+  { model: 'demo/scripted', input: 0.4e-6, output: 1.6e-6 },
+  { model: 'demo/scripted-small', input: 0.1e-6, output: 0.4e-6 },
 ];
 
 /** Made-up calls of the 30 days before `now` (milliseconds since 1970): more on weekdays, the same at each start. */
@@ -21,7 +21,7 @@ export function usageOf30Days(now: number): UsageRecord[] {
       const outputTokens = 60 + ((day * 57 + call * 311) % 700);
       records.push({
         id: `demo-${day}-${call}`,
-        at: start + call * 3_000_000,
+        at: new Date(start).setHours(8 + ((day + call * 4) % 12), (call * 17) % 60),
         provider: 'demo',
         model,
         sessionKey: null,
