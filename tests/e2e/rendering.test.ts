@@ -184,6 +184,25 @@ describe('what an answer shows', () => {
     await page.close();
   });
 
+  verifies('rendering/hostile', 'what would be read in another order than it has is not', async () => {
+    model.answer(
+      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go();')}\n\nLast.`,
+    );
+    const page = await asked();
+    await replies(page).getByText('Last.').waitFor();
+    expect(await replies(page).locator('p').first().textContent()).toBe('Open gnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!');
+    expect(await replies(page).locator('pre').textContent()).toBe('if (user\\u{202e}\\u{2066}// admin\\u{2069}) go();');
+    // What is copied is what the model wrote.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await replies(page).locator('figure').getByRole('button', { name: 'Copy' }).click();
+    await until(
+      async () => (await page.evaluate(() => navigator.clipboard.readText())).includes('user\u202e'),
+      'the code as it was written',
+    );
+    safe();
+    await page.close();
+  });
+
   verifies('rendering/hostile', 'what is nested or opened without end leaves a page that can be typed in', async () => {
     const texts = [
       '>'.repeat(10_000),

@@ -32,6 +32,7 @@ test('a mistake is told with its line and where the parser was, without what it 
 
 test('lines are not counted where the parser counts others', () => {
   expect(mistakeOf('---\ntitle: A\n---\nflowchart LR\n A --> (', 2, PARSED).sentence).toBe('This diagram has a mistake.');
+  expect(mistakeOf('graph A-->', 0, 'Lexical error on line 1.').sentence).toBe('This diagram has a mistake.');
   expect(mistakeOf('flowchart LR\n %% a comment\n A --> (', 2, PARSED).sentence).toBe('This diagram has a mistake.');
 });
 

@@ -46,7 +46,7 @@ export function kindOf(type: string): string {
  * the parser takes out before it counts: a front matter, comments and directives.
  */
 export function mistakeOf(source: string, line: number | null, text: string): { sentence: string; where: string } {
-  const counted = line !== null && !/^\s*(?:---|%%)/m.test(source);
+  const counted = line !== null && line > 0 && !/^\s*(?:---|%%)/m.test(source);
   const [where = ''] = text.split(/\n(?=Expecting |Lexer error|Parser error)/);
   const unknown = /^No diagram type detected/.test(text);
   return {

@@ -19,6 +19,9 @@ const PLAIN = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|
 const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '));
 
 const WITHOUT_END = new Set(['br', 'hr']);
+/** What turns the order of all that follows around, whatever its script: no language needs it, and with it words read as others. */
+const OVERRIDES = /[\u202d\u202e]/g;
+
 /** How many elements of raw HTML are open where the text is being read. */
 let levels = 0;
 
@@ -58,7 +61,8 @@ function fits(name: string, ends: boolean): boolean {
  * Markdown as nodes that are safe to insert: sanitized, links that open elsewhere, and no picture from elsewhere (its address stands
  * there instead, so that reading an answer asks no other server). `growing` closes what is still half open.
  */
-export function render(source: string, growing: boolean): DocumentFragment {
+export function render(written: string, growing: boolean): DocumentFragment {
+  const source = written.replace(OVERRIDES, '');
   if (PLAIN.test(source)) return paragraph(source.trim());
   const closes = growing && source.split('[', MOST_BRACKETS + 2).length <= MOST_BRACKETS + 1;
   const whole = closes ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
