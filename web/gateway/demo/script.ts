@@ -37,6 +37,12 @@ const counterPage = (ground: string, ink: string): string =>
 
 const SCENES: readonly Scene[] = [
   {
+    cue: /\b(wrong|mistake|total)\b/i,
+    reasoning: 'Three rows of the picture have nests: 14, 3 and 1. What stands at its foot should be their sum.',
+    before:
+      'The total. The rows come to **18** nests, and the page says **81**: two digits changed places. (I am scripted and saw no picture; a real model does.)\n\nYou need not describe such a place in words: **Annotate** on the picture lets you put a number on it, and sends it back here with your note.',
+  },
+  {
     cue: /\b(web ?page|html)\b/i,
     before: `Here is a small one. **Preview** opens it beside the chat, closed off from all networks. Then ask me to make it dark: that is its second version.\n\n${counterPage('#f4f7f5', '#16302b')}`,
   },
