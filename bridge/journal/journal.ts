@@ -1,5 +1,6 @@
 import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { JournalInfo, Position, SequencedRecord } from '#shared/ports/journal.ts';
+import type { LeaseWanted } from '#shared/sync/lease.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 
 export interface Replica {
@@ -51,13 +52,7 @@ export interface Journal extends AsyncDisposable {
    * The new fence, higher than every earlier one of this name; null: somebody else's, or `presumed`'s while that one is among `present`. `present` is null
    * just after a start, when nobody can be said to be gone.
    */
-  takeLease(lease: {
-    name: string;
-    holder: string;
-    presumed?: string;
-    ttlMs: number;
-    present: readonly string[] | null;
-  }): Promise<number | null>;
+  takeLease(lease: LeaseWanted): Promise<number | null>;
   releaseLease(name: string, holder: string, fence: number): Promise<void>;
   /** Stores bytes under their SHA-256; rejects where they do not have it. */
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;

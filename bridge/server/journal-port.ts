@@ -134,8 +134,8 @@ export class JournalPort {
       },
       'journal.info': async () => ({ journal: await this.#ask(journal.info()), hosts: hosts.list() }),
       'journal.cluster': async () => ({ cluster: (await journal.examine?.()) ?? null }),
-      'lease.take': async ({ name, presumed, ttlMs }) => {
-        const lease = { name, holder: origin(), presumed, ttlMs, present: presence.now() };
+      'lease.take': async (wanted) => {
+        const lease = { ...wanted, holder: origin(), present: presence.now() };
         return { fence: await this.#ask(journal.takeLease(lease)) };
       },
       'lease.release': async ({ name, fence }) => {

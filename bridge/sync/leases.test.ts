@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { fenceOver } from '#shared/sync/nats/leases.ts';
+import { versions } from '../journal/fixture.ts';
 import { machine, settings } from './tests/machine.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 
@@ -41,6 +42,10 @@ describe.runIf(hasNats)('leases of two machines', () => {
       expect(await take(b, 'b1', 'run:1')).toBeNull();
       await a.journal.releaseLease('run:1', 'a1', 1);
       expect(await take(b, 'b1', 'run:1')).toBe(2);
+      // What was stored before is with the others by the time that such a lease is given.
+      await a.journal.push(versions(500), 'a1');
+      expect(await a.journal.takeLease({ name: 'cron:settled', holder: 'a1', ttlMs: 1000, present: ['a1'], settled: true })).toBe(1);
+      expect((await a.journal.examine()).unsent).toBe(0);
       // A host of another machine that is there has what it began, though it never asked.
       a.journal.tellHosts(() => ['a1']);
       const claim = { name: 'run:2', holder: 'b1', presumed: 'a1', ttlMs: 1000, present: ['b1'] };

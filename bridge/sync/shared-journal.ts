@@ -20,6 +20,8 @@ import { SyncState } from './state.ts';
 /** In the home directory: how far this bridge has come with the stream. */
 export const STATE_FILE = 'sync-state.sqlite';
 
+/** How long a lease waits for what was stored before it to be with the others: where they are there some milliseconds. */
+const SETTLED_WITHIN_MS = 5000;
 const RETRY_MS = { first: 250, most: 15_000 };
 const COUNTED = 1000;
 
@@ -136,9 +138,11 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return pushed;
   }
 
-  /** Resolves when the cluster has all up to there, is away, or after `ms`. */
-  #sentUpTo(seq: number, ms: number): Promise<void> {
-    return this.#sending.wait(() => !this.#exchange || (this.#state.marks.sent?.seq ?? 0) >= seq, ms);
+  /** Resolves when the cluster has all up to there, is away, or after `ms`: whether it has. */
+  async #sentUpTo(seq: number, ms: number): Promise<boolean> {
+    const isSent = (): boolean => (this.#state.marks.sent?.seq ?? 0) >= seq;
+    await this.#sending.wait(() => !this.#exchange || isSent(), ms);
+    return isSent();
   }
 
   putBlob(hash: string, bytes: Uint8Array): Promise<void> {
@@ -152,7 +156,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   /** Nobody can say what other bridges do while the cluster is away: better no run than two. */
-  async takeLease(lease: LeaseWanted): Promise<number | null> {
+  async takeLease({ settled = false, ...lease }: LeaseWanted): Promise<number | null> {
+    if (settled && !(await this.#sentUpTo(this.#journal.head, SETTLED_WITHIN_MS))) return null;
     const others = this.#presence.others();
     const present = lease.present && others && [...lease.present, ...others];
     const cluster = this.#cluster;

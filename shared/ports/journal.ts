@@ -146,6 +146,8 @@ export const journalCalls = {
       /** Who has it where nobody ever took it: it is theirs while they are there. */
       presumed: origin.optional(),
       ttlMs: z.number().int().min(1).max(3_600_000),
+      /** Only once all that the host has stored is with the vault's other machines too. */
+      settled: z.boolean().optional(),
     }),
     result: z.object({
       /** Higher than every earlier one of this name; null: somebody else has it. Of a tick of a job (`cron:…`) it is 1 where nobody had it before. */

@@ -5,6 +5,8 @@ export interface LeaseWanted {
   /** Whose it is where nobody ever took it. */
   presumed?: string;
   ttlMs: number;
+  /** Only once all that was stored here before is with the vault's other machines; else nobody has it, for now. */
+  settled?: boolean;
   /** Who is there; null: nobody can be said to be gone. */
   present: readonly string[] | null;
 }

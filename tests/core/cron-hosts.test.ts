@@ -150,6 +150,34 @@ describe('among hosts', () => {
     expect(gw.calls).toHaveLength(1);
   });
 
+  verifies('cron/one-executor', 'what the other machines may not hear of in time is not begun; it runs once they do', async () => {
+    await using gw = await standing();
+    gw.sync.isSettled = false;
+    await gw.pass(MINUTE + 20_000);
+    expect([gw.calls.length, await gw.history()]).toEqual([0, []]);
+    gw.sync.isSettled = true;
+    expect(await gw.ended(1)).toMatchObject([{ status: 'completed', scheduledAt: START + MINUTE }]);
+    expect(gw.calls).toHaveLength(1);
+  });
+
+  verifies(
+    ['cron/one-executor', 'cron/crash'],
+    'what another machine has left, and may be at, is not begun again; what another host of this one has left is',
+    async () => {
+      await using gw = await standing();
+      gw.sync.fence = 2;
+      gw.sync.facts = { servers: [], state: 'shared', problem: null, unsent: 0, seen: null };
+      const jobRuns = gw.vault.collection('jobRuns');
+      await jobRuns.put(lostRun(gw.jobId, START + MINUTE));
+      expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The host went away before it began' }]);
+      expect(gw.calls).toHaveLength(0);
+      gw.sync.facts = null;
+      await jobRuns.put(lostRun(gw.jobId, START + 2 * MINUTE));
+      await goesOn(gw.clock, () => gw.calls.length === 1);
+      expect((await gw.ended(2)).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    },
+  );
+
   verifies('cron/one-executor', 'a replica runs nothing, nor one that catches up, nor a replica that is cut off', async () => {
     await using gw = await standing({ role: 'replica' });
     await gw.pass(90_000);

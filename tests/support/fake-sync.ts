@@ -59,8 +59,12 @@ export class FakeSync implements SyncPort {
   readonly leases = new Map<string, number | null>();
   readonly leased: string[] = [];
 
-  async lease(name: string): Promise<number | null> {
-    this.leased.push(name);
+  /** Whether what was stored is with the other machines: a lease that is to be settled is had only then. */
+  isSettled = true;
+
+  async lease(name: string, _ttlMs: number, settled = false): Promise<number | null> {
+    if (settled && !this.isSettled) return null;
+    if (!settled) this.leased.push(name);
     return this.leases.get(name) ?? (this.leases.has(name) ? null : 1);
   }
 

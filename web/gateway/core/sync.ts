@@ -18,8 +18,11 @@ export interface SyncPort {
    * because the bridge is away.
    */
   claim(runId: string, executor: string): Promise<number | null>;
-  /** A lease of that name for this host alone, for `ttlMs` at the most: its fence; null where another host has it, or nobody can say. */
-  lease(name: string, ttlMs: number): Promise<number | null>;
+  /**
+   * A lease of that name for this host alone, for `ttlMs` at the most: its fence; null where another host has it, or nobody can say. `settled`: only once all that this
+   * host has stored is with the vault's other machines too.
+   */
+  lease(name: string, ttlMs: number, settled?: boolean): Promise<number | null>;
   /** Gives such a lease back. Never rejects: where that cannot be said it ends by its time. */
   release(name: string, fence: number): Promise<void>;
   /** Hands something to another host (absent: the one that serves); false where it is not attached. */

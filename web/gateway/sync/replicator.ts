@@ -95,8 +95,8 @@ export class Replicator implements SyncPort {
     return lease?.fence ?? null;
   }
 
-  async lease(name: string, ttlMs: number): Promise<number | null> {
-    return (await this.#line?.call('lease.take', { name, ttlMs }).catch(() => null))?.fence ?? null;
+  async lease(name: string, ttlMs: number, settled = false): Promise<number | null> {
+    return (await this.#line?.call('lease.take', { name, ttlMs, settled }).catch(() => null))?.fence ?? null;
   }
 
   async release(name: string, fence: number): Promise<void> {

@@ -40,11 +40,13 @@ export class Heartbeat {
     const records = vault.collection('jobRuns');
     if (tick === null || now - tick > GRACE_MS || (await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
     if (!turn.serves()) return next;
-    if (!(await turn.take(runIdOf(HEARTBEAT, tick)))) return tick;
+    const id = runIdOf(HEARTBEAT, tick);
+    const fence = await turn.take(id);
+    if (fence === null) return tick;
     if ((await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
     const at = { startedAt: now, completedAt: now };
     await records.put({ id: HEARTBEAT, jobId: HEARTBEAT, scheduledAt: tick, status: 'completed', ...at });
-    await this.#beat();
+    if (await turn.mayBegin(id, fence)) await this.#beat();
     return next;
   }
 

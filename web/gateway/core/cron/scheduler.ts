@@ -131,7 +131,8 @@ export class Scheduler {
       return true;
     }
     const id = runIdOf(job.id, tick);
-    if (!(await turn.take(id))) return false;
+    const fence = await turn.take(id);
+    if (fence === null) return false;
     // Meanwhile its record may have come in, and the job may have been switched off, changed or removed.
     const [record, current] = await Promise.all([records.get(id), vault.collection('jobs').get(job.id)]);
     if (record || !current?.enabled || current.since !== job.since) return false;
@@ -140,7 +141,7 @@ export class Scheduler {
       await this.#note(job, tick, 'The run before was still under way');
       return true;
     }
-    return this.#begin(job, this.#recordOf(job, tick));
+    return this.#begin(job, this.#recordOf(job, tick), () => turn.mayBegin(id, fence));
   }
 
   async #skip(job: JobDefinition, missed: Missed): Promise<void> {
@@ -173,14 +174,17 @@ export class Scheduler {
     };
   }
 
-  /** Stores that a run begins, and lets it run. False: another one was first. */
-  async #begin(job: JobDefinition, record: JobRunRecord): Promise<boolean> {
+  /** Stores that a run begins, and lets it run where it `may` then. False: another one was first, or it may not. */
+  async #begin(job: JobDefinition, record: JobRunRecord, may = async (): Promise<boolean> => true): Promise<boolean> {
     const { records, changed } = this.#deps;
     // One that begins at this very moment is in no record yet.
     if ([...this.#active].some((id) => id.startsWith(`${job.id}@`))) return false;
     this.#active.add(record.id);
     try {
-      if (!(await records.add(record)) || this.#stopped) {
+      const isFirst = await records.add(record);
+      const isAllowed = isFirst && !this.#stopped && (await may());
+      if (isFirst && !isAllowed && !this.#stopped) await records.remove([record]);
+      if (!isAllowed || this.#stopped) {
         this.#active.delete(record.id);
         return false;
       }
@@ -245,7 +249,7 @@ export class Scheduler {
       const outcome = await outcomeOf(vault, run, { key: sessionKey(run.agentId ?? MAIN, run.sessionId ?? MAIN), principal: CRON });
       const isNewest = !runs.some(({ scheduledAt, manual }) => !manual && scheduledAt > run.scheduledAt);
       // Nothing of it had begun: its tick is due as before.
-      if (!outcome && isNewest && !run.manual) await records.remove([run]);
+      if (!outcome && isNewest && !run.manual && (await turn.mayRepeat(run.replica === vault.replica))) await records.remove([run]);
       else await records.change(run.id, { completedAt: clock.now(), ...(outcome ?? { status: 'failed', error: NOT_BEGUN }) });
       changed(run.jobId);
       any = true;

@@ -4,6 +4,8 @@ import type { SyncPort } from '../sync.ts';
 /** While the line to the bridge is cut nobody knows what the others do: after so long a host is on its own. */
 const ALONE_MS = 60_000;
 const LEASE_MS = 60_000;
+/** In the place of a fence where there are no others. */
+const ALONE = 0;
 /** Somebody had the lease before: what they have stored comes in within this. */
 const SETTLE_MS = 4_000;
 
@@ -48,18 +50,26 @@ export class Turn {
     }
   }
 
-  /** Takes what is due for this host alone; false: not now, and perhaps never, as another host has it. `id`: the same on every host. */
-  async take(id: string): Promise<boolean> {
+  /** Takes what is due for this host alone: its fence; null: not now, and perhaps never, as another host has it. `id`: the same on every host. */
+  async take(id: string): Promise<number | null> {
     const sync = this.#sync;
-    if (!sync || sync.state().state !== 'synced') return this.serves();
+    if (sync?.state().state !== 'synced') return this.serves() ? ALONE : null;
     const fence = await sync.lease(`cron:${id}`, LEASE_MS);
-    if (fence === null) return false;
-    if (fence === 1) return true;
+    if (fence === null || fence === 1) return fence;
     const now = this.#clock.monotonic();
     for (const [old, since] of this.#inherited) if (now - since > LEASE_MS) this.#inherited.delete(old);
     const since = this.#inherited.get(id) ?? now;
     this.#inherited.set(id, since);
-    return now - since >= SETTLE_MS;
+    return now - since >= SETTLE_MS ? fence : null;
+  }
+
+  /**
+   * Whether it may begin, now that it is stored: with that record the other machines leave it alone, also when this one is cut off and its lease ends. False: they may not
+   * hear of it in time, and better no run than two.
+   */
+  async mayBegin(id: string, fence: number): Promise<boolean> {
+    if (fence === ALONE) return true;
+    return (await this.#sync?.lease(`cron:${id}`, LEASE_MS, true)) === fence;
   }
 
   /** Whether nobody executes any more what `executor` began: for this host to end. */
@@ -68,6 +78,11 @@ export class Turn {
     // There are no others; or it was begun on this copy of the data, whose owner is this host now.
     if (!state || state.state === 'off' || (state.state === 'away' && isOwnReplica)) return true;
     return state.role === 'holder' && (await this.#sync?.claim(`cron:${id}`, executor ?? 'nobody')) != null;
+  }
+
+  /** Whether what another host has left under way, and nothing shows that it did it, is to be done once more: a machine that is only cut off may be at it. */
+  async mayRepeat(isOwnReplica: boolean): Promise<boolean> {
+    return isOwnReplica || !this.#sync || (await this.#sync.cluster()) === null;
   }
 
   #note(): void {
