@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** Why a request is not let in. The text is safe to show. */
@@ -27,6 +27,14 @@ export interface Arrival {
   /** Over TLS. */
   encrypted: boolean;
 }
+
+export const arrivalOf = (request: IncomingMessage): Arrival => ({
+  url: request.url ?? '',
+  headers: request.headers,
+  localAddress: request.socket.localAddress,
+  remoteAddress: request.socket.remoteAddress,
+  encrypted: 'encrypted' in request.socket && request.socket.encrypted === true,
+});
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 

@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { Arrival } from './admission.ts';
+import { arrivalOf } from './admission.ts';
 import { errorBody } from './http-errors.ts';
 import type { Vaults } from './vaults.ts';
 
@@ -41,14 +41,6 @@ export const isReserved = (url: string): boolean => RESERVED.test(url);
 
 /** Scripts that run as workers (`worker.format` of the build puts them there). */
 const STARTED = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
-
-export const arrivalOf = (request: FastifyRequest['raw']): Arrival => ({
-  url: request.url ?? '',
-  headers: request.headers,
-  localAddress: request.socket.localAddress,
-  remoteAddress: request.socket.remoteAddress,
-  encrypted: 'encrypted' in request.socket && request.socket.encrypted === true,
-});
 
 export interface AppFilesOptions {
   appDir: string;

@@ -4,7 +4,7 @@ import type { Linked } from '#shared/link/proof.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { commandLine } from '../command-line.ts';
 import type { StoredCredential } from '../home.ts';
-import { arrivalOf } from './app-files.ts';
+import { arrivalOf } from './admission.ts';
 import { bearerOf } from './auth.ts';
 import { denialOf, errorBody } from './http-errors.ts';
 import type { Vaults } from './vaults.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { allows } from '#shared/rpc/contract.ts';
 import type { BridgeHealth } from '#shared/link/proof.ts';
-import { arrivalOf } from './app-files.ts';
+import { arrivalOf } from './admission.ts';
 import { bearerOf } from './auth.ts';
 import type { Clients } from './clients.ts';
 import { denialOf, errorBody } from './http-errors.ts';

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import { STATUS_CODES } from '../node-http.ts';
-import { arrivalOf } from './app-files.ts';
+import { arrivalOf } from './admission.ts';
 import { bearerOf } from './auth.ts';
 import type { Clients } from './clients.ts';
 import { errorBody } from './http-errors.ts';
