@@ -30,20 +30,21 @@ export interface HostApi {
   share(way: BrowserWay, words: string): Promise<void>;
   /** Shares it no longer; everything that is here stays. */
   shareNoLonger(): Promise<void>;
-  /** The page lends workers for this work, for as long as it lives and is not leaving. */
+  /** The page lends workers for this work, or does it itself, for as long as it lives and is not leaving. */
   lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void>;
 }
 
 /** What pages lend workers for: reading documents, and running models. */
-export const LENT_WORK = ['documents', 'models'] as const;
-export type LentWork = (typeof LENT_WORK)[number];
+export const LENT_WORKERS = ['documents', 'models'] as const;
+/** What pages lend; `built-in` is the browser's own model, which only pages have. */
+export type LentWork = (typeof LENT_WORKERS)[number] | 'built-in';
 
 /** The name by which a dedicated worker knows what it is for, and that it is not to host the gateway. */
 export const lentName = (work: LentWork): string => `perch-${work}`;
 
 /** A page's dedicated worker for one kind of work: one at a time, started when it is wanted (design.md, "The UI is a client like any other"). */
 export interface WorkerLender {
-  /** Resolves with a port to it. */
+  /** Resolves with a port to it; of what the page does itself, to a new place each time. */
   start(): Promise<MessagePort>;
   /** Ends it, whatever it is doing. */
   stop(): Promise<void>;

@@ -172,8 +172,8 @@ export type ProviderKind = z.infer<typeof providerKind>;
 export const providerEntry = z.object({
   id: z.string(),
   name: z.string(),
-  /** `guide`, `gguf`, `mlx` and `browser` are built in. */
-  kind: z.enum(['guide', 'gguf', 'mlx', 'browser', ...providerKind.options]),
+  /** `guide`, `gguf`, `mlx`, `browser` and `builtin` (the browser's own model) need no configuration. */
+  kind: z.enum(['guide', 'gguf', 'mlx', 'browser', 'builtin', ...providerKind.options]),
   state: z.enum(['ready', 'needs_key', 'unreachable']),
   baseUrl: z.string().optional(),
   /** Found on this machine without being configured. */

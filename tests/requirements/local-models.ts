@@ -46,6 +46,12 @@ export const localModels = [
     'browser-models/self-hosted':
       'What runs models in the browser is the app’s own, fetched when the first one is loaded and from nowhere else.',
   }),
+  chosen('issue "The app", in-browser built-in models', {
+    'built-in-model/answer':
+      'Where the browser brings a model of its own it is listed and answers, in pieces and with true figures, in chats and by `/v1`, within its context and what it can be asked.',
+    'built-in-model/fetch': 'One that the browser has still to fetch is fetched at a click, with its progress, and can be called off.',
+    'built-in-model/none': 'Where there is none, or no page that has it, nothing of it shows.',
+  }),
   chosen('issue "The bridge’s capabilities", local models', {
     'models.local/call': '`models.local` lists the models of the bridge’s disk and of the browser.',
     'models.download/call': '`models.download` begins a download that goes on without its caller, and tells of its progress.',

@@ -14,7 +14,7 @@ import type { KeptModel } from '#shared/ports/browser-models.ts';
 import type { GgufRequest, ggufAnswer, ggufVectors } from '#shared/ports/gguf.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { AnswerText, type Piece } from './answer-text.ts';
+import { AnswerText, type Piece } from '#shared/answer-text.ts';
 import type { KeptModels } from './kept-models.ts';
 
 /** Tokens of context that are run with, of the many that some models are trained for. */

@@ -9,6 +9,7 @@ import type { FaultLog } from './faults.ts';
 import type { Fetch } from './fetch.ts';
 import type { HttpLater } from './http/later.ts';
 import type { BrowserModels } from './local-models/browser-models.ts';
+import type { LocalRunner, Runnable } from './providers/local-runner.ts';
 import type { MemoryStore } from './memory/agent-memories.ts';
 import type { LocalServer } from './providers/discovery.ts';
 import type { SyncPort } from './sync.ts';
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   painter?: Painter;
   /** Models that this browser keeps and runs; none by default. */
   browserModels?: BrowserModels;
+  /** The model that the browser itself brings; none by default. */
+  builtIn?: LocalRunner<Runnable>;
   /** Where the index of a workspace's memory is kept, with its vectors; in this process alone by default. */
   memoryStore?: (workspace: string) => Promise<MemoryStore>;
   /** What the host knows of where it runs. */

@@ -117,7 +117,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const limits = (): UpstreamLimits => ({ ...UPSTREAM_LIMITS, ...config.settings.gateway.upstream });
   const localModels = localModelsLater({ bridge, browserModels: options.browserModels, config, clock, fetch, hub, fault });
   const providers = new Providers({
-    ...{ guide, fetch, clock, runners: localModels.runners, localServers, limits },
+    ...{
+      guide,
+      fetch,
+      clock,
+      runners: { ...localModels.runners, ...(options.builtIn && { builtin: options.builtIn }) },
+      localServers,
+      limits,
+    },
     onstate({ id, state: now, message }) {
       if (now === 'ready') log.write('info', 'providers', `${id} answers again`);
       else log.write('warn', 'providers', message ?? `${id} cannot be used`, { provider: id, state: now });

@@ -219,7 +219,7 @@ export class Host implements HostApi {
           ),
         documents: this.#lenders.documents,
         painter: async (picture, scale) => (await import('../../paint/export.ts')).exportImage(picture, { scale }),
-        ...(outside ? {} : { browserModels: this.#lenders.models }),
+        ...(outside ? {} : { browserModels: this.#lenders.models, builtIn: this.#lenders.builtIn }),
         memoryStore: async (workspace) =>
           new (await import('../../library/database-index.ts')).DatabaseIndex(`perch-memory ${workspace}${mark}`),
         clock: systemClock,

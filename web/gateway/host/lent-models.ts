@@ -4,15 +4,14 @@ import { browserModelsPort, type KeptModel } from '#shared/ports/browser-models.
 import type { WorkerLender } from '#shared/ports/host.ts';
 import type { LocalModel } from '#shared/ports/models.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { Turns, unlessAborted } from '#shared/turns.ts';
+import { Turns } from '#shared/turns.ts';
 import { type FileCaches, KeptModels } from '../browser-models/kept-models.ts';
 import type { BrowserDownloadWish, BrowserModels } from '../core/local-models/browser-models.ts';
 import { lazy } from '../core/lazy.ts';
 import type { LocalRunner } from '../core/providers/local-runner.ts';
+import { started } from './started.ts';
 
-/** Milliseconds. A page that is frozen lends nothing: the next one is asked. */
-const START_MS = 10_000;
-/** A model that nobody asks for so long gives its memory back. */
+/** Milliseconds. A model that nobody asks for so long gives its memory back. */
 const IDLE_MS = 5 * 60_000;
 /** How long a worker has to leave off. */
 const CANCEL_MS = 5_000;
@@ -38,8 +37,7 @@ const fetching = lazy(() => import('../browser-models/fetching.ts'));
  * Models in this browser's storage, run in workers that pages lend: one is loaded at a time, by the first call that wants it, in a worker that ends with it. Calls wait for their
  * turn.
  */
-export class LentModels implements BrowserModels {
-  readonly cannot = ['tools', 'parallelToolCalls', 'responseFormat', 'seed', 'presencePenalty', 'frequencyPenalty'] as const;
+export class LentModels implements Omit<BrowserModels, 'cannot'> {
   readonly #kept: KeptModels;
   readonly #idleMs: number;
   readonly #lenders = new Map<string, WorkerLender>();
@@ -174,17 +172,6 @@ export class LentModels implements BrowserModels {
     clearTimeout(this.#idle);
     loaded?.calls.close();
     void loaded?.lender.stop().catch(() => {});
-  }
-}
-
-/** A worker of a page's; undefined where the page is gone, frozen, or cannot start one. */
-async function started(lender: WorkerLender, signal: AbortSignal): Promise<MessagePort | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), START_MS);
-  try {
-    return await unlessAborted(Promise.race([lender.start().catch(() => undefined), late.promise]), signal);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -64,6 +64,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../browser-models/fetching.ts'),
   () => import('../core/providers/model-table.ts'),
   () => import('./cluster-sharing.ts'),
+  () => import('./ask-built-in.ts'),
+  () => import('./lent-models.ts'),
   () => import('yaml'),
 ];
 

@@ -1,10 +1,10 @@
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { GatewayClient } from '#shared/client/client.ts';
 import { portLink } from '#shared/link/link.ts';
-import { type HostApi, type HostStatus, LENT_WORK } from '#shared/ports/host.ts';
+import { type HostApi, type HostStatus, LENT_WORKERS } from '#shared/ports/host.ts';
 import sharedUrl from '../../gateway/host/worker.ts?sharedworker&url';
 import dedicatedUrl from '../../gateway/host/worker.ts?worker&url';
-import { named } from '../demo.ts';
+import { inDemo, named } from '../demo.ts';
 import { scriptURL } from '../trusted.ts';
 import { LentWorker } from './lent-worker.ts';
 
@@ -23,13 +23,15 @@ export class WorkerHost {
   /** Resolves when the worker is dead; never rejects. */
   readonly died: Promise<void>;
   readonly #tabLock = `perch-tab:${crypto.randomUUID()}`;
-  readonly #lent = LENT_WORK.map((work) => new LentWorker(work));
+  readonly #lent = LENT_WORKERS.map((work) => new LentWorker(work));
   #held: Promise<void>;
+  #unready = (): void => {};
 
   private constructor(api: Remote<HostApi>, onerror: Promise<never>, stop = (): void => {}) {
     this.api = api;
     this.#held = holdLock(this.#tabLock);
     this.#lend();
+    void this.#lendBuiltIn();
     const silent = Promise.withResolvers<never>();
     const timer = setTimeout(silent.reject, START_MS);
     this.died = Promise.race([api.identify(), onerror, silent.promise]).then(async ({ lock }) => {
@@ -93,12 +95,26 @@ export class WorkerHost {
     // Not before it is held: the worker takes a page whose lock it is granted for gone.
     void this.#held.then(() => this.api.returning(this.#tabLock));
     this.#lend();
+    void this.#lendBuiltIn();
   }
 
   #lend(): void {
     void this.#held.then(() => {
       for (const lent of this.#lent) void this.api.lend(this.#tabLock, lent.work, proxy(lent));
     });
+  }
+
+  /** The browser's own model, where it brings one: once that can be asked. */
+  async #lendBuiltIn(): Promise<void> {
+    if (!('LanguageModel' in globalThis) || inDemo) return;
+    const [{ builtInModel }, { builtInLender }] = await Promise.all([
+      import('../state/built-in-model.svelte.ts'),
+      import('../built-in/lender.ts'),
+    ]);
+    await this.#held;
+    this.#unready();
+    this.#unready = builtInModel.onready(() => this.api.lend(this.#tabLock, 'built-in', proxy(builtInLender)));
+    await builtInModel.look();
   }
 }
 

@@ -3,7 +3,7 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { EmbeddingProvider } from './embedding.ts';
 import { readerOf } from './file-note.ts';
-import type { LocalAnswer, LocalRequest, LocalRunner, LocalText } from './local-runner.ts';
+import type { LocalAnswer, LocalRequest, LocalRunner, LocalText, Runnable } from './local-runner.ts';
 import { plainText } from './parts.ts';
 import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, ProviderError, Unsupported } from './provider.ts';
 
@@ -22,9 +22,9 @@ const embedding = z.object({
 export class LocalProvider implements EmbeddingProvider {
   readonly id: string;
   readonly name: string;
-  readonly #runner: LocalRunner;
+  readonly #runner: LocalRunner<Runnable>;
 
-  constructor({ id, name, runner }: { id: string; name: string; runner: LocalRunner }) {
+  constructor({ id, name, runner }: { id: string; name: string; runner: LocalRunner<Runnable> }) {
     this.id = id;
     this.name = name;
     this.#runner = runner;
@@ -88,6 +88,8 @@ const WORDS: Partial<Record<keyof ModelRequest, string>> = {
   parallelToolCalls: 'whether tools are called side by side',
   responseFormat: 'a response format',
   seed: 'a seed',
+  temperature: 'a temperature',
+  topP: 'top_p',
   presencePenalty: 'a presence penalty',
   frequencyPenalty: 'a frequency penalty',
 };
@@ -95,7 +97,7 @@ const WORDS: Partial<Record<keyof ModelRequest, string>> = {
 /** Throws `Unsupported` for what a model here cannot be asked. */
 function requestOf(whole: ModelRequest, cannot: LocalRunner['cannot']): LocalRequest {
   for (const field of cannot) {
-    const wish = whole[field];
+    const wish = field === 'temperature' && whole.ownTemperature ? undefined : whole[field];
     if (whole.exact && wish !== undefined && wish !== 0 && !(Array.isArray(wish) && wish.length === 0))
       throw new Unsupported(field, `What runs this model cannot heed ${WORDS[field] ?? field}`);
   }

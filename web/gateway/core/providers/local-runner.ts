@@ -8,10 +8,13 @@ export type LocalAnswer = z.output<typeof ggufAnswer>;
 export type LocalVectors = z.output<typeof ggufVectors>;
 export type LocalText = z.output<typeof ggufText>;
 
+/** A model as who runs it tells of it; `problem`: why it cannot be run. */
+export type Runnable = Pick<LocalModel, 'id' | 'name' | 'contextWindow' | 'problem'>;
+
 /** Runs models that are on this machine: on the bridge's disk, or in this browser. */
-export interface LocalRunner {
+export interface LocalRunner<Model extends Runnable = LocalModel> {
   /** The models that are there, those too that cannot be run. */
-  list(signal: AbortSignal): Promise<LocalModel[]>;
+  list(signal: AbortSignal): Promise<Model[]>;
   /** Answers a chat, a piece at a time. Rejects with `RpcError`: `NOT_FOUND` without such a model, `INVALID_PARAMS` with `details.field` for what it cannot be asked. */
   generate(model: string, request: LocalRequest, options: { signal: AbortSignal; ontext(piece: LocalText): void }): Promise<LocalAnswer>;
   /** A vector of each text. */

@@ -1,4 +1,3 @@
-import type { ModelBackend } from '#shared/ports/models.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
@@ -8,7 +7,7 @@ import type { Breaker } from './breaker.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import type { EmbeddingProvider } from './embedding.ts';
 import { kindOf } from './kinds.ts';
-import type { LocalRunner } from './local-runner.ts';
+import type { LocalRunner, Runnable } from './local-runner.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
 import { abortable } from './watchdog.ts';
 
@@ -116,14 +115,19 @@ export function makeProvider(making: Making): Provider {
   }
 }
 
-const OWN_NAMES: Readonly<Record<ModelBackend, string>> = {
+/** What runs models without an address, in the order in which they are listed: Perch, and the browser itself. */
+export const OWN_KINDS = ['gguf', 'mlx', 'browser', 'builtin'] as const;
+export type OwnKind = (typeof OWN_KINDS)[number];
+
+const OWN_NAMES: Readonly<Record<OwnKind, string>> = {
   gguf: 'Models on this machine',
   mlx: 'MLX models on this machine',
   browser: 'In this browser',
+  builtin: 'Built into this browser',
 };
 
 /** Models that Perch runs itself, which need no configuration. */
-export function localProvider(id: ModelBackend, runner: LocalRunner): EmbeddingProvider {
+export function localProvider(id: OwnKind, runner: LocalRunner<Runnable>): EmbeddingProvider {
   const named = { id, name: OWN_NAMES[id] };
   return new DeferredEmbedding(named, async () => new (await local()).LocalProvider({ ...named, runner }));
 }

@@ -1,4 +1,3 @@
-import { type LocalModel, modelBackend } from '#shared/ports/models.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type ModelEntry, type ProviderEntry, providerKind, type ProviderKind, type Usage } from '#shared/rpc/records.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
@@ -8,8 +7,8 @@ import { lazy } from '../lazy.ts';
 import { Breaker } from './breaker.ts';
 import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
 import { baseUrlOf, isLocal, vendorAt } from './kinds.ts';
-import { localProvider, makeKey, makeProvider, type ProviderConfig } from './made-provider.ts';
-import type { LocalRunner } from './local-runner.ts';
+import { localProvider, makeKey, makeProvider, OWN_KINDS, type OwnKind, type ProviderConfig } from './made-provider.ts';
+import type { LocalRunner, Runnable } from './local-runner.ts';
 import { modelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
 import { withTimeout } from './watchdog.ts';
@@ -36,8 +35,8 @@ export interface ProvidersOptions {
   guide: Provider;
   fetch: Fetch;
   clock: Clock;
-  /** What runs models on this machine, by its backend. */
-  runners?: Partial<Record<LocalModel['backend'], LocalRunner>> | undefined;
+  /** What runs models on this machine. */
+  runners?: Partial<Record<OwnKind, LocalRunner<Runnable>>> | undefined;
   /** Model servers looked for on this machine; an empty list looks for none. */
   localServers?: readonly LocalServer[] | undefined;
   /** Read at each request; `UPSTREAM_LIMITS` where left out. */
@@ -84,9 +83,8 @@ export class Providers {
   constructor(options: ProvidersOptions) {
     this.#options = options;
     this.#guide = { provider: options.guide, kind: 'guide', discovered: false, ...BUILT_IN };
-    const { gguf, mlx, browser } = options.runners ?? {};
-    this.#own = Object.entries({ gguf, mlx, browser }).flatMap(([id, runner]) => {
-      const kind = modelBackend.parse(id);
+    this.#own = OWN_KINDS.flatMap((kind) => {
+      const runner = options.runners?.[kind];
       return runner ? [{ provider: localProvider(kind, runner), kind, discovered: true, ...BUILT_IN }] : [];
     });
   }

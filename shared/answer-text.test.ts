@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { verifies } from '../../../tests/requirements.ts';
+import { verifies } from '../tests/requirements.ts';
 import { AnswerText } from './answer-text.ts';
 
 /** What is said of a text that comes in pieces of `size`. */

@@ -1,0 +1,39 @@
+import { caller, CallsClosed } from '#shared/link/calls.ts';
+import { portLink } from '#shared/link/link.ts';
+import { builtInPort } from '#shared/ports/built-in.ts';
+import type { WorkerLender } from '#shared/ports/host.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { LocalAnswer, LocalRunner } from '../core/providers/local-runner.ts';
+import { started } from './started.ts';
+
+type Options = Parameters<LocalRunner['generate']>[2];
+
+/** Has the browser's own model answer by one of its pages. `running`: what ends each answer that is under way, and by which page. */
+export async function askPages(
+  lenders: ReadonlyMap<string, WorkerLender>,
+  running: Map<() => void, string>,
+  request: Parameters<LocalRunner['generate']>[1],
+  { signal, ontext }: Options,
+): Promise<LocalAnswer & { contextWindow: number | null }> {
+  // The newest page first: it is the likeliest to be in front.
+  for (const [page, lender] of [...lenders].reverse()) {
+    const port = await started(lender, signal);
+    if (!port) continue;
+    const calls = caller(portLink<string>(port), builtInPort.calls, builtInPort.events);
+    const end = (): void => calls.close();
+    calls.on('run.text', (piece) => signal.aborted || ontext(piece));
+    running.set(end, page);
+    try {
+      return await calls.call('run.generate', request, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CallsClosed)) throw error;
+      throw new RpcError('INTERNAL_ERROR', 'The page whose browser answered has gone: ask again', { details: { reason: 'runner' } });
+    } finally {
+      running.delete(end);
+      end();
+    }
+  }
+  signal.throwIfAborted();
+  throw new RpcError('INTERNAL_ERROR', 'The browser’s own model is run by its pages: open one', { details: { reason: 'needs-page' } });
+}

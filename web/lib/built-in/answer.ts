@@ -1,0 +1,106 @@
+import type { z } from '#shared/rpc/zod.ts';
+import { AnswerText, type Piece } from '#shared/answer-text.ts';
+import type { builtInPort } from '#shared/ports/built-in.ts';
+import type { GgufRequest } from '#shared/ports/gguf.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { bestWish, type Conversation, type LanguageModel, type Prompt } from './language-model.ts';
+
+type Answer = z.output<(typeof builtInPort.calls)['run.generate']['result']>;
+
+/** Asks the browser's own model, a piece at a time. Leaves off when `signal` fires. Rejects with `RpcError`. */
+export async function answerOf(
+  model: LanguageModel,
+  request: GgufRequest,
+  { locale, signal, say }: { locale: string; signal: AbortSignal; say: (piece: Piece) => void },
+): Promise<Answer> {
+  let conversation: Conversation | undefined;
+  try {
+    const { before, asked } = turnsOf(request.messages);
+    const { wished } = await bestWish(model, locale);
+    conversation = await model.create({ ...wished, initialPrompts: before, signal });
+    return await converse(conversation, asked, request, { signal, say });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw told(error);
+  } finally {
+    conversation?.destroy();
+  }
+}
+
+async function converse(
+  conversation: Conversation,
+  asked: Prompt[],
+  { json, stop = [], maxTokens }: GgufRequest,
+  { signal, say }: { signal: AbortSignal; say: (piece: Piece) => void },
+): Promise<Answer> {
+  const inputTokens = conversation.contextUsage + (await conversation.measureContextUsage(asked, { signal }));
+  if (inputTokens >= conversation.contextWindow) throw tooLong(inputTokens, conversation.contextWindow);
+  const text = new AnswerText(stop, say);
+  let whole = '';
+  let finish: Answer['finish'] = 'stop';
+  const stream = conversation.promptStreaming(asked, {
+    signal,
+    ...(json === undefined ? {} : { responseConstraint: json === true ? { type: 'object' } : json }),
+  });
+  // Leaving the loop ends the answer.
+  for await (const piece of stream) {
+    text.add(piece);
+    whole += piece;
+    if (text.stopped) break;
+    // No token is shorter than a character.
+    if (maxTokens === undefined || whole.length < maxTokens) continue;
+    if ((await conversation.measureContextUsage(whole, { signal })) < maxTokens) continue;
+    finish = 'length';
+    break;
+  }
+  signal.throwIfAborted();
+  text.end();
+  const outputTokens = Math.round(await conversation.measureContextUsage(whole));
+  const { contextWindow } = conversation;
+  return {
+    ...{ finish, calls: [], inputTokens: Math.round(inputTokens), cachedTokens: 0, outputTokens },
+    contextWindow: Number.isFinite(contextWindow) ? Math.round(contextWindow) : null,
+  };
+}
+
+/** What is said before, with all instructions at its head as the API wants it, and what is asked now. */
+export function turnsOf(messages: GgufRequest['messages']): { before: Prompt[]; asked: Prompt[] } {
+  const instructions = messages.filter(({ role }) => role === 'system').map(({ text }) => text);
+  const system: Prompt[] = instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') }] : [];
+  const said = messages
+    .filter(({ role, text }) => role !== 'system' && text !== '')
+    // It has no tools: what one answered in an earlier turn is something that it is told.
+    .map(({ role, text }): Prompt => ({ role: role === 'assistant' ? 'assistant' : 'user', content: text }));
+  const last = said.findLastIndex(({ role }) => role === 'user');
+  if (last < 0)
+    throw new RpcError('INVALID_PARAMS', 'The browser’s own model answers somebody who asks', { details: { field: 'messages' } });
+  const asked = said.slice(last);
+  const end = asked.at(-1);
+  if (end?.role === 'assistant') asked[asked.length - 1] = { ...end, prefix: true };
+  return { before: [...system, ...said.slice(0, last)], asked };
+}
+
+const tooLong = (tokens: number, window: number): RpcError =>
+  new RpcError(
+    'INVALID_PARAMS',
+    `The conversation has ${Math.round(tokens)} tokens, and the browser’s own model takes ${Math.round(window)}: start a new one`,
+    { details: { field: 'messages' } },
+  );
+
+/** What the browser says, in a sentence. */
+function told(error: unknown): unknown {
+  if (error instanceof RpcError || !(error instanceof Error)) return error;
+  const { name, message } = error;
+  if (name === 'QuotaExceededError')
+    return new RpcError('INVALID_PARAMS', 'The conversation is longer than the browser’s own model takes: start a new one', {
+      details: { field: 'messages' },
+    });
+  if (name === 'NotSupportedError')
+    return new RpcError('INVALID_PARAMS', `The browser’s own model cannot do this: ${message}`, { details: { field: 'messages' } });
+  return new RpcError(
+    'INTERNAL_ERROR',
+    `The browser’s own model does not answer: ${message}`,
+    { details: { reason: 'runner' } },
+    { cause: error },
+  );
+}

@@ -1,0 +1,54 @@
+/** A message as the browser's own model takes it. */
+export interface Prompt {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+  /** The answer goes on from here. */
+  prefix?: boolean;
+}
+
+export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
+
+interface Wished {
+  expectedInputs?: { type: 'text'; languages: string[] }[];
+  expectedOutputs?: { type: 'text'; languages: string[] }[];
+}
+
+/** A conversation with it. */
+export interface Conversation {
+  /** Tokens. */
+  readonly contextUsage: number;
+  readonly contextWindow: number;
+  measureContextUsage(input: Prompt[] | string, options?: { signal?: AbortSignal }): Promise<number>;
+  promptStreaming(input: Prompt[], options: { signal?: AbortSignal; responseConstraint?: Record<string, unknown> }): ReadableStream<string>;
+  destroy(): void;
+}
+
+/** What is used of the Prompt API (webmachinelearning.github.io/prompt-api), which pages have where the browser brings a model. */
+export interface LanguageModel {
+  availability(wished?: Wished): Promise<Availability>;
+  /** Fetches the model first where it is not here yet: only at a person's click then. Rejects with a DOMException. */
+  create(
+    options: Wished & {
+      initialPrompts?: Prompt[];
+      signal?: AbortSignal;
+      monitor?(monitor: EventTarget): void;
+    },
+  ): Promise<Conversation>;
+}
+
+/** The browser's own model; undefined where it has none. */
+export const languageModel = (): LanguageModel | undefined => (globalThis as { LanguageModel?: LanguageModel }).LanguageModel;
+
+/**
+ * How it can be had for a language: in that, in English where it does not speak it, or else as it comes. The browser wants to be told.
+ */
+export async function bestWish(model: LanguageModel, locale: string): Promise<{ wished: Wished; availability: Availability }> {
+  for (const language of new Set([locale.split('-', 1)[0] ?? 'en', 'en'])) {
+    const texts = [{ type: 'text' as const, languages: [language] }];
+    const wished = { expectedInputs: texts, expectedOutputs: texts };
+    // A language that it has never heard of is refused by some.
+    const availability = await model.availability(wished).catch((): Availability => 'unavailable');
+    if (availability !== 'unavailable') return { wished, availability };
+  }
+  return { wished: {}, availability: await model.availability({}) };
+}

@@ -1,0 +1,30 @@
+import { transfer } from 'comlink';
+import { answer } from '#shared/link/calls.ts';
+import { portLink } from '#shared/link/link.ts';
+import { builtInPort } from '#shared/ports/built-in.ts';
+import type { WorkerLender } from '#shared/ports/host.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { locale } from '#lib/i18n/locale.ts';
+import { answerOf } from './answer.ts';
+import { languageModel } from './language-model.ts';
+
+/** The browser's own model, as a page lends it to the gateway's worker: each start is a place for one more answer. */
+export const builtInLender: WorkerLender = {
+  async start() {
+    const { port1, port2 } = new MessageChannel();
+    const said = answer<typeof builtInPort.calls, typeof builtInPort.events>(
+      portLink<string>(port1),
+      builtInPort.calls,
+      {
+        'run.generate': (request, signal) => {
+          const model = languageModel();
+          if (!model) throw new RpcError('INTERNAL_ERROR', 'This browser has no model of its own', { details: { reason: 'runner' } });
+          return answerOf(model, request, { locale, signal, say: (piece) => said.send('run.text', piece) });
+        },
+      },
+      { fault: (error) => console.error('[perch built-in model]', error) },
+    );
+    return transfer(port2, [port2]);
+  },
+  async stop() {},
+};

@@ -1,0 +1,61 @@
+import { type Availability, bestWish, languageModel } from '#lib/built-in/language-model.ts';
+import { locale } from '#lib/i18n/locale.ts';
+
+/** The model that the browser itself brings, seen from this page. */
+class BuiltInModel {
+  /** Null before it was looked for. */
+  availability = $state<Availability | null>(null);
+  /** Of what the browser fetches, 0 to 1; null while nothing is fetched for this page. */
+  progress = $state<number | null>(null);
+  readonly #listeners = new Set<() => Promise<unknown>>();
+  #fetching: AbortController | undefined;
+
+  /** Calls back when it can be asked, at once where that is so; the result stops it. */
+  onready(listener: () => Promise<unknown>): () => void {
+    this.#listeners.add(listener);
+    if (this.availability === 'available') void listener();
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Resolves when those who wait for it have done what they do then. */
+  async look(): Promise<void> {
+    const model = languageModel();
+    const { availability } = model ? await bestWish(model, locale) : { availability: 'unavailable' as const };
+    if (availability === this.availability) return;
+    this.availability = availability;
+    if (availability === 'available') await Promise.all([...this.#listeners].map((listener) => listener()));
+  }
+
+  /** Has the browser fetch it: at a person's click alone. Rejects with a DOMException; resolves too where it was cancelled. */
+  async fetch(): Promise<void> {
+    const model = languageModel();
+    if (!model || this.#fetching) return;
+    const fetching = new AbortController();
+    this.#fetching = fetching;
+    this.progress = 0;
+    try {
+      const { wished } = await bestWish(model, locale);
+      const conversation = await model.create({
+        ...wished,
+        signal: fetching.signal,
+        monitor: (monitor) =>
+          monitor.addEventListener('downloadprogress', (event) => {
+            this.progress = (event as ProgressEvent).loaded;
+          }),
+      });
+      conversation.destroy();
+    } catch (error) {
+      if (!fetching.signal.aborted) throw error;
+    } finally {
+      this.#fetching = undefined;
+      this.progress = null;
+      await this.look();
+    }
+  }
+
+  cancel(): void {
+    this.#fetching?.abort();
+  }
+}
+
+export const builtInModel = new BuiltInModel();
