@@ -8,7 +8,7 @@ import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { modelsOfDisk } from '../../bridge/capabilities/models/models-of-disk.ts';
 import { Keeper } from '../../bridge/processes/keep.ts';
-import { LentModels } from '../../web/gateway/host/lent-models.ts';
+import { LentModelsLater } from '../../web/gateway/host/lent-models-later.ts';
 import { createFetch } from '../../web/gateway/ports/fetch.ts';
 import { verifies } from '../requirements.ts';
 import { cacheStorage } from '../support/cache-storage.ts';
@@ -35,7 +35,7 @@ async function world(faults: HubFaults = {}) {
   const disk = started(home, hub.env);
   parts.defer(() => disk.close());
   const bridge = new FakeBridge(lend(ggufPort, disk.running), lend(modelDownloadsPort, disk.downloads.handlers));
-  const browserModels = new LentModels({ storage: cacheStorage(), origin: 'http://127.0.0.1:7333' });
+  const browserModels = new LentModelsLater({ storage: cacheStorage(), origin: 'http://127.0.0.1:7333' });
   let allowed: () => ReadonlySet<string> = () => new Set();
   const gw = parts.use(
     await testGateway({ bridge, browserModels, useGuide: true, fetch: createFetch({ allowed: () => allowed(), egress: () => null }) }),
