@@ -18,8 +18,8 @@ import { hasNats, NATS_PROGRAM } from './tests/nats-server.ts';
 import { networks, type Place } from './tests/networks.ts';
 import { type NodeIndex, NODES } from './tests/three-nodes.ts';
 
-/** Half a dozen seconds each: `three-nodes.test.ts` has the many rounds of `npm test`. */
-const ROUNDS = process.env.PERCH_LONG ? 200 : 4;
+/** Half a dozen seconds each. */
+const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
 const HEALED_MS = 120_000;
 const LEASE_MS = 3_600_000;
 const { records: STREAM } = streamsOf(new RecordSeal(KEY).vault);

@@ -84,6 +84,7 @@ verifies(
       [{ temperature: 0.3 }, 400],
       [{ seed: 1 }, 400],
       [{ max_tokens: 2 }, 200],
+      [{ model: 'builtin/another' }, 404],
     ] as const)
       expect((await ask(perch, 'one two', more)).status, JSON.stringify(more)).toBe(status);
     const long = await ask(perch, 'word '.repeat(500));
@@ -132,6 +133,6 @@ verifies('built-in-model/none', 'where the browser has none nothing shows', asyn
   expect(await has(perch)).toBe(false);
   const refused = await ask(perch, 'Who is there?');
   expect(refused.status).toBeGreaterThanOrEqual(400);
-  expect(await refused.text()).toContain('browser’s own model');
+  expect(await refused.text()).toContain('No page is open whose browser brings a model of its own');
   clean(browser);
 });

@@ -35,5 +35,5 @@ export async function askPages(
     }
   }
   signal.throwIfAborted();
-  throw new RpcError('INTERNAL_ERROR', 'The browser’s own model is run by its pages: open one', { details: { reason: 'needs-page' } });
+  throw new RpcError('INTERNAL_ERROR', 'No page is open whose browser brings a model of its own', { details: { reason: 'needs-page' } });
 }

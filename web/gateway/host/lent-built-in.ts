@@ -3,6 +3,7 @@ import type { WorkerLender } from '#shared/ports/host.ts';
 import { lazy } from '../core/lazy.ts';
 import type { LocalRunner, Runnable } from '../core/providers/local-runner.ts';
 
+const MODEL = 'language-model';
 const asking = lazy(() => import('./ask-built-in.ts'));
 
 /** The model that the browser itself brings, which pages run: it is there while one of them has it. */
@@ -27,10 +28,11 @@ export class LentBuiltIn implements LocalRunner<Runnable> {
 
   async list(): Promise<Runnable[]> {
     if (this.#lenders.size === 0) return [];
-    return [{ id: 'language-model', name: 'Built-in model', contextWindow: this.#contextWindow, problem: null }];
+    return [{ id: MODEL, name: 'Built-in model', contextWindow: this.#contextWindow, problem: null }];
   }
 
-  async generate(...[, request, options]: Parameters<LocalRunner['generate']>): ReturnType<LocalRunner['generate']> {
+  async generate(...[id, request, options]: Parameters<LocalRunner['generate']>): ReturnType<LocalRunner['generate']> {
+    if (id !== MODEL) throw new RpcError('NOT_FOUND', `The browser has no model "${id}"`);
     const { askPages } = await asking();
     const { contextWindow, ...answer } = await askPages(this.#lenders, this.#running, request, options);
     this.#contextWindow = contextWindow;
