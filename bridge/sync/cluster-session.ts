@@ -50,6 +50,7 @@ export interface SessionDeps {
 export class ClusterSession {
   readonly #deps: SessionDeps;
   #kick: () => void = () => {};
+  #doubt: () => void = () => {};
   /** While the vault's places are there. */
   connected: { cluster: Places; signal: AbortSignal } | undefined;
   /** From when everything that the stream had is in the journal. */
@@ -129,6 +130,7 @@ export class ClusterSession {
     const { marks } = state;
     const made = info.created;
     // Made anew, put back from an older copy, or with messages taken out of it.
+    this.#sawLeader(info.cluster?.leader);
     const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
@@ -155,11 +157,29 @@ export class ClusterSession {
     }
   }
 
-  /** After trouble. */
+  /** A new leader need not number messages as the one before did, whose connections may all stand. */
+  #sawLeader(leader = ''): void {
+    const { state } = this.#deps;
+    const before = state.marks.leader;
+    if (leader === '' || leader === before) return;
+    state.note([], { leader, ...(before !== '' && { doubtful: true }) });
+    this.#doubt();
+  }
+
+  /** After each trouble. */
   async #lookAgain(exchange: Exchange, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || !this.#deps.state.marks.doubtful) return;
-    await exchange.lookAgain();
-    if (!signal.aborted) this.#deps.state.note([], { doubtful: false });
+    const { state } = this.#deps;
+    signal.addEventListener('abort', () => this.#doubt(), { once: true });
+    while (!signal.aborted) {
+      const doubted = new Promise<void>((wake) => (this.#doubt = wake));
+      const { doubtful, leader } = state.marks;
+      if (doubtful) {
+        await exchange.lookAgain();
+        if (signal.aborted || state.marks.leader !== leader) continue;
+        state.note([], { doubtful: false });
+      }
+      await doubted;
+    }
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
@@ -167,12 +187,19 @@ export class ClusterSession {
     for (;;) {
       await pause(this.#deps.options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;
-      const known = this.#deps.state.subjects;
+      const { state } = this.#deps;
+      const { subjects: known } = state;
+      const { read } = state.marks;
       const info = await jsm.streams.info(stream).catch((error: unknown) => {
         throw new ClusterProblem('unreachable', 'The stream of this vault is gone, or cannot be reached', { cause: error });
       });
       if (info.created !== created || (info.state.num_subjects ?? 0) < known)
         throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
+      this.#sawLeader(info.cluster?.leader);
+      if (info.state.last_seq < read) {
+        state.note([], { read: info.state.last_seq, doubtful: true });
+        throw new ClusterProblem('failed', 'The servers of the cluster have lost the end of the stream');
+      }
       await exchange.checkFlow(info.state.last_seq);
     }
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { streamsOf } from '#shared/sync/nats/places.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
@@ -39,6 +39,48 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
       state.close();
       await away.back();
       await agreed([one, two], (records) => records.filter(({ clock }) => clock.endsWith('-b')).length === 2, 20_000);
+    },
+    120_000,
+  );
+
+  verifies(
+    'vault.cluster/faults',
+    'what was skipped while the connection stood is found when another server leads the stream',
+    async () => {
+      await using nats = await threeNodes();
+      await using one = await machine(settings(nats.urls));
+      await using two = await machine(settings(nats.urls));
+      for (const each of [one, two]) await is(each, 'shared');
+      await one.journal.push(versions(2), 'a');
+      await agreed([one, two], 2);
+
+      // What troubled servers that have just begun is over.
+      const stateOf = (): SyncState => new SyncState(join(one.dir, 'sync-state.sqlite'));
+      const isSure = (): boolean => {
+        const seen = stateOf();
+        seen.close();
+        return seen.marks.leader !== '' && !seen.marks.doubtful;
+      };
+      await until(isSure, 'no doubt', 60_000);
+      // As if a later version had been read already, by another numbering.
+      const state = stateOf();
+      for (const { name } of [...state.all()]) {
+        const known = state.known(name);
+        if (known) state.note([[name, { ...known, seq: known.seq + 1000 }]]);
+      }
+      state.close();
+      await two.journal.push([version('a0', 2000, 'b')], 'b');
+      await two.journal.push([version('later', 2001, 'b')], 'b');
+      const later = async (): Promise<boolean> => (await one.contents()).some(({ key }) => key === 'later');
+      await until(later, 'what was written after it');
+      const newest = async (): Promise<string | undefined> => (await one.contents()).find(({ key }) => key === 'a0')?.clock;
+      expect(await newest()).not.toMatch(/-b$/);
+
+      expect(isSure()).toBe(true);
+      const operator = await nats.nodes[0].operator();
+      await operator.request(`$JS.API.STREAM.LEADER.STEPDOWN.${STREAM}`);
+      await until(async () => /-b$/.test((await newest()) ?? ''), 'what was skipped', 20_000);
+      await operator.close();
     },
     120_000,
   );

@@ -45,6 +45,8 @@ export class Sharing {
   readonly #options: SharingOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  /** Which server led the stream when it was last looked. */
+  #leader = '';
 
   constructor(options: SharingOptions) {
     this.#options = options;
@@ -93,6 +95,7 @@ export class Sharing {
     try {
       const places = await Promise.race([openPlaces(nc, seal), stopped]);
       if (!places) return;
+      await this.#sawLeader(places.info.cluster?.leader);
       const presence = new Presence(seal, () => [copy.origin]);
       const broken = Promise.withResolvers<never>();
       line = new StreamLine({
@@ -119,6 +122,15 @@ export class Sharing {
     return this.#options.copy.markDoubtful(true).catch(() => {});
   }
 
+  /** A new leader need not number messages as the one before did, whose connections may all stand. Whether it is one. */
+  async #sawLeader(leader = ''): Promise<boolean> {
+    const before = this.#leader;
+    if (leader !== '') this.#leader = leader;
+    const isNew = before !== '' && before !== this.#leader;
+    if (isNew) await this.#doubt();
+    return isNew;
+  }
+
   /** A stream that is deleted or made anew need not be noticed by who reads it; nor records that were taken out of it. */
   async #look({ jsm, stream, info: { created } }: Places, line: StreamLine, signal: AbortSignal): Promise<void> {
     for (;;) {
@@ -131,6 +143,8 @@ export class Sharing {
       });
       if (info.created !== created) throw new ClusterProblem('failed', 'The stream was made anew');
       if ((info.state.num_subjects ?? 0) < subjects) line.doubt('Records were taken out of the cluster: they are sent anew from here');
+      if (await this.#sawLeader(info.cluster?.leader))
+        throw new ClusterProblem('unreachable', 'Another server of the cluster has taken over');
       await line.checkFlow(info.state.last_seq);
     }
   }
