@@ -33,6 +33,15 @@ test('the first send makes the session, with the message as its head', async () 
   expect(await vault.runs.unfinished()).toEqual([newRun('r1', 'm1', mine)]);
 });
 
+test('a message that has come in from another host, where the same call was tried first, is counted once', async () => {
+  await using vault = await testVault();
+  const asked = newMessage('m1', null, { content: 'Hello' });
+  await vault.runs.begin({ session: newSession(), message: asked, run: newRun('there', 'm1') });
+  const again = newMessage('m1', null, { content: 'Hello', timestamp: asked.timestamp + 1000 });
+  await vault.runs.begin({ session: newSession(), message: again, run: newRun('here', 'm1') });
+  expect(await vault.sessions.get(KEY)).toMatchObject({ messageCount: 1, size: exportBytes(again) });
+});
+
 test('a run that another host has taken over is not ended by the one before; what that one says is kept as a branch', async () => {
   await using vault = await testVault();
   const question = await ask(vault, 'm1');

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { MessageRecord, RunOutcome, RunRecord, Vault } from '../core/vault.ts';
 import { countOf } from './session-rows.ts';
-import { emptied, withHead, withMessages } from './session-totals.ts';
+import { emptied, withHead, withMessages, withoutMessage } from './session-totals.ts';
 import { joinParts, splitParts } from './parts.ts';
 import type { StoreName, WriteTransaction } from './schema.ts';
 import { putInto } from './requests.ts';
@@ -34,9 +34,10 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
       const split = message && (await splitParts(message));
       await transactions.write(CONTENT, async ({ tx, put, getSession, putSession }) => {
         const answeredId = message ? message.parentId : run.userMessageId;
-        const [begun, stored, above] = await Promise.all([
+        const [begun, stored, same, above] = await Promise.all([
           tx.objectStore('runs').getKey(run.id),
           getSession(session.key),
+          message && tx.objectStore('messages').get(message.id),
           answeredId === null ? undefined : tx.objectStore('messages').get(answeredId),
         ]);
         if (begun !== undefined) return;
@@ -46,8 +47,10 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         const entry = stored
           ? { ...stored, title: stored.title || session.title }
           : { ...emptied(session), ...(await countOf(tx, session.key)) };
+        // The same call was tried at another host, whose message has come in meanwhile: it is counted already.
+        const before = same ? withoutMessage(entry, same) : entry;
         const head = message ?? (above && joinParts(above, () => undefined));
-        const longer = message ? withMessages(entry, [message]) : entry;
+        const longer = message ? withMessages(before, [message]) : before;
         const updated = head ? withHead(longer, head) : longer;
         putInto(tx, 'partials', { runId: run.id, text: run.partial });
         await Promise.all([

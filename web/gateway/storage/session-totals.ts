@@ -35,6 +35,13 @@ export function withMessages(session: SessionRecord, messages: readonly MessageR
   };
 }
 
+/** The session without one that is stored: count and size alone. */
+export const withoutMessage = (session: SessionRecord, message: StoredMessage): SessionRecord => ({
+  ...session,
+  messageCount: session.messageCount - 1,
+  size: session.size - storedBytes(message),
+});
+
 /** The session with its head at `message`, whose text becomes the preview where there is one that is no tool's result. */
 export function withHead(session: SessionRecord, message: MessageRecord): SessionRecord {
   return { ...session, headId: message.id, preview: previewAt(message) || session.preview };

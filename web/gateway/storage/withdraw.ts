@@ -1,6 +1,6 @@
 import { forgetBlobs } from './blobs.ts';
 import { previewOf } from './session-rows.ts';
-import { storedBytes } from './session-totals.ts';
+import { withoutMessage } from './session-totals.ts';
 import type { Write } from './transaction.ts';
 import { forgetUnderWay } from './under-way.ts';
 
@@ -21,13 +21,12 @@ export async function withdraw(
   forgetUnderWay(tx, runId);
   await Promise.all([remove('messages', message.id), remove('runs', runId, run.fence)]);
   await forgetBlobs(tx, message.blobs ?? []);
-  const messageCount = session.messageCount - 1;
-  if (messageCount === 0 && session.createdAt === startedAt) {
+  const left = withoutMessage(session, message);
+  if (left.messageCount === 0 && session.createdAt === startedAt) {
     await removeSession(sessionKey);
     return 'session';
   }
   const headId = message.parentId;
-  const before = { headId, messageCount, size: session.size - storedBytes(message), preview: await previewOf(tx, headId) };
-  await putSession({ ...session, ...before }, session);
+  await putSession({ ...left, headId, preview: await previewOf(tx, headId) }, session);
   return 'message';
 }
