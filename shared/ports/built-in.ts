@@ -3,6 +3,17 @@ import { z } from '../rpc/zod.ts';
 import { ggufAnswer, ggufRequest, ggufText } from './gguf.ts';
 import { port } from './port.ts';
 
+/** Why a page's model does not answer, in the `details` of its `INTERNAL_ERROR`: the gateway makes a sentence of it. */
+export const builtInFault = z.object({
+  /** Nobody asks; the conversation has more `tokens` than the model `takes`; it cannot do what is wished; it is gone; it failed. */
+  reason: z.enum(['unasked', 'too-long', 'unfit', 'gone', 'failed']),
+  tokens: z.number().optional(),
+  takes: z.number().optional(),
+  /** What the browser says. */
+  why: z.string().optional(),
+});
+export type BuiltInFault = z.infer<typeof builtInFault>;
+
 /** What the gateway's worker says to a page whose browser has a model of its own (`LanguageModel`, which workers have not). Requests and answers are those of GGUF models. */
 export const builtInPort = port({
   kind: 'built-in',
@@ -11,7 +22,7 @@ export const builtInPort = port({
     'run.generate': call({
       params: ggufRequest,
       result: ggufAnswer.extend({ contextWindow: z.number().nullable() }),
-      docs: 'Answers a chat; its text comes as events. `INVALID_PARAMS` with `details.field` for what the model cannot be asked.',
+      docs: 'Answers a chat; its text comes as events. Where it does not, `details` say why.',
       policy: { scope: 'write' },
     }),
   },

@@ -1,6 +1,6 @@
 import { caller, CallsClosed } from '#shared/link/calls.ts';
 import { portLink } from '#shared/link/link.ts';
-import { builtInPort } from '#shared/ports/built-in.ts';
+import { builtInFault, builtInPort } from '#shared/ports/built-in.ts';
 import type { WorkerLender } from '#shared/ports/host.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { LocalAnswer, LocalRunner } from '../core/providers/local-runner.ts';
@@ -27,7 +27,7 @@ export async function askPages(
       return await calls.call('run.generate', request, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof CallsClosed)) throw error;
+      if (!(error instanceof CallsClosed)) throw told(error);
       throw new RpcError('INTERNAL_ERROR', 'The page whose browser answered has gone: ask again', { details: { reason: 'runner' } });
     } finally {
       running.delete(end);
@@ -36,4 +36,31 @@ export async function askPages(
   }
   signal.throwIfAborted();
   throw new RpcError('INTERNAL_ERROR', 'No page is open whose browser brings a model of its own', { details: { reason: 'needs-page' } });
+}
+
+/** What a page says of its browser's model, in a sentence. */
+function told(error: unknown): unknown {
+  const { data } = builtInFault.safeParse(error instanceof RpcError ? error.extra.details : undefined);
+  if (!data) return error;
+  const { reason, tokens, takes, why = reason } = data;
+  const refused = (message: string): RpcError => new RpcError('INVALID_PARAMS', message, { details: { field: 'messages' } });
+  switch (reason) {
+    case 'unasked':
+      return refused('The browser’s own model answers somebody who asks');
+    case 'too-long':
+      return refused(
+        tokens === undefined
+          ? 'The conversation is longer than the browser’s own model takes: start a new one'
+          : `The conversation has ${tokens} tokens, and the browser’s own model takes ${takes}: start a new one`,
+      );
+    case 'unfit':
+      return refused(`The browser’s own model cannot do this: ${why}`);
+    default:
+      return new RpcError(
+        'INTERNAL_ERROR',
+        `The browser’s own model does not answer: ${why}`,
+        { details: { reason: 'runner' } },
+        { cause: error },
+      );
+  }
 }

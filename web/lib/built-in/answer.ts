@@ -1,6 +1,6 @@
 import type { z } from '#shared/rpc/zod.ts';
 import { AnswerText, type Piece } from '#shared/answer-text.ts';
-import type { builtInPort } from '#shared/ports/built-in.ts';
+import type { BuiltInFault, builtInPort } from '#shared/ports/built-in.ts';
 import type { GgufRequest } from '#shared/ports/gguf.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { bestWish, type Conversation, type LanguageModel, type Prompt } from './language-model.ts';
@@ -34,7 +34,8 @@ async function converse(
   { signal, say }: { signal: AbortSignal; say: (piece: Piece) => void },
 ): Promise<Answer> {
   const inputTokens = conversation.contextUsage + (await conversation.measureContextUsage(asked, { signal }));
-  if (inputTokens >= conversation.contextWindow) throw tooLong(inputTokens, conversation.contextWindow);
+  const { contextWindow: takes } = conversation;
+  if (inputTokens >= takes) throw fault({ reason: 'too-long', tokens: Math.round(inputTokens), takes: Math.round(takes) });
   const text = new AnswerText(stop, say);
   let whole = '';
   let finish: Answer['finish'] = 'stop';
@@ -56,10 +57,9 @@ async function converse(
   signal.throwIfAborted();
   text.end();
   const outputTokens = Math.round(await conversation.measureContextUsage(whole));
-  const { contextWindow } = conversation;
   return {
     ...{ finish, calls: [], inputTokens: Math.round(inputTokens), cachedTokens: 0, outputTokens },
-    contextWindow: Number.isFinite(contextWindow) ? Math.round(contextWindow) : null,
+    contextWindow: Number.isFinite(takes) ? Math.round(takes) : null,
   };
 }
 
@@ -72,35 +72,21 @@ export function turnsOf(messages: GgufRequest['messages']): { before: Prompt[]; 
     // It has no tools: what one answered in an earlier turn is something that it is told.
     .map(({ role, text }): Prompt => ({ role: role === 'assistant' ? 'assistant' : 'user', content: text }));
   const last = said.findLastIndex(({ role }) => role === 'user');
-  if (last < 0)
-    throw new RpcError('INVALID_PARAMS', 'The browser’s own model answers somebody who asks', { details: { field: 'messages' } });
+  if (last < 0) throw fault({ reason: 'unasked' });
   const asked = said.slice(last);
   const end = asked.at(-1);
   if (end?.role === 'assistant') asked[asked.length - 1] = { ...end, prefix: true };
   return { before: [...system, ...said.slice(0, last)], asked };
 }
 
-const tooLong = (tokens: number, window: number): RpcError =>
-  new RpcError(
-    'INVALID_PARAMS',
-    `The conversation has ${Math.round(tokens)} tokens, and the browser’s own model takes ${Math.round(window)}: start a new one`,
-    { details: { field: 'messages' } },
-  );
+/** What keeps it from answering; the gateway says it in a sentence. */
+export const fault = (details: BuiltInFault, cause?: unknown): RpcError =>
+  new RpcError('INTERNAL_ERROR', details.reason, { details }, { cause });
 
-/** What the browser says, in a sentence. */
+/** What the browser says. */
 function told(error: unknown): unknown {
   if (error instanceof RpcError || !(error instanceof Error)) return error;
-  const { name, message } = error;
-  if (name === 'QuotaExceededError')
-    return new RpcError('INVALID_PARAMS', 'The conversation is longer than the browser’s own model takes: start a new one', {
-      details: { field: 'messages' },
-    });
-  if (name === 'NotSupportedError')
-    return new RpcError('INVALID_PARAMS', `The browser’s own model cannot do this: ${message}`, { details: { field: 'messages' } });
-  return new RpcError(
-    'INTERNAL_ERROR',
-    `The browser’s own model does not answer: ${message}`,
-    { details: { reason: 'runner' } },
-    { cause: error },
-  );
+  const { name, message: why } = error;
+  if (name === 'QuotaExceededError') return fault({ reason: 'too-long' }, error);
+  return fault({ reason: name === 'NotSupportedError' ? 'unfit' : 'failed', why }, error);
 }

@@ -3,9 +3,8 @@ import { answer } from '#shared/link/calls.ts';
 import { portLink } from '#shared/link/link.ts';
 import { builtInPort } from '#shared/ports/built-in.ts';
 import type { WorkerLender } from '#shared/ports/host.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
 import { locale } from '#lib/i18n/locale.ts';
-import { answerOf } from './answer.ts';
+import { answerOf, fault } from './answer.ts';
 import { languageModel } from './language-model.ts';
 
 /** The browser's own model, as a page lends it to the gateway's worker: each start is a place for one more answer. */
@@ -18,7 +17,7 @@ export const builtInLender: WorkerLender = {
       {
         'run.generate': (request, signal) => {
           const model = languageModel();
-          if (!model) throw new RpcError('INTERNAL_ERROR', 'This browser has no model of its own', { details: { reason: 'runner' } });
+          if (!model) throw fault({ reason: 'gone' });
           return answerOf(model, request, { locale, signal, say: (piece) => said.send('run.text', piece) });
         },
       },

@@ -62,13 +62,16 @@ Then \`models select <owner>/<name>/<file>\` makes it the default model; in the 
   {
     id: 'browser-models',
     title: 'Models without a server: in this browser, and MLX',
-    keywords:
-      'local browser built-in chrome gemini nano webgpu wasm transformers onnx download offline embeddings mlx apple silicon mac mirror',
+    keywords: 'local browser webgpu wasm transformers onnx download offline embeddings mlx apple silicon mac mirror',
     text: `A model can run in the browser itself, without a bridge: \`models.download\` with \`backend: 'browser'\` and a repository that is made for transformers.js (it has ONNX files) fetches it into the browser's storage, and \`models.progress\` tells how far it is. It is listed under \`browser/\`, runs on the graphics processor by WebGPU where there is one, else by WebAssembly, and is unloaded after five idle minutes. Some page of Perch has to be open, or the bridge's own browser runs it. It stays on this device, and works without a network. \`models.hub\` in the settings names a mirror of Hugging Face.
 
-Where the browser brings a model of its own, as Chrome does on larger machines, the page Models offers to have it fetched, once for all sites. It is listed as \`builtin/language-model\`, and answers while a tab of Perch is open.
-
 \`models.local\` lists all models that are kept on this machine, \`models.select\` makes one the default, \`models.deleteLocal\` deletes one. On a Mac with Apple silicon, models for MLX are run by \`mlx_lm.server\` (\`pip install mlx-lm\`): \`models download <owner>/<name> --backend mlx\`.`,
+  },
+  {
+    id: 'built-in-model',
+    title: 'The model that comes with the browser',
+    keywords: 'local browser built-in builtin chrome gemini nano prompt api language model offline',
+    text: `Where the browser brings a model of its own, as Chrome does on larger machines, the page Models offers to have it fetched: some gigabytes, once for all sites. It is listed as \`builtin/language-model\`, answers while a tab of Perch is open, and what you write stays on this machine. It uses no tools.`,
   },
   {
     id: 'lm-studio',
