@@ -3,8 +3,12 @@ import { portLink } from '#shared/link/link.ts';
 import { builtInFault, builtInPort } from '#shared/ports/built-in.ts';
 import type { WorkerLender } from '#shared/ports/host.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { unlessAborted } from '#shared/turns.ts';
 import type { LocalAnswer, LocalRunner } from '../core/providers/local-runner.ts';
 import { started } from './started.ts';
+
+/** A page that was just opened says after some seconds that it has the model. */
+const COMES_WITHIN_MS = 5_000;
 
 type Options = Parameters<LocalRunner['generate']>[2];
 
@@ -36,6 +40,19 @@ export async function askPages(
   }
   signal.throwIfAborted();
   throw new RpcError('INTERNAL_ERROR', 'No page is open whose browser brings a model of its own', { details: { reason: 'needs-page' } });
+}
+
+/** Resolves when a page has come, or after a while. */
+export async function pageComes(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, COMES_WITHIN_MS);
+  waiting.add(resolve);
+  try {
+    await unlessAborted(promise, signal);
+  } finally {
+    clearTimeout(timer);
+    waiting.delete(resolve);
+  }
 }
 
 /** What a page says of its browser's model, in a sentence. */

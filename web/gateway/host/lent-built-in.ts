@@ -12,6 +12,8 @@ export class LentBuiltIn implements LocalRunner<Runnable> {
   readonly #lenders = new Map<string, WorkerLender>();
   /** Ends what a page is asked. */
   readonly #running = new Map<() => void, string>();
+  /** Those who wait for a page that has it. */
+  readonly #waiting = new Set<() => void>();
   /** Known once it has answered. */
   #contextWindow: number | null = null;
 
@@ -19,6 +21,7 @@ export class LentBuiltIn implements LocalRunner<Runnable> {
   lend(page: string, lender: WorkerLender): void {
     this.#lenders.delete(page);
     this.#lenders.set(page, lender);
+    for (const go of this.#waiting) go();
   }
 
   gone(page: string): void {
@@ -33,7 +36,8 @@ export class LentBuiltIn implements LocalRunner<Runnable> {
 
   async generate(...[id, request, options]: Parameters<LocalRunner['generate']>): ReturnType<LocalRunner['generate']> {
     if (id !== MODEL) throw new RpcError('NOT_FOUND', `The browser has no model "${id}"`);
-    const { askPages } = await asking();
+    const { askPages, pageComes } = await asking();
+    if (this.#lenders.size === 0) await pageComes(this.#waiting, options.signal);
     const { contextWindow, ...answer } = await askPages(this.#lenders, this.#running, request, options);
     this.#contextWindow = contextWindow;
     return answer;

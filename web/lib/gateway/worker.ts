@@ -17,6 +17,9 @@ const START_MS = 10_000;
 /** A heartbeat that is not answered in this time tells of a frozen worker. */
 const HEARTBEAT_MS = 3_000;
 
+/** What nobody waits for begins so late. */
+const LATER_MS = 2_000;
+
 /** The worker that hosts the gateway in this browser, seen from one page. */
 export class WorkerHost {
   readonly api: Remote<HostApi>;
@@ -104,17 +107,14 @@ export class WorkerHost {
     });
   }
 
-  /** The browser's own model, where it brings one: once that can be asked. */
+  /** The browser's own model, where it brings one; not before the page can be used. */
   async #lendBuiltIn(): Promise<void> {
     if (!('LanguageModel' in globalThis) || inDemo) return;
-    const [{ builtInModel }, { builtInLender }] = await Promise.all([
-      import('../state/built-in-model.svelte.ts'),
-      import('../built-in/lender.ts'),
-    ]);
+    await new Promise((resolve) => setTimeout(resolve, LATER_MS));
+    const { lendBuiltIn } = await import('../built-in/lend.ts');
     await this.#held;
     this.#unready();
-    this.#unready = builtInModel.onready(() => this.api.lend(this.#tabLock, 'built-in', proxy(builtInLender)));
-    await builtInModel.look();
+    this.#unready = await lendBuiltIn((lender) => this.api.lend(this.#tabLock, 'built-in', proxy(lender)));
   }
 }
 

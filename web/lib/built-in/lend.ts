@@ -1,0 +1,18 @@
+import type { WorkerLender } from '#shared/ports/host.ts';
+import { locale } from '#lib/i18n/locale.ts';
+import { bestWish, languageModel } from './language-model.ts';
+
+/** Has the browser's own model lent by `lend` once it can be asked; the result takes that back. What that needs is loaded where it can be had at all. */
+export async function lendBuiltIn(lend: (lender: WorkerLender) => Promise<void>): Promise<() => void> {
+  const model = languageModel();
+  if (!model || (await bestWish(model, locale)).availability === 'unavailable') return () => {};
+  const [{ builtInModel }, { builtInLender }] = await Promise.all([import('#lib/state/built-in-model.svelte.ts'), import('./lender.ts')]);
+  const off = builtInModel.onready(async () => {
+    await lend(builtInLender);
+    // It is one of those that can be chosen from now on.
+    const { models } = await import('#lib/state/models.svelte.ts');
+    await models.load();
+  });
+  await builtInModel.look();
+  return off;
+}
