@@ -173,8 +173,11 @@ describe('among hosts', () => {
       expect(gw.calls).toHaveLength(0);
       gw.sync.facts = null;
       await jobRuns.put(lostRun(gw.jobId, START + 2 * MINUTE));
+      expect((await gw.ended(2)).map(({ status }) => status)).toEqual(['failed', 'failed']);
+      gw.sync.journal = { journal: {}, hosts: [] } as unknown as typeof gw.sync.journal;
+      await jobRuns.put(lostRun(gw.jobId, START + 3 * MINUTE));
       await goesOn(gw.clock, () => gw.calls.length === 1);
-      expect((await gw.ended(2)).map(({ status }) => status)).toEqual(['failed', 'completed']);
+      expect((await gw.ended(3)).map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
     },
   );
 

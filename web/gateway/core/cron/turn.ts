@@ -82,7 +82,9 @@ export class Turn {
 
   /** Whether what another host has left under way, and nothing shows that it did it, is to be done once more: a machine that is only cut off may be at it. */
   async mayRepeat(isOwnReplica: boolean): Promise<boolean> {
-    return isOwnReplica || !this.#sync || (await this.#sync.cluster()) === null;
+    if (isOwnReplica || !this.#sync) return true;
+    // Where nobody answers any more it is not known to be on one machine.
+    return (await this.#sync.cluster()) === null && (await this.#sync.info()) !== null;
   }
 
   #note(): void {
