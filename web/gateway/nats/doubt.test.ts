@@ -73,6 +73,39 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
     120_000,
   );
 
+  verifies(
+    'vault.cluster/browser-faults',
+    'what was passed over while the line stood is found when another server leads the stream',
+    async () => {
+      await using nats = await threeNodes();
+      await using a = await browser(nats.nodes.map(({ webUrl }) => webUrl));
+      await using b = await browser(nats.nodes.map(({ webUrl }) => webUrl));
+      await a.vault.memories.add(memory('first'));
+      await b.vault.memories.add(memory('of b'));
+      await same([a, b], (records) => records.length === 2);
+      await until(async () => !(await a.vault.sync.isDoubtful()), 'no doubt', 60_000);
+
+      // As if it had been passed over; what comes later does not bring it.
+      const db = await openDB(a.name);
+      await db.delete('changes', ['memories', 'of b']);
+      db.close();
+      const came = arrivals(a);
+      await b.vault.memories.add(memory('later'));
+      await until(() => came.has('memories/later'), 'what was written later');
+      expect(await a.contents()).toHaveLength(2);
+
+      const operator = await nats.nodes[0].operator();
+      await operator.request(`$JS.API.STREAM.LEADER.STEPDOWN.${STREAM}`);
+      await same([a, b], (records) => records.length === 3);
+      expect([...came].sort()).toEqual([
+        ['memories/later', 1],
+        ['memories/of b', 1],
+      ]);
+      await operator.close();
+    },
+    120_000,
+  );
+
   verifies('vault.cluster/browser-faults', 'a cluster that fails is trouble; a line that is not wanted any more is none', async () => {
     await using nats = await natsServer();
     await using a = await browser(nats.webUrl);
