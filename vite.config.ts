@@ -246,8 +246,10 @@ const config: UserConfig = {
                   minShareCount: 2,
                   priority: -5,
                 },
-                { name: loadedWith('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -6 },
-                { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -7 },
+                // Looked at wherever a browser might have a model of its own.
+                { name: 'built-in', test: /built-in[\\/]language-model\.ts$/, minShareCount: 2, priority: -6 },
+                { name: loadedWith('answers', (id) => /ui[\\/]chat[\\/]parts\.ts$/.test(id)), minShareCount: 2, priority: -7 },
+                { name: 'pages', test: /\.(ts|js|mjs|svelte)$/, minShareCount: 2, priority: -8 },
               ],
             },
           },
