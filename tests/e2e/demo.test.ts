@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../support/gateway.ts';
 import { inside, pane } from './artifact-pane.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
@@ -65,6 +66,17 @@ const traces = (page: Page): Promise<string[]> =>
     ].filter((name) => !name.startsWith('sveltekit:')),
   );
 
+const isWhollyInSight = (place: Locator): Promise<boolean> =>
+  place.evaluate(
+    (element) =>
+      new Promise((resolve) => {
+        new IntersectionObserver(([seen], observer) => {
+          observer.disconnect();
+          resolve(seen?.intersectionRatio === 1);
+        }).observe(element);
+      }),
+  );
+
 describe('the demo, from a plain file server', () => {
   test('answers without a bridge or a key, with tools, an approval and pages full of data; offline too; and leaves nothing behind', async () => {
     const page = await browser.page(site.url);
@@ -105,6 +117,8 @@ describe('the demo, from a plain file server', () => {
     await page.goto(`${site.url}#/usage`);
     await page.getByRole('heading', { name: 'Usage' }).first().waitFor();
     await page.getByText('scripted-small').first().waitFor();
+    // The banner takes room from the list that it is in.
+    await until(() => isWhollyInSight(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the sidebar');
     await page.goto(`${site.url}#/schedules`);
     await page.getByText('Morning look at the lake').first().waitFor();
 
