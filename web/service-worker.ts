@@ -57,6 +57,7 @@ precacheAndRoute(
     ...assets
       .filter(({ path }) => !path.includes('screenshot-'))
       .map(({ path }) => ({ url: SHELL + path.replace(/^\//, ''), revision: __PERCH_BUILD__ })),
+    ...(__PERCH_DEMO__ ? [{ url: `${SHELL}left.html`, revision: __PERCH_BUILD__ }] : []),
   ],
   { directoryIndex: '', cleanURLs: false },
 );

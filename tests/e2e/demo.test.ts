@@ -94,6 +94,12 @@ describe('the demo, from a plain file server', () => {
     await pointedOut(other, 'I am not a model');
     await other.close();
 
+    // So do the questions that the first page proposes.
+    await ask(page, 'Explain how a hash map works, with a small example');
+    await replies(page).getByText('turns each key into a number').waitFor();
+    await ask(page, 'Draft a friendly note that declines a meeting');
+    await replies(page).getByText('I cannot come on Thursday').waitFor();
+
     // What it makes runs beside the chat, and has versions.
     await ask(page, 'Make a web page, please.');
     await replies(page).getByRole('button', { name: 'Preview' }).click();
@@ -153,11 +159,28 @@ describe('the demo, from a plain file server', () => {
     // And away.
     site.offline = false;
     await page.getByRole('button', { name: 'Start for real' }).click();
-    await page.waitForURL(`${site.url}left.html`);
+    await page.waitForURL(`${site.url}left.html#en`);
+    expect(await traces(page)).toEqual([]);
+
+    // Without a network too.
+    await page.getByRole('link', { name: 'Back to the demo' }).click();
+    await page.getByText('This is a demo.').waitFor();
+    await page.evaluate(async () => {
+      await navigator.serviceWorker.ready;
+    });
+    site.offline = true;
+    await page.getByRole('button', { name: 'Start for real' }).click();
+    await page.getByRole('heading', { name: 'The demo is gone from this browser' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Back to the demo' }).evaluate((link: HTMLAnchorElement) => link.href)).toBe(site.url);
+    site.offline = false;
+    await page.goto(`${site.url}left.html#de`);
+    await page.getByRole('heading', { name: 'Die Demo ist aus diesem Browser verschwunden' }).waitFor();
+    expect(await page.getByRole('heading').filter({ visible: true }).count()).toBe(1);
     expect(await traces(page)).toEqual([]);
     expect(site.strayed).toEqual([]);
     expect(browser.foreignRequests).toEqual([]);
-    expect(browser.complaints).toEqual([]);
+    // Whether there is a network was asked for once, where there was none.
+    expect(browser.complaints).toEqual(['Failed to load resource: net::ERR_EMPTY_RESPONSE']);
   }, 120_000);
 });
 

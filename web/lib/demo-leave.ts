@@ -1,14 +1,34 @@
 import { deleteDB } from 'idb';
 import { BASE, MARK, named } from './demo.ts';
 import { gateway } from './gateway/connection.svelte.ts';
+import { locale } from './i18n/locale.ts';
 
 const OPEN = named('perch-open');
 /** The one of this page: what is posted on it comes to other tabs alone. */
 const channel = new BroadcastChannel(named('perch-left'));
 const tab = { close: (): void => {} };
 
-/** Where a person comes to who leaves: the app itself, or where the folder is the demo alone a page that says how to get it. */
-const away = (): void => location.replace(__PERCH_DEMO__ ? `${BASE}left.html` : '/');
+/**
+ * Where a person comes to who leaves: the app itself, or where the folder is the demo alone a page that says how to get it. To be asked for before anything
+ * is deleted: without a network the service worker alone has that page.
+ */
+async function goodbye(): Promise<string> {
+  if (!__PERCH_DEMO__) return '/';
+  const page = new URL(`${BASE}left.html`, location.origin).href;
+  const there = await fetch(`${page}?there`, { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  const words = there
+    ? null
+    : await fetch(page).then(
+        (response) => response.text(),
+        () => null,
+      );
+  if (words === null) return `${page}#${locale}`;
+  const whole = new Blob([words.replaceAll('="./', `="${new URL('.', page).href}`)], { type: 'text/html' });
+  return `${URL.createObjectURL(whole)}#${locale}`;
+}
 
 function forgetTab(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith('perch.')) sessionStorage.removeItem(key);
@@ -16,9 +36,9 @@ function forgetTab(): void {
 
 /** Follows another tab out of the demo, from now on. */
 export function followLeaving(): void {
-  channel.onmessage = () => {
+  channel.onmessage = async () => {
     forgetTab();
-    away();
+    location.replace(await goodbye());
   };
   void navigator.locks.request(OPEN, { mode: 'shared' }, () => new Promise<void>((resolve) => (tab.close = resolve)));
 }
@@ -28,6 +48,7 @@ export function followLeaving(): void {
  * worker. Rejects where something of it cannot be deleted.
  */
 export async function leaveDemo(): Promise<void> {
+  const to = await goodbye();
   channel.postMessage('left');
   tab.close();
   // Granted once no other tab can start the gateway again.
@@ -39,7 +60,7 @@ export async function leaveDemo(): Promise<void> {
     for (const key of Object.keys(localStorage)) if (key.startsWith(`${named('perch')}.`)) localStorage.removeItem(key);
     forgetTab();
   });
-  away();
+  location.replace(to);
 }
 
 /** A cache of the demo has its mark; the app's files are kept under the scope of the service worker, which is the demo's where the folder is. */

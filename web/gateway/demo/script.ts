@@ -78,7 +78,34 @@ const SCENES: readonly Scene[] = [
     after: (answer) => `By the gateway’s clock: \`${answer.slice(0, 200)}\`. That was a real tool, called by a scripted model.`,
   },
   {
-    cue: /\b(table|compare|sort|code|example|hash)\b/i,
+    cue: /\bhash\b/i,
+    before: [
+      'A hash map turns each key into a number, and the number into a place in a list. To find a key it counts where the key must be, and looks there alone:',
+      '',
+      '```ts',
+      'const places = 8;',
+      'const placeOf = (key: string) => [...key].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7) % places;',
+      '',
+      "placeOf('heron'); // one place of eight, and always the same one",
+      '```',
+      '',
+      'Two keys may come to the same place; there they stand in a short row, and the row is gone through. So a look costs about the same with ten keys as with ten million, as long as the list grows with them. (This answer was written beforehand: I am scripted.)',
+    ].join('\n'),
+  },
+  {
+    cue: /\b(note|letter|mail|declines?|meeting)\b/i,
+    before: [
+      '> Hello Robin,',
+      '>',
+      '> thank you for asking me. I cannot come on Thursday: I have promised that hour to someone else. Would you send me what is decided? If my part is needed, I gladly write it down beforehand.',
+      '>',
+      '> Have a good meeting!',
+      '',
+      'It thanks, says no once, and offers something. (It was written beforehand: I am scripted.)',
+    ].join('\n'),
+  },
+  {
+    cue: /\b(table|compare|sort|code|example)\b/i,
     before: [
       'A scripted model can show how replies look:',
       '',
