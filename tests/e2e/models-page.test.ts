@@ -85,7 +85,7 @@ describe('models in the app', () => {
       await beside.getByRole('button', { name: 'Take normal out' }).click();
       expect(await beside.getByRole('columnheader').count()).toBe(2);
 
-      await page.getByRole('button', { name: 'Make error-500 the default' }).click();
+      await page.getByRole('button', { name: 'Make default error-500' }).click();
       await row(page, 'local/error-500').getByText('default', { exact: true }).waitFor();
       const fallback = page.getByLabel('Add a model that takes over');
       const set = async (): Promise<string> => JSON.stringify(await client.call('config.get', { key: 'chat' }));

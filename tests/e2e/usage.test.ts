@@ -85,7 +85,7 @@ describe('usage in the app', () => {
     // Each as a table.
     for (const name of ['Tokens by day', 'Tokens by model', 'Tokens by provider', 'Calls by hour of the day'])
       await chart(page, name)
-        .getByRole('button', { name: `${name} as a table` })
+        .getByRole('button', { name: `Table ${name}` })
         .click();
     const { dailyBreakdown } = await client.call('usage.daily', { days: 90 });
     const rows = chart(page, 'Tokens by day').getByRole('row');
