@@ -21,6 +21,9 @@ export const app = [
       'What is sent while a reply runs waits above the message field, in order: it can be edited, removed, moved to the front, or sent into the reply; Stop holds it.',
     'app/compare':
       'Two or three models answer the same messages side by side, each in a chat of its own with its times, tokens and Stop; one can be gone on with.',
+    'app/scroll':
+      'The end of a reply that is written is followed until the reader moves up, by wheel, touch, keys or the bar; then nothing moves the view, a button leads back past 200 px, and the end pins again.',
+    'app/tool-card': 'The card of a tool says what it was called with; while a command runs, what it writes is in sight as it comes.',
     'app/streams-and-stops': 'Text streams in; Stop stops and keeps the partial reply.',
     'app/versions':
       'Earlier versions of messages and replies are paged through by pointer and keys; other tabs follow, and the chat goes on there.',

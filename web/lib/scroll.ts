@@ -7,6 +7,7 @@ const FAR = 200;
 /** Share of the remaining way that a frame glides, and how far behind fast text it may be, pixels. */
 const GLIDE = 0.28;
 const BEHIND = 96;
+const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
 
 export interface ScrollState {
   /** The view follows what is added below. */
@@ -30,6 +31,7 @@ export class ScrollKeeper {
   #last = 0;
   #height = 0;
   #up = 0;
+  #wheel = 0;
   #frame: number | undefined;
   #glides = false;
   #touch: number | null = null;
@@ -42,9 +44,10 @@ export class ScrollKeeper {
     this.#watch.observe(content);
     const { signal } = this.#listening;
     view.addEventListener('scroll', () => this.#scrolled(), { passive: true, signal });
-    view.addEventListener('wheel', (event) => event.deltaY < 0 && this.#moved(-event.deltaY), { passive: true, signal });
+    view.addEventListener('wheel', (event) => this.#turned(event.deltaY), { passive: true, signal });
     view.addEventListener('touchstart', (event) => (this.#touch = event.touches[0]?.clientY ?? null), { passive: true, signal });
     view.addEventListener('touchmove', (event) => this.#dragged(event.touches[0]?.clientY), { passive: true, signal });
+    view.addEventListener('keydown', (event) => this.#keyed(event), { signal });
     view.addEventListener('click', (event) => this.#opened(event.target), { signal });
     this.snap();
   }
@@ -61,7 +64,7 @@ export class ScrollKeeper {
   /** To the bottom at once, and pinned there. */
   snap(): void {
     this.#pinned = true;
-    this.#up = 0;
+    this.#up = this.#wheel = 0;
     this.#place(this.#bottom());
     this.#tell();
   }
@@ -69,7 +72,7 @@ export class ScrollKeeper {
   /** Back to the bottom because the reader asked. */
   jump(): void {
     this.#pinned = true;
-    this.#up = 0;
+    this.#up = this.#wheel = 0;
     // A long way is not travelled: only its end.
     const start = this.#bottom() - this.#view.clientHeight * 1.5;
     if (this.#view.scrollTop < start) this.#place(start);
@@ -147,11 +150,28 @@ export class ScrollKeeper {
   }
 
   #moved(up: number): void {
-    if (this.#bottom() <= 0) return;
     this.#up += up;
-    if (this.#up < UNPIN || !this.#pinned) return;
+    if (this.#up >= UNPIN) this.#taken();
+  }
+
+  /** Counted apart from the movement that it makes, which following the end may undo before it is seen. */
+  #turned(down: number): void {
+    this.#wheel = down < 0 ? this.#wheel - down : 0;
+    if (this.#wheel >= UNPIN) this.#taken();
+  }
+
+  /** The reader moves the view from here on. */
+  #taken(): void {
+    if (this.#bottom() <= 0 || !this.#pinned) return;
     this.#pinned = false;
     this.#tell();
+  }
+
+  /** Keys move the view over some frames, which following the end would undo: they take it over at once, as the wheel does. */
+  #keyed({ key, shiftKey, target, defaultPrevented }: KeyboardEvent): void {
+    const up = UPWARD.includes(key) || (key === ' ' && shiftKey && target === this.#view);
+    const writes = target instanceof HTMLElement && target.matches('input, textarea');
+    if (up && !writes && !defaultPrevented) this.#taken();
   }
 
   /** What the reader unfolds is what they want to see: the view stays there, though the end moves away. */

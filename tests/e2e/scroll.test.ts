@@ -1,0 +1,67 @@
+import type { Page } from 'playwright';
+import { describe, expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { answered, ask } from './answered.ts';
+import { connected, LINKED } from './connected.ts';
+
+const view = (page: Page) => page.getByRole('region', { name: 'Messages' });
+const top = (page: Page): Promise<number> => view(page).evaluate(({ scrollTop }) => scrollTop);
+const left = (page: Page): Promise<number> =>
+  view(page).evaluate(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop);
+
+describe('the place of who reads while a reply is written', () => {
+  const at = answered();
+
+  verifies(
+    'app/scroll',
+    'is theirs from the first key or 3 px of the wheel upward, and the end is followed again once they are back there',
+    async () => {
+      const page = await at.browser.page(at.perch.url);
+      await connected(page, LINKED);
+      const answer = at.model.begin();
+      await ask(page, 'Tell me everything');
+      let writes = true;
+      const written = (async () => {
+        for (let line = 0; writes; line++) {
+          await answer.more(`Line ${line} of what there is to tell.\n\n`);
+          await new Promise((next) => setTimeout(next, 60));
+        }
+      })();
+      await until(async () => (await top(page)) > 1_000, 'the end to be followed');
+      const jump = page.getByRole('button', { name: 'To the newest message' });
+
+      await page.mouse.move(600, 300);
+      await page.mouse.wheel(0, -2);
+      const before = await top(page);
+      await until(async () => (await top(page)) > before + 100, 'two pixels to change nothing');
+
+      for (const [how, move] of [
+        ['the wheel', () => page.mouse.wheel(0, -4)],
+        ['PageUp', () => page.keyboard.press('PageUp')],
+        ['ArrowUp', () => page.keyboard.press('ArrowUp')],
+        ['Home', () => page.keyboard.press('Home')],
+        ['Shift+Space', () => page.keyboard.press('Shift+Space')],
+      ] as const) {
+        await view(page).focus();
+        await move();
+        await jump.waitFor();
+        // Keys travel for some frames.
+        await new Promise((over) => setTimeout(over, 500));
+        const there = await top(page);
+        const behind = await left(page);
+        await until(async () => (await left(page)) > behind + 100, 'more to come below');
+        expect(await top(page), how).toBe(there);
+        await jump.click();
+        await until(async () => (await left(page)) < 200, `the end after ${how}`);
+        await jump.waitFor({ state: 'detached' });
+      }
+
+      writes = false;
+      await written;
+      await answer.end();
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
+});
