@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { linkedPage } from './connected.ts';
+import { until } from '../support/gateway.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -34,13 +35,36 @@ describe('a tool that waits for a person', () => {
     await denied.waitFor();
     await page.reload();
     await denied.waitFor();
-    expect((await cards.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual(['exec done', 'exec denied']);
+    expect((await cards.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
+      'exec echo said-once done',
+      'exec echo never-said denied',
+    ]);
     using outside = await connectOutside(at.perch);
     const { requests } = await outside.client.call('exec.list', {});
     expect(requests.map(({ args, status }) => [args[0], status])).toEqual([
       ['never-said', 'denied'],
       ['said-once', 'completed'],
     ]);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('app/tool-card', 'what a command writes is in its card while it runs', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    const script = 'setInterval(() => console.log("line", process.uptime().toFixed(1)), 200)';
+    await composer.fill(`/tool exec ${JSON.stringify({ command: process.execPath, args: ['-e', script] })}`);
+    await composer.press('Enter');
+    await page.getByRole('button', { name: 'Allow once' }).click();
+    const output = page.getByRole('article', { name: 'Reply' }).getByRole('group', { name: 'Output so far' });
+    const lines = async (): Promise<number> => ((await output.textContent()) ?? '').split('line').length - 1;
+    await until(async () => (await lines()) > 2, 'its first lines');
+    const before = await lines();
+    await until(async () => (await lines()) > before + 1, 'the next lines');
+    await shoot(page, 'output');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await output.waitFor({ state: 'detached' });
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

@@ -1,0 +1,73 @@
+import type { EventPayload } from '#shared/rpc/events.ts';
+import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
+import type { ToolUse } from '#lib/chat/items.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+
+type Piece = EventPayload<'exec.output'>;
+
+/** The newest that is shown of what a command writes, UTF-16 units: all of it is in the answer. */
+const MOST = 8_000;
+
+/** What the command of a tool call has written so far, while it runs; what it wrote last comes last. */
+export class CommandOutput {
+  text = $state('');
+  readonly #runId: string;
+  readonly #args: ToolUse['args'];
+  #id: string | undefined;
+  /** Requests that are not this one's. */
+  readonly #others = new Set<string>();
+  /** Read so far of each kind. */
+  #read = { stdout: 0, stderr: 0 };
+  /** What comes while it is read from the start. */
+  #pieces: Piece[] | undefined;
+
+  constructor(runId: string, args: ToolUse['args']) {
+    this.#runId = runId;
+    this.#args = args;
+  }
+
+  /** Follows it until the result is called. */
+  show(): () => void {
+    void this.#readAll();
+    return gateway.on('exec.output', (piece) => this.#heard(piece));
+  }
+
+  #heard(piece: Piece): void {
+    const { requestId, stream, text, offset } = piece;
+    if (this.#others.has(requestId)) return;
+    if (this.#pieces) return void this.#pieces.push(piece);
+    const read = this.#read[stream];
+    if (requestId !== this.#id || offset > read) return void this.#readAll();
+    if (offset + text.length <= read) return;
+    this.#read[stream] = offset + text.length;
+    this.text = (this.text + text.slice(read - offset)).slice(-MOST);
+  }
+
+  async #readAll(): Promise<void> {
+    const pieces: Piece[] = (this.#pieces = []);
+    // Without it the answer still comes, at the end.
+    await this.#load().catch(() => {});
+    this.#pieces = undefined;
+    if (this.#id !== undefined) for (const piece of pieces) if (piece.requestId === this.#id) this.#heard(piece);
+  }
+
+  async #load(): Promise<void> {
+    if (this.#id === undefined) {
+      const { requests } = await gateway.call('exec.list', {});
+      this.#id = requests.find((request) => this.#isOwn(request))?.requestId;
+      for (const { requestId } of requests) if (requestId !== this.#id) this.#others.add(requestId);
+      if (this.#id === undefined) return;
+    }
+    const { stdout = '', stderr = '' } = (await gateway.call('exec.get', { requestId: this.#id })).request;
+    this.#read = { stdout: stdout.length, stderr: stderr.length };
+    this.text = (stdout + stderr).slice(-MOST);
+  }
+
+  /** A request does not name its call: it is of the same run, and asks for the same. */
+  #isOwn({ runId, command, args, endedAt }: ExecRequest): boolean {
+    const words = this.#args['args'] ?? [];
+    return (
+      runId === this.#runId && endedAt === undefined && command === this.#args['command'] && JSON.stringify(args) === JSON.stringify(words)
+    );
+  }
+}
