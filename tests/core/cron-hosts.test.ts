@@ -9,6 +9,7 @@ import { script, testGateway, until } from '../support/gateway.ts';
 import { TestHosts } from '../support/hosts.ts';
 
 const START = new FakeClock().now();
+const FACTS = { servers: [], state: 'shared' as const, problem: null, unsent: 0, seen: null };
 const half = script(['half', { wait: new Promise(() => {}) }]);
 const lostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}): JobRunRecord => ({
   id: `${jobId}@${tick}`,
@@ -166,7 +167,7 @@ describe('among hosts', () => {
     async () => {
       await using gw = await standing();
       gw.sync.fence = 2;
-      gw.sync.facts = { servers: [], state: 'shared', problem: null, unsent: 0, seen: null };
+      gw.sync.facts = FACTS;
       const jobRuns = gw.vault.collection('jobRuns');
       await jobRuns.put(lostRun(gw.jobId, START + MINUTE));
       expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The host went away before it began' }]);
@@ -207,6 +208,20 @@ describe('among hosts', () => {
     expect(gw.sync.leased).toEqual([]);
     gw.sync.set({ role: 'holder', state: 'failing' });
     await goesOn(gw.clock, () => gw.calls.length === 2);
+  });
+
+  verifies('cron/one-executor', 'where other machines have the vault too, one that cannot ask them runs nothing', async () => {
+    await using gw = await standing();
+    gw.sync.facts = FACTS;
+    gw.sync.set({ state: 'catching-up' });
+    gw.sync.set({ state: 'synced' });
+    gw.sync.set({ state: 'failing' });
+    await gw.pass(3 * MINUTE, 5000);
+    gw.sync.set({ role: 'none', state: 'away' });
+    await gw.pass(3 * MINUTE, 5000);
+    expect([gw.calls.length, (await gw.history()).length]).toEqual([0, 0]);
+    gw.sync.set({ role: 'holder', state: 'synced' });
+    await goesOn(gw.clock, () => gw.calls.length === 1);
   });
 });
 

@@ -75,6 +75,8 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       const { streams } = await jetstreamManager(operator);
       await streams.update(STREAM, { max_bytes: 1 });
       await a.vault.sessions.add(newSession(), []);
+      // Who is to begin something waits for what it has stored.
+      expect(await a.replicator.lease('cron:tick', 60_000, true)).toBeNull();
       await until(() => a.replicator.state().state === 'failing');
       expect(a.replicator.state().problem).toMatch(/^The cluster takes nothing more/);
       await streams.update(STREAM, { max_bytes: -1 });

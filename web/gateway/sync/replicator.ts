@@ -58,6 +58,9 @@ export class Replicator implements SyncPort {
   #cancelRetry = (): void => {};
   #cancelKeep: (() => void) | undefined;
 
+  /** What is on its way to the journal. */
+  readonly #pushes = new Set<Promise<void>>();
+
   constructor(options: ReplicatorOptions) {
     this.#options = options;
     this.#replica = options.replica;
@@ -96,6 +99,11 @@ export class Replicator implements SyncPort {
   }
 
   async lease(name: string, ttlMs: number, settled = false): Promise<number | null> {
+    if (settled) {
+      await Promise.all(this.#pushes);
+      // One of them did not arrive.
+      if (this.#state.state !== 'synced') return null;
+    }
     return (await this.#line?.call('lease.take', { name, ttlMs, settled }).catch(() => null))?.fence ?? null;
   }
 
@@ -236,7 +244,8 @@ export class Replicator implements SyncPort {
   #outlet(records: SyncRecord[]): Promise<void> {
     const exchange = this.#exchange;
     if (exchange?.live) {
-      const pushed = this.#push(exchange, records);
+      const pushed = this.#push(exchange, records).finally(() => this.#pushes.delete(pushed));
+      this.#pushes.add(pushed);
       return this.#line?.isBehind ? Promise.resolve() : pushed;
     }
     this.#outbox.add(records);
