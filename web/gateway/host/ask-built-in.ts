@@ -10,48 +10,83 @@ import { started } from './started.ts';
 /** A page that was just opened says after some seconds that it has the model. */
 const COMES_WITHIN_MS = 5_000;
 
-type Options = Parameters<LocalRunner['generate']>[2];
+const MODEL = 'language-model';
 
-/** Has the browser's own model answer by one of its pages. `running`: what ends each answer that is under way, and by which page. */
-export async function askPages(
-  lenders: ReadonlyMap<string, WorkerLender>,
-  running: Map<() => void, string>,
-  request: Parameters<LocalRunner['generate']>[1],
-  { signal, ontext }: Options,
-): Promise<LocalAnswer & { contextWindow: number | null }> {
-  // The newest page first: it is the likeliest to be in front.
-  for (const [page, lender] of [...lenders].reverse()) {
-    const port = await started(lender, signal);
-    if (!port) continue;
-    const calls = caller(portLink<string>(port), builtInPort.calls, builtInPort.events);
-    const end = (): void => calls.close();
-    calls.on('run.text', (piece) => signal.aborted || ontext(piece));
-    running.set(end, page);
-    try {
-      return await calls.call('run.generate', request, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CallsClosed)) throw told(error);
-      throw new RpcError('INTERNAL_ERROR', 'The page whose browser answered has gone: ask again', { details: { reason: 'runner' } });
-    } finally {
-      running.delete(end);
-      end();
-    }
+type Generate = LocalRunner['generate'];
+
+/** Has the browser's own model answer by one of the pages that have it. */
+export class AskedPages {
+  /** Known once it has answered. */
+  contextWindow: number | null = null;
+  readonly #lenders: ReadonlyMap<string, WorkerLender>;
+  /** Ends what a page is asked. */
+  readonly #running = new Map<() => void, string>();
+  /** Those who wait for a page that has it. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(lenders: ReadonlyMap<string, WorkerLender>) {
+    this.#lenders = lenders;
   }
-  signal.throwIfAborted();
-  throw new RpcError('INTERNAL_ERROR', 'No page is open whose browser brings a model of its own', { details: { reason: 'needs-page' } });
-}
 
-/** Resolves when a page has come, or after a while. */
-export async function pageComes(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, COMES_WITHIN_MS);
-  waiting.add(resolve);
-  try {
-    await unlessAborted(promise, signal);
-  } finally {
-    clearTimeout(timer);
-    waiting.delete(resolve);
+  /** A page has come that has it. */
+  came(): void {
+    for (const go of this.#waiting) go();
+  }
+
+  gone(page: string): void {
+    for (const [end, by] of this.#running) if (by === page) end();
+  }
+
+  async generate(...[id, request, options]: Parameters<Generate>): ReturnType<Generate> {
+    if (id !== MODEL) throw new RpcError('NOT_FOUND', `The browser has no model "${id}"`);
+    if (this.#lenders.size === 0) await this.#pageComes(options.signal);
+    const { contextWindow, ...answer } = await this.#ask(request, options);
+    this.contextWindow = contextWindow;
+    return answer;
+  }
+
+  embed(): Promise<never> {
+    return Promise.reject(new RpcError('INVALID_PARAMS', 'The browser’s own model makes no vectors', { details: { field: 'model' } }));
+  }
+
+  async #ask(
+    request: Parameters<Generate>[1],
+    { signal, ontext }: Parameters<Generate>[2],
+  ): Promise<LocalAnswer & { contextWindow: number | null }> {
+    // The newest page first: it is the likeliest to be in front.
+    for (const [page, lender] of [...this.#lenders].reverse()) {
+      const port = await started(lender, signal);
+      if (!port) continue;
+      const calls = caller(portLink<string>(port), builtInPort.calls, builtInPort.events);
+      const end = (): void => calls.close();
+      calls.on('run.text', (piece) => signal.aborted || ontext(piece));
+      this.#running.set(end, page);
+      try {
+        return await calls.call('run.generate', request, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof CallsClosed)) throw told(error);
+        throw new RpcError('INTERNAL_ERROR', 'The page whose browser answered has gone: ask again', { details: { reason: 'runner' } });
+      } finally {
+        this.#running.delete(end);
+        end();
+      }
+    }
+    signal.throwIfAborted();
+    throw new RpcError('INTERNAL_ERROR', 'No page is open whose browser brings a model of its own', { details: { reason: 'needs-page' } });
+  }
+
+  /** Resolves when a page has come, or after a while. */
+  async #pageComes(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, COMES_WITHIN_MS);
+    this.#waiting.add(resolve);
+    try {
+      await unlessAborted(promise, signal);
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(resolve);
+    }
   }
 }
 
