@@ -31,10 +31,16 @@ describe('what a model thinks', () => {
     const { client, events } = await gw.client();
     const sent = client.call('chat.send', { message: 'What time is it?' });
     await until(() => thoughts(events).length === 2);
-    expect((await client.call('chat.history', { sessionId: 'main' })).runs).toMatchObject([{ text: '', reasoning: 'Which tool?' }]);
+    expect((await client.call('chat.history', { sessionId: 'main' })).runs).toMatchObject([
+      { text: '', reasoning: 'Which tool?', calls: [] },
+    ]);
     clock.advance(3000);
     gates[0]?.resolve();
     await until(() => thoughts(events).length === 3);
+    // Who comes in the middle learns what was called.
+    expect((await client.call('chat.history', { sessionId: 'main' })).runs).toMatchObject([
+      { calls: [{ tool: 'current_time', args: {}, at: 0, result: expect.stringContaining(':') as unknown }] },
+    ]);
     clock.advance(12_000);
     gates[1]?.resolve();
     await until(() => events.some(({ event }) => event === 'chat.delta'));

@@ -1,6 +1,6 @@
 import { call, type Policy } from '../contract.ts';
 import { LIMITS } from '../frames.ts';
-import { agentId, historyMessage, sessionId, usage } from '../records.ts';
+import { agentId, historyMessage, sessionId, toolCall, usage } from '../records.ts';
 import { z } from '../zod.ts';
 
 const DEFAULT_ID = 'main';
@@ -25,6 +25,19 @@ const idempotencyKey = z.string().min(1).max(256).optional();
 
 const completed = z.object({ completed: z.literal(true), sessionId: z.string(), runId: z.string(), messageId: z.string(), usage });
 const emits = ['chat.recalled', 'chat.reasoning', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;
+/** A call of a tool by a run that is under way. */
+const callUnder = toolCall.extend({
+  /** Length of the run's text before it, UTF-16 units. */
+  at: z.number().int(),
+  /** Null before it has answered; its beginning where it is long. */
+  result: z.string().nullable(),
+});
+export type CallUnder = z.infer<typeof callUnder>;
+
+const runUnder = z.object({ runId: z.string(), text: z.string(), reasoning: z.string(), calls: z.array(callUnder) });
+/** A run that is under way, as far as it has come. */
+export type RunUnder = z.infer<typeof runUnder>;
+
 const run: Policy = { scope: 'write', idempotent: true, metered: true };
 
 /** Talking with an agent (interface document 1, section 4.1; decisions, "Chat"). */
@@ -73,9 +86,9 @@ export const chat = {
       /** By message id, where others stand in the same place: the ids of all of them, the first said first. */
       versions: z.record(z.string(), z.array(z.string())),
       cursor: z.string().nullable(),
-      runs: z.array(z.object({ runId: z.string(), text: z.string(), reasoning: z.string() })),
+      runs: z.array(runUnder),
     }),
-    docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text and the thoughts so far; `versions` names what `chat.branch` can go to.',
+    docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text, the thoughts and the calls of tools so far; `versions` names what `chat.branch` can go to.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

@@ -1,5 +1,6 @@
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { RunUnder } from '#shared/rpc/methods/chat.ts';
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { answered, joined, placed } from '#lib/chat/branch.ts';
 import { itemsOf } from '#lib/chat/items.ts';
@@ -235,7 +236,7 @@ export class Chat {
     return this.#isThis(event) && !this.elsewhere;
   }
 
-  #show(page: HistoryMessage[], cursor: string | null, runs: { runId: string; text: string; reasoning: string }[]): void {
+  #show(page: HistoryMessage[], cursor: string | null, runs: readonly RunUnder[]): void {
     const { messages, kept } = joined(this.messages, page);
     if (!kept) this.cursor = cursor;
     const [under] = runs;
@@ -247,11 +248,8 @@ export class Chat {
     }
     // While an answer is made again the branch still ends with the earlier one.
     this.messages = answered(messages);
-    if (this.live?.runId !== under.runId) this.live = this.#begun(under.runId, under.text, under.reasoning);
-    else {
-      this.live.think(under.reasoning, 0);
-      this.live.add(under.text, 0);
-    }
+    if (this.live?.runId !== under.runId) this.live = this.#begun(under.runId);
+    this.live.catchUp(under);
   }
 
   #notHere(): void {
@@ -273,8 +271,8 @@ export class Chat {
     return (this.live = this.#begun(runId));
   }
 
-  #begun(runId: string, text?: string, reasoning?: string): LiveRun {
-    const live = new LiveRun(runId, text, reasoning);
+  #begun(runId: string): LiveRun {
+    const live = new LiveRun(runId);
     // A host that had not read of it yet had said that it was over.
     if (runId === this.#unwanted) queueMicrotask(() => void this.#stop(live));
     return live;

@@ -1,5 +1,6 @@
 import type { HistoryMessage, Reasoning, RecalledMemory } from '#shared/rpc/records.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
+import type { RunUnder } from '#shared/rpc/methods/chat.ts';
 import type { Segment, ToolUse } from '#lib/chat/items.ts';
 import { replyText, stateOf } from '#lib/chat/items.ts';
 
@@ -26,11 +27,20 @@ export class LiveRun {
   #frame: number | undefined;
   #shownAt = 0;
 
-  constructor(runId: string, text = '', reasoning = '') {
+  constructor(runId: string) {
     this.runId = runId;
-    this.think(reasoning, 0);
-    if (text !== '') this.#append(text);
     this.#show();
+  }
+
+  /** Takes over what has come so far; what is here already stays. */
+  catchUp({ text, reasoning, calls }: RunUnder): void {
+    this.think(reasoning, 0);
+    for (const { id: toolCallId, tool, args, at, result } of calls) {
+      this.add(text.slice(0, at), 0);
+      this.toolCall({ toolCallId, tool, args });
+      if (result !== null) this.toolResult({ toolCallId, result });
+    }
+    this.add(text, 0);
   }
 
   /** Adds a piece that begins at `offset` of the run's text. False when a piece before it is missing. */
@@ -55,16 +65,16 @@ export class LiveRun {
     this.#show();
   }
 
-  toolCall({ toolCallId, tool, args }: EventPayload<'chat.tool_call'>): void {
+  toolCall({ toolCallId, tool, args }: Pick<EventPayload<'chat.tool_call'>, 'toolCallId' | 'tool' | 'args'>): void {
     if (this.#use(toolCallId)) return;
     this.#thoughtEnds();
     this.#parts.push({ kind: 'tool', use: { id: toolCallId, tool, args, result: null, state: 'running' } });
     this.#show();
   }
 
-  toolResult({ toolCallId, result }: EventPayload<'chat.tool_result'>): void {
+  toolResult({ toolCallId, result }: Pick<EventPayload<'chat.tool_result'>, 'toolCallId' | 'result'>): void {
     const use = this.#use(toolCallId);
-    if (!use) return;
+    if (use?.result !== null) return;
     const at = this.#parts.findIndex((part) => part.kind === 'tool' && part.use === use);
     const shown = typeof result === 'string' ? result : JSON.stringify(result);
     this.#parts[at] = { kind: 'tool', use: { ...use, result: shown, state: stateOf(shown) } };

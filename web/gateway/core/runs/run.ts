@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
+import type { CallUnder, RunUnder } from '#shared/rpc/methods/chat.ts';
 import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
@@ -47,6 +48,7 @@ export class Run {
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: LeftMessages;
+  readonly #calls: CallUnder[] = [];
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
@@ -131,8 +133,8 @@ export class Run {
   }
 
   /** What the model has thought so far, over all steps. */
-  get reasoning(): string {
-    return this.#thoughts.text;
+  get underWay(): RunUnder {
+    return { runId: this.id, text: this.text, reasoning: this.#thoughts.text, calls: this.#calls };
   }
 
   get ids(): { sessionId: string; agentId: string; runId: string } {
@@ -258,6 +260,7 @@ export class Run {
             await this.#saveStep();
             break;
           case 'tool_call':
+            this.#calls.push({ ...event.call, at: this.text.length, result: null });
             this.#emit({
               event: 'chat.tool_call',
               payload: { ...this.ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id },
@@ -267,6 +270,8 @@ export class Run {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
             const kept = this.#left.result(call.id, content);
+            // Its beginning, for who comes meanwhile: what is stored at the end has all.
+            for (const under of this.#calls) if (under.id === call.id) under.result = content.slice(0, 8000);
             const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
             this.#emit({ event: 'chat.tool_result', payload });
             if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { AttachmentInput } from '#shared/rpc/methods/chat.ts';
+import type { AttachmentInput, RunUnder } from '#shared/rpc/methods/chat.ts';
 import { seenOr } from '#shared/seen.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
 import { newSession } from '../sessions.ts';
@@ -40,12 +40,12 @@ export class Runs {
     return this.#lanes.size;
   }
 
-  /** Runs under way in a session, here or on another host, and the text and thoughts so far, the latter of runs here alone; synchronous, so that no delta comes in between. */
-  under(key: string): { runId: string; text: string; reasoning: string }[] {
+  /** Runs under way in a session, here or on another host, with the text, and of runs here the thoughts and calls so far; synchronous, so that no delta comes in between. */
+  under(key: string): RunUnder[] {
     const { foreign } = this.#deps;
     const current = this.#lanes.current(key);
-    if (current?.started) return [{ runId: current.id, text: current.text, reasoning: current.reasoning }];
-    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '' }));
+    if (current?.started) return [current.underWay];
+    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '', calls: [] }));
   }
 
   /** A run is under way or waits in a session, here or on another host. */
