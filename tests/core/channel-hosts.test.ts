@@ -82,6 +82,23 @@ describe('among hosts', () => {
 
   verifies(
     'channels/one-executor',
+    'one that serves for a moment only, as while a tab is loaded again, gives back what it has not begun',
+    async () => {
+      await using at = await twoHosts();
+      at.server.write('first');
+      await at.passes(() => at.said().length === 1, 'the first answer');
+      const holder = (): string | undefined => at.hosts.journal.fences.get('channel:telegram')?.holder;
+      at.hosts.serve(at.two);
+      await at.passes(() => holder() === at.two.origin, 'the other has the lease, and waits for what is still on its way');
+      at.hosts.serve(at.one);
+      at.server.write('second');
+      await at.passes(() => at.said().length === 2, 'the second answer');
+      expect(holder()).toBe(at.one.origin);
+    },
+  );
+
+  verifies(
+    'channels/one-executor',
     'what is being answered when another one takes over is answered once, by the one that began it',
     async () => {
       const gate = Promise.withResolvers<void>();

@@ -76,7 +76,7 @@ export class RunningChannel {
       const signal = AbortSignal.any([this.#ends.signal, lost.signal]);
       const leased = { fence: 0, stop: (): void => {} };
       try {
-        Object.assign(leased, await this.#lease(signal, lost));
+        await this.#lease(leased, signal, lost);
         await this.#serve(adapter(), signal, lost, () => (failures = 0));
       } catch (error) {
         if (this.#ends.signal.aborted) break;
@@ -90,22 +90,22 @@ export class RunningChannel {
     }
   }
 
-  /** Waits until the channel is this host's alone, and keeps it so. */
-  async #lease(signal: AbortSignal, lost: AbortController): Promise<{ fence: number; stop: () => void }> {
+  /** Waits until the channel is this host's alone, and keeps it so. What it has by then is in `leased` also where it is ended meanwhile: a lease that nobody gives back stays with who is there. */
+  async #lease(leased: { fence: number; stop: () => void }, signal: AbortSignal, lost: AbortController): Promise<void> {
     const { id, sync, clock } = this.#deps;
     const isShared = (): boolean => sync?.state().state === 'synced';
-    if (!sync || !isShared()) return { fence: 0, stop: () => {} };
+    if (!sync || !isShared()) return;
     const take = (): Promise<number | null> => sync.lease(leaseOf(id), LEASE_MS);
     let fence = await take();
     for (; fence === null; fence = await take()) await pause(clock, WAIT_MS, signal);
+    leased.fence = fence;
     // Nobody had the first one before.
     if (fence > 1) await pause(clock, SETTLE_MS, signal);
-    const stop = every(clock, RENEW_MS, () => {
+    leased.stop = every(clock, RENEW_MS, () => {
       void take().then((renewed) => {
         if (renewed !== fence && isShared()) lost.abort(new TakenOver('The lease of the channel is gone'));
       });
     });
-    return { fence, stop };
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, lost: AbortController, worked: () => void): Promise<void> {
