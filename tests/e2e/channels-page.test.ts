@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import { verifies } from '../requirements.ts';
@@ -30,10 +33,23 @@ describe('channels in the app', () => {
     await row.getByText('does not work').waitFor();
     await shoot(page, 'wrong');
 
+    // Whose server says nothing is switched on all the same.
+    await using silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    await row.getByRole('button', { name: 'Edit…' }).click();
+    await form.getByLabel('Token of the bot').fill(TOKEN);
+    await form.getByText('More', { exact: true }).click();
+    await form.getByLabel('Address of the API').fill(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    await form.getByRole('button', { name: 'Connect' }).click();
+    await row.getByText('not connected yet').waitFor();
+    await row.getByRole('button', { name: 'Switch off' }).waitFor();
+
     // The right token; who may write, one name a line.
     await row.getByRole('button', { name: 'Edit…' }).click();
     expect(await form.getByLabel('Token of the bot').inputValue()).toBe('');
     await form.getByLabel('Token of the bot').fill(TOKEN);
+    await form.getByText('More', { exact: true }).click();
+    await form.getByLabel('Address of the API').fill(telegram.url);
     await form.getByRole('button', { name: 'Connect' }).click();
     await row.getByText('connected', { exact: true }).waitFor();
     telegram.write('Hello');

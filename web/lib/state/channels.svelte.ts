@@ -5,8 +5,9 @@ import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 
-/** No event tells of messages that come and go: they are asked for. */
+/** No event tells of messages that come and go, nor that a channel is connected: they are asked for. */
 const LOOK_EVERY_MS = 5_000;
+const LOOK_WHILE_CONNECTING_MS = 1_000;
 
 /** Where people reach agents beside the app. */
 class Channels {
@@ -16,14 +17,16 @@ class Channels {
   kinds = $state.raw<ChannelKind[]>([]);
   problem = $state<Problem | null>(null);
   #asked = 0;
+  #askedAt = 0;
 
   /** Reads them, now, when the configuration changes and every few seconds while the page is seen; the result stops it. */
   show(): () => void {
     void this.load();
     const stop = gateway.on('config.changed', () => void this.load());
     const timer = setInterval(() => {
-      if (!document.hidden) void this.load();
-    }, LOOK_EVERY_MS);
+      const waits = this.list?.some((each) => this.connects(each) && each.problem === undefined) ? 0 : LOOK_EVERY_MS;
+      if (!document.hidden && performance.now() - this.#askedAt >= waits) void this.load();
+    }, LOOK_WHILE_CONNECTING_MS);
     return () => {
       stop();
       clearInterval(timer);
@@ -32,14 +35,17 @@ class Channels {
 
   async load(): Promise<void> {
     const asked = ++this.#asked;
+    this.#askedAt = performance.now();
     try {
       const [{ channels }, { channels: kinds }] = await Promise.all([
         gateway.call('channels.list', {}),
         this.kinds.length > 0 ? { channels: this.kinds } : gateway.call('channels.catalog', {}),
       ]);
       if (asked !== this.#asked) return;
-      this.list = channels;
       this.kinds = kinds;
+      // In one order, whatever runs: no row jumps when it is connected.
+      const place = ({ id }: ChannelEntry): number => kinds.findIndex((kind) => kind.id === id);
+      this.list = channels.toSorted((a, b) => place(a) - place(b));
       this.problem = null;
     } catch (error) {
       if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.channels_doing_read());
@@ -48,6 +54,11 @@ class Channels {
 
   kindOf(id: string): ChannelKind | undefined {
     return this.kinds.find((kind) => kind.id === id);
+  }
+
+  /** It is switched on, and not there yet. */
+  connects({ id, status }: ChannelEntry): boolean {
+    return status === 'configured' && this.kindOf(id)?.startable === true;
   }
 
   /** What is set of a channel; secrets as `***`. These reject where the gateway refuses. */
