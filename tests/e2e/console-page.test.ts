@@ -26,6 +26,21 @@ describe('the protocol console', () => {
     await page.getByLabel('Search the methods').fill('sessions.rename');
     await page.getByText(/^1 of \d+ methods$/).waitFor();
     await methods.selectOption('sessions.rename');
+    // From its contract: a field for each param, or JSON.
+    await page.getByLabel('path').fill('main/none.jsonl');
+    await page.getByLabel('title').fill('x');
+    await shoot(page, 'form');
+    await send.click();
+    await answer.getByText('"code": "NOT_FOUND"').waitFor();
+    await page.getByRole('tab', { name: 'JSON' }).click();
+    expect(JSON.parse(await params.inputValue())).toEqual({ path: 'main/none.jsonl', title: 'x' });
+    await params.fill('{"path": "main/other.jsonl", "title": "y", "more": 1}');
+    await page.getByRole('tab', { name: 'Form' }).click();
+    await page.getByRole('alert').getByText('the form has no field for all of it').waitFor();
+    await page.getByRole('button', { name: 'Back to the example' }).click();
+    await page.getByRole('tab', { name: 'Form' }).click();
+    expect(await page.getByLabel('title').inputValue()).toBe('text');
+    await page.getByRole('tab', { name: 'JSON' }).click();
     expect(Object.keys(JSON.parse(await params.inputValue()) as object)).toEqual(['path', 'title']);
     await params.fill('{"path": "main/none.jsonl", "title": "x"}');
     await send.click();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { contracts } from '#shared/rpc/methods/index.ts';
+import { argsOf, filledBy, formOf } from '#lib/tools/arguments.ts';
 import { exampleOf } from './example.ts';
 import { methodDocs } from './methods.ts';
 
@@ -20,6 +21,20 @@ it('every method has an example; what its contract refuses of it only lacks a va
     new Set(refused.filter((code) => code === 'invalid_format' || code === 'custom' || code === 'invalid_union')),
   );
   expect(refused.length).toBeLessThan(docs.length / 4);
+});
+
+it('every method that takes something has a form, which sends what its example says and what its contract would have taken anyway', () => {
+  const without = methodDocs().flatMap(({ name, schema, example }) => {
+    const form = formOf(schema);
+    const { params } = contracts[name as keyof typeof contracts];
+    const filled = filledBy(form, JSON.parse(example));
+    if (!filled || form.fields.length + form.rest.length === 0) return params.safeParse({}).success ? [] : [name];
+    const sent = params.safeParse(argsOf(form, filled.values, filled.written));
+    const wanted = params.safeParse(JSON.parse(example));
+    expect({ name, sent: sent.data }).toEqual({ name, sent: wanted.data });
+    return [];
+  });
+  expect(without).toEqual([]);
 });
 
 it('danger is where something is taken away for good', () => {

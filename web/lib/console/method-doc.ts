@@ -12,6 +12,8 @@ export interface MethodDoc {
   result: string;
   emits: readonly string[];
   fails: readonly string[];
+  /** The JSON Schema of its params. */
+  schema: Readonly<Record<string, unknown>>;
   /** Params to begin with, as JSON: all that must be there. */
   example: string;
 }

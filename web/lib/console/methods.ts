@@ -12,13 +12,16 @@ const DANGEROUS = /^(remove|delete\w*|forget|revoke|clear|reset|restore|import|p
 export function methodDocs(): MethodDoc[] {
   return Object.entries<Contract>(contracts)
     .filter(([name]) => name !== 'connect')
-    .map(([name, { params, result, docs, policy, emits, fails }]) => ({
-      ...{ name, docs, emits, fails },
-      scope: policy.scope,
-      dangerous: DANGEROUS.test(name.slice(name.indexOf('.') + 1)),
-      params: typeText(params, 'input'),
-      result: typeText(result, 'output'),
-      example: JSON.stringify(exampleOf(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any', reused: 'inline' })), null, 2),
-    }))
+    .map(([name, { params, result, docs, policy, emits, fails }]) => {
+      const schema = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any', reused: 'inline' });
+      return {
+        ...{ name, docs, emits, fails, schema },
+        scope: policy.scope,
+        dangerous: DANGEROUS.test(name.slice(name.indexOf('.') + 1)),
+        params: typeText(params, 'input'),
+        result: typeText(result, 'output'),
+        example: JSON.stringify(exampleOf(schema), null, 2),
+      };
+    })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

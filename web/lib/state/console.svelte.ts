@@ -27,6 +27,8 @@ class ProtocolConsole {
   /** The oldest first. */
   frames = $state.raw<readonly SeenFrame[]>([]);
   paused = $state(false);
+  /** How params are written, of whichever method. */
+  view = $state<'form' | 'json'>('form');
   #count = 0;
 
   /** Loads the methods, and sees frames until the result is called. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { argsOf, argumentsOf, formOf } from './arguments.ts';
+import { argsOf, argumentsOf, filledBy, formOf } from './arguments.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -42,5 +42,13 @@ describe('the arguments of a tool', () => {
   it('may be anything', () => {
     fc.assert(fc.property(fc.object(), (schema) => void [argumentsOf(schema), formOf({ properties: schema })]));
     expect(argumentsOf({ properties: { x: { type: 'string', description: 'a\u202eb' } } })[0]?.about).not.toContain('\u202e');
+  });
+
+  it('written out they are in the form again; what it has no field for is told', () => {
+    const form = formOf(SCHEMA);
+    const args = { path: 'a.md', limit: 3, deep: true, lines: ['x'], options: { a: 1 } };
+    const filled = filledBy(form, args);
+    expect(argsOf(form, filled?.values ?? {}, filled?.written ?? {})).toEqual(args);
+    for (const other of [{ ...args, limit: 'three' }, { ...args, unknown: 1 }, ['x'], null]) expect(filledBy(form, other)).toBeUndefined();
   });
 });

@@ -40,8 +40,8 @@ export function formOf(schema: Json): ToolForm {
 }
 
 /**
- * The arguments as they were filled in, `written` being the JSON of those that the form has no field for. What was left empty, and switches that were left as
- * they were, are left out where the tool does not want them. Throws a sentence where something is no JSON.
+ * The arguments as they were filled in, `written` being the JSON of those that the form has no field for. What was left empty, and switches and lists that were left
+ * as they were, are left out where the tool does not want them. Throws a sentence where something is no JSON.
  */
 export function argsOf(
   { fields, rest }: ToolForm,
@@ -49,7 +49,9 @@ export function argsOf(
   written: Readonly<Record<string, string>>,
 ): Json {
   const args: Json = contentOf(fields, values);
-  for (const { name, kind, required, initial } of fields) if (kind === 'switch' && !required && args[name] === initial) delete args[name];
+  const asItWas = (value: unknown, initial: FieldValue): boolean => JSON.stringify(value) === JSON.stringify(initial);
+  for (const { name, kind, required, initial } of fields)
+    if ((kind === 'switch' || kind === 'choices') && !required && asItWas(args[name], initial)) delete args[name];
   for (const { name, required } of rest) {
     const text = written[name]?.trim() ?? '';
     if (text === '' && !required) continue;
@@ -60,4 +62,29 @@ export function argsOf(
     }
   }
   return args;
+}
+
+const FITS: Readonly<Record<FormField['kind'], (value: unknown) => value is FieldValue>> = {
+  text: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  switch: (value) => typeof value === 'boolean',
+  choice: (value) => typeof value === 'string',
+  choices: (value): value is string[] => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+};
+
+/** The other way round: what `args` are in the form. Undefined where it has no field for something of them. */
+export function filledBy(
+  { fields, rest }: ToolForm,
+  args: unknown,
+): { values: Record<string, FieldValue>; written: Record<string, string> } | undefined {
+  if (!isObject(args)) return undefined;
+  const values: Record<string, FieldValue> = Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
+  const written: Record<string, string> = {};
+  for (const [name, value] of Object.entries(args)) {
+    const field = fields.find((each) => each.name === name);
+    if (field && FITS[field.kind](value) && field.input !== 'datetime-local') values[name] = value;
+    else if (rest.some((each) => each.name === name)) written[name] = JSON.stringify(value);
+    else return undefined;
+  }
+  return { values, written };
 }
