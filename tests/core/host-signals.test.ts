@@ -28,7 +28,9 @@ describe('what other hosts tell of their runs', () => {
     tell(delta('abcd', 0), delta('cd', 2), delta('de', 3));
     await until(() => texts().length > 1);
     expect(texts()).toEqual(['0:abcd', '4:e']);
-    expect((await client.call('chat.history', { sessionId: 'main' })).runs).toEqual([{ runId: 'run-q', text: 'abcde', reasoning: '', calls: [] }]);
+    expect((await client.call('chat.history', { sessionId: 'main' })).runs).toEqual([
+      { runId: 'run-q', text: 'abcde', reasoning: '', calls: [] },
+    ]);
     expect(sync.sent).toHaveLength(1);
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { byHand } from '../support/mcp.ts';
+import { until } from '../support/gateway.ts';
+import { byHand, real } from '../support/mcp.ts';
 import { operable } from './accessibility.ts';
-import { connected, linkedPage } from './connected.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -82,6 +84,30 @@ describe('tool servers in the app', () => {
     await page.getByRole('dialog', { name: 'Remove hand?' }).getByRole('button', { name: 'Remove', exact: true }).click();
     await section.getByText('There is no tool server yet.').waitFor();
     expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('app/tool-card', 'how far a tool of a tool server has come is in its card', async () => {
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('config.set', { key: 'tools.mcpServers.all', value: real('everything', 'stdio') });
+    const page = await at.browser.page(`${at.perch.url}/tools#tool-servers`);
+    await connected(page, LINKED);
+    const row = page.getByRole('region', { name: 'Tool servers' }).getByRole('listitem').filter({ hasText: 'all' });
+    await row.getByRole('button', { name: 'Approve this command' }).click();
+    await row.getByText('Connected').waitFor();
+    await page.getByRole('link', { name: 'New chat' }).first().click();
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.fill(`/tool mcp__all__trigger-long-running-operation ${JSON.stringify({ duration: 120, steps: 240 })}`);
+    await composer.press('Enter');
+    await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Allow once' }).click();
+    const progress = page.getByRole('article', { name: 'Reply' }).getByRole('progressbar');
+    const value = (): Promise<number> => progress.evaluate((bar: HTMLProgressElement) => bar.value);
+    const before = await value();
+    await until(async () => (await value()) > before, 'its next step');
+    expect(await progress.evaluate((bar: HTMLProgressElement) => bar.max)).toBe(240);
+    await shoot(page, 'progress');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await progress.waitFor({ state: 'detached' });
     await page.close();
   });
 });
