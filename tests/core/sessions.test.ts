@@ -177,6 +177,7 @@ describe('sessions', () => {
       ['c', 'What is 2 * 3 * 4, and *.ts or *.js?', 'What is 2 * 3 * 4, and *.ts or *.js?'],
       ['d', 'a*b*c, snake_case_name and __init__', 'a*b*c, snake_case_name and __init__'],
       ['e', `**${'word '.repeat(11)}word** and more`, `${'word '.repeat(10)}word word…`],
+      ['f', '\u202eherons \u2066stand\u2069', 'herons stand'],
     ] as const) {
       await client.call('chat.send', { sessionId, message });
       const { sessions } = await client.call('sessions.list', { paths: [`main/${sessionId}.jsonl`] });

@@ -17,7 +17,7 @@ export function entryOf({ key, headId: _, ...record }: SessionRecord, running: b
   // It may have come from elsewhere: an import, a backup, an earlier build.
   return {
     ...record,
-    title: seenOr(record.title, UNTITLED),
+    title: titled(record.title),
     path: `${key}.jsonl`,
     file: `${record.sessionId}.jsonl`,
     ...(running ? { running } : {}),
@@ -90,6 +90,10 @@ function placeholder(message: HistoryMessage, bytes: number): { content: string;
 const TITLE_CHARS = 60;
 const UNTITLED = 'New chat';
 
+/** What turns the order of words around, or sets them apart, would do so with the words beside the title, too. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+const titled = (title: string): string => seenOr(title.replaceAll(TURNS, ''), UNTITLED);
+
 // Signs of emphasis around words: none within a word, and no `__init__`, `2 * 3` or `*.ts`.
 const EMPHASIS = /(?<![\p{L}\p{N}*_])(\*{1,3}|_)(?=["'“‘(¿¡\p{L}\p{N}])([^*_]*[^*_\s])\1(?![\p{L}\p{N}*_])/gu;
 
@@ -104,7 +108,7 @@ export function newSession(agentId: string, sessionId: string, first: string, at
     key: sessionKey(agentId, sessionId),
     agentId,
     sessionId,
-    title: seenOr(title, UNTITLED),
+    title: titled(title),
     createdAt: at,
     updatedAt: at,
     headId: null,
