@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { axe } from './axe.ts';
+import { launchBrowser } from './browser.ts';
+import { startPerch } from './harness.ts';
+
+/** Those that no link of the sidebar's groups leads to. */
+const BESIDE = ['/', '/settings', '/devices', '/compare', '/incognito'];
+
+verifies(
+  'app/accessible',
+  'axe finds nothing on any page with data in it, light and dark',
+  async () => {
+    await using perch = await startPerch();
+    await using browser = await launchBrowser();
+    const page = await browser.page(`${perch.url}/?demo`);
+    await page.getByText('This is a demo.').waitFor();
+    const links = page.locator('nav details a[href^="/"]');
+    const paths = [...BESIDE, ...(await links.evaluateAll((all) => all.map((link) => new URL((link as HTMLAnchorElement).href).pathname)))];
+    expect(paths.length).toBeGreaterThan(20);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      for (const path of paths) {
+        await page.goto(`${perch.url}${path}?demo`);
+        await page.getByText('This is a demo.').waitFor();
+        // What comes later has its own place in the order of headings, and colours that fade in.
+        await expect.poll(() => axe(page), { message: `${path} ${colorScheme}`, timeout: 10_000 }).toEqual([]);
+      }
+    }
+    expect(browser.complaints).toEqual([]);
+  },
+  300_000,
+);
