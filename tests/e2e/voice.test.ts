@@ -5,6 +5,7 @@ import { until } from '../support/gateway.ts';
 import { standInEngine } from '../support/stand-in-engine.ts';
 import { answered, ask, replies } from './answered.ts';
 import { axe } from './axe.ts';
+import { launchBrowser } from './browser.ts';
 import { connected, LINKED } from './connected.ts';
 import { type FakeHearing, type FakeVoices, withHearing, withVoices } from './fake-speech.ts';
 import { shoot } from './shoot.ts';
@@ -131,6 +132,17 @@ describe('voices', () => {
     await part.getByLabel('Speed').selectOption({ label: 'As usual' });
     expect(await page.evaluate(() => localStorage.getItem('perch.voice'))).toBe(null);
     await page.close();
+  });
+
+  verifies('voice/choice', 'without voices and without a bridge the settings say what it takes, and that is no error', async () => {
+    await using browser = await launchBrowser();
+    const page = await browser.page(`${chat.perch.url}/settings#voice`);
+    const part = page.getByRole('region', { name: 'Voice' });
+    await part.getByText('This browser has no voices, and the gateway’s need the bridge.').waitFor();
+    expect(await part.getByRole('alert').count()).toBe(0);
+    expect(await part.getByRole('link', { name: 'Link this browser' }).getAttribute('href')).toBe('#connection');
+    await shoot(page, 'no-bridge');
+    expect(await axe(page)).toEqual([]);
   });
 
   const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });

@@ -1,10 +1,10 @@
 import { fromBase64 } from '#shared/base64.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
 import type { BrowserHappened, BrowserTab } from '#shared/rpc/methods/browser.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Input, InputQueue } from '#lib/browser/input-queue.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { needsBridge } from '#lib/gateway/needs-bridge.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { saveFile } from '#lib/save-file.ts';
 import { announcer } from './announcer.svelte.ts';
@@ -138,7 +138,5 @@ class DrivenBrowser {
     Object.assign(this, { tabs: [], answer: null, downloads: [], dialogs: [], problem: null });
   }
 }
-
-const needsBridge = (error: unknown): boolean => error instanceof RpcError && error.extra.details?.['reason'] === 'needs-bridge';
 
 export const drivenBrowser = new DrivenBrowser();
