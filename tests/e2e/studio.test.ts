@@ -51,6 +51,23 @@ verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async ()
     { kind: 'polygon', points: corners.slice(0, 3).map((corner) => [...corner]) },
   ]);
   expect(list).toHaveLength(drags.length + 5);
+  // Enter closes one, too.
+  for (const [x, y] of [
+    [400, 50],
+    [460, 50],
+    [430, 120],
+  ] as const)
+    await page.mouse.click(x, y);
+  await page.keyboard.press('Enter');
+  expect(await last(page)).toMatchObject({
+    kind: 'polygon',
+    points: [
+      [400, 50],
+      [460, 50],
+      [430, 120],
+    ],
+  });
+  await page.keyboard.press('Control+z');
   await page.keyboard.press('e');
   await drag(page, [280, 52], [380, 52]);
   expect((await shapes(page)).map(({ kind }) => kind)).not.toContain('marker');

@@ -84,8 +84,10 @@ const heldAt = ({ shiftKey, ctrlKey, metaKey, pointerType }: PointerEvent): Held
   touch: pointerType === 'touch',
 });
 
-interface Keyed extends Pointed {
+interface Keyed extends Omit<Pointed, 'active'> {
   readonly drawing: Drawing;
+  /** Whether gestures are wanted now, of this key. */
+  readonly active: (event: KeyboardEvent) => boolean;
   /** What presses and lets go. */
   readonly press: readonly string[];
 }
@@ -102,7 +104,7 @@ export function listenToKeys(target: HTMLElement, cross: HTMLElement, { drawing,
   target.addEventListener(
     'keydown',
     (event) => {
-      if (!active() || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!active(event) || event.ctrlKey || event.metaKey || event.altKey) return;
       const { x, y, width, height } = drawing.page;
       at ??= { x: x + width / 2, y: y + height / 2 };
       const step = event.shiftKey ? 1 : STEP;

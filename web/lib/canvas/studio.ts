@@ -206,6 +206,7 @@ export class Studio extends StudioActions {
   /** What Enter does: applies a crop, closes a polygon, writes in the text that is chosen. */
   enter(): boolean {
     if (this.#tool === 'crop') return (this.applyCrop(), true);
+    if (this.polygon.closable) return (this.polygon.close(this), true);
     const [only] = this.chosen;
     return this.#tool === 'select' && this.selection.length === 1 && only !== undefined && this.editText(only.id);
   }

@@ -237,7 +237,9 @@ export abstract class StudioCore implements Bench {
     const pointed = { ground: view, gestures: this.#gestures(), signal };
     const giveUp = listenToPointers(surface, { ...pointed, active: () => !pinching() });
     const drawn = (): boolean => !['select', 'hand', 'crop'].includes(this.inHand);
-    listenToKeys(surface, cross, { ...pointed, drawing: this.drawing, active: drawn, press: ['Enter'] });
+    // Whose corners come from the mouse has no cross in sight that Enter could press at: it closes the polygon.
+    const closes = ({ key }: KeyboardEvent): boolean => key === 'Enter' && cross.hidden && this.polygon.closable;
+    listenToKeys(surface, cross, { ...pointed, drawing: this.drawing, active: (event) => drawn() && !closes(event), press: ['Enter'] });
     const sized = new ResizeObserver(([entry]) => {
       if (entry) view.resize(Math.round(entry.contentRect.width), Math.round(entry.contentRect.height));
     });

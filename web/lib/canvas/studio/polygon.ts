@@ -4,7 +4,7 @@ import type { Point } from '#shared/canvas/path.ts';
 import { type Bench, type Gesture, reachOf } from './bench.ts';
 import type { Held, Sample } from '../pointing.ts';
 
-/** A polygon under way: each press adds a corner; one on the first corner, or a second on the last, closes it. */
+/** A polygon under way: each press adds a corner; one on the first corner, or a second on the last, closes it, and so does Enter. */
 export class PolygonTool {
   #corners: Point[] = [];
   #at: Point | undefined;
@@ -12,6 +12,11 @@ export class PolygonTool {
   /** Whether there is one under way. */
   get begun(): boolean {
     return this.#corners.length > 0;
+  }
+
+  /** Whether its corners make one already. */
+  get closable(): boolean {
+    return this.#corners.length >= 3;
   }
 
   begin(bench: Bench, first: Sample, held: Held): Gesture {
@@ -49,9 +54,10 @@ export class PolygonTool {
 
   /** Makes a polygon of the corners; of fewer than three, none. */
   close(bench: Bench): void {
+    const { closable } = this;
     const points = this.#corners;
     this.stop(bench);
-    if (points.length < 3) return;
+    if (!closable) return;
     const { color, strokeWidth, fill } = bench.look;
     bench.editor.add('polygon', { points: points.map(([x, y]): [number, number] => [x, y]), color, strokeWidth, fill });
     bench.say(bench.words.drawn('polygon'));
