@@ -9,6 +9,21 @@ import { shoot } from './shoot.ts';
 describe('what a model thinks', () => {
   const at = answered();
 
+  verifies('app/reasoning', 'a model that answers nothing, or only thinks, is said to', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    at.model.answer('');
+    await ask(page, 'Anything?');
+    await replies(page).getByText('The model answered nothing.').waitFor();
+    const answer = at.model.begin();
+    await ask(page, 'And now?');
+    await answer.think('What could be said?');
+    await answer.end();
+    await replies(page).nth(1).getByText('The model answered nothing.').waitFor();
+    await shoot(page, 'nothing');
+    await page.close();
+  });
+
   verifies('app/reasoning', 'in sight while it comes, one line then, and inside it Markdown that runs nothing', async () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
