@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
+import { focused } from './accessibility.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
@@ -28,8 +29,9 @@ describe('a tool that waits for a person', () => {
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
 
     await ask('never-said');
-    await waiting.getByRole('button', { name: 'Deny' }).click();
+    await waiting.getByRole('button', { name: 'Deny' }).press('Enter');
     await waiting.waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('Message');
     const cards = page.getByRole('article', { name: 'Reply' }).locator('summary').filter({ hasText: 'exec' });
     const denied = cards.filter({ hasText: 'denied' });
     await denied.waitFor();
