@@ -117,7 +117,7 @@ describe('behind the bridge', () => {
     await page.getByRole('textbox', { name: /^Key/ }).fill('sk-ant-app');
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('Anthropic answers, with 1 model').waitFor();
-    await page.getByRole('button', { name: 'Make default' }).click();
+    await page.getByRole('button', { name: 'Make default', exact: true }).click();
     await page.goto(`${perch.url}/`);
     await connected(page, LINKED);
     await ask(page, 'hi there');

@@ -11,6 +11,8 @@ const PROGRAM = ['nats-server', '/usr/sbin/nats-server'].find((name) => spawnSyn
 export const hasNats = PROGRAM !== undefined;
 export const NATS_PROGRAM = PROGRAM ?? 'nats-server';
 
+const STARTS = 10;
+
 /** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
 export interface TestNats extends AsyncDisposable {
   url: string;
@@ -57,9 +59,12 @@ export async function natsServer({
     port,
     configure,
     async start() {
-      if (isRunning()) return;
-      child = spawn(NATS_PROGRAM, ['-c', file], { stdio: 'ignore' });
-      while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
+      // A port that was free may be somebody's own end of a connection by now, for a moment.
+      for (let tries = 1; !isRunning(); tries++) {
+        if (tries > STARTS) throw new Error('nats-server has ended');
+        child = spawn(NATS_PROGRAM, ['-c', file], { stdio: 'ignore' });
+        while (!(await answers(port)) && isRunning());
+      }
     },
     async stop() {
       if (!child || !isRunning()) return;
