@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as dial, createServer } from 'node:net';
@@ -10,8 +11,6 @@ import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-
 const PROGRAM = ['nats-server', '/usr/sbin/nats-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 export const hasNats = PROGRAM !== undefined;
 export const NATS_PROGRAM = PROGRAM ?? 'nats-server';
-
-const STARTS = 10;
 
 /** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
 export interface TestNats extends AsyncDisposable {
@@ -59,12 +58,9 @@ export async function natsServer({
     port,
     configure,
     async start() {
-      // A port that was free may be somebody's own end of a connection by now, for a moment.
-      for (let tries = 1; !isRunning(); tries++) {
-        if (tries > STARTS) throw new Error('nats-server has ended');
-        child = spawn(NATS_PROGRAM, ['-c', file], { stdio: 'ignore' });
-        while (!(await answers(port)) && isRunning());
-      }
+      if (isRunning()) return;
+      child = spawn(NATS_PROGRAM, ['-c', file], { stdio: 'ignore' });
+      while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
     },
     async stop() {
       if (!child || !isRunning()) return;
@@ -84,14 +80,20 @@ export async function natsServer({
   return server;
 }
 
+/** Below those that a system gives to its own ends of connections: one of these would be somebody's by the time that it is listened on. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('there is no port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** Whether a server says who it is there, which is the first that a NATS server does. */
