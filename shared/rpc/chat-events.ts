@@ -8,6 +8,8 @@ const chat = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
 export const chatEvents = {
   /** `offset`: length of the run's text before this delta, in UTF-16 units, so that a reader who joins late neither repeats nor misses any. */
   'chat.delta': z.object({ ...chat, delta: z.string(), role: z.literal('assistant'), offset: z.number().int() }),
+  /** The tools of the calls that the model is writing, until `chat.tool_call` tells of them all. A try that failed leaves none. */
+  'chat.tool_pending': z.object({ ...chat, tools: z.array(z.string()) }),
   'chat.tool_call': z.object({ ...chat, tool: z.string(), args: z.record(z.string(), z.unknown()), toolCallId: z.string() }),
   'chat.tool_result': z.object({ ...chat, tool: z.string(), result: z.unknown(), toolCallId: z.string(), isError: z.boolean().optional() }),
   'chat.done': z.object({ ...chat, usage, messageId: z.string() }),

@@ -408,7 +408,10 @@ describe('tools', () => {
     });
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'time?' });
-    expect(events.filter(({ event }) => event.startsWith('chat.tool')).map(({ event, payload }) => [event, payload.tool])).toEqual([
+    expect(
+      events.filter(({ event }) => event.startsWith('chat.tool')).map(({ event, payload }) => [event, payload.tool ?? payload.tools]),
+    ).toEqual([
+      ['chat.tool_pending', ['current_time']],
       ['chat.tool_call', 'current_time'],
       ['chat.tool_result', 'current_time'],
     ]);

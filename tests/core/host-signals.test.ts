@@ -29,7 +29,7 @@ describe('what other hosts tell of their runs', () => {
     await until(() => texts().length > 1);
     expect(texts()).toEqual(['0:abcd', '4:e']);
     expect((await client.call('chat.history', { sessionId: 'main' })).runs).toEqual([
-      { runId: 'run-q', text: 'abcde', reasoning: '', calls: [] },
+      { runId: 'run-q', text: 'abcde', reasoning: '', calls: [], pending: [] },
     ]);
     expect(sync.sent).toHaveLength(1);
   });

@@ -120,7 +120,9 @@ describe('a run with Anthropic', () => {
       'user tool_result,tool_result',
     ]);
     expect(
-      events.flatMap(({ event, payload }) => (event.startsWith('chat.tool') ? [`${event} ${String(payload.toolCallId)}`] : [])),
+      events.flatMap(({ event, payload }) =>
+        event.startsWith('chat.tool_') && event !== 'chat.tool_pending' ? [`${event} ${String(payload.toolCallId)}`] : [],
+      ),
     ).toEqual(['chat.tool_call toolu_1', 'chat.tool_call toolu_2', 'chat.tool_result toolu_1', 'chat.tool_result toolu_2']);
     // Twice 600 at 4 dollars, 400 at 0.2 and 100 at 20 for a million.
     const cost = 0.00896;

@@ -8,14 +8,24 @@ export interface ToldModel extends AsyncDisposable {
   /** The next answer, whole; with its usage as the server of OpenAI tells it, where that is given. */
   answer(text: string, usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number }): void;
   /** The next answer, piece by piece: `more` resolves once the piece is on its way. */
-  begin(): { think(text: string): Promise<void>; more(text: string): Promise<void>; end(): Promise<void> };
+  begin(): Answering;
   /** Cuts all its connections. */
   hangUp(): void;
 }
 
+/** An answer that is being written. */
+export interface Answering {
+  think(text: string): Promise<void>;
+  more(text: string): Promise<void>;
+  /** A piece of a call of a tool, whose name comes with the first; the arguments are JSON. */
+  call(part: { name?: string; arguments: string }): Promise<void>;
+  end(): Promise<void>;
+}
+
 const chunk = (delta: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-const END = `${chunk({}, 'stop')}data: [DONE]\n\n`;
+const ended = (finish: string): string => `${chunk({}, finish)}data: [DONE]\n\n`;
+const END = ended('stop');
 
 /** `listed`: what its server tells of it, beside its name. */
 export async function startToldModel(listed: object = {}): Promise<ToldModel> {
@@ -37,6 +47,7 @@ export async function startToldModel(listed: object = {}): Promise<ToldModel> {
     begin() {
       const { promise, resolve } = Promise.withResolvers<ServerResponse>();
       answers.push(resolve);
+      let finish = 'stop';
       return {
         async think(text) {
           (await promise).write(chunk({ reasoning_content: text }));
@@ -44,8 +55,13 @@ export async function startToldModel(listed: object = {}): Promise<ToldModel> {
         async more(text) {
           (await promise).write(chunk({ content: text }));
         },
+        async call(part) {
+          finish = 'tool_calls';
+          const id = part.name === undefined ? {} : { id: 'call_told' };
+          (await promise).write(chunk({ tool_calls: [{ index: 0, ...id, function: part }] }));
+        },
         async end() {
-          (await promise).end(END);
+          (await promise).end(ended(finish));
         },
       };
     },

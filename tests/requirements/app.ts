@@ -29,6 +29,8 @@ export const app = [
       'Earlier versions of messages and replies are paged through by pointer and keys; other tabs follow, and the chat goes on there.',
     'app/reasoning':
       'What a model thinks shows as one line that opens, its newest words in sight while they come; it is there after a reload, and nothing in it runs.',
+    'app/tool-cards':
+      'A tool’s card is there from the first piece that the model writes of the call, and says how it stands: pending, running, awaiting approval, done, failed or denied.',
     'app/spent':
       'A reply says what it took in tokens and money, in full in its details; how full the model’s context is shows at a glance, with numbers and a way to summarise.',
     'app/more': 'A reply is copied as Markdown or plain text; a message has a link, and a new chat goes on from it.',

@@ -62,18 +62,30 @@ export function streamed(text: string, { cuts = [], ends = 'close', onCancel }: 
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** All that a provider gives to a request, and what ended it where that was an error. */
-export async function outcomeOf(
-  provider: Provider,
-  request: ModelRequest,
-  signal = new AbortController().signal,
-): Promise<{ events: ModelEvent[]; text: string; error: unknown }> {
-  const events: ModelEvent[] = [];
-  let error: unknown;
+/** What came of one answer. */
+export interface Outcome {
+  events: ModelEvent[];
+  /** The tools of calls that were begun, as they were told with each piece; not among the events. */
+  calling: string[][];
+  text: string;
+  /** What ended it where that was an error. */
+  error: unknown;
+}
+
+/** All that a provider gives to a request. */
+export const outcomeOf = (provider: Provider, request: ModelRequest, signal = new AbortController().signal): Promise<Outcome> =>
+  heard(() => provider.stream(request, signal));
+
+export async function heard(answer: () => AsyncIterable<ModelEvent>): Promise<Outcome> {
+  const outcome: Outcome = { events: [], calling: [], text: '', error: undefined };
   try {
-    for await (const event of provider.stream(request, signal)) events.push(event);
+    for await (const event of answer()) {
+      if (event.type === 'calling') outcome.calling.push(event.tools);
+      else outcome.events.push(event);
+      if (event.type === 'text') outcome.text += event.text;
+    }
   } catch (thrown) {
-    error = thrown;
+    outcome.error = thrown;
   }
-  return { events, error, text: events.map((event) => (event.type === 'text' ? event.text : '')).join('') };
+  return outcome;
 }

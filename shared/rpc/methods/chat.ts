@@ -24,7 +24,16 @@ const message = z.string().min(1, 'must not be empty').max(LIMITS.maxMessageChar
 const idempotencyKey = z.string().min(1).max(256).optional();
 
 const completed = z.object({ completed: z.literal(true), sessionId: z.string(), runId: z.string(), messageId: z.string(), usage });
-const emits = ['chat.recalled', 'chat.reasoning', 'chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;
+const emits = [
+  'chat.recalled',
+  'chat.reasoning',
+  'chat.delta',
+  'chat.tool_pending',
+  'chat.tool_call',
+  'chat.tool_result',
+  'chat.done',
+  'chat.error',
+] as const;
 /** A call of a tool by a run that is under way. */
 const callUnder = toolCall.extend({
   /** Length of the run's text before it, UTF-16 units. */
@@ -34,7 +43,14 @@ const callUnder = toolCall.extend({
 });
 export type CallUnder = z.infer<typeof callUnder>;
 
-const runUnder = z.object({ runId: z.string(), text: z.string(), reasoning: z.string(), calls: z.array(callUnder) });
+const runUnder = z.object({
+  runId: z.string(),
+  text: z.string(),
+  reasoning: z.string(),
+  calls: z.array(callUnder),
+  /** Tools of the calls that its model is writing. */
+  pending: z.array(z.string()),
+});
 /** A run that is under way, as far as it has come. */
 export type RunUnder = z.infer<typeof runUnder>;
 

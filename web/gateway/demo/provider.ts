@@ -63,7 +63,11 @@ function played(writer: ChunkWriter, line: Line, counted: Counted, signal: Abort
 function* eventsOf(writer: ChunkWriter, line: Line, counted: Counted): Generator<string, undefined> {
   for (const word of wordsOf(line.reasoning ?? '')) yield writer.reasoning(0, word);
   for (const word of wordsOf(line.text)) yield writer.text(0, word);
-  for (const call of line.calls) yield writer.toolCall(0, call);
+  for (const call of line.calls) {
+    yield writer.toolCall(0, call);
+    // As long as a model would be writing its arguments.
+    for (const _ of JSON.stringify(call.args).matchAll(/.{1,4}/gs)) yield '';
+  }
   yield writer.finish(0, finishOf(line)) + writer.end(counted);
 }
 

@@ -7,7 +7,8 @@ export interface ToolUse {
   tool: string;
   args: Record<string, unknown>;
   result: string | null;
-  state: 'running' | 'done' | 'error' | 'denied';
+  /** `pending`: the model is writing the call. */
+  state: 'pending' | 'running' | 'done' | 'error' | 'denied';
   /** Its result is too large for a history, and has not been fetched. */
   leftOut?: { messageId: string; bytes: number };
 }

@@ -75,6 +75,7 @@ export class Chat {
       gateway.on('chat.recalled', (event) => this.#mine(event) && (this.#run(event.runId).recalled = event.memories)),
       gateway.on('chat.reasoning', (event) => this.#mine(event) && this.#run(event.runId).think(event.delta, event.offset)),
       gateway.on('chat.delta', (event) => this.#mine(event) && this.#onDelta(event)),
+      gateway.on('chat.tool_pending', (event) => this.#mine(event) && this.#run(event.runId).toolsPending(event.tools)),
       gateway.on('chat.tool_call', (event) => this.#mine(event) && this.#run(event.runId).toolCall(event)),
       gateway.on('chat.tool_result', (event) => this.#mine(event) && this.#run(event.runId).toolResult(event)),
       gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),

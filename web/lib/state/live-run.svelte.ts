@@ -19,6 +19,8 @@ export class LiveRun {
 
   /** What has come; `segments` follows it with the next frame. */
   #parts: Segment[] = [];
+  /** Tools of the calls that the model is writing: they stand below what has come. */
+  #pending: readonly string[] = [];
   /** Text received in all, in UTF-16 units, over all steps. */
   #length = 0;
   /** Thoughts received in all, likewise. */
@@ -33,7 +35,7 @@ export class LiveRun {
   }
 
   /** Takes over what has come so far; what is here already stays. */
-  catchUp({ text, reasoning, calls }: RunUnder): void {
+  catchUp({ text, reasoning, calls, pending }: RunUnder): void {
     this.think(reasoning, 0);
     for (const { id: toolCallId, tool, args, at, result } of calls) {
       this.add(text.slice(0, at), 0);
@@ -41,6 +43,7 @@ export class LiveRun {
       if (result !== null) this.toolResult({ toolCallId, result });
     }
     this.add(text, 0);
+    this.toolsPending(pending);
   }
 
   /** Adds a piece that begins at `offset` of the run's text. False when a piece before it is missing. */
@@ -65,9 +68,16 @@ export class LiveRun {
     this.#show();
   }
 
+  toolsPending(tools: readonly string[]): void {
+    if (tools.length > 0) this.#thoughtEnds();
+    this.#pending = tools;
+    this.#show();
+  }
+
   toolCall({ toolCallId, tool, args }: Pick<EventPayload<'chat.tool_call'>, 'toolCallId' | 'tool' | 'args'>): void {
     if (this.#use(toolCallId)) return;
     this.#thoughtEnds();
+    this.#pending = [];
     this.#parts.push({ kind: 'tool', use: { id: toolCallId, tool, args, result: null, state: 'running' } });
     this.#show();
   }
@@ -154,7 +164,12 @@ export class LiveRun {
       this.#frame = undefined;
       if (now - this.#shownAt < SHOW_EVERY_MS) return this.#show();
       this.#shownAt = now;
-      this.segments = [...this.#parts];
+      this.segments = [...this.#parts, ...this.#pending.map(pendingCall)];
     });
   }
 }
+
+const pendingCall = (tool: string, at: number): Segment => ({
+  kind: 'tool',
+  use: { id: `pending:${at}`, tool, args: {}, result: null, state: 'pending' },
+});

@@ -139,7 +139,7 @@ export class AnthropicAssembler implements Assembler {
     const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
     // What was refused is not to be done: a call may have been cut off within its arguments.
     const refused = this.#refusal !== undefined;
-    const calls = refused ? [] : blocks.filter(({ type, name }) => type === 'tool_use' && name !== ANSWER_TOOL);
+    const calls = refused ? [] : blocks.filter(isCall);
     const thoughts = blocks.flatMap(thoughtOf);
     const out: ModelEvent[] = calls.map(({ id, name, json }) => toolCall(this.#provider, { id, tool: name, json }, this.#tellsUnread));
     if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
@@ -164,6 +164,7 @@ export class AnthropicAssembler implements Assembler {
     this.#blocks.set(at, begun);
     if (begun.name === ANSWER_TOOL) this.#answer ??= at;
     if (type === 'text' && text) return [{ type: 'text', text }];
+    if (isCall(begun)) return [this.#calling()];
     return type === 'thinking' && thinking ? [{ type: 'reasoning', text: thinking }] : [];
   }
 
@@ -182,10 +183,14 @@ export class AnthropicAssembler implements Assembler {
       case 'input_json_delta':
         begun.json += partial_json ?? '';
         if (at === this.#answer) return partial_json ? [{ type: 'text', text: partial_json }] : [];
-        return [];
+        return isCall(begun) ? [this.#calling()] : [];
       default:
         return [];
     }
+  }
+
+  #calling(): ModelEvent {
+    return { type: 'calling', tools: [...this.#blocks.values()].filter(isCall).map(({ name }) => name) };
   }
 
   /** Figures of a later event are of the whole answer so far. */
@@ -201,6 +206,8 @@ export class AnthropicAssembler implements Assembler {
     });
   }
 }
+
+const isCall = ({ type, name }: Partial): boolean => type === 'tool_use' && name !== ANSWER_TOOL;
 
 function thoughtOf({ type, thinking, signature, data }: Partial): Record<string, unknown>[] {
   if (type === 'thinking') return [{ type, thinking, signature }];

@@ -100,7 +100,9 @@ describe('a stream that is well', () => {
       { type: 'thinking', thinking: 'Let me see', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'eHh4' },
     ];
-    expect((await said(named(...events))).events).toEqual([
+    const answer = await said(named(...events));
+    expect(answer.calling).toEqual([['add'], ['add'], ['add', 'now'], ['add', 'now'], ['add', 'now']]);
+    expect(answer.events).toEqual([
       { type: 'reasoning', text: 'Let me ' },
       { type: 'reasoning', text: 'see' },
       { type: 'tool_call', call: { id: 'toolu_1', tool: 'add', args: { a: 1, b: 2 } } },

@@ -118,6 +118,7 @@ export class ChatAssembler implements Assembler {
     if (content) out.push({ type: 'text', text: content });
     if (part.refusal) out.push({ type: 'refusal', text: part.refusal });
     for (const call of part.tool_calls ?? []) this.#collect(call);
+    if (part.tool_calls?.length) out.push({ type: 'calling', tools: this.#calls.filter(Boolean).map(({ name }) => name) });
     return out;
   }
 

@@ -122,7 +122,7 @@ export class GoogleAssembler implements Assembler {
     if (part.functionCall) {
       const { id, name, args } = part.functionCall;
       this.#calls.push({ id: id || newCallId(), tool: name, args: args ?? {} });
-      return [];
+      return [{ type: 'calling', tools: this.#calls.map(({ tool }) => tool) }];
     }
     if (!part.text) return [];
     return [part.thought ? { type: 'reasoning', text: part.text } : { type: 'text', text: part.text }];

@@ -63,7 +63,7 @@ describe('a stream that is well', () => {
   verifies('providers/google-stream', 'thoughts, and tool calls side by side; the signed turn goes back as it came', async () => {
     const first = { functionCall: { id: 'f1', name: 'add', args: { a: 1 } }, thoughtSignature: 'c2ln' };
     const second = { functionCall: { name: 'now' } };
-    const { events, error } = await said(
+    const { events, calling, error } = await said(
       unnamed(
         chunk([{ text: 'Let me ', thought: true }]),
         chunk([{ text: 'see', thought: true }]),
@@ -73,6 +73,7 @@ describe('a stream that is well', () => {
       ),
     );
     expect(error).toBeUndefined();
+    expect(calling).toEqual([['add'], ['add', 'now']]);
     expect(events).toEqual([
       { type: 'reasoning', text: 'Let me ' },
       { type: 'reasoning', text: 'see' },

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
+import { heard, type Outcome } from '../../../../tests/support/streamed.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
@@ -30,27 +31,12 @@ const ask = (model: string, rest: Partial<ModelRequest> = {}): ModelRequest => (
   ...rest,
 });
 
-interface Outcome {
-  text: string;
-  events: ModelEvent[];
-  error: unknown;
-}
-
-async function run(
+const run = (
   request: ModelRequest,
   options: Parameters<typeof provider>[0] = {},
   signal = new AbortController().signal,
-): Promise<Outcome> {
-  const events: ModelEvent[] = [];
-  let error: unknown;
-  try {
-    const retrying = { clock: options.clock ?? hasty, signal, random: () => 1 };
-    for await (const event of retriedStream(() => provider(options).stream(request, signal), retrying)) events.push(event);
-  } catch (thrown) {
-    error = thrown;
-  }
-  return { events, error, text: events.map((event) => (event.type === 'text' ? event.text : '')).join('') };
-}
+): Promise<Outcome> =>
+  heard(() => retriedStream(() => provider(options).stream(request, signal), { clock: options.clock ?? hasty, signal, random: () => 1 }));
 
 const lastRequest = () => upstream.requests.at(-1);
 
@@ -94,7 +80,9 @@ describe('a stream that is well', () => {
   });
 
   it('assembles tool calls', async () => {
-    expect((await run(ask('tool'))).events).toEqual([
+    const { events, calling } = await run(ask('tool'));
+    expect(calling).toEqual([['get_weather'], ['get_weather'], ['get_weather']]);
+    expect(events).toEqual([
       { type: 'tool_call', call: { id: 'call_1', tool: 'get_weather', args: { city: 'Köln' } } },
       { type: 'finish', reason: 'tool_calls' },
     ]);

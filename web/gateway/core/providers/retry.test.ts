@@ -3,28 +3,29 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
 import { mayPass, waitOf } from './openai-errors.ts';
-import { ProviderError } from './provider.ts';
+import { type ModelEvent, ProviderError } from './provider.ts';
 import { retried, retriedStream } from './retry.ts';
 
 const busy = (retryAfterMs?: number): ProviderError => new ProviderError('busy', { status: 503, retryable: true, retryAfterMs });
+const text = (said: string): ModelEvent => ({ type: 'text', text: said });
 const signal = new AbortController().signal;
 
 /** Starts that throw in turn; after the last comes 'ok'. */
-function failing(...errors: readonly unknown[]): { start: () => AsyncGenerator<string>; tries: () => number } {
+function failing(...errors: readonly unknown[]): { start: () => AsyncGenerator<ModelEvent>; tries: () => number } {
   let tries = 0;
   return {
     tries: () => tries,
     async *start() {
       const error = errors[tries++];
       if (error !== undefined) throw error;
-      yield 'ok';
+      yield text('ok');
     },
   };
 }
 
-async function all(source: AsyncIterable<string>): Promise<string[]> {
+async function all(source: AsyncIterable<ModelEvent>): Promise<string[]> {
   const out: string[] = [];
-  for await (const each of source) out.push(each);
+  for await (const each of source) out.push(each.type === 'text' ? each.text : each.type);
   return out;
 }
 
@@ -60,16 +61,26 @@ describe('tries', () => {
 
   verifies('chat/tries', 'never again once something has come', async () => {
     let tries = 0;
-    const got: string[] = [];
-    const start = async function* (): AsyncGenerator<string> {
+    const got: ModelEvent[] = [];
+    const start = async function* (): AsyncGenerator<ModelEvent> {
       tries++;
-      yield 'some';
+      yield text('some');
       throw busy();
     };
     await expect(async () => {
       for await (const each of retriedStream(start, { clock: systemClock, signal, random: () => 0 })) got.push(each);
     }).rejects.toThrow('busy');
-    expect([tries, got]).toEqual([1, ['some']]);
+    expect([tries, got]).toEqual([1, [text('some')]]);
+  });
+
+  verifies('chat/tries', 'again where only a call was begun', async () => {
+    let tries = 0;
+    const start = async function* (): AsyncGenerator<ModelEvent> {
+      yield { type: 'calling', tools: ['look'] };
+      if (++tries === 1) throw busy();
+      yield text('ok');
+    };
+    expect(await all(retriedStream(start, { clock: systemClock, signal, random: () => 0 }))).toEqual(['calling', 'calling', 'ok']);
   });
 
   it('are over at once for what does not pass', async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { ProviderError } from './provider.ts';
+import { type ModelEvent, ProviderError } from './provider.ts';
 import { pause } from './watchdog.ts';
 
 /** The longest waits before the second and the third try, in milliseconds; how long it is within that is chance. */
@@ -36,13 +36,13 @@ export async function retried<T>(work: () => Promise<T>, retrying: Retrying): Pr
   }
 }
 
-/** What `start` yields; started up to three times, but never again once something has come. */
-export async function* retriedStream<T>(start: () => AsyncIterable<T>, retrying: Retrying): AsyncGenerator<T> {
+/** What `start` yields; started up to three times, but never again once something has come that readers keep. */
+export async function* retriedStream(start: () => AsyncIterable<ModelEvent>, retrying: Retrying): AsyncGenerator<ModelEvent> {
   for (let attempt = 0; ; attempt++) {
     let begun = false;
     try {
       for await (const item of start()) {
-        begun = true;
+        begun ||= item.type !== 'calling';
         yield item;
       }
       return;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
-import type { ModelEvent, ModelRequest, Provider } from '../providers/provider.ts';
+import { type ModelEvent, type ModelRequest, type Provider, ProviderError } from '../providers/provider.ts';
 import { type Generation, type GenerationEvent, generate } from './generate.ts';
 
 /** A provider that says these events, one list to each call; `asked` is what it was asked. */
@@ -107,6 +107,53 @@ verifies(
     ]);
   },
 );
+
+const calling = (...tools: string[]): ModelEvent => ({ type: 'calling', tools });
+
+verifies('chat/pending-calls', 'are told when they change; a try that failed leaves none', async () => {
+  let tries = 0;
+  const provider: Provider = {
+    ...says(),
+    async *stream() {
+      if (++tries === 1) {
+        yield calling('look');
+        throw new ProviderError('busy', { status: 503, retryable: true });
+      }
+      if (tries > 2) return yield* [{ type: 'text' as const, text: 'ok' }, end];
+      yield* [calling('look'), calling('look'), calling('look', 'look'), call('1'), call('2'), end];
+    },
+  };
+  const { clock, ended, events } = started(provider, async () => 'seen', { random: () => 1 });
+  await clock.waitsFor(600);
+  clock.advance(600);
+  await ended;
+  const told = events.flatMap((event) => (event.type === 'calling' ? [event.tools] : event.type === 'tool_call' ? [event.call.id] : []));
+  expect(told).toEqual([['look'], [], ['look'], ['look', 'look'], '1', '2']);
+});
+
+verifies('chat/pending-calls', 'a model that writes a long call is not silent', async () => {
+  const pieces = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  const provider: Provider = {
+    ...says(),
+    async *stream({ messages }) {
+      if (messages.length > 1) return yield* [{ type: 'text' as const, text: 'ok' }, end];
+      for (const { promise } of pieces) {
+        await promise;
+        yield calling('look');
+      }
+      yield* [call('1'), end];
+    },
+  };
+  const { clock, ended, events } = started(provider, async () => 'seen');
+  for (const { resolve } of pieces) {
+    await clock.waitsFor(60_000);
+    clock.advance(40_000);
+    resolve();
+    await clock.waitsFor(60_000);
+  }
+  await ended;
+  expect(events.at(-1)).toMatchObject({ type: 'end' });
+});
 
 verifies(
   'chat/steps',

@@ -77,6 +77,8 @@ export type GenerationEvent =
   | { type: 'reasoning'; text: string }
   /** From here on another model answers. */
   | { type: 'model'; key: string }
+  /** The tools of the calls that the model is writing; told anew when they change. */
+  | { type: 'calling'; tools: string[] }
   | { type: 'tool_call'; call: ToolCall }
   | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
   /** One provider call has ended: its text and the calls that it asks for. */
@@ -208,6 +210,7 @@ async function* answered(
   { count, visibleTo, shorten }: Answering,
 ): AsyncGenerator<GenerationEvent, Answer> {
   const { messages, tools } = run;
+  let calling = '';
   for (;;) {
     const { provider, model, key } = chain.current;
     const answer: Answer = { text: '', calls: [], kept: undefined, reasoningTokens: undefined, reason: 'stop' };
@@ -237,6 +240,10 @@ async function* answered(
         } else if (event.type === 'reasoning') {
           thoughts += event.text;
           yield event;
+        } else if (event.type === 'calling') {
+          const told = event.tools.join();
+          if (told !== calling) yield event;
+          calling = told;
         } else if (event.type === 'tool_call') answer.calls.push(event);
         else if (event.type === 'keep') answer.kept = event.kept;
         else if (event.type === 'usage') [usage, answer.reasoningTokens] = [event.usage, event.reasoningTokens];
@@ -285,6 +292,8 @@ async function* watched(
   const tooLong = (): void =>
     silence.abort(new ProviderError(`${provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true, silent: true }));
   try {
+    // A try before this one may have begun some.
+    yield { type: 'calling', tools: [] };
     for (;;) {
       const cancel = run.clock.after(silenceMs, tooLong);
       let next;

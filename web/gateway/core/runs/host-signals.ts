@@ -18,6 +18,7 @@ const runEvent = z.discriminatedUnion('event', [
   told('chat.recalled'),
   told('chat.reasoning'),
   told('chat.delta'),
+  told('chat.tool_pending'),
   told('chat.tool_call'),
   told('chat.tool_result'),
   told('chat.done'),

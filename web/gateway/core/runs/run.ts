@@ -49,6 +49,8 @@ export class Run {
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: LeftMessages;
   readonly #calls: CallUnder[] = [];
+  /** Tools of the calls that the model is writing. */
+  #pending: string[] = [];
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
@@ -134,7 +136,7 @@ export class Run {
 
   /** What the model has thought so far, over all steps. */
   get underWay(): RunUnder {
-    return { runId: this.id, text: this.text, reasoning: this.#thoughts.text, calls: this.#calls };
+    return { runId: this.id, text: this.text, reasoning: this.#thoughts.text, calls: this.#calls, pending: this.#pending };
   }
 
   get ids(): { sessionId: string; agentId: string; runId: string } {
@@ -249,7 +251,12 @@ export class Run {
             // Those before were another model's.
             this.#thoughts.next();
             break;
+          case 'calling':
+            this.#pending = event.tools;
+            this.#emit({ event: 'chat.tool_pending', payload: { ...this.ids, tools: event.tools } });
+            break;
           case 'step':
+            this.#pending = [];
             this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model, ...this.#thoughts.fields });
             this.#inTools = event.calls.length > 0;
             if (this.#inTools) {

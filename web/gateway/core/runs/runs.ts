@@ -45,7 +45,7 @@ export class Runs {
     const { foreign } = this.#deps;
     const current = this.#lanes.current(key);
     if (current?.started) return [current.underWay];
-    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '', calls: [] }));
+    return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '', calls: [], pending: [] }));
   }
 
   /** A run is under way or waits in a session, here or on another host. */
