@@ -67,6 +67,8 @@ export const events = {
     server: z.string(),
     tool: z.string(),
     runId: z.string().nullable(),
+    /** The model's call, where a model has asked. */
+    toolCallId: z.string().optional(),
     progress: z.number(),
     total: z.number().optional(),
     message: z.string().optional(),

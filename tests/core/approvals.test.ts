@@ -49,7 +49,7 @@ describe("an agent's command", () => {
     await using exec = await lendExec();
     await using gw = await testGateway({
       bridge: exec.bridge,
-      model: calls(['exec', { command: 'sh', args: ['-c', 'echo out; echo err >&2; exit 3'] }]),
+      model: calls(['exec', { command: 'sh', args: ['-c', 'echo out; echo err >&2; exit 3'], purpose: ' To see it fail ' }]),
     });
     const { client, events } = await gw.client();
     const stranger = await as(gw, 'app:other', 'own');
@@ -59,6 +59,7 @@ describe("an agent's command", () => {
       tool: 'exec',
       args: { command: 'sh', args: ['-c', 'echo out; echo err >&2; exit 3'], workingDir: join(exec.home, 'workspace') },
       summary: `Run sh -c "echo out; echo err >&2; exit 3" in ${join(exec.home, 'workspace')}`,
+      purpose: 'To see it fail',
       agentId: 'main',
       sessionId: 's1',
       status: 'pending',
@@ -71,6 +72,7 @@ describe("an agent's command", () => {
     expect(told(gw).map((text) => JSON.parse(text) as unknown)).toEqual([
       { requestId: approval.requestId, status: 'failed', exitCode: 3, stdout: 'out\n', stderr: 'err\n' },
     ]);
+    expect(approval.toolCallId).toBe(events.find(({ event }) => event === 'chat.tool_call')?.payload['toolCallId']);
     expect(kinds(events)).toEqual(
       expect.arrayContaining(['exec.requested', 'approval.requested', 'exec.resolved', 'approval.resolved', 'exec.output']),
     );

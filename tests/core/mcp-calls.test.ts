@@ -80,7 +80,9 @@ describe('a call of a tool', () => {
     await start(at.client, 'all', real('everything', 'stdio'));
     await at.use('mcp__all__trigger-long-running-operation', { duration: 1, steps: 2 });
     const told = at.events.filter(({ event }) => event === 'mcp.progress').map(({ payload }) => payload);
-    expect(told[0]).toMatchObject({ server: 'all', tool: 'trigger-long-running-operation', progress: 1, total: 2 });
+    const toolCallId = at.events.find(({ event }) => event === 'chat.tool_call')?.payload['toolCallId'];
+    expect(toolCallId).toMatch(/^call_/);
+    expect(told[0]).toMatchObject({ server: 'all', tool: 'trigger-long-running-operation', toolCallId, progress: 1, total: 2 });
   });
 });
 

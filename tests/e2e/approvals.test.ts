@@ -14,13 +14,14 @@ describe('a tool that waits for a person', () => {
     const page = await linkedPage(at.browser, at.perch);
     const ask = async (word: string): Promise<void> => {
       const composer = page.getByRole('textbox', { name: 'Message' });
-      await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"]}`);
+      await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"], "purpose": "To hear ${word}"}`);
       await composer.press('Enter');
     };
     const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
     await ask('said-once');
     await waiting.waitFor();
-    expect(await waiting.textContent()).toContain('said-once');
+    expect(await waiting.textContent()).toContain('echo said-once');
+    expect(await waiting.textContent()).toContain('The agent says why: To hear said-once');
     await page.getByRole('article', { name: 'Reply' }).getByText('awaiting approval').waitFor();
     await shoot(page, 'approval');
     await waiting.getByRole('button', { name: 'Allow once' }).click();

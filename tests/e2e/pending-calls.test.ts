@@ -7,7 +7,7 @@ import { shoot } from './shoot.ts';
 describe('a call that a model writes', () => {
   const at = answered();
 
-  verifies('app/tool-cards', 'is in sight from its first piece, and after a reload; then it runs, and what it gave is there', async () => {
+  verifies('app/tool-card', 'is in sight from its first piece, and after a reload; then it runs, and what it gave is there', async () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
     const card = replies(page).locator('.tool');
@@ -30,7 +30,7 @@ describe('a call that a model writes', () => {
     await page.close();
   });
 
-  verifies('app/tool-cards', 'goes with the reply where that is stopped before it is whole', async () => {
+  verifies('app/tool-card', 'goes with the reply where that is stopped before it is whole', async () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
     const answer = at.model.begin();

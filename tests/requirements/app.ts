@@ -23,14 +23,13 @@ export const app = [
       'Two or three models answer the same messages side by side, each in a chat of its own with its times, tokens and Stop; one can be gone on with.',
     'app/scroll':
       'The end of a reply that is written is followed until the reader moves up, by wheel, touch, keys or the bar; then nothing moves the view, a button leads back past 200 px, and the end pins again.',
-    'app/tool-card': 'The card of a tool says what it was called with; while a command runs, what it writes is in sight as it comes.',
+    'app/tool-card':
+      'The card of a tool is there from the first piece that the model writes of the call, and says what it was called with; while a command runs, what it writes is in sight as it comes.',
     'app/streams-and-stops': 'Text streams in; Stop stops and keeps the partial reply.',
     'app/versions':
       'Earlier versions of messages and replies are paged through by pointer and keys; other tabs follow, and the chat goes on there.',
     'app/reasoning':
       'What a model thinks shows as one line that opens, its newest words in sight while they come; it is there after a reload, and nothing in it runs.',
-    'app/tool-cards':
-      'A tool’s card is there from the first piece that the model writes of the call, and says how it stands: pending, running, awaiting approval, done, failed or denied.',
     'app/spent':
       'A reply says what it took in tokens and money, in full in its details; how full the model’s context is shows at a glance, with numbers and a way to summarise.',
     'app/more': 'A reply is copied as Markdown or plain text; a message has a link, and a new chat goes on from it.',

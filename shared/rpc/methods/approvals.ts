@@ -13,6 +13,10 @@ export const approval = z.object({
   agentId: agentId.nullable(),
   sessionId: sessionId.nullable(),
   runId: z.string().nullable(),
+  /** The model's call that waits. */
+  toolCallId: z.string().optional(),
+  /** What a command is for, as the model says. */
+  purpose: z.string().optional(),
   status: z.enum(['pending', 'approved', 'denied', 'expired', 'cancelled']),
   createdAt: z.number(),
   expiresAt: z.number(),

@@ -16,6 +16,10 @@ export const execRequest = z.object({
   sessionId: sessionId.nullable(),
   /** The run that waits for it. */
   runId: z.string().nullable(),
+  /** The model's call that it is of. */
+  toolCallId: z.string().optional(),
+  /** What it is for, as the model says. */
+  purpose: z.string().optional(),
   status: execStatus,
   createdAt: z.number(),
   expiresAt: z.number(),

@@ -1,6 +1,4 @@
 import type { EventPayload } from '#shared/rpc/events.ts';
-import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
-import type { ToolUse } from '#lib/chat/items.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 
 type Piece = EventPayload<'exec.output'>;
@@ -12,7 +10,7 @@ const MOST = 8_000;
 export class CommandOutput {
   text = $state('');
   readonly #runId: string;
-  readonly #args: ToolUse['args'];
+  readonly #toolCallId: string;
   #id: string | undefined;
   /** Requests that are not this one's. */
   readonly #others = new Set<string>();
@@ -21,9 +19,9 @@ export class CommandOutput {
   /** What comes while it is read from the start. */
   #pieces: Piece[] | undefined;
 
-  constructor(runId: string, args: ToolUse['args']) {
+  constructor(runId: string, toolCallId: string) {
     this.#runId = runId;
-    this.#args = args;
+    this.#toolCallId = toolCallId;
   }
 
   /** Follows it until the result is called. */
@@ -54,20 +52,12 @@ export class CommandOutput {
   async #load(): Promise<void> {
     if (this.#id === undefined) {
       const { requests } = await gateway.call('exec.list', {});
-      this.#id = requests.find((request) => this.#isOwn(request))?.requestId;
+      this.#id = requests.find(({ runId, toolCallId }) => runId === this.#runId && toolCallId === this.#toolCallId)?.requestId;
       for (const { requestId } of requests) if (requestId !== this.#id) this.#others.add(requestId);
       if (this.#id === undefined) return;
     }
     const { stdout = '', stderr = '' } = (await gateway.call('exec.get', { requestId: this.#id })).request;
     this.#read = { stdout: stdout.length, stderr: stderr.length };
     this.text = (stdout + stderr).slice(-MOST);
-  }
-
-  /** A request does not name its call: it is of the same run, and asks for the same. */
-  #isOwn({ runId, command, args, endedAt }: ExecRequest): boolean {
-    const words = this.#args['args'] ?? [];
-    return (
-      runId === this.#runId && endedAt === undefined && command === this.#args['command'] && JSON.stringify(args) === JSON.stringify(words)
-    );
   }
 }

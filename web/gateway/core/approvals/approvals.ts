@@ -70,7 +70,7 @@ export class Approvals {
   }
 
   /** Resolves when a person has approved; rejects with a sentence for the model where one has not, and with the signal's reason. */
-  async ask({ tool, args, summary }: ToolQuestion, { agentId, sessionKey, runId, signal }: ToolContext): Promise<void> {
+  async ask({ tool, args, summary }: ToolQuestion, { agentId, sessionKey, runId, toolCallId, signal }: ToolContext): Promise<void> {
     const { vault, clock, fault } = this.#deps;
     const at = clock.now();
     const id = crypto.randomUUID();
@@ -91,6 +91,7 @@ export class Approvals {
         agentId,
         sessionId: sessionKey === null ? null : (sessionKey.split('/')[1] ?? null),
         runId,
+        ...(toolCallId === undefined ? {} : { toolCallId }),
         status: 'pending',
         createdAt: at,
         expiresAt: at + EXPIRES_MS,

@@ -102,7 +102,10 @@ export class ExecRequests {
   }
 
   /** Makes a request, which waits, or runs at once where a stored policy covers exactly this command. Rejects without a bridge, and with `INVALID_PARAMS` for what cannot run. */
-  async create({ command, args, workingDir, approved = false, ...who }: Wanted, signal: AbortSignal): Promise<ExecRequest> {
+  async create(
+    { command, args, workingDir, purpose, toolCallId, approved = false, ...who }: Wanted,
+    signal: AbortSignal,
+  ): Promise<ExecRequest> {
     const { bridge, vault, clock } = this.#deps;
     const asked = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
     const resolved = await bridge.call(execPort, 'exec.resolve', asked, { signal });
@@ -112,6 +115,8 @@ export class ExecRequests {
       ...asked,
       ...resolved,
       ...who,
+      ...(purpose === undefined ? {} : { purpose }),
+      ...(toolCallId === undefined ? {} : { toolCallId }),
       requestId: crypto.randomUUID(),
       status: 'pending',
       createdAt: at,

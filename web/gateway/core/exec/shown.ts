@@ -16,7 +16,8 @@ export const approvalOf = ({ origin: _, replica: __, ...approval }: ApprovalReco
 
 /** A command as an entry among the approvals: it is kept once, as its request. */
 export function commandApproval(request: ExecRequest): Approval {
-  const { requestId, command, args, workingDir, agentId, sessionId, runId, status, createdAt, expiresAt, resolvedAt, reason } = request;
+  const { requestId, command, args, workingDir, agentId, sessionId, runId, status, createdAt, expiresAt, resolvedAt } = request;
+  const { toolCallId, purpose, reason } = request;
   return {
     id: requestId,
     requestId,
@@ -30,6 +31,8 @@ export function commandApproval(request: ExecRequest): Approval {
     createdAt,
     expiresAt,
     ...(resolvedAt === undefined ? {} : { resolvedAt }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(purpose === undefined ? {} : { purpose }),
     ...(reason === undefined ? {} : { reason }),
   };
 }

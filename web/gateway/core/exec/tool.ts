@@ -24,14 +24,16 @@ export const execTool = ({ desk, policy }: { desk(): Promise<Desk>; policy(tool:
       command: commandName.describe('The program: a name or a path'),
       args: commandArgs.default([]).describe('Its arguments, each as it is'),
       workingDir: commandDir.optional().describe('An absolute directory; where it is left out, a folder for such work'),
+      purpose: z.string().trim().max(1000).optional().describe('One sentence for the person who has to approve: what it is for'),
     }),
     effect: ({ command, args }) => `Run ${commandLine(command, args)}`,
     asks: true,
-    async run({ command, args, workingDir }, { agentId, sessionKey, runId, signal }) {
+    async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, signal }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const approved = policy(tool) === 'auto';
       const { exec } = await desk();
-      const request = await exec.perform({ command, args, workingDir, agentId, sessionId, runId, approved }, signal);
+      const wanted = { command, args, workingDir, purpose: purpose || undefined, agentId, sessionId, runId, toolCallId, approved };
+      const request = await exec.perform(wanted, signal);
       if (request.status !== 'completed' && request.status !== 'failed') throw refusal('The command', request);
       return forModel(request);
     },

@@ -6,6 +6,9 @@ export interface Wanted {
   agentId: string | null;
   sessionId: string | null;
   runId: string | null;
+  /** The model's call, and what it says the command is for. */
+  toolCallId?: string | undefined;
+  purpose?: string | undefined;
   /** It needs no approval: the tool's policy is `auto`. */
   approved?: boolean;
   /** The connection that asked: it is told what becomes of the command, whatever else it is told of. */

@@ -83,7 +83,7 @@ export class ServerRequests {
   }
 
   /** Tells of a call's progress. */
-  progress(server: string, tool: string, { runId, sessionKey }: ToolContext): (progress: Progress) => void {
+  progress(server: string, tool: string, { runId, toolCallId, sessionKey }: ToolContext): (progress: Progress) => void {
     const { hub, clock } = this.#deps;
     let told = -PROGRESS_MS;
     return ({ progress, total, message }) => {
@@ -91,6 +91,7 @@ export class ServerRequests {
       if (now - told < PROGRESS_MS) return;
       told = now;
       const more = {
+        ...(toolCallId === undefined ? {} : { toolCallId }),
         ...(total === undefined ? {} : { total }),
         ...(message === undefined ? {} : { message: withoutMiddle(message, 500) }),
       };

@@ -106,6 +106,8 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
   let contextTokens = 0;
+  /** Of the calls so far. */
+  const ids = new Set<string>();
   /** Results that came with pictures. */
   const shown = new Set<ModelMessage>();
   /** What a model is asked with: the server of one that sees no pictures would refuse those that tools took. */
@@ -146,7 +148,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
     // Some models call tools that they were not offered: those calls nobody answers.
-    const wanted = last ? [] : distinct(answer.calls);
+    const wanted = last ? [] : distinct(answer.calls, ids);
     const calls = wanted.map(({ call }) => call);
     yield { type: 'step', text, calls };
     if (calls.length === 0) {

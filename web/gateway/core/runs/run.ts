@@ -228,7 +228,7 @@ export class Run {
         clock,
         shares: this.#shares,
         runTool: (call, signal, show) =>
-          tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, principal, only, signal, send, show }),
+          tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, toolCallId: call.id, principal, only, signal, send, show }),
       })) {
         if (event.type !== 'reasoning') this.#thoughts.pause();
         switch (event.type) {

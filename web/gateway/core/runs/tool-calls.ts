@@ -22,9 +22,8 @@ export interface Done {
   pictures: readonly Picture[];
 }
 
-/** Calls that can be told apart: results go back by their ids, and a branch with two of one id is refused by servers from then on. */
-export function distinct(calls: readonly AskedCall[]): AskedCall[] {
-  const ids = new Set<string>();
+/** Calls that can be told apart, also from those of `ids`, earlier ones of the run, to which they are added: results go back by them, and a branch with two of one id is refused by servers from then on. */
+export function distinct(calls: readonly AskedCall[], ids: Set<string>): AskedCall[] {
   return calls.map(({ call, unread }) => {
     const id = call.id === '' || ids.has(call.id) ? newCallId() : call.id;
     ids.add(id);

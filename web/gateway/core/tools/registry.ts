@@ -12,6 +12,8 @@ export interface ToolContext {
   sessionKey: string | null;
   /** Null in a stateless call. */
   runId: string | null;
+  /** The id of the model's call; not there where no model has asked. */
+  toolCallId?: string | undefined;
   principal: string;
   /** Names and patterns of the only tools that the run may use; all that its agent may where left out. */
   only?: readonly string[] | undefined;
