@@ -49,7 +49,7 @@ const SCENES: readonly Scene[] = [
   { cue: /\bdark(er)?\b/i, before: `The same page for the evening:\n\n${counterPage('#10201d', '#e6f2ee')}` },
   {
     cue: /\b(run|tests?|command|approv\w*)\b/i,
-    tool: { name: 'exec', args: { command: 'npm', args: ['test'] } },
+    tool: { name: 'exec', args: { command: 'npm', args: ['test'], purpose: 'To see whether the project’s tests pass' } },
     before: 'I would run the tests of the project. Nothing runs before you have approved it.',
     after: (answer) =>
       /"exitCode":\s*0/.test(answer)

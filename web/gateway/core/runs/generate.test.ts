@@ -127,7 +127,9 @@ verifies('chat/pending-calls', 'are told when they change; a try that failed lea
   await clock.waitsFor(600);
   clock.advance(600);
   await ended;
-  const told = events.flatMap((event) => (event.type === 'calling' ? [event.tools] : event.type === 'tool_call' ? [event.call.id] : []));
+  const told = events.flatMap((event): (string[] | string)[] =>
+    event.type === 'calling' ? [event.tools] : event.type === 'tool_call' ? [event.call.id] : [],
+  );
   expect(told).toEqual([['look'], [], ['look'], ['look', 'look'], '1', '2']);
 });
 
