@@ -39,6 +39,7 @@ describe('the journal’s port', () => {
       wantsAll: false,
       stale: false,
       vaultKey: VAULT_KEY,
+      shared: false,
       cluster: null,
     });
     const record = setting('theme', 'a');
@@ -67,6 +68,15 @@ describe('the journal’s port', () => {
       expect(gateway.lines.join()).not.toContain('word');
     },
   );
+
+  verifies('vault.cluster/known-to-be-shared', 'whoever opens it is told whether other machines have the vault too', async () => {
+    await using gateway = await startTestBridge();
+    const host = await replica(gateway);
+    const told = async () => (await host.call('journal.open', { origin: 'a', schema: 1, position: null })).shared;
+    expect(await told()).toBe(false);
+    Object.assign(gateway.journal, { examine: () => Promise.reject(new Error('not asked')) });
+    expect(await told()).toBe(true);
+  });
 
   it('one that pushes without a pause still hears of the others, once for each change', async () => {
     await using gateway = await startTestBridge();

@@ -99,7 +99,7 @@ export class JournalPort {
         // Behind the answer, which says up to where it must read.
         setImmediate(() => this.#tell(replica, journal.head));
         const cluster = await this.#browserWay();
-        return { ...opened, vaultKey, ...(cluster !== undefined && { cluster }) };
+        return { ...opened, vaultKey, shared: journal.examine !== undefined, ...(cluster !== undefined && { cluster }) };
       },
       'journal.pull': async ({ after, limit }) => {
         const own = current();

@@ -89,6 +89,8 @@ export const journalCalls = {
       vaultKey: z.string().optional(),
       /** How a browser reaches the cluster that the vault is shared over, for when this bridge is not there (`BrowserWay`); null: not at all. */
       cluster: z.unknown().optional(),
+      /** Whether other machines have the vault too; a bridge before this field does not say it. */
+      shared: z.boolean().optional(),
     }),
     docs: 'Says who the replica is and how far it has read; the first call.',
     policy: { scope: 'write' },

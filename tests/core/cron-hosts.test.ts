@@ -9,7 +9,6 @@ import { script, testGateway, until } from '../support/gateway.ts';
 import { TestHosts } from '../support/hosts.ts';
 
 const START = new FakeClock().now();
-const FACTS = { servers: [], state: 'shared' as const, problem: null, unsent: 0, seen: null };
 const half = script(['half', { wait: new Promise(() => {}) }]);
 const lostRun = (jobId: string, tick: number, change: Partial<JobRunRecord> = {}): JobRunRecord => ({
   id: `${jobId}@${tick}`,
@@ -167,15 +166,15 @@ describe('among hosts', () => {
     async () => {
       await using gw = await standing();
       gw.sync.fence = 2;
-      gw.sync.facts = FACTS;
+      gw.sync.isShared = true;
       const jobRuns = gw.vault.collection('jobRuns');
       await jobRuns.put(lostRun(gw.jobId, START + MINUTE));
       expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The host went away before it began' }]);
       expect(gw.calls).toHaveLength(0);
-      gw.sync.facts = null;
+      gw.sync.isShared = undefined;
       await jobRuns.put(lostRun(gw.jobId, START + 2 * MINUTE));
       expect((await gw.ended(2)).map(({ status }) => status)).toEqual(['failed', 'failed']);
-      gw.sync.journal = { journal: {}, hosts: [] } as unknown as typeof gw.sync.journal;
+      gw.sync.isShared = false;
       await jobRuns.put(lostRun(gw.jobId, START + 3 * MINUTE));
       await goesOn(gw.clock, () => gw.calls.length === 1);
       expect((await gw.ended(3)).map(({ status }) => status)).toEqual(['failed', 'failed', 'completed']);
@@ -212,9 +211,7 @@ describe('among hosts', () => {
 
   verifies('cron/one-executor', 'where other machines have the vault too, one that cannot ask them runs nothing', async () => {
     await using gw = await standing();
-    gw.sync.facts = FACTS;
-    gw.sync.set({ state: 'catching-up' });
-    gw.sync.set({ state: 'synced' });
+    gw.sync.isShared = true;
     gw.sync.set({ state: 'failing' });
     await gw.pass(3 * MINUTE, 5000);
     gw.sync.set({ role: 'none', state: 'away' });

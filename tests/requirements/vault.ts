@@ -121,6 +121,7 @@ export const vault = [
       'With no server, wrong credentials, a deleted stream, or one that an operator has changed, a browser goes on by itself, says what is wrong, and what waited goes out once it can',
     'vault.cluster/browser-leases': 'Of browsers without a bridge and hosts of bridges one has a lease, and who has gone loses it',
     'vault.cluster/browser-over': 'A browser goes from its bridge to the cluster and back without losing or doubling anything',
+    'vault.cluster/known-to-be-shared': 'A host knows from its opening whether other machines have its vault too',
     'vault.cluster/browser-joins':
       'A browser without a bridge makes a vault or joins one by its words, shows how it stands, and leaves with everything kept',
   }),

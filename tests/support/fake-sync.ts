@@ -13,6 +13,8 @@ export class FakeSync implements SyncPort {
   /** Whether `signal` reaches somebody. */
   delivers = true;
   journal: Awaited<ReturnType<SyncPort['info']>> = null;
+  /** What `shared` says. */
+  isShared: boolean | undefined = false;
   facts: Awaited<ReturnType<SyncPort['cluster']>> = null;
 
   constructor(state: Partial<SyncState> = {}) {
@@ -44,6 +46,10 @@ export class FakeSync implements SyncPort {
 
   async info(): ReturnType<SyncPort['info']> {
     return this.journal;
+  }
+
+  shared(): boolean | undefined {
+    return this.isShared;
   }
 
   async cluster(): ReturnType<SyncPort['cluster']> {

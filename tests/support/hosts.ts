@@ -82,6 +82,7 @@ export class TestHosts {
       reached: (seq) => replicator.reached(seq),
       info: () => replicator.info(),
       cluster: () => replicator.cluster(),
+      shared: () => replicator.shared(),
       claim: (runId, executor) => replicator.claim(runId, executor),
       lease: (name, ttlMs) => replicator.lease(name, ttlMs),
       release: (name, fence) => replicator.release(name, fence),

@@ -48,6 +48,7 @@ export class MemoryJournal {
           wantsAll: !known,
           stale: false,
           vaultKey: 'A'.repeat(43),
+          shared: false,
         };
       },
       'journal.pull': async ({ after, limit }) => {

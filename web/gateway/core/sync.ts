@@ -11,6 +11,8 @@ export interface SyncPort {
   info(): Promise<{ journal: JournalInfo; hosts: AttachedHost[] } | null>;
   /** How the vault stands with its other machines; null where it is on one alone, or no bridge says it. */
   cluster(): Promise<ClusterFacts | null>;
+  /** Whether other machines have the vault too, as was said when it was opened last; undefined where nobody has. */
+  shared(): boolean | undefined;
   /** Resolves when everything up to that sequence number of the journal (`JournalInfo`, `head`) has been read, or after some seconds, or when the bridge is gone. */
   reached(seq: number): Promise<void>;
   /**

@@ -165,6 +165,7 @@ export class StreamLine {
       schema: this.#schema,
       wantsAll: seq === 0,
       stale: false,
+      shared: true,
     };
   }
 

@@ -45,6 +45,7 @@ export class Exchange {
   /** When an attachment was given to the journal, by its hash. */
   readonly #uploaded = new Map<string, number>();
   #position: Position | undefined;
+  #shared: boolean | undefined;
   /** The newest sequence number heard of. */
   #head = 0;
   /** The newest that was given to a change made here. */
@@ -73,6 +74,11 @@ export class Exchange {
     return this.#live && this.seq >= this.#written ? this.#position : undefined;
   }
 
+  /** Whether other machines have the vault too, where that was said. */
+  get shared(): boolean | undefined {
+    return this.#shared;
+  }
+
   get seq(): number {
     return this.#position?.seq ?? 0;
   }
@@ -84,6 +90,7 @@ export class Exchange {
     if (!position) this.#replica.pushed = '';
     const opened = await this.#line.call('journal.open', { origin: this.#replica.origin, schema, name, position });
     if (opened.schema > schema) return false;
+    this.#shared = opened.shared;
     const vaultKey = opened.vaultKey ?? this.#line.vaultKey;
     if (vaultKey !== undefined) await this.#replica.adoptKey(vaultKey);
     if (opened.vaultKey !== undefined) this.#options.onbridge(opened.vaultKey, opened.cluster);

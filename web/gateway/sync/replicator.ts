@@ -53,6 +53,7 @@ export class Replicator implements SyncPort {
   #state: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
   #line: JournalLine | undefined;
   #exchange: Exchange | undefined;
+  #shared: boolean | undefined;
   #leaving = false;
   #retryMs = FIRST_RETRY_MS;
   #cancelRetry = (): void => {};
@@ -90,6 +91,10 @@ export class Replicator implements SyncPort {
   async cluster(): ReturnType<SyncPort['cluster']> {
     const facts = (await this.#line?.call('journal.cluster', {}).catch(() => null))?.cluster;
     return facts ? { ...facts, unsent: facts.unsent + this.#outbox.size } : null;
+  }
+
+  shared(): boolean | undefined {
+    return this.#shared;
   }
 
   async claim(runId: string, executor: string): Promise<number | null> {
@@ -225,6 +230,7 @@ export class Replicator implements SyncPort {
     try {
       const current = await exchange.open();
       if (this.#exchange !== exchange) return;
+      this.#shared = exchange.shared;
       this.#replica.refusal = current ? undefined : new VaultReadOnly(OUTDATED);
       if (!current) return this.#tell({ state: 'outdated', role: 'none', progress: null, problem: OUTDATED });
       await this.#keep();

@@ -249,7 +249,7 @@ export class Scheduler {
       const outcome = await outcomeOf(vault, run, { key: sessionKey(run.agentId ?? MAIN, run.sessionId ?? MAIN), principal: CRON });
       const isNewest = !runs.some(({ scheduledAt, manual }) => !manual && scheduledAt > run.scheduledAt);
       // Nothing of it had begun: its tick is due as before.
-      if (!outcome && isNewest && !run.manual && (await turn.mayRepeat(run.replica === vault.replica))) await records.remove([run]);
+      if (!outcome && isNewest && !run.manual && turn.mayRepeat(run.replica === vault.replica)) await records.remove([run]);
       else await records.change(run.id, { completedAt: clock.now(), ...(outcome ?? { status: 'failed', error: NOT_BEGUN }) });
       changed(run.jobId);
       any = true;

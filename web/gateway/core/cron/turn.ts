@@ -16,9 +16,6 @@ export class Turn {
   readonly #unwatch: () => void;
   /** The last that was heard of who serves. */
   #role: 'holder' | 'replica' | 'none' = 'none';
-  /** Whether other machines have the vault too, as the bridge said last: who cannot ask them then runs nothing. */
-  #isShared = false;
-  #isIn = false;
   /** Since when the line is cut, monotonic. */
   #cutAt: number | undefined;
   /** Leases that somebody else had before, and since when they are this host's. */
@@ -56,7 +53,8 @@ export class Turn {
   /** Takes what is due for this host alone: its fence; null: not now, and perhaps never, as another host has it. `id`: the same on every host. */
   async take(id: string): Promise<number | null> {
     const sync = this.#sync;
-    if (sync?.state().state !== 'synced') return this.serves() && !this.#isShared ? ALONE : null;
+    // Who cannot ask the other machines runs nothing.
+    if (sync?.state().state !== 'synced') return this.serves() && !sync?.shared() ? ALONE : null;
     const fence = await sync.lease(`cron:${id}`, LEASE_MS);
     if (fence === null || fence === 1) return fence;
     const now = this.#clock.monotonic();
@@ -84,21 +82,12 @@ export class Turn {
   }
 
   /** Whether what another host has left under way, and nothing shows that it did it, is to be done once more: a machine that is only cut off may be at it. */
-  async mayRepeat(isOwnReplica: boolean): Promise<boolean> {
-    return isOwnReplica || !this.#sync || (await this.#askShared()) === false;
-  }
-
-  /** Undefined where nobody answers: then it is not known to be on one machine. */
-  async #askShared(): Promise<boolean | undefined> {
-    if ((await this.#sync?.cluster()) != null) return true;
-    return (await this.#sync?.info()) == null ? undefined : false;
+  mayRepeat(isOwnReplica: boolean): boolean {
+    return isOwnReplica || !this.#sync || this.#sync.shared() === false;
   }
 
   #note(): void {
     const state = this.#sync?.state();
-    const isIn = state?.state === 'synced';
-    if (isIn && !this.#isIn) void this.#askShared().then((isShared) => (this.#isShared = isShared ?? this.#isShared));
-    this.#isIn = isIn;
     if (state && state.role !== 'none') this.#role = state.role;
     if (state?.state === 'away') this.#cutAt ??= this.#clock.monotonic();
     else this.#cutAt = undefined;
