@@ -179,11 +179,12 @@ export class Exchange {
     const known = state.known(name);
     if (!known || seq > known.seq) return readMessage(cluster, seal, { subject, seq, data });
     if (!isAnew) return undefined;
-    const one = await readMessage(cluster, seal, { subject, seq, data });
-    if (one.known.clock === known.clock) return undefined;
-    // It was replaced on its way here, or the servers have forgotten what they had acknowledged: the stream itself says which.
+    const isAsKnown = (one: Received): boolean => one.known.clock === known.clock && one.known.seq === known.seq;
+    if (isAsKnown(await readMessage(cluster, seal, { subject, seq, data }))) return undefined;
+    // It was replaced on its way here, or the servers have forgotten what they had acknowledged, or number it otherwise now, by which the
+    // next version would be passed over: the stream itself says which.
     const now = await currentMessage(cluster, seal, name);
-    return now?.known.clock === known.clock ? undefined : now;
+    return now && !isAsKnown(now) ? now : undefined;
   }
 
   /** Brings what was received into the journal, and then notes that it is there. */

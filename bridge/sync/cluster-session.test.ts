@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { Presence } from '#shared/sync/nats/presence.ts';
+import { describe, expect, test } from 'vitest';
+import { verifies } from '../../tests/requirements.ts';
+import { until } from '../../tests/support/gateway.ts';
+import { KEY, temporaryFolder, version, versions } from '../journal/fixture.ts';
+import { openJournal } from '../journal/open.ts';
+import { ClusterSession } from './cluster-session.ts';
+import { RecordSeal } from './record-seal.ts';
+import { SyncState } from './state.ts';
+import { is, machine, settings } from './tests/machine.ts';
+import { hasNats } from './tests/nats-server.ts';
+import { threeNodes } from './tests/three-nodes.ts';
+
+if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
+describe.runIf(hasNats)('a connection that stands while the servers lose the end of the stream', () => {
+  verifies(
+    'vault.cluster/faults',
+    'ends and says so; what it had read past is looked at again by the next one',
+    async () => {
+      await using nats = await threeNodes();
+      await using other = await machine(settings(nats.urls));
+      await other.journal.push(versions(3), 'a');
+      await is(other, 'shared');
+      using folder = temporaryFolder();
+      const seal = new RecordSeal(KEY);
+      const journal = await openJournal({ dir: folder.dir, vaultKey: KEY });
+      const state = new SyncState(join(folder.dir, 'sync-state.sqlite'));
+      let isShared = false;
+      const connect = (stop: AbortSignal): Promise<void> =>
+        new ClusterSession({
+          ...{ options: { nats: settings(nats.urls), lookMs: 20 }, journal, seal, state, presence: new Presence(seal, () => []) },
+          ...{ schema: () => 1, sawSchema: () => {}, onschema: async () => {}, onforeign: () => {}, onsent: () => {} },
+          onconnected: () => {},
+          onstate: (told) => (isShared = told === 'shared'),
+        }).run(stop);
+      const stop = new AbortController();
+      try {
+        const first = connect(stop.signal);
+        await until(() => isShared && state.subjects === 3, 'all that the stream has', 20_000);
+        const { read } = state.marks;
+        // As if each had been read once more, and then the servers had lost that: what they are told again is numbered anew.
+        const known = [...state.all()].flatMap(({ name }) => {
+          const one = state.known(name);
+          return one ? [[name, { ...one, seq: one.seq + 10 }] as const] : [];
+        });
+        state.note(known, { read: read + 10 });
+        await expect(first).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('lost the end of the stream') });
+        expect(state.marks).toMatchObject({ read, doubtful: true });
+
+        const second = connect(stop.signal);
+        await until(() => !state.marks.doubtful, 'no doubt', 40_000);
+        await other.journal.push(
+          [0, 1, 2].map((at) => version(`a${at}`, 2000, 'b')),
+          'b',
+        );
+        const here = async (): Promise<string[]> => (await journal.pull(0, 100)).records.map(({ clock }) => clock);
+        await until(async () => (await here()).every((clock) => clock.endsWith('-b')), 'what was written since', 10_000);
+        expect(await here()).toHaveLength(3);
+        stop.abort();
+        await second;
+      } finally {
+        stop.abort();
+        state.close();
+        await journal.close();
+      }
+    },
+    120_000,
+  );
+});
