@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
-import type { CallUnder, RunUnder } from '#shared/rpc/methods/chat.ts';
+import type { RunUnder } from '#shared/rpc/methods/chat.ts';
 import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
@@ -19,7 +19,7 @@ import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
-import { Thoughts } from './thoughts.ts';
+import { Said } from './said.ts';
 
 const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
@@ -33,8 +33,6 @@ type RunDeps = RunsDeps & {
 /** One generation, from its place in line to its terminal event. */
 export class Run {
   readonly id: string;
-  /** The reply's text so far, over all steps. */
-  text = '';
   started = false;
 
   readonly #key: string;
@@ -48,13 +46,10 @@ export class Run {
   readonly #abort = new AbortController();
   /** Messages that complete steps have left: tool calls and their results. */
   readonly #left: LeftMessages;
-  readonly #calls: CallUnder[] = [];
-  /** Tools of the calls that the model is writing. */
-  #pending: string[] = [];
   /** What the models have used so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
-  readonly #thoughts: Thoughts;
+  readonly #said: Said;
   /** What memory had on the message. */
   #recalled: RecalledMemory[] | undefined;
   #startedAt = 0;
@@ -63,8 +58,6 @@ export class Run {
   #inTools = false;
   /** What it was ended with for the message that steers. */
   #way: RpcError | undefined;
-  /** Text of the step under way. */
-  #stepText = '';
   /** Forgets the events that this run was told of. */
   #told = async (): Promise<void> => {};
 
@@ -75,7 +68,7 @@ export class Run {
     this.#agent = agent;
     this.#place = place;
     this.#deps = deps;
-    this.#thoughts = new Thoughts(() => deps.clock.now());
+    this.#said = new Said({ ids: this.ids, emit: (event) => this.#emit(event), now: () => deps.clock.now() });
     this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now() });
   }
 
@@ -109,7 +102,7 @@ export class Run {
       if ('completed' in found) return found;
       place = await this.#begin(found, at);
       const usage = await this.#answer(place);
-      const { messages, replyId: messageId } = this.#leaves(place, { content: this.#stepText, usage });
+      const { messages, replyId: messageId } = this.#leaves(place, { content: this.#said.stepText, usage });
       await this.#store('done', messages);
       // Gone only now: what a run that failed was told of, the next one is told again.
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
@@ -134,9 +127,14 @@ export class Run {
     }
   }
 
-  /** What the model has thought so far, over all steps. */
+  /** How far it has come. */
   get underWay(): RunUnder {
-    return { runId: this.id, text: this.text, reasoning: this.#thoughts.text, calls: this.#calls, pending: this.#pending };
+    return this.#said.underWay;
+  }
+
+  /** The reply's text so far, over all steps. */
+  get text(): string {
+    return this.#said.text;
   }
 
   get ids(): { sessionId: string; agentId: string; runId: string } {
@@ -175,7 +173,7 @@ export class Run {
       this.#abort.signal.throwIfAborted();
       return this.#deps.steered() ? estimateUsage([], '', this.#model) : await this.#generate(place);
     } catch (error) {
-      if (this.#way === undefined || this.#abort.signal.reason !== this.#way || this.#stepText !== '') throw error;
+      if (this.#way === undefined || this.#abort.signal.reason !== this.#way || this.#said.stepText !== '') throw error;
       return estimateUsage([place.user], this.text, this.#model);
     }
   }
@@ -230,57 +228,45 @@ export class Run {
         runTool: (call, signal, show) =>
           tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, toolCallId: call.id, principal, only, signal, send, show }),
       })) {
-        if (event.type !== 'reasoning') this.#thoughts.pause();
+        if (event.type !== 'reasoning') this.#said.pause();
         switch (event.type) {
           case 'text':
-            this.#write(event.text);
+            this.#said.write(event.text);
             this.#request.onwritten?.(event);
             break;
           case 'refusal':
             // In a chat it is what is said, below what was said before it.
-            this.#write(refused || this.#stepText === '' ? event.text : `\n\n${event.text}`);
+            this.#said.write(refused || this.#said.stepText === '' ? event.text : `\n\n${event.text}`);
             refused = true;
             this.#request.onwritten?.(event);
             break;
           case 'reasoning':
-            this.#think(event.text);
+            this.#said.think(event.text);
             this.#request.onwritten?.(event);
             break;
           case 'model':
             this.#model = event.key;
             // Those before were another model's.
-            this.#thoughts.next();
+            this.#said.otherModel();
             break;
           case 'calling':
-            this.#pending = event.tools;
-            this.#emit({ event: 'chat.tool_pending', payload: { ...this.ids, tools: event.tools } });
+            this.#said.calling(event.tools);
             break;
           case 'step':
-            this.#pending = [];
-            this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model, ...this.#thoughts.fields });
+            this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model, ...this.#said.thoughts });
             this.#inTools = event.calls.length > 0;
-            if (this.#inTools) {
-              this.#stepText = '';
-              this.#thoughts.next();
-            }
+            if (this.#inTools) this.#said.nextStep();
             // Before its tools have effects that a next host would not know of.
             await this.#saveStep();
             break;
           case 'tool_call':
-            this.#calls.push({ ...event.call, at: this.text.length, result: null });
-            this.#emit({
-              event: 'chat.tool_call',
-              payload: { ...this.ids, tool: event.call.tool, args: event.call.args, toolCallId: event.call.id },
-            });
+            this.#said.call(event.call);
             break;
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
             const kept = this.#left.result(call.id, content);
-            // Its beginning, for who comes meanwhile: what is stored at the end has all.
-            for (const under of this.#calls) if (under.id === call.id) under.result = content.slice(0, 8000);
-            const payload = { ...this.ids, tool: call.tool, result, toolCallId: call.id, ...(isError ? { isError } : {}) };
-            this.#emit({ event: 'chat.tool_result', payload });
+            this.#said.result(call, { result, content, isError });
             if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});
             break;
           }
@@ -294,18 +280,6 @@ export class Run {
       stopSaving();
     }
     return usage ?? estimateUsage([], this.text, this.#model);
-  }
-
-  #write(delta: string): void {
-    this.#emit({ event: 'chat.delta', payload: { ...this.ids, delta, role: 'assistant', offset: this.text.length } });
-    this.text += delta;
-    this.#stepText += delta;
-  }
-
-  #think(piece: string): void {
-    const offset = this.#thoughts.text.length;
-    const delta = this.#thoughts.add(piece);
-    if (delta !== '') this.#emit({ event: 'chat.reasoning', payload: { ...this.ids, delta, offset } });
   }
 
   /** What the model is told from memory; readers are told of it before the reply. */
@@ -329,7 +303,7 @@ export class Run {
       elapsedMs,
       ...context,
       ...recalled,
-      ...this.#thoughts.fields,
+      ...this.#said.thoughts,
       ...fields,
       ...this.#files.with(fields.content),
     });
@@ -353,7 +327,7 @@ export class Run {
   async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
     const aborted = error.code === 'ABORTED';
     const { messages, replyId } = this.#leaves(place, {
-      content: this.#stepText,
+      content: this.#said.stepText,
       usage: estimateUsage([place.user], this.text, this.#model),
       ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
     });
@@ -387,7 +361,7 @@ export class Run {
       if (this.text.length <= saved) return;
       saved = this.text.length;
       // The text is on screen and in memory; the run's end tells of a store that fails.
-      this.#deps.vault.runs.savePartial(this.id, this.#stepText).catch(() => {});
+      this.#deps.vault.runs.savePartial(this.id, this.#said.stepText).catch(() => {});
     });
   }
 
