@@ -7,6 +7,7 @@ import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
+import { contractsWithoutDocs } from './web/contracts-without-docs.ts';
 import { loadedWith } from './web/first-load.ts';
 import { jsonSchemasLater, makesJsonSchemas } from './web/json-schemas-later.ts';
 import { literalTables } from './web/literal-tables.ts';
@@ -208,7 +209,7 @@ const config: UserConfig = {
   define: { __PERCH_BUILD__: JSON.stringify(build), __PERCH_VERSION__: JSON.stringify(packageJson.version), __PERCH_DEMO__: String(DEMO) },
   worker: {
     format: 'es',
-    plugins: () => [rankTables(), literalTables(), jsonSchemasLater()],
+    plugins: () => [contractsWithoutDocs(), rankTables(), literalTables(), jsonSchemasLater()],
     // What a worker wants at once comes as one file: its parts, which want some of the same, would cut that into a hundred.
     rolldownOptions: {
       output: {
