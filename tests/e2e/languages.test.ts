@@ -37,6 +37,7 @@ describe('languages', () => {
     const page = await browser.page(at.perch.linkUrl);
     await field(page, 'de').waitFor();
     expect(await spoken(page)).toBe('de ltr');
+    await page.getByRole('button', { name: said('de', 'frame/model_words', 'model_words_guide') }).waitFor();
     expect(browser.complaints).toEqual([]);
   });
 

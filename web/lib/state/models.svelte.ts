@@ -66,8 +66,9 @@ class Models {
       // What was begun after it is newer, but may not know yet what it has found.
       if (nth < this.#taken) return await this.load();
       this.#taken = nth;
-      this.providers = providers;
-      this.list = models;
+      // The gateway calls its guide in English.
+      this.providers = providers.map((each) => (each.kind === 'guide' ? { ...each, name: m.model_words_guide_provider() } : each));
+      this.list = models.map((each) => (each.key === GUIDE_MODEL ? { ...each, display_name: m.model_words_guide() } : each));
       this.pricesAsOf = pricesAsOf;
       this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
       this.fallbacks = Array.isArray(fallbacks) ? fallbacks.filter((key) => typeof key === 'string') : [];
