@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { launchBrowser } from './browser.ts';
 import { linkedPage } from './connected.ts';
+import { startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -74,4 +76,27 @@ describe('backups in the app', () => {
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
+
+  verifies(
+    'backups.app/faults',
+    'while the bridge is away the page says so without an alarm, keeps the list, and goes on by itself',
+    async () => {
+      await using perch = await startPerch({ host: 'tab' });
+      await using browser = await launchBrowser();
+      const page = await linkedPage(browser, perch);
+      await page.goto(`${perch.url}/backups`);
+      const make = page.getByRole('button', { name: 'Back up now' });
+      await make.click();
+      const list = page.getByRole('list', { name: 'Backups' }).getByRole('listitem');
+      await list.getByText(/\d+ records?/).waitFor();
+      await perch.kill('SIGKILL');
+      await page.getByText('it is not there').waitFor();
+      await make.waitFor({ state: 'detached' });
+      expect([await list.count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
+      await shoot(page, 'away');
+      await perch.restart();
+      await make.waitFor();
+      await page.close();
+    },
+  );
 });

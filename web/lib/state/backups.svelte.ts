@@ -2,6 +2,7 @@ import type { BackupEntry } from '#shared/rpc/methods/backup.ts';
 import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { needsBridge } from '#lib/gateway/needs-bridge.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
@@ -14,13 +15,18 @@ class Backups {
   /** The newest first; null before the first answer. */
   list = $state.raw<BackupEntry[] | null>(null);
   problem = $state<Problem | null>(null);
+  /** The bridge is away, and the backups with it. */
+  missing = $state(false);
 
   async load(): Promise<void> {
     try {
       this.list = (await gateway.call('backup.status', {})).backups;
       this.problem = null;
+      this.missing = false;
     } catch (error) {
-      if (!isLost(error)) this.problem = problemOf(error, m.backups_doing_read());
+      if (isLost(error)) return;
+      this.missing = needsBridge(error);
+      this.problem = this.missing ? null : problemOf(error, m.backups_doing_read());
     }
   }
 
