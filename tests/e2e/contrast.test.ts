@@ -100,6 +100,9 @@ describe('contrast', () => {
     await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-settings.png` } : {});
     const link = (path: string) => page.locator(`a[href="${path}"]`).filter({ visible: true }).first();
     expect([await line(link('/settings')), await line(link('/memory'))]).toEqual(['solid', 'none']);
+    expect(await link('/memory').evaluate((seen) => getComputedStyle(seen).borderColor)).toBe(
+      await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor),
+    );
     await page.goto(`${at.perch.url}/usage`);
     await page.getByText('CSV').waitFor();
     const colours = await page
