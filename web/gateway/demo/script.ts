@@ -10,7 +10,7 @@ export interface Line {
 }
 
 interface Scene {
-  /** Words of the person that begin it. */
+  /** Words of the person that begin it: what an empty chat proposes, in each language, and English ones. */
   cue: RegExp;
   tool?: { name: string; args: Record<string, unknown> };
   reasoning?: string;
@@ -78,7 +78,7 @@ const SCENES: readonly Scene[] = [
     after: (answer) => `By the gateway’s clock: \`${answer.slice(0, 200)}\`. That was a real tool, called by a scripted model.`,
   },
   {
-    cue: /\bhash\b/i,
+    cue: /hash|hachage|mieszając|хеш|ハッシュ|哈希/i,
     before: [
       'A hash map turns each key into a number, and the number into a place in a list. To find a key it counts where the key must be, and looks there alone:',
       '',
@@ -93,7 +93,7 @@ const SCENES: readonly Scene[] = [
     ].join('\n'),
   },
   {
-    cue: /\b(note|letter|mail|declines?|meeting)\b/i,
+    cue: /\b(note|letter|mail|declines?|meeting|termin)\b|reuni[óã]|réunion|riunione|spotkani|встреч|اجتماع|会議|会议/i,
     before: [
       '> Hello Robin,',
       '>',
@@ -105,7 +105,7 @@ const SCENES: readonly Scene[] = [
     ].join('\n'),
   },
   {
-    cue: /\b(table|compare|sort|code|example)\b/i,
+    cue: /\b(table|compare|sort|code|example)\b|tabel|tabla|tableau|таблиц|جدول|表/i,
     before: [
       'A scripted model can show how replies look:',
       '',
