@@ -37,7 +37,7 @@ describe('memory in the app', () => {
     const { client } = outside;
     const page = await open('/');
     await page.getByRole('link', { name: 'Memory' }).click();
-    await page.getByText('Nothing is remembered yet.').waitFor();
+    await page.getByText('Nothing is remembered yet').waitFor();
     await shoot(page, 'empty');
     await page.getByRole('button', { name: 'Add a memory' }).click();
     const form = page.getByRole('dialog', { name: 'Add a memory' });
