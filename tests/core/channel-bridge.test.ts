@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
@@ -37,6 +40,24 @@ verifies(
     expect(JSON.stringify([lines, bridge.lines, gw.faults])).not.toContain(token);
   },
 );
+
+verifies('channels/doctor', 'one that is switched on and whose server says nothing is not among those that are well', async () => {
+  await using silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const apiBase = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  await using bridge = await startTestBridge();
+  await using gw = await bridgedGateway({ egress: true });
+  const { client } = await gw.client();
+  await gw.attach(bridge);
+  const set = (enabled: boolean) =>
+    client.call('config.patch', { patch: { channels: { telegram: { enabled, botToken: token, apiBase } } } });
+  const check = async () => (await client.call('doctor.run', {})).checks.find(({ id }) => id === 'channels');
+  await set(true);
+  expect(await check()).toMatchObject({ severity: 'warning', message: 'Switched on, and not connected yet: telegram.' });
+  await set(false);
+  expect(await check()).toMatchObject({ severity: 'ok', message: 'All channels that are switched on are well: webchat.' });
+  silent.closeAllConnections();
+});
 
 verifies(
   ['channels/social', 'channels/switched'],

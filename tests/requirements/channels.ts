@@ -30,7 +30,7 @@ export const channels = [
     'channels/rate-limit': 'After a 429 a platform is left alone until it says, and the status tells when.',
     'channels/once': 'No message is answered twice and none is lost, whatever the platform repeats or breaks off.',
     'channels/one-executor': 'One host runs a channel; a hand-over, a death and a restart lose no message and answer none twice.',
-    'channels/doctor': 'The doctor tells of channels that are switched on and in error, or that do not run.',
+    'channels/doctor': 'The doctor tells of channels that are switched on and in error, or that do not run or are not connected yet.',
     'channels/token': 'A token that stands in addresses appears in no log, error or status.',
     'channels/switched':
       '`channels.start` and `channels.stop` switch a channel; without bridge or token the status says so; tokens stay with their server.',

@@ -44,7 +44,10 @@ const FIXES: Readonly<Record<string, (check: DoctorCheck) => readonly Fix[]>> = 
     ...(severity === 'error' ? [{ label: m.doctor_fix_restart(), run: () => restart(id.slice('tool-server:'.length)) }] : []),
     { label: m.doctor_fix_tool_servers(), href: '/tools#tool-servers' },
   ],
-  channels: () => [{ label: m.doctor_fix_again(), run: startChannels }],
+  channels: () => [
+    { label: m.doctor_fix_again(), run: startChannels },
+    { label: m.doctor_fix_channels(), href: '/channels' },
+  ],
   mirror: ({ severity }) => (severity === 'error' ? [{ label: m.doctor_fix_restore(), run: restoreMirrors }] : []),
   dreaming: () => [{ label: m.doctor_fix_dreaming(), href: '/dreaming' }],
 };
@@ -64,7 +67,7 @@ const restart = async (name: string): Promise<void> => void (await gateway.call(
 
 async function startChannels(): Promise<void> {
   const { channels } = await gateway.call('channels.list', {});
-  const ill = channels.filter(({ problem }) => problem !== undefined);
+  const ill = channels.filter(({ problem, status }) => problem !== undefined || status === 'configured');
   await Promise.all(ill.map(({ id }) => gateway.call('channels.start', { channelId: id })));
 }
 

@@ -1,6 +1,9 @@
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-/** What is wrong with channels that are switched on. */
+const MEND = 'Mend what it says; `channels.start` tries a channel at once, `channels.stop` switches it off.';
+const WAIT = 'It is tried again by itself. Where it stays so, its server does not answer: `channels.stop` switches it off.';
+
+/** What is wrong with channels that are switched on, and which of them are not there. */
 export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check[] => [
   {
     id: 'channels',
@@ -8,17 +11,16 @@ export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check
     async look() {
       const all = await channels.list();
       const bad = all.filter(({ problem }) => problem !== undefined);
-      if (bad.length === 0) {
+      // Switched off they would be `stopped`.
+      const absent = all.filter(({ status, problem }) => status === 'configured' && problem === undefined).map(({ id }) => id);
+      if (bad.length + absent.length === 0) {
         const running = all.filter((channel) => channel.running).map(({ id }) => id);
         return fine(`All channels that are switched on are well: ${running.join(', ')}.`);
       }
-      const said = bad.map(({ id, problem = '' }) => `${id}: ${problem}`).join('. ');
+      const said = bad.map(({ id, problem = '' }) => `${id}: ${problem}`);
+      if (absent.length > 0) said.push(`Switched on, and not connected yet: ${absent.join(', ')}`);
       const failed = bad.some(({ status }) => status === 'error');
-      return wrong(
-        failed ? 'error' : 'warning',
-        `${said}.`,
-        'Mend what it says; `channels.start` tries a channel at once, `channels.stop` switches it off.',
-      );
+      return wrong(failed ? 'error' : 'warning', `${said.join('. ')}.`, bad.length > 0 ? MEND : WAIT);
     },
   },
 ];
