@@ -72,6 +72,17 @@ describe('the doctor in the app', () => {
     const kept = page.getByRole('listitem', { name: 'Storage is kept' });
     await kept.getByRole('button', { name: 'Ask to keep it' }).click();
     await kept.getByRole('alert').getByText('the browser did not agree').waitFor();
+
+    // One that was pressed in vain says that, too.
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('config.patch', {
+      patch: { providers: { lost: { baseUrl: 'http://127.0.0.1:9/v1', apiKey: '${NOBODY_HAS_IT}' } } },
+    });
+    await page.getByRole('button', { name: 'Run again' }).click();
+    const keys = page.getByRole('listitem', { name: 'Keys that are referred to' });
+    await keys.getByRole('button', { name: 'Read the keys again' }).click();
+    await keys.getByRole('status').getByText('It is still so.').waitFor();
+    await outside.client.call('config.patch', { patch: { providers: { lost: null } } });
     await page.close();
   });
 });
