@@ -59,9 +59,9 @@ export const modelDownloadsPort = port({
       policy: { scope: 'read' },
     }),
     'downloads.cancel': call({
-      params: z.object({ id: z.string() }),
+      params: z.object({ id: z.string(), forget: z.boolean().default(false) }),
       result: z.object({ cancelled: z.boolean() }),
-      docs: 'Ends a download; what is here stays, for the next. False: it was not under way. `NOT_FOUND` without such a one.',
+      docs: 'Ends a download; what is here stays, for the next, unless it is to be forgotten. False: it was not under way. `NOT_FOUND` without such a one.',
       fails: ['NOT_FOUND'],
       policy: { scope: 'admin' },
     }),

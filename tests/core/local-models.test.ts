@@ -135,6 +135,45 @@ verifies(['models.cancelDownload/call', 'models.downloads/call'], 'ended, told o
   expect((await downloads()).every(({ backend }) => backend === 'browser')).toBe(true);
 });
 
+verifies(
+  'models.cancelDownload/forget',
+  'what has ended is put away with what is here of it; the same, begun again, is listed once',
+  async () => {
+    await using at = await world();
+    const { client, downloads, over, hub } = at;
+    const part = join(at.home, 'models/perch/tiny/tiny.gguf.part');
+    for (const [repo, backend] of [
+      ['perch/tiny', 'gguf'],
+      ['perch/words', 'browser'],
+    ] as const) {
+      const begin = () => client.call('models.download', { repo, backend });
+      const listed = async () => (await downloads()).map(({ id, state }) => [id, state]);
+      hub.faults.status = 404;
+      const first = await begin();
+      expect(await over(first.id)).toMatchObject({ state: 'failed' });
+      delete hub.faults.status;
+      // Cut off for good: it never comes further.
+      Object.assign(hub.faults, { cutAfter: 10, ignoresRange: true });
+      const second = await begin();
+      expect(await over(second.id)).toMatchObject({ state: 'failed' });
+      expect(await listed()).toEqual([[second.id, 'failed']]);
+      if (backend === 'gguf') expect(existsSync(part)).toBe(true);
+      expect(await client.call('models.cancelDownload', { ...second, forget: true })).toEqual({ cancelled: false });
+      expect(await listed()).toEqual([]);
+      await expect(client.call('models.cancelDownload', { ...second, forget: true })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+
+      // One under way ends first.
+      hub.faults.silent = true;
+      const third = await begin();
+      expect(await client.call('models.cancelDownload', { ...third, forget: true })).toEqual({ cancelled: true });
+      expect(await listed()).toEqual([]);
+      hub.faults.silent = false;
+    }
+    expect(existsSync(join(at.home, 'models', 'perch'))).toBe(false);
+    expect(await at.local()).toEqual([]);
+  },
+);
+
 verifies('models/restart', 'what was under way goes on when the bridge starts again', async () => {
   await using at = await world({ silent: true });
   const { client, hub, home } = at;

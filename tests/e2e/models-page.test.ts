@@ -150,7 +150,10 @@ describe('models in the app', () => {
       await page.getByRole('alert').getByText('This is no repository').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await begin('perch/none');
-      await downloads.getByRole('listitem', { name: 'perch/none' }).getByRole('alert').waitFor();
+      const none = downloads.getByRole('listitem', { name: 'perch/none' });
+      await none.getByRole('alert').waitFor();
+      await none.getByRole('button', { name: 'Discard' }).click();
+      await downloads.waitFor({ state: 'detached' });
 
       hub.faults.silent = true;
       await begin(`https://hub.example/perch/words/tree/main`);

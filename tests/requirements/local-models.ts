@@ -57,6 +57,8 @@ export const localModels = [
     'models.download/call': '`models.download` begins a download that goes on without its caller, and tells of its progress.',
     'models.downloads/call': '`models.downloads` lists downloads for who comes later.',
     'models.cancelDownload/call': '`models.cancelDownload` ends a download; what is here stays.',
+    'models.cancelDownload/forget':
+      'One that is to be forgotten is listed no longer, and nothing of it stays; begun again, a download takes the place of what had become of it.',
     'models.deleteLocal/call': '`models.deleteLocal` deletes a model’s files.',
     'models.select/call': '`models.select` makes a model the default.',
     'models/persons': 'Only persons download, cancel, delete and select models.',

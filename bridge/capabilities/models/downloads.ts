@@ -64,6 +64,9 @@ export class Downloads {
       if (same && same.download.filename === (filename ?? null)) return Promise.resolve({ id: same.download.id });
       if (this.#running().length >= MOST_RUNNING)
         throw new RpcError('INVALID_PARAMS', `${MOST_RUNNING} downloads are under way: wait for one of them`);
+      // What had become of the same is told of no longer.
+      for (const { download: each } of this.#all.values())
+        if (isSame(each, { repo, filename, source, backend }) && each.state !== 'running') this.#all.delete(each.id);
       const id = randomUUID();
       this.#begin({
         ...{ id, repo, filename: filename ?? null, source, backend, startedAt: Date.now() },
@@ -91,13 +94,14 @@ export class Downloads {
       }
     },
 
-    'downloads.cancel': ({ id }) => {
+    'downloads.cancel': async ({ id, forget }) => {
       const found = this.#all.get(id);
       if (!found) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
       const cancelled = found.download.state === 'running';
       if (cancelled) this.#tell(found, { state: 'cancelled' });
       found.stop.abort(new Error('it was cancelled'));
-      return Promise.resolve({ cancelled });
+      if (forget) await this.#forget(found);
+      return { cancelled };
     },
 
     'downloads.delete': async ({ model }) => {
@@ -150,6 +154,14 @@ export class Downloads {
     return [...this.#all.values()].filter((each) => each.download.state === 'running');
   }
 
+  async #forget({ download: { id, repo }, over }: Running): Promise<void> {
+    await over;
+    this.#all.delete(id);
+    // Another download of the repository may go on with them.
+    const wanted = [...this.#all.values()].some(({ download: each }) => each.repo === repo && each.state !== 'done');
+    if (!wanted) await this.#options.models.removeParts(repo);
+  }
+
   #begin(one: ModelDownload): void {
     const running: Running = { download: one, stop: new AbortController(), toldAt: 0, over: Promise.resolve() };
     this.#all.set(one.id, running);
@@ -199,6 +211,12 @@ export class Downloads {
       .catch((error: unknown) => this.#options.log(`${this.#file}: ${reasonOf(error)}`));
   }
 }
+
+const isSame = (
+  one: ModelDownload,
+  wish: Pick<ModelDownload, 'repo' | 'source' | 'backend'> & { filename?: string | undefined },
+): boolean =>
+  one.repo === wish.repo && one.source === wish.source && one.backend === wish.backend && one.filename === (wish.filename ?? null);
 
 function jsonOf(text: string): unknown {
   try {

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { LocalModel } from '#shared/ports/models.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { codeOf, reasonOf } from '../../home.ts';
@@ -91,6 +91,16 @@ export class LocalModels {
     // Folders that others have files in stay.
     for (const empty of [dir, join(this.dir, owner)]) await rmdir(empty).catch(() => {});
     return found.sizeBytes;
+  }
+
+  /** Deletes what is here of a repository's files that are not whole. */
+  async removeParts(repo: string): Promise<void> {
+    const segments = repo.split('/');
+    if (segments.length !== 2 || !segments.every((segment) => SEGMENT.test(segment))) return;
+    const dir = join(this.dir, ...segments);
+    for (const name of await namesIn(dir)) if (/\.part(\.json)?$/.test(name)) await rm(join(dir, name), { force: true });
+    // Folders that others have files in stay.
+    for (const empty of [dir, dirname(dir)]) await rmdir(empty).catch(() => {});
   }
 
   async #look(id: string, dir: string, names: readonly string[]): Promise<Found | undefined> {

@@ -39,10 +39,10 @@ export const models = {
     policy: { scope: 'read' },
   }),
   'models.cancelDownload': call({
-    params: z.strictObject({ id: z.string().min(1).max(300) }),
+    params: z.strictObject({ id: z.string().min(1).max(300), forget: z.boolean().default(false) }),
     result: z.object({ cancelled: z.boolean() }),
     emits: ['models.progress'],
-    docs: 'Ends a download; what is here of it stays, for the next time. `cancelled` is false where it had ended before. Only a person can.',
+    docs: 'Ends a download; what is here of it stays, for the next time. With `forget` it does not, and the download is listed no longer, also one that had ended. `cancelled` is false where it had ended before. Only a person can.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

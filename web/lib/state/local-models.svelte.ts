@@ -31,7 +31,8 @@ class LocalModels {
     return gateway.on('models.progress', (download) => {
       const known = this.downloads.some(({ id }) => id === download.id);
       this.downloads = known ? this.downloads.map((each) => (each.id === download.id ? download : each)) : [download, ...this.downloads];
-      if (download.state !== 'running') void this.load();
+      // A new one takes the place of what had become of the same.
+      if (!known || download.state !== 'running') void this.load();
       if (download.state === 'done') void models.load();
     });
   }
@@ -61,6 +62,12 @@ class LocalModels {
 
   async cancel(id: string): Promise<void> {
     await gateway.call('models.cancelDownload', { id });
+    await this.load();
+  }
+
+  /** Ends it where it is under way, and deletes what is here of it. */
+  async discard(id: string): Promise<void> {
+    await gateway.call('models.cancelDownload', { id, forget: true });
     await this.load();
   }
 

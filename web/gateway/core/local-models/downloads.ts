@@ -32,6 +32,8 @@ interface Own {
   download: ModelDownload;
   stop: AbortController;
   toldAt: number;
+  /** Resolves when it has ended, however. */
+  over: Promise<void>;
 }
 
 export interface Wish {
@@ -69,11 +71,11 @@ export class LocalModelDownloads {
   async list(signal: AbortSignal): Promise<ModelDownload[]> {
     const { bridge, browserModels } = this.#deps;
     const own = [...this.#own.values()].map(({ download }) => download);
-    const known = new Set(own.filter(({ state }) => state === 'running').map(({ repo }) => repo));
+    const known = new Set(own.filter(({ state }) => state !== 'done').map(({ repo }) => repo));
     const left = (await browserModels.unfinished())
       .filter(({ repo }) => !known.has(repo))
       .map(({ repo, received, total }): ModelDownload => ({
-        ...blank(`left:${repo}`, { repo, source: 'huggingface', backend: 'browser' }, 0),
+        ...blank(leftId(repo), { repo, source: 'huggingface', backend: 'browser' }, 0),
         ...{ bytes: received, total, state: 'interrupted' },
       }));
     if (!bridge.lends(modelDownloadsPort)) return newestFirst([...own, ...left]);
@@ -82,24 +84,32 @@ export class LocalModelDownloads {
     return newestFirst([...own, ...left, ...downloads]);
   }
 
-  /** False: it was not under way any more. Throws `NOT_FOUND`. */
-  async cancel(id: string, signal: AbortSignal): Promise<{ cancelled: boolean }> {
+  /** False: it was not under way any more. `forget`: it is listed no longer, and what is here of it goes. Throws `NOT_FOUND`. */
+  async cancel({ id, forget }: { id: string; forget: boolean }, signal: AbortSignal): Promise<{ cancelled: boolean }> {
+    const { bridge, browserModels } = this.#deps;
     const own = this.#own.get(id);
-    if (!own) {
-      if (!this.#deps.bridge.lends(modelDownloadsPort)) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
-      return this.#deps.bridge.call(modelDownloadsPort, 'downloads.cancel', { id }, { signal });
+    if (own) {
+      const cancelled = own.download.state === 'running';
+      if (cancelled) this.#tell(own, { state: 'cancelled' });
+      own.stop.abort(new Error('it was cancelled'));
+      if (forget) await this.#forget(own);
+      return { cancelled };
     }
-    const cancelled = own.download.state === 'running';
-    if (cancelled) this.#tell(own, { state: 'cancelled' });
-    own.stop.abort(new Error('it was cancelled'));
-    return { cancelled };
+    const left = (await browserModels.unfinished()).find(({ repo }) => leftId(repo) === id);
+    if (left) {
+      if (forget) await browserModels.remove(left.repo);
+      return { cancelled: false };
+    }
+    if (!bridge.lends(modelDownloadsPort)) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
+    return bridge.call(modelDownloadsPort, 'downloads.cancel', { id, forget }, { signal });
   }
 
   /** Deletes a model's files. Throws `NOT_FOUND`. */
   async remove(id: string, signal: AbortSignal): Promise<{ sizeBytes: number }> {
     const { bridge, browserModels } = this.#deps;
     const inBrowser = id.split('/').length === 2;
-    for (const own of this.#own.values()) if (inBrowser && own.download.repo === id) await this.cancel(own.download.id, signal);
+    for (const own of this.#own.values())
+      if (inBrowser && own.download.repo === id) await this.cancel({ id: own.download.id, forget: false }, signal);
     const sizeBytes = inBrowser
       ? await browserModels.remove(id)
       : (await bridge.call(modelDownloadsPort, 'downloads.delete', { model: id }, { signal })).sizeBytes;
@@ -128,10 +138,13 @@ export class LocalModelDownloads {
     const running = [...this.#own.values()].find(({ download }) => download.state === 'running' && download.repo === wish.repo);
     if (running && running.download.filename === (wish.filename ?? null)) return { id: running.download.id };
     if (running) throw new RpcError('INVALID_PARAMS', `${wish.repo} is being downloaded: cancel that first`);
-    const { clock } = this.#deps;
-    const own: Own = { download: blank(crypto.randomUUID(), wish, clock.now()), stop: new AbortController(), toldAt: 0 };
+    // What had become of the same is told of no longer.
+    for (const [id, { download }] of this.#own)
+      if (download.repo === wish.repo && download.filename === (wish.filename ?? null)) this.#own.delete(id);
+    const download = blank(crypto.randomUUID(), wish, this.#deps.clock.now());
+    const own: Own = { download, stop: new AbortController(), toldAt: 0, over: Promise.resolve() };
     this.#own.set(own.download.id, own);
-    void this.#fetch(own);
+    own.over = this.#fetch(own);
     return { id: own.download.id };
   }
 
@@ -160,6 +173,14 @@ export class LocalModelDownloads {
       const ended = [...this.#own.values()].filter(({ download }) => download.state !== 'running');
       for (const { download } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#own.delete(download.id);
     }
+  }
+
+  async #forget({ download: { id, repo }, over }: Own): Promise<void> {
+    const { browserModels } = this.#deps;
+    await over;
+    this.#own.delete(id);
+    const wanted = [...this.#own.values()].some(({ download }) => download.repo === repo && download.state !== 'done');
+    if (!wanted && (await browserModels.unfinished()).some((left) => left.repo === repo)) await browserModels.remove(repo);
   }
 
   #tell(own: Own, change: Partial<ModelDownload>): void {
@@ -193,6 +214,8 @@ const blank = (id: string, { repo, filename, source, backend }: Wish, startedAt:
   ...{ id, repo, filename: filename ?? null, source, backend, startedAt },
   ...{ file: null, bytes: 0, total: null, state: 'running', modelId: null },
 });
+
+const leftId = (repo: string): string => `left:${repo}`;
 
 const newestFirst = (downloads: ModelDownload[]): ModelDownload[] => downloads.sort((a, b) => b.startedAt - a.startedAt);
 

@@ -41,9 +41,9 @@ export const modelMethods = ({ providers, clock, localModels }: ModelsDeps): Han
 
   'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels()).list(signal) }),
 
-  'models.cancelDownload': async ({ id }, caller) => {
+  'models.cancelDownload': async (which, caller) => {
     requirePerson(caller, 'end downloads of models');
-    return (await localModels()).cancel(id, caller.signal);
+    return (await localModels()).cancel(which, caller.signal);
   },
 
   'models.deleteLocal': async ({ modelId }, caller) => {
