@@ -65,9 +65,20 @@ function plainTime(expr: string): Partial<JobDraft> {
   return weekday.all ? { when: 'daily', time } : { when: 'weekly', time, weekdays: [...weekday.values] };
 }
 
+/** Whether a time zone is called that; the empty text is the configured one. */
+export function isZone(zone: string): boolean {
+  try {
+    return zone.trim() === '' || new Intl.DateTimeFormat('en', { timeZone: zone.trim() }) !== null;
+  } catch {
+    return false;
+  }
+}
+
 /** The schedule that the form says, or what is wrong with it, as a sentence. */
 export function scheduleOf(draft: JobDraft, now: number): Schedule | string {
-  const tz = draft.zone.trim() === '' ? {} : { tz: draft.zone.trim() };
+  const zone = draft.zone.trim();
+  const inZone = (expr: string): Schedule | string =>
+    isZone(zone) ? { kind: 'cron', expr, ...(zone === '' ? {} : { tz: zone }) } : m.schedules_wrong_zone();
   switch (draft.when) {
     case 'every': {
       const everyMs = Math.round((draft.count ?? 0) * UNIT_MS[draft.unit]);
@@ -81,14 +92,14 @@ export function scheduleOf(draft: JobDraft, now: number): Schedule | string {
     }
     case 'cron': {
       const problem = wrongCron(draft.expr);
-      return problem === undefined ? { kind: 'cron', expr: draft.expr.trim(), ...tz } : problem;
+      return problem === undefined ? inZone(draft.expr.trim()) : problem;
     }
     default: {
       const [, hour, minute] = /^(\d\d):(\d\d)/.exec(draft.time) ?? [];
       if (hour === undefined || minute === undefined) return m.schedules_wrong_no_time();
       if (draft.when === 'weekly' && draft.weekdays.length === 0) return m.schedules_wrong_no_day();
       const days = draft.when === 'weekly' ? draft.weekdays.toSorted((a, b) => a - b).join(',') : '*';
-      return { kind: 'cron', expr: `${Number(minute)} ${Number(hour)} * * ${days}`, ...tz };
+      return inZone(`${Number(minute)} ${Number(hour)} * * ${days}`);
     }
   }
 }

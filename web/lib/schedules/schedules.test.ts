@@ -61,6 +61,8 @@ test.each<[Partial<JobDraft>, RegExp]>([
   [{ when: 'once', date: '' }, /day and a time/],
   [{ when: 'once', date: '2020-01-01T00:00' }, /has passed/],
   [{ when: 'cron', expr: '0 25 * * *' }, /takes 0 to 23/],
+  [{ when: 'cron', expr: '0 8 * * *', zone: 'Europe/Berlinn' }, /No time zone is called that/],
+  [{ when: 'daily', zone: ' Mars/Base ' }, /No time zone is called that/],
 ])('%j is refused with a sentence', (change, sentence) => {
   expect(given(change)).toMatch(sentence);
 });
