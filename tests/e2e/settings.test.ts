@@ -28,6 +28,27 @@ describe('settings', () => {
       .or(page.getByRole('searchbox', { name: 'Search the settings' }));
     await field.fill('LIGHT dark');
     await expect.poll(shown).toEqual(['Appearance']);
+    // By what people call it, which stands nowhere on the page, and on other pages.
+    const elsewhere = page.getByRole('navigation', { name: 'On other pages' });
+    for (const [typed, parts, pages] of [
+      ['timeout', ['Slow and failing servers'], []],
+      ['Password', ['Keys for programs', 'Connection'], ['Backups']],
+      ['proxy', ['Providers', 'Browser for agents', 'Connection'], []],
+      ['telegram', [], ['Channels']],
+      ['backup', [], ['Backups']],
+      ['embedding', [], ['Memory', 'Models']],
+      ['api key', ['Providers', 'Keys for programs'], ['Models']],
+      ['dark mode', ['Appearance'], []],
+    ] as const) {
+      await field.fill(typed);
+      await expect.poll(async () => (await shown()).toSorted()).toEqual([...parts].sort());
+      expect((await elsewhere.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual(pages);
+    }
+    await field.fill('telegram');
+    expect(await page.getByText('No part of the settings speaks of that.').count()).toBe(0);
+    await elsewhere.getByRole('link', { name: 'Channels' }).click();
+    await page.waitForURL(/\/channels$/);
+    await page.goto(`${at.perch.url}/settings`);
     await field.fill('no such thing');
     await page.getByText('No part of the settings speaks of that.').waitFor();
     expect(await shown()).toEqual([]);
