@@ -29,8 +29,13 @@ export function servePort<C extends Contracts, E extends EventSchemas>(
 ): void {
   const gone = new AbortController();
   const call: PortCall<E> = { signal: gone.signal, send: (event, payload) => answerer.send(event, payload) };
+  // A call that is there before there is who answers it is heard while that is made.
+  const made = Promise.resolve();
   const bound = Object.fromEntries(
-    Object.entries(handlers).map(([name, handle]) => [name, (params: never) => (handle as PortHandlers<C, E>[keyof C])(params, call)]),
+    Object.entries(handlers).map(([name, handle]) => [
+      name,
+      (params: never) => made.then(() => (handle as PortHandlers<C, E>[keyof C])(params, call)),
+    ]),
   );
   const answerer = answer<C, E>(
     textLink(stream, () => MAX_MESSAGE),
