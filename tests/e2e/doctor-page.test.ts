@@ -75,14 +75,12 @@ describe('the doctor in the app', () => {
 
     // One that was pressed in vain says that, too.
     using outside = await connectOutside(at.perch);
-    await outside.client.call('config.patch', {
-      patch: { providers: { lost: { baseUrl: 'http://127.0.0.1:9/v1', apiKey: '${NOBODY_HAS_IT}' } } },
-    });
+    await outside.client.call('config.patch', { patch: { tools: { mcpServers: { lost: { command: '/no/such/program' } } } } });
     await page.getByRole('button', { name: 'Run again' }).click();
-    const keys = page.getByRole('listitem', { name: 'Keys that are referred to' });
-    await keys.getByRole('button', { name: 'Read the keys again' }).click();
-    await keys.getByRole('status').getByText('It is still so.').waitFor();
-    await outside.client.call('config.patch', { patch: { providers: { lost: null } } });
+    const lost = page.getByRole('listitem', { name: 'The tool server lost' });
+    await lost.getByRole('button', { name: 'Start it anew' }).click();
+    await lost.getByRole('status').getByText('It is still so.').waitFor();
+    await outside.client.call('config.patch', { patch: { tools: { mcpServers: { lost: null } } } });
     await page.close();
   });
 });
