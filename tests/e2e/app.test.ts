@@ -49,6 +49,9 @@ describe('behind the bridge', () => {
       body: JSON.stringify({ code: new URLSearchParams(new URL(perch.linkUrl).hash.slice(1)).get('link') }),
     });
     expect(response.ok).toBe(false);
+    await using other = await launchBrowser();
+    const late = await other.page(perch.linkUrl);
+    await late.getByText('This link has been used or is too old').waitFor();
     await page.close();
   });
 

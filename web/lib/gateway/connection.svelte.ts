@@ -7,6 +7,7 @@ import type { MethodName, MethodParams, MethodResult } from '#shared/rpc/methods
 import { inDemo } from '#lib/demo.ts';
 import { m } from '#lib/i18n/frame.ts';
 import { whenIdle } from '#lib/idle.ts';
+import { toasts } from '#lib/state/toasts.svelte.ts';
 import { tooNew, unfit } from '#lib/sync/standing.ts';
 import { connectBridge } from './bridge.ts';
 import { BridgeLink } from './bridge-link.svelte.ts';
@@ -140,7 +141,10 @@ export class GatewayConnection {
     }
     if (this.#client) this.#mover.reconsider();
     else await this.#connect();
-    if (refusal && !this.bridge.linked) this.problem = refusal;
+    if (!refusal || this.bridge.linked) return;
+    this.problem = refusal;
+    // Who has opened a link looks at the page, not behind the pill.
+    toasts.show(refusal, { sticky: true });
   }
 
   #way(): Way | 'ask' {
