@@ -68,7 +68,7 @@ function plainTime(expr: string): Partial<JobDraft> {
 /** Whether a time zone is called that; the empty text is the configured one. */
 export function isZone(zone: string): boolean {
   try {
-    return zone.trim() === '' || new Intl.DateTimeFormat('en', { timeZone: zone.trim() }) !== null;
+    return zone.trim() === '' || Intl.DateTimeFormat('en', { timeZone: zone.trim() }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }
