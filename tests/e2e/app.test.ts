@@ -1,5 +1,7 @@
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -375,3 +377,15 @@ verifies(
   },
   90_000,
 );
+
+test('a bridge that knows this browser no longer is not called away where it runs', async () => {
+  await using perch = await startPerch();
+  await using browser = await launchBrowser();
+  const page = await linkedPage(browser, perch);
+  await perch.kill('SIGTERM');
+  rmSync(join(perch.home, 'credentials.json'));
+  await perch.restart();
+  await page.goto(`${perch.url}/devices`);
+  await page.locator('main').getByText('The bridge no longer knows this browser.').waitFor();
+  expect(await page.getByText('The bridge does not run now. What you do').count()).toBe(0);
+});

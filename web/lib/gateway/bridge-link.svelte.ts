@@ -12,7 +12,7 @@ export class BridgeLink {
   #kept = $state.raw<KeptLink>();
   /** This browser holds a credential for the bridge. */
   readonly linked = $derived(this.#kept !== undefined);
-  #refused = false;
+  #refused = $state(false);
   #served = true;
   #failures = 0;
   readonly #line: () => 'page' | 'worker' | null;

@@ -30,7 +30,12 @@ class Sync {
     return gateway.via === 'browser' ? (this.status?.sync ?? own ?? null) : null;
   });
   // Before the first connection nobody knows whether there is a bridge.
-  readonly standing: Standing = $derived(standingOf(gateway.bridge.linked || gateway.generation === 0, gateway.host, this.own));
+  readonly standing: Standing = $derived.by(() => {
+    const standing = standingOf(gateway.bridge.linked || gateway.generation === 0, gateway.host, this.own);
+    // A bridge that knows this browser no longer is away for it, and does not come back by itself.
+    const refused = this.own?.state === 'away' && gateway.bridge.refused ? gateway.problem : null;
+    return refused === null ? standing : { ...standing, about: refused };
+  });
   /** No bridge was ever there; the vault may be shared over a cluster. */
   readonly alone = $derived(!gateway.bridge.linked && ((this.own?.state ?? 'off') === 'off' || Boolean(gateway.host?.cluster)));
   readonly outdated = $derived(outdated(gateway.host));
