@@ -19,8 +19,27 @@ describe('agents in the app', () => {
     const configOf = async (id: string) => (await client.call('agents.list', {})).agents.find((agent) => agent.id === id)?.config;
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
-    await page.getByRole('button', { name: '✍️ An editor for what I write' }).click();
     const form = page.getByRole('dialog', { name: 'New agent' });
+    // What is half written is not dropped without a question: by Escape, beside the form, by its button.
+    await page.getByRole('button', { name: 'New agent' }).click();
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New agent' }).click();
+    await form.getByLabel('Name').fill('Half');
+    const asked = form.getByRole('alert').filter({ hasText: 'not saved' });
+    await page.keyboard.press('Escape');
+    await asked.waitFor();
+    await shoot(page, 'asked');
+    await page.keyboard.press('Escape');
+    await asked.waitFor({ state: 'detached' });
+    await page.mouse.click(5, 5);
+    await asked.getByRole('button', { name: 'Keep writing' }).click();
+    expect(await form.getByLabel('Name').inputValue()).toBe('Half');
+    await form.getByRole('button', { name: 'Close' }).click();
+    await asked.getByRole('button', { name: 'Discard' }).click();
+    await form.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: '✍️ An editor for what I write' }).click();
     expect(await form.getByLabel('Instructions').inputValue()).toContain('You edit texts');
     await form.getByLabel('Model', { exact: true }).selectOption('local/normal');
     await shoot(page, 'form');
@@ -37,10 +56,16 @@ describe('agents in the app', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('Mend this');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.waitForURL(/\/chat\/editor\//);
-    const asked = () => upstream.requests.filter(({ method }) => method === 'POST');
-    await until(() => asked().length > 0, 'the upstream to be asked');
+    await page
+      .getByRole('navigation', { name: 'Chats' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Mend this' })
+      .getByText('Editor')
+      .waitFor();
+    const requests = () => upstream.requests.filter(({ method }) => method === 'POST');
+    await until(() => requests().length > 0, 'the upstream to be asked');
     await shoot(page, 'chat');
-    expect(JSON.stringify(asked()[0]?.body)).toContain('You edit texts');
+    expect(JSON.stringify(requests()[0]?.body)).toContain('You edit texts');
 
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await editor.getByText('1 chat', { exact: false }).waitFor();
