@@ -44,6 +44,8 @@ export class GatewayConnection {
   retryAt = $state<number | null>(null);
   /** What is wrong, as a sentence. */
   problem = $state<string | null>(null);
+  /** There is no connection because this browser has no room left. */
+  full = $state(false);
   /** Up by one at every new connection: what was read before may be stale. */
   generation = $state(0);
   /** This browser's own host; null before it is started. */
@@ -222,6 +224,7 @@ export class GatewayConnection {
 
   #failed(error: unknown): void {
     this.problem = wordsOf(error);
+    this.full = error instanceof Error && error.name === 'StorageFull';
     this.state = 'waiting';
     this.retryAt = Date.now() + this.#retryMs;
     clearTimeout(this.#timer);
