@@ -1,9 +1,10 @@
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 import { focused, lowContrast, operable, overflowing, tabAround, tabTo } from './accessibility.ts';
+import { axe } from './axe.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { type Perch, startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
@@ -37,6 +38,11 @@ const shown = (page: Page): Promise<void> =>
 
 /** A page beside the chats, which has no model to choose. */
 const beside = (path: string): boolean => path === '/settings' || path === '/models' || path.startsWith('/memory');
+
+const isOnTop = (element: Element): boolean => {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+};
 
 describe('accessible', () => {
   let perch: Perch;
@@ -327,6 +333,20 @@ describe('accessible', () => {
         await page.close();
       }
     }
+  });
+
+  verifies('app/accessible', 'a low window, as at 200 %, has room for chats, and for what a search finds', async () => {
+    const page = await open(chat);
+    await page.setViewportSize({ width: 640, height: 400 });
+    const sidebar = chats(page);
+    await page.keyboard.press('Control+k');
+    /** Its middle is in sight, and nothing lies over it. */
+    const inSight = (of: Locator) => until(() => of.evaluate(isOnTop), 'it to be in sight');
+    await inSight(sidebar.locator('a[href^="/chat/"]').first());
+    await page.keyboard.type('schedules');
+    await inSight(sidebar.getByRole('option', { name: /^Schedules/ }));
+    expect(await axe(page)).toEqual([]);
+    await page.close();
   });
 
   verifies('app/accessible', 'text stands out by 4.5 to 1, icons by 3 to 1, light and dark', async () => {
