@@ -88,6 +88,23 @@ describe('what a person does on the Annotate page', () => {
     },
   );
 
+  verifies('annotate/layers', 'the note on a marker is come to by a double click on it, and by Enter; Escape leads back', async () => {
+    const page = await blankSheet(all.at);
+    await choose(page, 'Numbered marker');
+    await press(page, [0.5, 0.5]);
+    await choose(page, 'Select');
+    await press(page, [0.5, 0.5], { clickCount: 2 });
+    const note = page.getByRole('textbox', { name: 'Note on 1' });
+    await until(() => note.evaluate((field) => field === document.activeElement), 'the note to have the keyboard');
+    await page.keyboard.type('Look here');
+    await page.keyboard.press('Escape');
+    await until(() => surface(page).evaluate((drawing) => drawing === document.activeElement), 'the drawing to have it back');
+    await page.keyboard.press('Enter');
+    await until(() => note.evaluate((field) => field === document.activeElement), 'the note to have it again');
+    expect(await note.inputValue()).toBe('Look here');
+    await page.close();
+  });
+
   verifies('annotate/style', 'by the swatches and the slider, each taken back at once', async () => {
     const page = await two();
     await surface(page).focus();

@@ -87,6 +87,22 @@ verifies('canvas.studio/arrange', 'a crop is drawn on the whole sheet, and then 
   expect(await frame()).toEqual([120, 90, 200, 150]);
 });
 
+verifies('canvas.studio/arrange', 'a crop that is taken back, or done again, shows all of the sheet', async () => {
+  const page = await studio();
+  const zoom = (): Promise<unknown> => run(page, 'return shown.zoom');
+  await page.keyboard.press('c');
+  await drag(page, [0, 0], [300, 200]);
+  await page.setViewportSize({ width: 400, height: 300 });
+  await page.keyboard.press('Enter');
+  const cropped = await zoom();
+  await run(page, 'shown.undo()');
+  const whole = await zoom();
+  await run(page, 'shown.fit()');
+  expect([await zoom(), whole === cropped]).toEqual([whole, false]);
+  await run(page, 'shown.redo()');
+  expect(await zoom()).toBe(cropped);
+});
+
 verifies(
   'canvas.studio/arrange',
   'a picture that is larger than the sheet is shown smaller, in its proportions; a small one as it is',

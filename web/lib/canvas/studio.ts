@@ -166,16 +166,14 @@ export class Studio extends StudioActions {
 
   /** Takes the last step back; false where there is none. */
   undo(): boolean {
-    this.giveUp();
-    const done = this.editor.undo();
+    const done = this.#step('undo');
     this.did(done, this.words.happened(done ? 'undone' : 'nothingToUndo'));
     return done;
   }
 
   /** Does again what was taken back; false where there is nothing. */
   redo(): boolean {
-    this.giveUp();
-    const done = this.editor.redo();
+    const done = this.#step('redo');
     this.did(done, this.words.happened(done ? 'redone' : 'nothingToRedo'));
     return done;
   }
@@ -208,7 +206,9 @@ export class Studio extends StudioActions {
     if (this.#tool === 'crop') return (this.applyCrop(), true);
     if (this.polygon.closable) return (this.polygon.close(this), true);
     const [only] = this.chosen;
-    return this.#tool === 'select' && this.selection.length === 1 && only !== undefined && this.editText(only.id);
+    if (this.#tool !== 'select' || this.selection.length !== 1 || only === undefined) return false;
+    if (only.kind === 'marker' && this.onNote) return (this.onNote(only.id), true);
+    return this.editText(only.id);
   }
 
   /** What Escape does: gives up what is under way, then the crop, then an end that is held, then what is chosen, then the tool. */
@@ -255,6 +255,16 @@ export class Studio extends StudioActions {
     const [what] = Object.keys(look) as (keyof Look)[];
     const count = this.actions.style(ids, fields, this.together(String(what)));
     if (what) this.did(count, this.words.restyled(what, this.words.shapes(count)));
+  }
+
+  /** Where the sheet is cropped or turned by it all of it is shown, as when that was done. */
+  #step(way: 'undo' | 'redo'): boolean {
+    this.giveUp();
+    const sheet = (): string => JSON.stringify(sheetOf(this.drawing.page));
+    const before = sheet();
+    const done = this.editor[way]();
+    if (sheet() !== before) this.view.fit();
+    return done;
   }
 
   #space(on: boolean): void {

@@ -35,6 +35,8 @@ export abstract class StudioCore implements Bench {
   readonly showing: Showing = { draft: undefined, guides: [], band: undefined };
   /** Told, at most once a frame, what is being drawn; undefined once it no longer is. */
   onDraft: ((shape: Shape | undefined) => void) | undefined;
+  /** Told which marker's note is asked for, by Enter or a double click on it. */
+  onNote: ((id: string) => void) | undefined;
   protected readonly ended = new AbortController();
   protected readonly polygon = new PolygonTool();
   readonly #stage: Stage;
