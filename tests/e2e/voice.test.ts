@@ -84,6 +84,7 @@ describe('voices', () => {
     await page
       .getByRole('alert')
       .getByText('the voice of this browser failed (synthesis-failed). Choose another one in the settings, under Voice.')
+      .getByRole('link', { name: 'Voice settings' })
       .waitFor();
     await answers(page, '```ts\nconst a = 1;\n```');
     await read(page, 1).click();

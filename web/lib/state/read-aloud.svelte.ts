@@ -41,7 +41,8 @@ class ReadAloud {
       if (voices.length > 0) await byBrowser(pieces, voices, signal);
       else await byGateway(pieces, signal);
     } catch (error) {
-      if (!signal.aborted) this.problem = { of: name, what: problemOf(error, m.reply_doing_read_aloud()) };
+      const link = { label: m.reply_voice_settings(), href: '/settings#voice' };
+      if (!signal.aborted) this.problem = { of: name, what: { link, ...problemOf(error, m.reply_doing_read_aloud()) } };
     } finally {
       if (!signal.aborted) this.reading = null;
     }
