@@ -41,6 +41,15 @@ describe('the wiki in the app', () => {
     await page.getByRole('article', { name: 'Ana' }).getByRole('link', { name: 'Miso' }).click();
     await page.getByRole('region', { name: 'Linked from' }).getByRole('link', { name: 'Ana' }).waitFor();
 
+    const parts = page.getByRole('navigation', { name: 'Parts of the wiki' });
+    await parts.getByRole('link', { name: 'Claims' }).click();
+    await page.getByText('Nothing is claimed yet.').waitFor();
+    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'refuted ones' });
+    await page.getByText('There is no such claim.').waitFor();
+    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'all claims' });
+    await page.getByRole('link', { name: 'Choose a page' }).click();
+    await page.getByRole('link', { name: 'Miso' }).click();
+
     for (const [said, excerpt] of [
       ['Miso is 10 years old.', 'Miso is ten.'],
       ['Miso is 11 years old.', ''],
@@ -58,7 +67,6 @@ describe('the wiki in the app', () => {
     expect(await unnamed()).toEqual([]);
     await shoot(page, 'page');
 
-    const parts = page.getByRole('navigation', { name: 'Parts of the wiki' });
     await parts.getByRole('link', { name: 'Contradictions' }).click();
     const pair = page.getByRole('region', { name: /^Both speak of Miso/ });
     const older = pair.getByRole('group', { name: 'Miso is 10 years old.' });
