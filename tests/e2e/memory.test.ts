@@ -52,6 +52,7 @@ describe('memory in the app', () => {
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await form.getByText('That is remembered already.').waitFor();
     await page.keyboard.press('Escape');
+    await form.getByRole('button', { name: 'Discard' }).click();
     await form.waitFor({ state: 'detached' });
 
     const now = Date.now();
