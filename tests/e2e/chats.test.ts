@@ -5,7 +5,9 @@ import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
+import { launchBrowser } from './browser.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
+import { startPerch } from './harness.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -133,6 +135,27 @@ describe('chats in order', () => {
     await page.close();
   });
 
+  verifies('chats.app/table', 'it is read when it is come to, and not again while nothing changes', async () => {
+    // The tab stays a replica, so that what it asks for can be counted.
+    await using perch = await startPerch({ host: 'headless' });
+    await using browser = await launchBrowser();
+    const page = await browser.page(perch.linkUrl);
+    await connected(page, 'Bridge');
+    let asked = 0;
+    page.on('websocket', (socket) =>
+      socket.on('framesent', ({ payload }) => void (String(payload).includes('"sessions.list"') && asked++)),
+    );
+    await page.goto(`${perch.url}/sessions`);
+    await connected(page, 'Bridge');
+    await page.getByText('No chats yet').waitFor();
+    await until(async () => {
+      const before = asked;
+      await new Promise((later) => setTimeout(later, 500));
+      return asked === before;
+    }, 'nothing to be asked any more');
+    expect(asked).toBeLessThan(20);
+  });
+
   verifies(['chats.app/import', 'chats.app/import-bad'], 'from files, each chat once; what is none is told by name', async () => {
     const page = await at.browser.page(`${at.perch.url}/sessions`);
     await connected(page, LINKED);
@@ -200,7 +223,7 @@ describe('chats in order', () => {
       });
       const row = (title: string | RegExp) => sidebar(page).getByRole('listitem').filter({ hasText: title });
       await row('/tool exec').getByText('waits for your approval').waitFor();
-      await row('Somebody else answered').getByText('editor', { exact: true }).waitFor();
+      await row('Somebody else answered').getByText('Editor', { exact: true }).waitFor();
       await row('Somebody else answered').getByText('unread', { exact: true }).waitFor();
       await sidebar(page)
         .getByRole('link', { name: /^Approvals/ })
