@@ -226,6 +226,34 @@ describe('pairing', () => {
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
 
+  verifies('device.revoke/runs', 'also what waits in line; not what others have asked', async () => {
+    const hold = Promise.withResolvers<void>();
+    await using gw = await testGateway({ model: () => ['Half ', { wait: hold.promise }, 'done'] });
+    const { client, events } = await gw.client();
+    const code = await initiate(client);
+    const { deviceId } = await client.call('device.complete', { code, response: await (await testDevice()).response(code) });
+    const phone = await GatewayClient.connect(gw.link({ principal: `device:${deviceId}` }), { params: { clientName: 'phone' } });
+    const ended = [phone.call('chat.send', { message: 'one' }), phone.call('chat.send', { message: 'two' })].map((sent) =>
+      sent.then(
+        () => 'done',
+        () => 'ended',
+      ),
+    );
+    const own = client.call('chat.send', { message: 'own', sessionId: 'other' });
+    await until(() => events.filter(({ event }) => event === 'chat.delta').length === 2, 'half of both');
+    await client.call('device.revoke', { deviceId });
+    await until(() => events.filter(({ event }) => event === 'chat.error').length === 2, 'the end of both');
+    expect(await Promise.all(ended)).toEqual(['ended', 'ended']);
+    expect(events.find(({ event }) => event === 'chat.error')?.payload).toMatchObject({
+      sessionId: 'main',
+      error: { code: 'ABORTED', message: 'The access of who had asked for it was revoked' },
+    });
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.map(({ content, aborted }) => [content, aborted])).toContainEqual(['Half ', true]);
+    hold.resolve();
+    expect(await own).toMatchObject({ completed: true });
+  });
+
   verifies('device.revoke/stays', 'another host sees it once more, without knowing, and later', async () => {
     const hosts = new TestHosts();
     await using one = await hosts.host();

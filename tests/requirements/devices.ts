@@ -25,6 +25,7 @@ export const devices = [
   }),
   chosen('design.md, "Two origins would be two databases"', {
     'device.revoke/closes': 'Revoking closes the device’s sockets and streams within the call, and its token is void.',
+    'device.revoke/runs': 'What a revoked device, or a program with a revoked key, had asked for ends with what had come.',
     'device.revoke/stays': 'A revoked device stays out, whatever other hosts wrote apart from that.',
   }),
 ];

@@ -193,7 +193,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     onseen: (principal) => access.seen(principal),
   });
   const clients = (): PresentClient[] => connections.clients();
-  const access = accessLater({ vault, clock, bridge, sync, connected: connections, timeZone, fault });
+  const access = accessLater({ vault, clock, bridge, sync, connected: connections, runs, timeZone, fault });
   const presence = new Presence({ clock, sync, bridge, clients, providers: () => providers.known(), draining: () => state === 'draining' });
   const stopWatching = watchForLog({ log, hub, sync, bridge });
   const stopProviders = bridge.watch(() => providers.wayChanged());

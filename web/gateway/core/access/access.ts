@@ -3,6 +3,7 @@ import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import { Devices } from '../devices/devices.ts';
 import { ApiKeys } from '../keys/keys.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
 import { AccessMirror } from './access-mirror.ts';
@@ -20,6 +21,7 @@ export interface AccessDeps {
   bridge: Bridge;
   sync: SyncPort | undefined;
   connected: Connected;
+  runs: Pick<Runs, 'abortOf'>;
   timeZone(): string;
   fault(error: unknown): unknown;
 }
@@ -32,14 +34,17 @@ export interface Access {
 }
 
 export function openAccess(deps: AccessDeps): Access {
-  const { vault, bridge, sync, connected, fault } = deps;
+  const { vault, bridge, sync, connected, runs, fault } = deps;
   const mirror: AccessMirror = new AccessMirror({
     bridge,
     sync,
     fault,
     grants: async () => [...(await devices.grants()), ...(await keys.grants())],
   });
-  const end = (principal: string): void => connected.close(principal, CLOSE.policy, 'access was revoked');
+  const end = (principal: string): void => {
+    runs.abortOf(principal, 'The access of who had asked for it was revoked');
+    connected.close(principal, CLOSE.policy, 'access was revoked');
+  };
   const granting: Granting = {
     changed: () => mirror.changed(),
     connected: async () => new Set([...connected.principals(), ...(await mirror.connected())]),

@@ -443,7 +443,7 @@ Mentions may be looked for 3,000 times a month (\`searchesPerMonth\`): spread ov
 
 The device connects with \`auth: {pairingCode}\` and calls \`device.complete\` with the \`code\` and a \`response\`: its public key (Ed25519 or P-256, as SPKI) and its signature over the code, both in base64url with a dot between. The answer has its \`deviceToken\`, shown once. From then on it connects with \`auth: {deviceToken}\`, or sends it as the bearer token to \`/v1\`.
 
-\`device.list\` shows who is paired, connected, and was last seen when; so does **Devices and sync**. For a phone's browser see **Reaching Perch from other machines**. \`device.revoke\` with the \`deviceId\` voids the token and closes what the device has open.`,
+\`device.list\` shows who is paired, connected, and was last seen when; so does **Devices and sync**. For a phone's browser see **Reaching Perch from other machines**. \`device.revoke\` with the \`deviceId\` voids its token and ends what it has open or asked for.`,
   },
   {
     id: 'usage',

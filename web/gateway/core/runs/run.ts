@@ -76,8 +76,8 @@ export class Run {
     this.#abort.abort(reason);
   }
 
-  /** Whether it is of the call with this key. */
-  isOf(principal: string, idempotencyKey: string): boolean {
+  /** Whether that principal has asked for it, and, where it is given, by the call with this key. */
+  isOf(principal: string, idempotencyKey = this.#request.idempotencyKey): boolean {
     return this.#request.principal === principal && this.#request.idempotencyKey === idempotencyKey;
   }
 

@@ -138,6 +138,11 @@ export class Runs {
     this.find(runId)?.abort(new RpcError('ABORTED', reason));
   }
 
+  /** Aborts what a principal has asked of this host, under way or waiting. */
+  abortOf(principal: string, reason: string): void {
+    for (const run of this.#lanes.every()) if (run.isOf(principal)) run.abort(new RpcError('ABORTED', reason));
+  }
+
   /** Ends what is under way and waits in a session, then does `work` with it; what is sent meanwhile comes after. */
   async clear<R>(key: string, work: () => Promise<R>): Promise<R> {
     const { foreign, clock } = this.#deps;
