@@ -58,7 +58,7 @@ export async function wholeFromEvents({ choices, head, messages, record }: Event
   let begun = false;
   try {
     for await (const { index, value } of merged(choices)) {
-      begun = true;
+      begun ||= value.type !== 'calling';
       built[index]?.add(value);
     }
   } finally {

@@ -70,6 +70,7 @@ export class Answer {
       let finish: Finish = 'stop';
       const calls: ToolCall[] = [];
       for await (const event of this.#making.events) {
+        if (event.type === 'calling') continue;
         if (!begun) yield* this.#begin();
         begun = true;
         if (event.type === 'text') yield* this.#output.text(event.text);
