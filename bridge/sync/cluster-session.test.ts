@@ -1,4 +1,6 @@
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SyncRecord } from '#shared/sync/record.ts';
 import { Presence } from '#shared/sync/nats/presence.ts';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
@@ -8,8 +10,8 @@ import { openJournal } from '../journal/open.ts';
 import { ClusterSession } from './cluster-session.ts';
 import { RecordSeal } from './record-seal.ts';
 import { SyncState } from './state.ts';
-import { is, machine, settings } from './tests/machine.ts';
-import { hasNats } from './tests/nats-server.ts';
+import { agreed, is, machine, settings } from './tests/machine.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
 import { threeNodes } from './tests/three-nodes.ts';
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
@@ -64,6 +66,52 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
         state.close();
         await journal.close();
       }
+    },
+    120_000,
+  );
+});
+
+describe.runIf(hasNats)('a single server whose machine loses its power', () => {
+  verifies(
+    'vault.cluster/faults',
+    'has lost what it acknowledged last, while others have written as much since: it is told again, and nothing of theirs is passed over',
+    async () => {
+      await using nats = await natsServer({ isStarted: false });
+      using stores = temporaryFolder();
+      const storeAt = (name: string): string => join(stores.dir, name);
+      const startWith = async (name: string): Promise<void> => {
+        await nats.stop();
+        nats.configure({ jetstream: `store_dir: ${JSON.stringify(storeAt(name))}` });
+        await nats.start();
+      };
+      await startWith('kept');
+      await using one = await machine(settings(nats.url));
+      await using two = await machine(settings(nats.url));
+      await one.journal.push(versions(5), 'a');
+      await agreed([one, two], 5);
+      const other = await two.away();
+      // What had been written through by then.
+      await nats.stop();
+      cpSync(storeAt('kept'), storeAt('after'), { recursive: true });
+      await startWith('kept');
+      await is(one, 'shared');
+      await one.journal.push([version('a0', 2000, 'a')], 'a');
+      await until(async () => (await one.journal.examine()).unsent === 0, 'what it acknowledges');
+      const own = await one.away();
+
+      await startWith('after');
+      await other.back();
+      await is(two, 'shared');
+      await two.journal.push([version('a1', 3000, 'b'), version('a2', 3000, 'b')], 'b');
+      await until(async () => (await two.journal.examine()).unsent === 0, 'what the other one wrote');
+      await own.back();
+      const newest = (records: readonly SyncRecord[]): string =>
+        records
+          .slice(0, 3)
+          .map(({ clock }) => clock)
+          .join();
+      const wanted = newest([version('a0', 2000, 'a'), version('a1', 3000, 'b'), version('a2', 3000, 'b')]);
+      await agreed([one, two], (records) => newest(records) === wanted, 20_000);
     },
     120_000,
   );

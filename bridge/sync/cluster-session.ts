@@ -1,4 +1,6 @@
+import type { StreamInfo } from '@nats-io/jetstream';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
+import { isAlone } from '#shared/sync/nats/look-through.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { pause, type Presence } from '#shared/sync/nats/presence.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
@@ -125,12 +127,13 @@ export class ClusterSession {
   }
 
   /** Looks whether the stream and the journal are those that the state is about. */
-  async #begin({ info }: Places): Promise<void> {
+  async #begin(cluster: Places): Promise<void> {
+    const { info } = cluster;
     const { state, journal, options, sawSchema } = this.#deps;
     const { marks } = state;
     const made = info.created;
     // Made anew, put back from an older copy, or with messages taken out of it.
-    this.#sawLeader(info.cluster?.leader);
+    this.#sawLeader(leaderOf(cluster, info));
     const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
@@ -141,7 +144,7 @@ export class ClusterSession {
     }
     await journal.open({ origin: CLUSTER_ORIGIN, schema: opened.schema, position: opened.position });
     sawSchema(opened.schema);
-    state.note([], { sent: opened.position });
+    state.note([], { sent: opened.position, alone: isAlone(cluster) });
   }
 
   async #sendAll(exchange: Exchange, signal: AbortSignal): Promise<void> {
@@ -157,7 +160,10 @@ export class ClusterSession {
     }
   }
 
-  /** A new leader need not number messages as the one before did, whose connections may all stand. */
+  /**
+   * A new leader need not number messages as the one before did, whose connections may all stand. And a single server that was started again may have lost what it had
+   * acknowledged last, where its machine lost its power.
+   */
   #sawLeader(leader = ''): void {
     const { state } = this.#deps;
     const before = state.marks.leader;
@@ -183,7 +189,9 @@ export class ClusterSession {
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look({ jsm, stream, info: { created } }: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
+  async #look(cluster: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
+    const { jsm, stream } = cluster;
+    const { created } = cluster.info;
     for (;;) {
       await pause(this.#deps.options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;
@@ -195,7 +203,7 @@ export class ClusterSession {
       });
       if (info.created !== created || (info.state.num_subjects ?? 0) < known)
         throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
-      this.#sawLeader(info.cluster?.leader);
+      this.#sawLeader(leaderOf(cluster, info));
       if (info.state.last_seq < read) {
         state.note([], { read: info.state.last_seq, doubtful: true });
         throw new ClusterProblem('failed', 'The servers of the cluster have lost the end of the stream');
@@ -204,3 +212,6 @@ export class ClusterSession {
     }
   }
 }
+
+const leaderOf = (cluster: Places, { cluster: servers }: StreamInfo): string | undefined =>
+  isAlone(cluster) ? cluster.nc.info?.server_id : servers?.leader;

@@ -257,7 +257,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         } catch (error) {
           if (!signal.aborted) {
             this.#is('apart', problemOf(error));
-            if (!this.#state.marks.doubtful) this.#state.note([], { doubtful: true });
+            const { doubtful, alone } = this.#state.marks;
+            if (!doubtful && !alone) this.#state.note([], { doubtful: true });
           }
         }
         await pause(wait * (0.75 + Math.random() / 2), signal);

@@ -15,14 +15,16 @@ const marks = z.object({
   sent: position.nullable(),
   /** A connection has broken, while the cluster may have been in trouble: its servers need not agree with each other on what was read. */
   doubtful: z.boolean().default(false),
-  /** Which server led the stream when it was last looked; empty where there is only one. */
+  /** Which server led the stream when it was last looked; where it has only one, its id, which each of its starts makes anew. */
   leader: z.string().default(''),
+  /** One server has the stream: a connection that breaks says nothing of what it has. */
+  alone: z.boolean().default(false),
   /** When it was last looked what the cluster need not keep, in ms. */
   cleaned: z.number().default(0),
 });
 export type Marks = z.infer<typeof marks>;
 
-const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, doubtful: false, leader: '', cleaned: 0 };
+const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, doubtful: false, leader: '', alone: false, cleaned: 0 };
 
 /**
  * How far a bridge has come with the stream. All of it can be found out anew by reading the stream and sending everything, so it need not survive a power

@@ -12,21 +12,23 @@ type Streamed = Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>;
 type Take = (batch: readonly JsMsg[]) => Promise<void>;
 
 /**
- * After trouble: looks through the stream at once, and again when its servers had time to agree with each other. A single server has nobody to disagree with.
- * Rejects where the stream does not come; resolves early where `signal` is aborted.
+ * After trouble: looks through the stream at once, and again when its servers, where there are several, had time to agree with each other. Rejects where the stream
+ * does not come; resolves early where `signal` is aborted.
  */
 export async function lookAgain(
   places: Streamed & Pick<Places, 'info'>,
   { signal, agreedMs = AGREED_MS }: { signal: AbortSignal; agreedMs?: number | undefined },
   take: Take,
 ): Promise<void> {
-  if (places.info.config.num_replicas === 1) return;
-  for (const ms of [0, agreedMs]) {
+  for (const ms of isAlone(places) ? [0] : [0, agreedMs]) {
     await pause(ms, signal);
     if (signal.aborted) return;
     await lookThrough(places, signal, take);
   }
 }
+
+/** Whether one server has the stream: nobody it could disagree with. */
+export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.num_replicas === 1;
 
 /**
  * Gives all that the stream has to `take`, some at a time. Servers of a cluster (2.9) that lost one another may number messages differently, so that what was read

@@ -13,7 +13,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
 import { examineCluster } from '#shared/sync/nats/examine.ts';
 import { Flow, hasMore } from '#shared/sync/nats/flow.ts';
-import { lookAgain } from '#shared/sync/nats/look-through.ts';
+import { isAlone, lookAgain } from '#shared/sync/nats/look-through.ts';
 import { fetchBlob, sendBlob } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import type { Presence } from '#shared/sync/nats/presence.ts';
@@ -199,10 +199,11 @@ export class StreamLine {
     this.#looking.abort();
     const { signal } = (this.#looking = new AbortController());
     if (!(await copy.isDoubtful())) return;
-    await lookAgain(places, { signal, agreedMs }, async (batch) => {
+    const again = async (batch: Parameters<StreamRecords['readAgain']>[0]): Promise<void> => {
       const missed = await this.#records.readAgain(batch);
       if (missed.length > 0 && !signal.aborted) await take(missed);
-    });
+    };
+    if (!isAlone(places)) await lookAgain(places, { signal, agreedMs }, again);
     if (!signal.aborted) await copy.markDoubtful(false);
   }
 
