@@ -31,3 +31,15 @@ export const chatEvents = {
     compaction,
   }),
 } as const;
+
+/** What a run tells its readers. */
+export const RUN_EVENTS = [
+  'chat.recalled',
+  'chat.reasoning',
+  'chat.delta',
+  'chat.tool_pending',
+  'chat.tool_call',
+  'chat.tool_result',
+  'chat.done',
+  'chat.error',
+] as const satisfies readonly (keyof typeof chatEvents)[];

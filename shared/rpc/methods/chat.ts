@@ -1,3 +1,4 @@
+import { RUN_EVENTS } from '../chat-events.ts';
 import { call, type Policy } from '../contract.ts';
 import { LIMITS } from '../frames.ts';
 import { agentId, historyMessage, sessionId, toolCall, usage } from '../records.ts';
@@ -24,16 +25,7 @@ const message = z.string().min(1, 'must not be empty').max(LIMITS.maxMessageChar
 const idempotencyKey = z.string().min(1).max(256).optional();
 
 const completed = z.object({ completed: z.literal(true), sessionId: z.string(), runId: z.string(), messageId: z.string(), usage });
-const emits = [
-  'chat.recalled',
-  'chat.reasoning',
-  'chat.delta',
-  'chat.tool_pending',
-  'chat.tool_call',
-  'chat.tool_result',
-  'chat.done',
-  'chat.error',
-] as const;
+
 /** A call of a tool by a run that is under way. */
 const callUnder = toolCall.extend({
   /** Length of the run's text before it, UTF-16 units. */
@@ -72,7 +64,7 @@ export const chat = {
       idempotencyKey,
     }),
     result: completed,
-    emits,
+    emits: RUN_EVENTS,
     docs: 'Triggers an agent reply. The response comes when the run ends; the text streams as `chat.delta` events. With `steer` it does not wait for the end of the run under way: tools that run end first and their results are kept, text that is being written stops where it is, and the answer to this message goes on from there. Where nothing runs, or another host runs it, it is sent as usual.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
@@ -142,7 +134,7 @@ export const chat = {
   'chat.resend': call({
     params: z.strictObject({ ...where, ...route, idempotencyKey }),
     result: completed,
-    emits,
+    emits: RUN_EVENTS,
     docs: 'Re-sends the last user message; the earlier reply is kept as a branch.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
@@ -150,7 +142,7 @@ export const chat = {
   'chat.edit': call({
     params: z.strictObject({ message, ...where, ...route, idempotencyKey }),
     result: completed,
-    emits,
+    emits: RUN_EVENTS,
     docs: 'Edits the last user message and reruns; the earlier message is kept as a branch.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,

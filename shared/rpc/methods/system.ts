@@ -1,3 +1,4 @@
+import { RUN_EVENTS } from '../chat-events.ts';
 import { call } from '../contract.ts';
 import { z } from '../zod.ts';
 
@@ -11,16 +12,7 @@ export const system = {
       idempotencyKey: z.string().min(1).max(256).optional(),
     }),
     result: z.object({ ok: z.literal(true), eventType: z.literal('system'), mode: z.enum(['now', 'next-heartbeat']) }),
-    emits: [
-      'chat.recalled',
-      'chat.reasoning',
-      'chat.delta',
-      'chat.tool_pending',
-      'chat.tool_call',
-      'chat.tool_result',
-      'chat.done',
-      'chat.error',
-    ],
+    emits: RUN_EVENTS,
     docs: 'Tells the main session of something. Answered once it is stored; with `mode` `now` a run begins in which it is answered.',
     policy: { scope: 'write', idempotent: true, metered: true },
   }),
