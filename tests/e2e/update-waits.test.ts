@@ -35,6 +35,7 @@ verifies(
       const page = await browser.page(linkUrl(bridge.url, bridge.issueCode(60_000)));
       await connected(page, LINKED);
       await page.goto(`${bridge.url}/models`);
+      await connected(page, LINKED);
       await page.getByRole('button', { name: 'Add a provider' }).click();
       await page.getByLabel('Base URL').fill(upstream.url);
       await page.getByLabel('Name', { exact: true }).fill('Bench');
