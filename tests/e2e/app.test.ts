@@ -85,7 +85,7 @@ describe('behind the bridge', () => {
     await page.getByRole('textbox', { name: /^Key/ }).fill('sk-app');
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('normal').filter({ visible: true }).first().waitFor();
-    await page.getByRole('button', { name: 'Make default' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Make default' }).first().click();
     await page.goto(`${perch.url}/`);
     await connected(page, LINKED);
     await ask(page, 'hi there');

@@ -40,7 +40,7 @@ verifies(
       await page.getByLabel('Base URL').fill(upstream.url);
       await page.getByLabel('Name', { exact: true }).fill('Bench');
       await page.getByRole('button', { name: 'Save and test' }).click();
-      await page.getByRole('button', { name: 'Make default' }).first().click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Make default' }).click();
       await page.goto(bridge.url);
       await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
       const composer = page.getByRole('textbox', { name: 'Message' });
