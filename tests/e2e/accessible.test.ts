@@ -338,6 +338,8 @@ describe('accessible', () => {
   verifies('app/accessible', 'a low window, as at 200 %, has room for chats, and for what a search finds', async () => {
     const page = await open(chat);
     await page.setViewportSize({ width: 640, height: 400 });
+    // The app has taken note of the new size.
+    await page.getByRole('button', { name: 'Show the sidebar' }).waitFor();
     const sidebar = chats(page);
     await page.keyboard.press('Control+k');
     /** Its middle is in sight, and nothing lies over it. */
