@@ -1,6 +1,5 @@
-import type { StreamInfo } from '@nats-io/jetstream';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { isAlone } from '#shared/sync/nats/look-through.ts';
+import { isAlone, leaderOf } from '#shared/sync/nats/look-through.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { pause, type Presence } from '#shared/sync/nats/presence.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
@@ -133,7 +132,7 @@ export class ClusterSession {
     const { marks } = state;
     const made = info.created;
     // Made anew, put back from an older copy, or with messages taken out of it.
-    this.#sawLeader(leaderOf(cluster, info));
+    this.#sawLeader(leaderOf(cluster));
     const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
@@ -164,7 +163,7 @@ export class ClusterSession {
    * A new leader need not number messages as the one before did, whose connections may all stand. And a single server that was started again may have lost what it had
    * acknowledged last, where its machine lost its power.
    */
-  #sawLeader(leader = ''): void {
+  #sawLeader(leader: string): void {
     const { state } = this.#deps;
     const before = state.marks.leader;
     if (leader === '' || leader === before) return;
@@ -212,6 +211,3 @@ export class ClusterSession {
     }
   }
 }
-
-const leaderOf = (cluster: Places, { cluster: servers }: StreamInfo): string | undefined =>
-  isAlone(cluster) ? cluster.nc.info?.server_id : servers?.leader;

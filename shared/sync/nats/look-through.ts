@@ -1,4 +1,4 @@
-import type { JsMsg } from '@nats-io/jetstream';
+import type { JsMsg, StreamInfo } from '@nats-io/jetstream';
 import { messagesFrom, STALL_MS, stalled } from './flow.ts';
 import type { Places } from './places.ts';
 import { pause } from './presence.ts';
@@ -29,6 +29,10 @@ export async function lookAgain(
 
 /** Whether one server has the stream: nobody it could disagree with. */
 export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.num_replicas === 1;
+
+/** Which server leads the stream; where only one has it, its id, which each of its starts makes anew. Empty where none leads now. */
+export const leaderOf = (places: Pick<Places, 'info' | 'nc'>, { cluster }: Pick<StreamInfo, 'cluster'> = places.info): string =>
+  (isAlone(places) ? places.nc.info?.server_id : cluster?.leader) ?? '';
 
 /**
  * Gives all that the stream has to `take`, some at a time. Servers of a cluster (2.9) that lost one another may number messages differently, so that what was read

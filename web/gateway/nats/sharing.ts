@@ -1,3 +1,4 @@
+import { leaderOf } from '#shared/sync/nats/look-through.ts';
 import { openPlaces, type Places } from '#shared/sync/nats/places.ts';
 import { pause, Presence } from '#shared/sync/nats/presence.ts';
 import { ClusterProblem, problemOf } from '#shared/sync/nats/problems.ts';
@@ -5,7 +6,7 @@ import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import type { SealingKey } from '../storage/sealing.ts';
 import type { JournalLine } from '../sync/journal-line.ts';
 import { connectTo } from './connect.ts';
-import { StreamLine } from './stream-line.ts';
+import { StreamLine, TAKEN_OUT } from './stream-line.ts';
 import type { LocalCopy } from './stream-records.ts';
 import { type SharingKeys, WebSeal } from './web-seal.ts';
 
@@ -45,8 +46,6 @@ export class Sharing {
   readonly #options: SharingOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** Which server led the stream when it was last looked. */
-  #leader = '';
 
   constructor(options: SharingOptions) {
     this.#options = options;
@@ -95,7 +94,6 @@ export class Sharing {
     try {
       const places = await Promise.race([openPlaces(nc, seal), stopped]);
       if (!places) return;
-      await this.#sawLeader(places.info.cluster?.leader);
       const presence = new Presence(seal, () => [copy.origin]);
       const broken = Promise.withResolvers<never>();
       line = new StreamLine({
@@ -119,20 +117,17 @@ export class Sharing {
 
   /** Servers that were in trouble need not agree with each other on what was read. A copy that cannot keep that says so itself, wherever it is written to. */
   #doubt(): Promise<void> {
-    return this.#options.copy.markDoubtful(true).catch(() => {});
-  }
-
-  /** A new leader need not number messages as the one before did, whose connections may all stand. Whether it is one. */
-  async #sawLeader(leader = ''): Promise<boolean> {
-    const before = this.#leader;
-    if (leader !== '') this.#leader = leader;
-    const isNew = before !== '' && before !== this.#leader;
-    if (isNew) await this.#doubt();
-    return isNew;
+    return this.#options.copy.markDoubtful().catch(() => {});
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it; nor records that were taken out of it. */
-  async #look({ jsm, stream, info: { created } }: Places, line: StreamLine, signal: AbortSignal): Promise<void> {
+  async #look(places: Places, line: StreamLine, signal: AbortSignal): Promise<void> {
+    const {
+      jsm,
+      stream,
+      info: { created },
+    } = places;
+    let leader = leaderOf(places);
     for (;;) {
       await pause(this.#options.lookMs ?? LOOK_MS, signal);
       if (signal.aborted) return;
@@ -142,9 +137,12 @@ export class Sharing {
         throw isGone ? new ClusterProblem('failed', 'The stream of this vault is gone', { cause: error }) : error;
       });
       if (info.created !== created) throw new ClusterProblem('failed', 'The stream was made anew');
-      if ((info.state.num_subjects ?? 0) < subjects) line.doubt('Records were taken out of the cluster: they are sent anew from here');
-      if (await this.#sawLeader(info.cluster?.leader))
+      if ((info.state.num_subjects ?? 0) < subjects) line.doubt(TAKEN_OUT);
+      // A new leader need not number messages as the one before did, whose connections may all stand.
+      const now = leaderOf(places, info);
+      if (leader !== '' && now !== '' && now !== leader)
         throw new ClusterProblem('unreachable', 'Another server of the cluster has taken over');
+      leader = now || leader;
       await line.checkFlow(info.state.last_seq);
     }
   }

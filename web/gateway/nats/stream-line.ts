@@ -13,7 +13,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
 import { examineCluster } from '#shared/sync/nats/examine.ts';
 import { Flow, hasMore } from '#shared/sync/nats/flow.ts';
-import { isAlone, lookAgain } from '#shared/sync/nats/look-through.ts';
+import { isAlone, leaderOf, lookAgain } from '#shared/sync/nats/look-through.ts';
 import { fetchBlob, sendBlob } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import type { Presence } from '#shared/sync/nats/presence.ts';
@@ -27,6 +27,9 @@ import { type LocalCopy, StreamRecords } from './stream-records.ts';
 
 /** An attachment that lies there for longer is put there again by whoever sends a record with it (docs/decisions/0065). */
 const RENEW_MS = 20 * 24 * 60 * 60 * 1000;
+
+/** Why everything is sent anew where the stream has less than it had. */
+export const TAKEN_OUT = 'Records were taken out of the cluster: they are sent anew from here';
 
 export interface StreamLineOptions {
   places: Places;
@@ -198,13 +201,20 @@ export class StreamLine {
     const { places, copy, agreedMs } = this.#options;
     this.#looking.abort();
     const { signal } = (this.#looking = new AbortController());
-    if (!(await copy.isDoubtful())) return;
-    const again = async (batch: Parameters<StreamRecords['readAgain']>[0]): Promise<void> => {
-      const missed = await this.#records.readAgain(batch);
-      if (missed.length > 0 && !signal.aborted) await take(missed);
-    };
-    if (!isAlone(places)) await lookAgain(places, { signal, agreedMs }, again);
-    if (!signal.aborted) await copy.markDoubtful(false);
+    const [before, leader] = [await copy.soundUnder(), leaderOf(places)];
+    const isOther = before !== '' && leader !== '' && before !== leader;
+    // A single server has nobody to disagree with, but may have lost what it had acknowledged last, where its machine lost its power.
+    if (isOther || (!isAlone(places) && (await copy.isDoubtful()))) {
+      await lookAgain(places, { signal, agreedMs }, async (batch) => {
+        const missed = await this.#records.readAgain(batch);
+        if (missed.length > 0 && !signal.aborted) await take(missed);
+      });
+      if (signal.aborted) return;
+      const pushed = await copy.countPushed();
+      const { state } = await places.jsm.streams.info(places.stream);
+      if (pushed > (state.num_subjects ?? 0)) this.doubt(TAKEN_OUT);
+    }
+    if (!signal.aborted) await copy.markSound(leader || before);
   }
 
   /** The fence that a run's lease has at least: above every one that it was written under by others. */

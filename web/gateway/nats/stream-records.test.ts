@@ -21,6 +21,8 @@ const copyOf = (here: readonly SyncRecord[]): LocalCopy => {
     countPushed: async () => here.length,
     isDoubtful: async () => false,
     markDoubtful: async () => {},
+    soundUnder: async () => '',
+    markSound: async () => {},
   };
 };
 

@@ -19,7 +19,11 @@ export interface LocalCopy {
   countPushed(): Promise<number>;
   /** Whether something of the stream may have been passed over; kept over restarts. */
   isDoubtful(): Promise<boolean>;
-  markDoubtful(isDoubtful: boolean): Promise<void>;
+  markDoubtful(): Promise<void>;
+  /** Which server led the stream when nothing was passed over; empty where that is not known. */
+  soundUnder(): Promise<string>;
+  /** Nothing was passed over, of what is led by that server. */
+  markSound(leader: string): Promise<void>;
 }
 
 export interface StreamRecordsDeps {

@@ -105,11 +105,23 @@ export class Replica implements ChangeSink {
     return (await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').count('doubtful'))) > 0;
   }
 
-  async markDoubtful(isDoubtful: boolean): Promise<void> {
-    if (isDoubtful === (await this.isDoubtful())) return;
+  async markDoubtful(): Promise<void> {
+    if (await this.isDoubtful()) return;
+    await this.#deps.transactions.local([], async (tx) => void (await tx.objectStore('local').put({ name: 'doubtful' })));
+  }
+
+  /** Which server led a cluster's stream when nothing was passed over; empty where that is not known. */
+  async soundUnder(): Promise<string> {
+    const row = await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').get('leader'));
+    return row?.name === 'leader' ? row.value : '';
+  }
+
+  /** Nothing was passed over, of what is led by that server. */
+  async markSound(leader: string): Promise<void> {
+    if (leader === (await this.soundUnder()) && !(await this.isDoubtful())) return;
     await this.#deps.transactions.local([], async (tx) => {
       const local = tx.objectStore('local');
-      await (isDoubtful ? local.put({ name: 'doubtful' }) : local.delete('doubtful'));
+      await Promise.all([local.put({ name: 'leader', value: leader }), local.delete('doubtful')]);
     });
   }
 

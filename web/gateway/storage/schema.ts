@@ -64,6 +64,8 @@ export type LocalRow =
   | { name: 'position'; value: Position }
   /** Something before that position may have been passed over. */
   | { name: 'doubtful' }
+  /** Which server of a cluster led the vault's stream when nothing was. */
+  | { name: 'leader'; value: string }
   /** The newest reading of others that it has met: its own clock goes on behind it. */
   | { name: 'seen'; value: string }
   /** The newest of its own changes that the journal has. */
