@@ -10,6 +10,8 @@ const storedCredential = z.object({
   kind: z.enum(['app', 'host']),
   /** Milliseconds since 1970. */
   createdAt: z.number(),
+  /** What the browser called itself; older builds did not keep it. */
+  name: z.string().optional(),
 });
 /** A secret that the bridge shares with one browser profile: for its pages (`app`), or for its worker (`host`). */
 export type StoredCredential = z.infer<typeof storedCredential>;
@@ -93,8 +95,17 @@ export class Home {
 
   /** Adds credentials durably: once it resolves, they survive a crash; when it rejects, the file is as it was. */
   addCredentials(added: readonly StoredCredential[]): Promise<void> {
+    return this.#changeCredentials((credentials) => [...credentials, ...added]);
+  }
+
+  /** Takes credentials out, as durably. */
+  removeCredentials(ids: readonly string[]): Promise<void> {
+    return this.#changeCredentials((credentials) => credentials.filter(({ id }) => !ids.includes(id)));
+  }
+
+  #changeCredentials(change: (credentials: StoredCredential[]) => StoredCredential[]): Promise<void> {
     const write = this.#writing.then(async () => {
-      const credentials = [...(await this.credentials()), ...added];
+      const credentials = change(await this.credentials());
       await writeWhole(this.credentialsFile, `${JSON.stringify({ version: 1, credentials }, null, 2)}\n`, rename);
     });
     this.#writing = write.catch(() => {});

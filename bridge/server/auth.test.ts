@@ -133,6 +133,7 @@ describe('proofs', () => {
       principal: 'app:a',
       scopes: ['read', 'write', 'admin'],
       proof: await prove(key, 'server', 'app', 'challenge-1', good.nonce),
+      hold: expect.any(Function) as unknown,
     });
     const refused = [
       auth.checkConnect({ credentialId: 'a', ...good }, undefined, 'challenge-2', undefined),

@@ -22,6 +22,16 @@ export type Admitted = {
   hold?: Granted['hold'];
 };
 export type Verdict = Admitted | Denial;
+export interface AdmittedHost {
+  ok: true;
+  kind: 'tab' | 'headless';
+  proof: string;
+  /** As `Admitted`'s. */
+  hold?: Granted['hold'];
+}
+
+/** Who a linked browser's pages are. */
+const appPrincipal = (credentialId: string): string => `app:${credentialId}`;
 
 /** Tokens shorter than this could be guessed, so that they are not looked at during a lock-out; ours have 43 characters. */
 const UNGUESSABLE_CHARS = 32;
@@ -47,6 +57,8 @@ export class Auth {
   readonly #access: Pick<Access, 'find'>;
   readonly #password: Pick<Password, 'check' | 'isSet'>;
   readonly #credentials: Map<string, StoredCredential>;
+  /** What is open by linked browsers' credentials: what closes it. */
+  readonly #open = new Map<string, Set<() => void>>();
   #headless: Credential | undefined;
   #trying: Promise<unknown> = Promise.resolve();
 
@@ -61,6 +73,19 @@ export class Auth {
 
   add(credentials: readonly StoredCredential[]): void {
     for (const credential of credentials) this.#credentials.set(credential.id, credential);
+  }
+
+  /** They let nobody in any more, and what is open by them is closed. */
+  remove(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#credentials.delete(id);
+      for (const close of [...(this.#open.get(id) ?? [])]) close();
+    }
+  }
+
+  /** Whether something is open by that credential of a linked browser. */
+  isOpen(id: string): boolean {
+    return (this.#open.get(id)?.size ?? 0) > 0;
   }
 
   /** A new credential for the managed Chromium; the one before is void. It lives as long as the bridge. */
@@ -96,7 +121,8 @@ export class Auth {
   async checkConnect(auth: unknown, bearer: string | undefined, nonce: string, origin: string | undefined): Promise<Verdict> {
     if (isRecord(auth) && 'proof' in auth) {
       const found = await this.#checkProof(auth, 'app', nonce, origin, (id) => this.#stored(id, 'app'));
-      return found.ok ? { ok: true, principal: `app:${found.id}`, scopes: SCOPES, proof: found.proof } : found;
+      if (!found.ok) return found;
+      return { ok: true, principal: appPrincipal(found.id), scopes: SCOPES, proof: found.proof, hold: this.#holder(found.id) };
     }
     const { token, deviceToken, pairingCode, password }: Record<string, unknown> = isRecord(auth) ? auth : {};
     if (typeof password === 'string') {
@@ -147,9 +173,11 @@ export class Auth {
   }
 
   /** A host's proof on `/uplink`; the answer says which kind of host holds that credential. */
-  async checkUplink(auth: unknown, nonce: string, origin: string): Promise<{ ok: true; kind: 'tab' | 'headless'; proof: string } | Denial> {
+  async checkUplink(auth: unknown, nonce: string, origin: string): Promise<AdmittedHost | Denial> {
     const found = await this.#checkProof(auth, 'uplink', nonce, origin, (id) => this.#hostCredential(id));
-    return found.ok ? { ok: true, kind: found.id === this.#headless?.id ? 'headless' : 'tab', proof: found.proof } : found;
+    if (!found.ok) return found;
+    const { id, proof } = found;
+    return id === this.#headless?.id ? { ok: true, kind: 'headless', proof } : { ok: true, kind: 'tab', proof, hold: this.#holder(id) };
   }
 
   /** Counts a failed try and words the answer: while locked out it says no more than that. */
@@ -172,6 +200,15 @@ export class Auth {
     const key = await importSecret(credential.secret);
     if (!(await proves(key, given.data.proof, 'client', purpose, nonce, given.data.nonce))) return denied();
     return { ok: true, id: credential.id, proof: await prove(key, 'server', purpose, nonce, given.data.nonce) };
+  }
+
+  #holder(id: string): Granted['hold'] {
+    return (close) => {
+      if (!this.#credentials.has(id)) close();
+      const open = this.#open.get(id) ?? new Set();
+      this.#open.set(id, open.add(close));
+      return () => void open.delete(close);
+    };
   }
 
   #hostCredential(id: string): Credential | undefined {

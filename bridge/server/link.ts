@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { hostName } from '#shared/link/host-name.ts';
 import type { Linked } from '#shared/link/proof.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { commandLine } from '../command-line.ts';
@@ -38,7 +39,8 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
       const { status, headers } = denialOf(denial);
       return reply.code(status).headers(headers).send(errorBody(status, denial.message));
     }
-    const [appCredential, hostCredential] = [newCredential('app'), newCredential('host')];
+    const name = hostName({ userAgent: request.headers['user-agent'] ?? '' });
+    const [appCredential, hostCredential] = [newCredential('app', name), newCredential('host', name)];
     try {
       await home.addCredentials([appCredential, hostCredential]);
     } catch (error) {
@@ -67,11 +69,12 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
   });
 }
 
-const newCredential = (kind: StoredCredential['kind']): StoredCredential => ({
+const newCredential = (kind: StoredCredential['kind'], name: string): StoredCredential => ({
   id: `${kind}-${randomBytes(9).toString('base64url')}`,
   secret: randomBytes(32).toString('base64url'),
   kind,
   createdAt: Date.now(),
+  name,
 });
 
 const publicPart = ({ id, secret }: StoredCredential): { id: string; secret: string } => ({ id, secret });

@@ -3,6 +3,7 @@ import type { Opening } from '#shared/link/hello.ts';
 import { FORWARD_PORT, WITHDRAW_PORT } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { accessPort } from '#shared/ports/access.ts';
+import { linkedBrowsersPort } from '#shared/ports/linked-browsers.ts';
 import { BLOBS_PORT, JOURNAL_PORT } from '#shared/ports/journal.ts';
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { browserPort } from '#shared/ports/browser.ts';
@@ -41,6 +42,7 @@ import { modelsOfDisk } from '../capabilities/models/models-of-disk.ts';
 import { Keeper } from '../processes/keep.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Access, accessHandlers } from './access.ts';
+import { type LinkedBrowsersDeps, linkedBrowsersHandlers } from './linked-browsers.ts';
 import { type SystemDeps, systemHandlers } from '../capabilities/system/system-port.ts';
 import type { LogRing } from '../log-ring.ts';
 import { serveBlobs } from './blobs-port.ts';
@@ -57,6 +59,7 @@ export interface PortsDeps {
   /** See `JournalPortDeps`. */
   browserWay?: JournalPortDeps['browserWay'] | undefined;
   access: Access;
+  linked: Omit<LinkedBrowsersDeps, 'log'>;
   hosts: Hosts;
   presenceMs: number;
   /** The vault's name, empty for the home's own, and where it lies. */
@@ -90,6 +93,7 @@ export function lendPorts({
   vaultKey,
   browserWay = async () => null,
   access,
+  linked,
   hosts,
   presenceMs,
   name,
@@ -141,6 +145,7 @@ export function lendPorts({
         ),
     ],
     [BLOBS_PORT, (stream, opening) => serveBlobs(stream, opening, { journal, log })],
+    capability(linkedBrowsersPort, linkedBrowsersHandlers({ ...linked, log })),
     capability(configFilePort, configFileHandlers(home)),
     capability(filesPort, filesHandlers({ home })),
     capability(speechPort, speechHandlers({ engines: systemEngines(keeper) })),

@@ -39,7 +39,9 @@ export async function serveUplink(socket: WebSocket, origin: string, deps: Uplin
 
   const verdict = await auth.checkUplink(given, nonce, origin);
   if (!verdict.ok) return closeSocket(socket, CLOSE.policy, verdict.message);
-  if (socket.readyState !== socket.OPEN) return;
+  const release = verdict.hold?.(() => closeSocket(socket, CLOSE.policy, 'access was revoked'));
+  if (release) socket.once('close', release);
+  if (socket.readyState !== socket.OPEN) return release?.();
   socket.send(JSON.stringify({ proof: verdict.proof } satisfies z.infer<typeof uplinkAccepted>));
   await attachHost(socketLink(socket), { kind: verdict.kind, side: 'acceptor' }, deps);
 }

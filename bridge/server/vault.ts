@@ -124,7 +124,7 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const standing = new Standing(via);
   const receipts = await Receipts.open({ path: home.receiptsFile, hosts, retryMs: timing.receiptsMs, log });
   const ports = lendPorts({
-    ...{ name, journal, vaultKey, browserWay, access, hosts, home: home.dir, callbackUrl },
+    ...{ name, journal, vaultKey, browserWay, access, linked: { home, auth }, hosts, home: home.dir, callbackUrl },
     ...{ via, exchanges, standing, ring, log, presenceMs: timing.presenceMs },
     system: { home, ...about },
   });

@@ -7,6 +7,7 @@ import { until } from '../support/gateway.ts';
 import { focused, lowContrast, overflowing } from './accessibility.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
 import { type Perch, startPerch } from './harness.ts';
+import { shoot } from './shoot.ts';
 
 // The managed Chromium serves; a tab stands by. So the device is paired at one host, and revoked at another.
 let perch: Perch;
@@ -77,6 +78,41 @@ verifies(
     const again = await connect({ deviceToken: other });
     expect(await again.call('health', {})).toMatchObject({ status: 'ok' });
     await expect(connect({ deviceToken: token })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  },
+  120_000,
+);
+
+verifies(
+  ['device.unlink/closes', 'device.unlink/page'],
+  'a browser that was linked is cut off on the page of another one, and says what happened',
+  async () => {
+    await using lost = await launchBrowser();
+    await using kept = await launchBrowser();
+    const one = await lost.page(await perch.open());
+    const two = await kept.page(await perch.open());
+    for (const page of [one, two])
+      await page.getByRole('button', { name: 'Connection: Bridge' }).first().filter({ visible: true }).waitFor();
+    await two.goto(`${perch.url}/devices`);
+    const section = two.getByRole('region', { name: 'Linked browsers' });
+    const own = section.getByRole('listitem').filter({ hasText: 'This browser' });
+    await own.getByText('Connected').waitFor();
+    await own.scrollIntoViewIfNeeded();
+    await shoot(two, 'linked');
+    const rows = section.getByRole('listitem');
+    const count = await rows.count();
+    // The newest but its own.
+    const row = rows.nth(count - 2);
+    await row.getByText('Connected').waitFor();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    const dialog = two.getByRole('dialog', { name: /^Revoke Chrome/ });
+    await dialog.getByText('What it has copied stays in it').waitFor();
+    await shoot(two, 'unlink');
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await until(async () => (await rows.count()) === count - 1, 'it to be gone from the list');
+    await one.getByRole('button', { name: 'Connection: This browser' }).first().filter({ visible: true }).click();
+    await one.getByText('The bridge no longer knows this browser.').first().waitFor();
+    await shoot(one, 'unlinked');
+    await own.getByText('Connected').waitFor();
   },
   120_000,
 );

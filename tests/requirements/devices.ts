@@ -26,6 +26,11 @@ export const devices = [
   chosen('design.md, "Two origins would be two databases"', {
     'device.revoke/closes': 'Revoking closes the device’s sockets and streams within the call, and its token is void.',
     'device.revoke/runs': 'What a revoked device, or a program with a revoked key, had asked for ends with what had come.',
+    'device.browsers/list':
+      '`device.browsers` lists the browsers that the bridge has linked, and which of them are connected; none without a bridge.',
+    'device.unlink/closes': '`device.unlink` takes a linked browser’s credentials back for good, and cuts off its pages and its worker.',
+    'device.unlink/page': 'The page Devices lists the linked browsers, says which one it is, and takes a link back; who lost it says so.',
+    'device.unlink/none': 'A browser that is not linked is NOT_FOUND; one that cannot be taken out of the file stays linked.',
     'device.revoke/stays': 'A revoked device stays out, whatever other hosts wrote apart from that.',
   }),
 ];

@@ -1,3 +1,4 @@
+import { linkedBrowser } from '../../ports/linked-browsers.ts';
 import { call } from '../contract.ts';
 import { SCOPES } from '../contract.ts';
 import { visibleName } from '../visible-name.ts';
@@ -34,8 +35,21 @@ export interface PairingRecord extends Omit<DeviceEntry, 'connected' | 'lastSeen
 /** It goes from `pairing` to `paired` to removed, and never back. */
 export type DeviceRecord = PairingRecord | PairedRecord;
 
-/** Pairing other devices (interface document 1, sections 3 and 4.1; decisions, "Devices, logs …"). */
+/** Pairing other devices (interface document 1, sections 3 and 4.1; decisions, "Devices, logs …"), and linked browsers, which are ours. */
 export const devices = {
+  'device.browsers': call({
+    params: z.strictObject({}),
+    result: z.object({ browsers: z.array(linkedBrowser), count: z.number().int() }),
+    docs: 'Lists the browsers that are linked to the bridge of the host that answers, the oldest first; none where there is no bridge.',
+    policy: { scope: 'read' },
+  }),
+  'device.unlink': call({
+    params: z.strictObject({ browserId: z.string().min(1).max(100) }),
+    result: z.object({ unlinked: z.literal(true) }),
+    docs: 'Takes a linked browser’s credentials back: its pages are cut off at once, its worker a second later. What it has a copy of stays there.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin', controlPlane: true },
+  }),
   'device.initiate': call({
     params: z.strictObject({
       deviceName: visibleName(100),

@@ -256,7 +256,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       clients,
     },
     health: () => health(),
-    devices: async () => (await access.load()).devices,
+    access: () => access.load(),
     keys: async () => (await access.load()).keys,
     file: configFile,
     mirror,

@@ -1,5 +1,5 @@
 import type { Environment } from '../core/environment.ts';
-import { platformOf } from './host-name.ts';
+import { platformOf } from '#shared/link/host-name.ts';
 
 /** What the worker that `scope` is of knows of where it runs. `credentialId`: of its line to the bridge. */
 export function environmentOf(scope: typeof globalThis, credentialId: () => string): Environment {

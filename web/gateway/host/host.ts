@@ -21,7 +21,7 @@ import { journalLine } from '../sync/journal-line.ts';
 import { Replicator } from '../sync/replicator.ts';
 import type { ClusterSharing } from './cluster-sharing.ts';
 import { environmentOf } from './environment.ts';
-import { hostName } from './host-name.ts';
+import { hostName } from '#shared/link/host-name.ts';
 import { Lenders } from './lenders.ts';
 import { holdForLife, takeOwnership } from './lock.ts';
 import type { HostOptions } from './outside.ts';

@@ -6,30 +6,48 @@ import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 
 export type PairedDevice = MethodResult<'device.list'>['devices'][number];
+export type LinkedBrowser = MethodResult<'device.browsers'>['browsers'][number];
 
-/** Devices that are paired with the gateway, each with a token of its own. */
-class Paired {
+/** A list of those who are let in, each of which can be revoked. */
+class LetIn<Item extends { id: string }> {
   /** Null before the first answer. */
-  devices = $state.raw<PairedDevice[] | null>(null);
+  items = $state.raw<Item[] | null>(null);
   problem = $state<Problem | null>(null);
+  readonly #ask: () => Promise<Item[]>;
+  readonly #revoke: (id: string) => Promise<unknown>;
+
+  constructor(ask: () => Promise<Item[]>, revoke: (id: string) => Promise<unknown>) {
+    this.#ask = ask;
+    this.#revoke = revoke;
+  }
 
   async load(): Promise<void> {
     try {
-      this.devices = (await gateway.call('device.list', {})).devices;
+      this.items = await this.#ask();
       this.problem = null;
     } catch (error) {
-      // A host of an older build pairs nobody.
+      // A host of an older build lets in nobody.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';
       if (!unknown && !isLost(error)) this.problem = problemOf(error, m.devices_doing_read());
     }
   }
 
-  /** Rejects where the gateway refuses. */
-  async revoke({ id, name }: PairedDevice): Promise<void> {
-    await gateway.call('device.revoke', { deviceId: id });
-    this.devices = (this.devices ?? []).filter((device) => device.id !== id);
+  /** Rejects where the gateway refuses. `name`: what it is called for the person. */
+  async revoke({ id }: Item, name: string): Promise<void> {
+    await this.#revoke(id);
+    this.items = (this.items ?? []).filter((item) => item.id !== id);
     announcer.say(m.devices_revoked({ name }));
   }
 }
 
-export const paired = new Paired();
+/** Devices that are paired with the gateway, each with a token of its own. */
+export const paired = new LetIn<PairedDevice>(
+  async () => (await gateway.call('device.list', {})).devices,
+  (deviceId) => gateway.call('device.revoke', { deviceId }),
+);
+
+/** Browsers that are linked to the bridge. */
+export const linkedBrowsers = new LetIn<LinkedBrowser>(
+  async () => (await gateway.call('device.browsers', {})).browsers,
+  (browserId) => gateway.call('device.unlink', { browserId }),
+);

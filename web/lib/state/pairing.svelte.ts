@@ -41,7 +41,7 @@ export class Pairing {
   async #look(): Promise<void> {
     if (this.code === null || this.paired !== null || document.hidden) return;
     await paired.load();
-    const found = paired.devices?.find(({ id, name }) => name === this.#name && !this.#before.has(id));
+    const found = paired.items?.find(({ id, name }) => name === this.#name && !this.#before.has(id));
     if (found) this.paired = found.name;
   }
 }

@@ -6,6 +6,7 @@ import { ApiKeys } from '../keys/keys.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
+import { LinkedBrowsers } from './linked-browsers.ts';
 import { AccessMirror } from './access-mirror.ts';
 import type { Granting } from './granting.ts';
 
@@ -26,10 +27,11 @@ export interface AccessDeps {
   fault(error: unknown): unknown;
 }
 
-/** Whom the vault lets in beside the owner and the app: paired devices and programs with keys. */
+/** Whom the vault lets in beside the owner and the app: paired devices and programs with keys; and the browsers that the app is linked in. */
 export interface Access {
   devices: Devices;
   keys: ApiKeys;
+  browsers: LinkedBrowsers;
   stop(): void;
 }
 
@@ -41,8 +43,9 @@ export function openAccess(deps: AccessDeps): Access {
     fault,
     grants: async () => [...(await devices.grants()), ...(await keys.grants())],
   });
+  const abortOf = (principal: string): void => runs.abortOf(principal, 'The access of who had asked for it was revoked');
   const end = (principal: string): void => {
-    runs.abortOf(principal, 'The access of who had asked for it was revoked');
+    abortOf(principal);
     connected.close(principal, CLOSE.policy, 'access was revoked');
   };
   const granting: Granting = {
@@ -66,6 +69,7 @@ export function openAccess(deps: AccessDeps): Access {
   return {
     devices,
     keys,
+    browsers: new LinkedBrowsers({ bridge, abortOf }),
     stop() {
       stopFollowing();
       mirror.stop();

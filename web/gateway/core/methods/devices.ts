@@ -1,25 +1,33 @@
 import type { devices } from '#shared/rpc/methods/device.ts';
 import { requirePerson } from '../approvals/person.ts';
-import type { Devices } from '../devices/devices.ts';
+import type { Access } from '../access/access.ts';
 import type { Handlers } from '../dispatch.ts';
 
 export interface DeviceMethodsDeps {
-  devices(): Promise<Devices>;
+  access(): Promise<Pick<Access, 'devices' | 'browsers'>>;
 }
 
-export const deviceMethods = ({ devices: load }: DeviceMethodsDeps): Handlers<typeof devices> => ({
+export const deviceMethods = ({ access }: DeviceMethodsDeps): Handlers<typeof devices> => ({
   'device.initiate': async ({ deviceName, scopes }, caller) => {
     // A device passes for a person: a program that paired one would approve itself.
     requirePerson(caller, 'pair a device');
-    return (await load()).initiate(deviceName, scopes);
+    return (await access()).devices.initiate(deviceName, scopes);
   },
-  'device.complete': async ({ code, response }) => ({ paired: true, ...(await (await load()).complete(code, response)) }),
+  'device.complete': async ({ code, response }) => ({ paired: true, ...(await (await access()).devices.complete(code, response)) }),
   'device.list': async () => {
-    const devices = await (await load()).list();
+    const devices = await (await access()).devices.list();
     return { devices, count: devices.length };
   },
   'device.revoke': async ({ deviceId }) => {
-    await (await load()).revoke(deviceId);
+    await (await access()).devices.revoke(deviceId);
     return { revoked: true };
+  },
+  'device.browsers': async () => {
+    const browsers = await (await access()).browsers.list();
+    return { browsers, count: browsers.length };
+  },
+  'device.unlink': async ({ browserId }) => {
+    await (await access()).browsers.unlink(browserId);
+    return { unlinked: true };
   },
 });

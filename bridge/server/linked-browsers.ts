@@ -1,0 +1,55 @@
+import type { linkedBrowsersPort } from '#shared/ports/linked-browsers.ts';
+import type { Home, StoredCredential } from '../home.ts';
+import type { Auth } from './auth.ts';
+import type { PortHandlers } from './serve-port.ts';
+
+export interface LinkedBrowsersDeps {
+  home: Pick<Home, 'credentials' | 'removeCredentials'>;
+  auth: Pick<Auth, 'remove' | 'isOpen'>;
+  log(line: string): void;
+}
+
+/** A browser's worker is cut off so long after its pages. */
+const LEAVES_MS = 1000;
+
+interface Pair {
+  app: StoredCredential;
+  /** Its worker's. Missing only where somebody changed the file. */
+  host: StoredCredential | undefined;
+}
+
+/** What the port does, for any host. */
+export function linkedBrowsersHandlers({
+  home,
+  auth,
+  log,
+}: LinkedBrowsersDeps): PortHandlers<(typeof linkedBrowsersPort)['calls'], (typeof linkedBrowsersPort)['events']> {
+  return {
+    'linked-browsers.list': async () => ({
+      browsers: pairsOf(await home.credentials()).map(({ app, host }) => ({
+        id: app.id,
+        name: app.name ?? null,
+        linkedAt: app.createdAt,
+        connected: auth.isOpen(app.id) || (host !== undefined && auth.isOpen(host.id)),
+      })),
+    }),
+    'linked-browsers.revoke': async ({ id }) => {
+      const pair = pairsOf(await home.credentials()).find(({ app }) => app.id === id);
+      if (!pair) return { revoked: false };
+      const { app, host } = pair;
+      await home.removeCredentials([app.id, ...(host ? [host.id] : [])]);
+      log('a linked browser was revoked');
+      auth.remove([app.id]);
+      // It may be the one that serves, and is to hand on the answer.
+      if (host) setTimeout(() => auth.remove([host.id]), LEAVES_MS).unref();
+      return { revoked: true };
+    },
+  };
+}
+
+/** The two of a browser are written together, its pages' first. */
+const pairsOf = (credentials: readonly StoredCredential[]): Pair[] =>
+  credentials.flatMap((app, at) => {
+    const next = credentials[at + 1];
+    return app.kind === 'app' ? { app, host: next?.kind === 'host' ? next : undefined } : [];
+  });
