@@ -71,6 +71,12 @@ describe('agents in the app', () => {
     await editor.getByText('1 chat', { exact: false }).waitFor();
     await editor.getByRole('button', { name: 'Edit…' }).click();
     const change = page.getByRole('dialog', { name: 'Change this agent' });
+    // What is as it was before is no loss.
+    await change.getByLabel('Name').fill('Another');
+    await change.getByLabel('Name').fill('Editor');
+    await page.keyboard.press('Escape');
+    await change.waitFor({ state: 'detached' });
+    await editor.getByRole('button', { name: 'Edit…' }).click();
     await change.getByLabel('Tools', { exact: true }).selectOption('Only these');
     await change.getByRole('textbox', { name: /^Only these/ }).fill('file_*');
     await change.getByLabel('Never these').fill('file_remove');
