@@ -158,6 +158,9 @@ describe('what an answer shows', () => {
       `$$\\def\\a{${'x'.repeat(3_000)}}${'\\a'.repeat(190)}$$`,
       '$\\newcommand{\\a}{\\a\\a}\\a$',
       `$\\begin{matrix}${'1&'.repeat(19)}1${`\\\\${'1&'.repeat(19)}1`.repeat(20)}\\end{matrix}$`,
+      // Set, each would be some two thousand elements within each other, which end the tab when they are laid out.
+      `$${'x^{'.repeat(300)}y${'}'.repeat(300)}$`,
+      `$${'\\frac{1}{'.repeat(300)}y${'}'.repeat(300)}$`,
     ];
     model.answer(
       [

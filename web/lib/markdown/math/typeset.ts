@@ -9,7 +9,19 @@ const OPTIONS = { throwOnError: true, trust: false, strict: 'ignore', maxSize: 2
 const DEFINES =
   /\\(?:[gex]?def|global|long|(?:future)?let|(?:re|provide)?newcommand|providecommand|newenvironment|renewenvironment)(?![a-zA-Z])/;
 
-/** A formula as elements; null where it is none that KaTeX can set, or defines macros. */
+/** Elements within each other, some seven for each fraction, root or power: with some thousand, laying them out ends the whole tab. */
+const MOST_LEVELS = 250;
+
+function isDeep(element: Element): boolean {
+  let level = [element];
+  for (let at = 0; level.length > 0; at++) {
+    if (at > MOST_LEVELS) return true;
+    level = level.flatMap(({ children }) => [...children]);
+  }
+  return false;
+}
+
+/** A formula as elements; null where it is none that KaTeX can set, defines macros, or nests without end. */
 export function typeset({ tex, display }: Formula): HTMLElement | null {
   if (DEFINES.test(tex)) return null;
   const element = document.createElement('span');
@@ -19,5 +31,5 @@ export function typeset({ tex, display }: Formula): HTMLElement | null {
     if (error instanceof katex.ParseError || error instanceof RangeError) return null;
     throw error;
   }
-  return element;
+  return isDeep(element) ? null : element;
 }
