@@ -13,6 +13,15 @@ test('what is nested as people nest it is read whole', () => {
   expect(html('**a *b ~~c~~***')).toBe('<p><strong>a <em>b <del>c</del></em></strong></p>\n');
 });
 
+verifies('rendering/hostile', 'a line of 50,000 signs of emphasis before and after a word is read in less than a second', () => {
+  for (const sign of ['*', '_']) {
+    const line = sign.repeat(50_000);
+    const begun = performance.now();
+    expect(html(`Above ${line}a${line}`), sign).toBe(`<p>Above ${line}a${line}</p>\n`);
+    expect(performance.now() - begun, sign).toBeLessThan(1_000);
+  }
+});
+
 verifies(
   'rendering/hostile',
   'what is nested without end is read at once, and keeps its words',

@@ -1,4 +1,4 @@
-import { Marked, type MarkedExtension, type Token, Tokenizer, type Tokens } from 'marked';
+import { Marked, type MarkedExtension, type Token, Tokenizer, type TokenizerExtension, type Tokens } from 'marked';
 import { mathExtensions } from './math/formula.ts';
 
 /** Quotes, lists and emphasis within each other that are read as such; what is deeper stays as it is written. More would be no use to a reader. */
@@ -26,6 +26,16 @@ class LevelTokenizer extends Tokenizer {
   }
 }
 
+/** A hundred signs of emphasis in a row are none, but a line: looking for the end of each takes the square of their number. */
+const signLine: TokenizerExtension = {
+  name: 'signLine',
+  level: 'inline',
+  tokenizer(source) {
+    const raw = /^([*_])\1{99,}/.exec(source)?.[0];
+    return raw === undefined ? undefined : { type: 'text', raw, text: raw };
+  },
+};
+
 /** A larger table is shown as it is written: laying one out takes the longer the wider it is, seconds for some thousands of columns. */
 const MOST_COLUMNS = 200;
 const MOST_CELLS = 10_000;
@@ -38,6 +48,11 @@ const asWritten = (raw: string): string => `<pre><code>${raw.trimEnd().replaceAl
 /** Markdown as answers are read: GitHub's, with formulas. */
 export const reader = (more: MarkedExtension = {}): Marked =>
   new Marked(
-    { gfm: true, breaks: false, extensions: mathExtensions, renderer: { table: (token) => isLargeTable(token) && asWritten(token.raw) } },
+    {
+      gfm: true,
+      breaks: false,
+      extensions: [...mathExtensions, signLine],
+      renderer: { table: (token) => isLargeTable(token) && asWritten(token.raw) },
+    },
     more,
   ).setOptions({ tokenizer: new LevelTokenizer() });
