@@ -10,6 +10,10 @@ test.each([
   ['half \ud800', 'half \ufffd'],
   ['', 'file'],
   [' \u200b\u3164', 'file'],
+  [`${'n'.repeat(251)}.txt`, `${'n'.repeat(251)}.txt`],
+  [`${'n'.repeat(300)}.txt`, `${'n'.repeat(250)}….txt`],
+  [`a.${'n'.repeat(300)}`, `a.${'n'.repeat(252)}…`],
+  [`${'n'.repeat(249)}😀😀.txt`, `${'n'.repeat(249)}….txt`],
 ])('%j is kept as %j', (name, kept) => {
   expect(fileNameOf(name)).toBe(kept);
 });
