@@ -52,7 +52,7 @@ export class Draft {
     for (const file of list) {
       const why = refusal(file, this.files);
       if (why) {
-        this.problems.push(why);
+        this.#tell(why);
         continue;
       }
       this.reading++;
@@ -60,14 +60,19 @@ export class Draft {
         const content = await base64(file);
         // Others may have been read meanwhile.
         const late = refusal(file, this.files);
-        if (late) this.problems.push(late);
+        if (late) this.#tell(late);
         else this.#setFiles([...this.files, { ...picked(file, content), ...(pasted ? { pasted } : {}) }]);
       } catch {
-        this.problems.push(m.chat_file_unreadable({ name: file.name }));
+        this.#tell(m.chat_file_unreadable({ name: fileNameOf(file.name) }));
       } finally {
         this.reading--;
       }
     }
+  }
+
+  /** Once, however many files it is of. */
+  #tell(problem: string): void {
+    if (!this.problems.includes(problem)) this.problems.push(problem);
   }
 
   /** Takes a long text as a file, so that the field stays easy to read. */
