@@ -24,6 +24,8 @@ describe('channels in the app', () => {
     await page.getByRole('link', { name: 'Channels', exact: true }).click();
     await page.getByRole('button', { name: 'Set up Telegram…' }).click();
     const form = page.getByRole('dialog', { name: 'Set up Telegram' });
+    // It begins at its first field, and not at the buttons below the others.
+    await page.waitForFunction(() => document.activeElement?.matches('dialog input[type=password]'));
     await form.getByLabel('Token of the bot').fill('1:wrong');
     await form.getByText('More', { exact: true }).click();
     await form.getByLabel('Address of the API').fill(telegram.url);
