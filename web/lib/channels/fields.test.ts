@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ChannelSetting, shownOf, storedOf } from './fields.ts';
+import { type ChannelSetting, fieldOf, shownOf, storedOf } from './fields.ts';
 
 const setting = (name: string, secret = false): ChannelSetting => ({ name, secret, required: false, meaning: '' });
 
@@ -26,4 +26,10 @@ it('shows no secret, and leaves one that is not written anew', () => {
   expect(shownOf(token, { botToken: '***' })).toBe('');
   expect(storedOf(token, '')).toBeUndefined();
   expect(storedOf(token, ' 1:a ')).toBe('1:a');
+});
+
+it('says in the app’s words what a setting is, and in the gateway’s where it has none', () => {
+  const meaning = 'Who may write; an empty list allows everyone';
+  expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('An empty list allows everyone.');
+  expect(fieldOf({ ...setting('guilds'), meaning: 'Servers that it answers on' }).hint).toBe('Servers that it answers on.');
 });

@@ -5,6 +5,8 @@ export type ChannelSetting = ChannelKind['settings'][number];
 
 interface Field {
   label: string;
+  /** A sentence below it. */
+  hint: string;
   kind: 'text' | 'number' | 'switch' | 'lines';
   /** What holds where nothing is set. */
   usual?: number | boolean;
@@ -14,24 +16,36 @@ interface Field {
   named?: true;
 }
 
-const FIELDS: Readonly<Record<string, Omit<Field, 'label'> & { label: () => string }>> = {
-  bearerToken: { label: () => m.channels_field_bearer_token(), kind: 'text' },
-  botToken: { label: () => m.channels_field_bot_token(), kind: 'text' },
-  socialUsername: { label: () => m.channels_field_account(), kind: 'text', named: true },
+const FIELDS: Readonly<Record<string, Omit<Field, 'label' | 'hint'> & { label: () => string; hint?: () => string }>> = {
+  bearerToken: { label: () => m.channels_field_bearer_token(), hint: () => m.channels_hint_bearer_token(), kind: 'text' },
+  botToken: { label: () => m.channels_field_bot_token(), hint: () => m.channels_hint_bot_token(), kind: 'text' },
+  socialUsername: { label: () => m.channels_field_account(), hint: () => m.channels_hint_account(), kind: 'text', named: true },
   monitorMentions: { label: () => m.channels_field_mentions(), kind: 'switch', usual: true },
-  monitorDMs: { label: () => m.channels_field_direct(), kind: 'switch', usual: false },
-  pollIntervalSeconds: { label: () => m.channels_field_interval(), kind: 'number', usual: 120, rare: true },
-  allowedUsers: { label: () => m.channels_field_allowed(), kind: 'lines' },
-  searchesPerMonth: { label: () => m.channels_field_searches(), kind: 'number', usual: 3000, rare: true },
-  clientId: { label: () => m.channels_field_client_id(), kind: 'text' },
-  clientSecret: { label: () => m.channels_field_client_secret(), kind: 'text' },
-  apiBase: { label: () => m.channels_field_api(), kind: 'text', rare: true },
+  monitorDMs: { label: () => m.channels_field_direct(), hint: () => m.channels_hint_direct(), kind: 'switch', usual: false },
+  pollIntervalSeconds: {
+    label: () => m.channels_field_interval(),
+    hint: () => m.channels_hint_interval(),
+    kind: 'number',
+    usual: 120,
+    rare: true,
+  },
+  allowedUsers: { label: () => m.channels_field_allowed(), hint: () => m.channels_hint_allowed(), kind: 'lines' },
+  searchesPerMonth: {
+    label: () => m.channels_field_searches(),
+    hint: () => m.channels_hint_searches(),
+    kind: 'number',
+    usual: 3000,
+    rare: true,
+  },
+  clientId: { label: () => m.channels_field_client_id(), hint: () => m.channels_hint_client_id(), kind: 'text' },
+  clientSecret: { label: () => m.channels_field_client_secret(), hint: () => m.channels_hint_client_secret(), kind: 'text' },
+  apiBase: { label: () => m.channels_field_api(), hint: () => m.channels_hint_api(), kind: 'text', rare: true },
 };
 
 /** How a setting of a channel is asked for. */
-export function fieldOf({ name }: ChannelSetting): Field {
+export function fieldOf({ name, meaning }: ChannelSetting): Field {
   const known = FIELDS[name];
-  return known ? { ...known, label: known.label() } : { label: name, kind: 'text' };
+  return known ? { ...known, label: known.label(), hint: known.hint?.() ?? '' } : { label: name, hint: `${meaning}.`, kind: 'text' };
 }
 
 export type FieldValue = string | boolean | number | null;
