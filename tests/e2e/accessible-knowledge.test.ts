@@ -23,7 +23,7 @@ const PAGES: readonly [path: string, sign: string][] = [
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
   ['/schedules', LONG],
-  ['/approvals', 'Denied by itself in'],
+  ['/approvals', 'Denied automatically in'],
   ['/usage', 'CSV'],
   ['/logs', 'Export'],
   ['/doctor', 'The rate limit'],

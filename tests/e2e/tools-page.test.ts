@@ -50,7 +50,7 @@ describe('tools in the app', () => {
 
     // Its switch is the configuration's, both ways.
     const policy = docs.getByLabel('docs_search runs');
-    await policy.selectOption({ label: 'Runs never' });
+    await policy.selectOption({ label: 'Never runs' });
     await expect
       .poll(async () => (await client.call('tools.catalog', {})).tools.find(({ name }) => name === 'docs_search')?.policy)
       .toBe('deny');
