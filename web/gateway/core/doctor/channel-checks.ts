@@ -1,7 +1,8 @@
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-const MEND = 'Mend what it says; `channels.start` tries a channel at once, `channels.stop` switches it off.';
-const WAIT = 'It is tried again by itself. Where it stays so, its server does not answer: `channels.stop` switches it off.';
+const MEND = 'Mend what it says. The page Channels tries it at once (`channels.start`), or switches it off (`channels.stop`).';
+const WAIT =
+  'It is tried again by itself. Where it stays so, its server does not answer: the page Channels switches it off (`channels.stop`).';
 
 /** What is wrong with channels that are switched on, and which of them are not there. */
 export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check[] => [

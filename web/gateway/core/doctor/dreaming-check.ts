@@ -24,7 +24,7 @@ export const dreamingChecks = ({ config, clock, vault }: DoctorDeps): Check[] =>
         return wrong(
           'error',
           `The schedule of dreaming cannot be kept: ${problem}.`,
-          'Set another one by `config.set` with the key `dreaming.cron`.',
+          'Set another one on the page Dreaming (`config.set` with the key `dreaming.cron`).',
         );
       const jobs = (await vault.collection('jobs').list()).filter(({ system }) => system === 'dreaming');
       if (jobs.length === 0) return wrong('info', 'Dreaming is on, and no agent has a memory that could be consolidated.');
@@ -42,7 +42,11 @@ export const dreamingChecks = ({ config, clock, vault }: DoctorDeps): Check[] =>
       );
       const wrongs = told.flat();
       if (wrongs.length === 0) return fine('Memory is consolidated by its schedule.');
-      return wrong('warning', `Dreaming: ${wrongs.join('; ')}.`, 'Look into the log by `logs.tail`, or dream now by `dreaming.run`.');
+      return wrong(
+        'warning',
+        `Dreaming: ${wrongs.join('; ')}.`,
+        'Look into the page Logs (`logs.tail`), or dream now on the page Dreaming (`dreaming.run`).',
+      );
     },
   },
 ];

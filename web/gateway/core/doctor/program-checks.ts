@@ -4,9 +4,10 @@ import type { McpServerState } from '#shared/rpc/methods/mcp.ts';
 import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.ts';
 
 const AUTHORIZE =
-  'Get the link where you permit it by `mcp.authorize`, or by `npm run -s perch -- mcp authorize` with its name behind, and open it on the bridge’s machine.';
-const APPROVE = 'Approve it by `mcp.approve`, with the hash that `mcp.list` shows, or take the server away by `config.set` (null).';
-const LOOK = 'Look into what it wrote by `mcp.logs`, and start it anew by `mcp.restart`.';
+  'Permit it on the page Tools, or open the link that `mcp.authorize`, or `npm run -s perch -- mcp authorize` with its name behind, gives on the bridge’s machine.';
+const APPROVE =
+  'Approve it on the page Tools (`mcp.approve`, with the hash that `mcp.list` shows), or remove the server there (`config.set` with null).';
+const LOOK = 'Look on the page Tools into what it wrote (`mcp.logs`), and start it anew (`mcp.restart`).';
 
 /** What runs for agents: commands, and tool servers. */
 export function programChecks({ bridge, config, mcp }: DoctorDeps): Check[] {

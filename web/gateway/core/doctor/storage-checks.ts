@@ -65,7 +65,7 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Ch
       return wrong(
         'warning',
         `The newest lines are in memory alone: ${log.problem}`,
-        'Make room, as Settings → Storage shows; `logs.tail` has them until then.',
+        'Make room, as Settings → Storage shows; the page Logs has them until then (`logs.tail`).',
       );
     },
   },
