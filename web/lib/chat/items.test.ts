@@ -66,6 +66,8 @@ test.each([
   ['{"error":"no such file"}', 'error'],
   ['{"error":"a person denied it","denied":true}', 'denied'],
   ['{"hits":2,"denied":true}', 'done'],
+  ['{"requestId":"q","status":"failed","exitCode":2,"stdout":"","stderr":"no"}', 'error'],
+  ['{"requestId":"q","status":"completed","exitCode":0,"stdout":"\\"status\\":\\"failed\\"","stderr":""}', 'done'],
 ])('how a tool ended is told: %s', (content, state) => {
   const [reply] = itemsOf([
     message({ id: 'a', role: 'assistant', toolCalls: [{ id: 'c', tool: 't', args: {} }] }),

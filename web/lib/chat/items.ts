@@ -147,8 +147,9 @@ function toldBy(message: HistoryMessage): Pick<ToolUse, 'result' | 'state' | 'le
   return { result, state: stateOf(result) };
 }
 
-/** A tool that fails answers with an object that has `error`, and `denied` where it was not let run. */
+/** A tool that fails answers with an object that has `error`, and `denied` where it was not let run. A command that ran and failed is told by its request. */
 export function stateOf(result: string): 'done' | 'error' | 'denied' {
+  if (/^\s*\{\s*"requestId"\s*:\s*"[^"]*"\s*,\s*"status"\s*:\s*"failed"/.test(result)) return 'error';
   if (!/^\s*\{\s*"error"\s*:/.test(result)) return 'done';
   return /,\s*"denied"\s*:\s*true\s*\}\s*$/.test(result) ? 'denied' : 'error';
 }
