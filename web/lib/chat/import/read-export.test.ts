@@ -59,6 +59,18 @@ verifies('chats.app/import', 'of ChatGPT: the zip as it comes', async () => {
   expect(await others(await zip.close(), 'export.zip')).toHaveLength(2);
 });
 
+verifies('chats.app/import', 'of Perch: the zip that several chats are saved as', async () => {
+  const zip = new ZipWriter(new BlobWriter());
+  await zip.add('Cats.jsonl', new TextReader('{"role":"user","content":"What is a cat?"}\n{"role":"assistant","content":"An animal."}\n'));
+  await zip.add('Dogs.md', new TextReader('# On dogs\n\n## You\n\nWhat is a dog?\n'));
+  const { chats, strange } = await readExport(file(await zip.close(), 'chats.zip'));
+  expect(chats).toMatchObject([
+    { kind: 'perch', title: 'Cats' },
+    { kind: 'perch', title: 'On dogs' },
+  ]);
+  expect(strange).toBe(0);
+});
+
 verifies('chats.app/import', 'of Open WebUI, with its tags, and of its older versions', async () => {
   const messages = {
     q: { id: 'q', parentId: null, childrenIds: ['a'], role: 'user', content: 'Hi', timestamp: 1_700_000_000 },

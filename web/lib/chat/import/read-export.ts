@@ -16,29 +16,37 @@ export class Unimportable extends Error {
 const tooLarge = (): Unimportable => new Unimportable(m.chat_import_inner_too_large());
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
+interface Read {
+  chats: Importable[];
+  strange: number;
+}
+
 /**
- * The chats of a file: those that Perch has exported (JSON Lines, Markdown), and the exports of ChatGPT (`conversations.json`, or the zip with it), Open WebUI and LibreChat.
+ * The chats of a file: those that Perch has exported (JSON Lines, Markdown, or a zip of several), and the exports of ChatGPT (`conversations.json`, or the zip with it), Open WebUI and LibreChat.
  * Rejects with an `Unimportable` that says what is wrong with it; a chat of a list that is none is left out and counted in `strange`.
  */
-export async function readExport(file: File): Promise<{ chats: Importable[]; strange: number }> {
+export async function readExport(file: File): Promise<Read> {
   if (file.size === 0) throw new Unimportable(m.chat_import_empty());
   if (file.size > IMPORT_BYTES) throw new Unimportable(m.chat_import_too_large());
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  const text = ZIP.every((byte, at) => head[at] === byte) ? await conversationsOf(file) : await utf8(file);
+  return ZIP.every((byte, at) => head[at] === byte) ? chatsOfZip(file) : chatsOf(await utf8(file), file.name);
+}
+
+function chatsOf(text: string, name: string): Read {
   const whole = parsed(text);
   if (whole === undefined && /^\s*#/.test(text)) {
     if (!/^## (You|Assistant)\b/m.test(text)) throw new Unimportable(m.chat_import_no_speaker());
-    const [, title = titleOf(file.name)] = /^\s*# (.+)/.exec(text) ?? [];
+    const [, title = titleOf(name)] = /^\s*# (.+)/.exec(text) ?? [];
     return { chats: [{ kind: 'perch', content: text, title }], strange: 0 };
   }
   if (whole === undefined) {
     const [first = ''] = text.split('\n', 1);
     if (!isFields(parsed(first))) throw new Unimportable(m.chat_import_no_json());
-    return { chats: [{ kind: 'perch', content: text, title: titleOf(file.name) }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(name) }], strange: 0 };
   }
   // A chat of a single message is one line, which is JSON as a whole.
   if (isFields(whole) && typeof whole['role'] === 'string' && 'content' in whole)
-    return { chats: [{ kind: 'perch', content: text, title: titleOf(file.name) }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(name) }], strange: 0 };
   const list = Array.isArray(whole) ? (whole as unknown[]) : [whole];
   const chats = list.flatMap((each): Importable[] => {
     const chat = fromChatGpt(each) ?? fromOpenWebUi(each) ?? fromLibreChat(each);
@@ -64,26 +72,34 @@ function parsed(text: string): unknown {
   }
 }
 
-/** ChatGPT's export is a zip with that file in it. */
-async function conversationsOf(file: File): Promise<string> {
+/** ChatGPT's export is a zip with `conversations.json` in it, that of several chats of Perch one with a file for each. */
+async function chatsOfZip(file: File): Promise<Read> {
   const { BlobReader, configure, ZipReader } = await import('@zip.js/zip.js/index-native.js');
   configure({ useWebWorkers: false });
   const zip = new ZipReader(new BlobReader(file));
   try {
-    const entry = (await zip.getEntries()).find(({ filename }) => /(^|\/)conversations\.json$/.test(filename));
-    if (!entry || entry.directory) throw new Unimportable(m.chat_import_no_inner());
-    if (entry.uncompressedSize > IMPORT_BYTES) throw tooLarge();
+    const entries = (await zip.getEntries()).filter((entry) => !entry.directory);
+    const inner = entries.find(({ filename }) => /(^|\/)conversations\.json$/.test(filename));
+    const wanted = inner ? [inner] : entries.filter(({ filename }) => /\.(jsonl|md)$/i.test(filename));
+    if (wanted.length === 0) throw new Unimportable(m.chat_import_no_inner());
+    if (wanted.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > IMPORT_BYTES) throw tooLarge();
     // The size that it says need not be true.
     let size = 0;
-    const parts: Uint8Array<ArrayBuffer>[] = [];
-    const unpacked = new WritableStream<Uint8Array<ArrayBuffer>>({
-      write(part) {
-        if ((size += part.length) > IMPORT_BYTES) throw tooLarge();
-        parts.push(part);
-      },
-    });
-    await entry.getData(unpacked);
-    return await utf8(new Blob(parts));
+    const all: Read = { chats: [], strange: 0 };
+    for (const entry of wanted) {
+      const parts: Uint8Array<ArrayBuffer>[] = [];
+      const unpacked = new WritableStream<Uint8Array<ArrayBuffer>>({
+        write(part) {
+          if ((size += part.length) > IMPORT_BYTES) throw tooLarge();
+          parts.push(part);
+        },
+      });
+      await entry.getData(unpacked);
+      const { chats, strange } = chatsOf(await utf8(new Blob(parts)), entry.filename.replace(/^.*\//, ''));
+      all.chats.push(...chats);
+      all.strange += strange;
+    }
+    return all;
   } catch (error) {
     if (error instanceof Unimportable) throw error;
     throw new Unimportable(m.chat_import_broken_zip(), { cause: error });
