@@ -11,3 +11,30 @@ it.each(readdirSync(words))('what an empty chat proposes has an answer of its ow
   const proposed = ['learn', 'write', 'weigh'].map((way) => answers(said[`chat_start_${way}`] ?? ''));
   expect(proposed.map((text) => /places = 8|Hello Robin|merge sort/.exec(text)?.[0])).toEqual(['places = 8', 'Hello Robin', 'merge sort']);
 });
+
+it('a tool that gives a picture is spoken of: the picture follows its result as if the person had sent it', () => {
+  const line = lineFor(
+    [
+      { role: 'user', content: 'Take a screenshot, please' },
+      { role: 'assistant', content: 'I ask for a picture of the screen.', toolCalls: [{ id: 'c', tool: 'desktop_screenshot', args: {} }] },
+      { role: 'tool', toolCallId: 'c', content: '{"width":800}' },
+      { role: 'user', content: 'Given by the tool:' },
+    ],
+    new Set(['desktop_screenshot']),
+  );
+  expect(line).toMatchObject({ text: expect.stringContaining('Here it is: a drawn desktop') as string, calls: [] });
+});
+
+it('what was recalled for a question is not taken for it', () => {
+  const tools = new Set(['current_time', 'wiki_contradictions']);
+  const recalled = {
+    role: 'user',
+    content: '[recalled memory 1]\n| The herons are counted in March.\n[end of recalled memory 1]',
+  } as const;
+  const asked = { role: 'user', content: 'What time is it?' } as const;
+  for (const messages of [
+    [recalled, asked],
+    [asked, recalled],
+  ])
+    expect(lineFor(messages, tools).calls).toMatchObject([{ tool: 'current_time' }]);
+});

@@ -134,13 +134,17 @@ const OTHERWISE = [
   '- **make a web page** – it runs beside the chat, closed off from everything.',
 ].join('\n');
 
+/** Whether a person said it: what was recalled for them stands beside it as if they had, and so do pictures behind the results of tools. */
+const asks = ({ role, content }: ModelMessage): boolean => role === 'user' && !plainText(content).startsWith('[recalled memory ');
+
 /** The next line of the play; `tools` are the names of those that may be called. */
 export function lineFor(messages: readonly ModelMessage[], tools: ReadonlySet<string>): Line {
-  const asked = messages.findLast(({ role }) => role === 'user');
-  const last = messages.at(-1);
+  const at = messages.findLastIndex((message, nth) => asks(message) && messages[nth - 1]?.role !== 'tool');
+  const asked = messages[at];
   const scene = SCENES.find(({ cue, tool }) => cue.test(asked ? plainText(asked.content) : '') && (!tool || tools.has(tool.name)));
   if (!scene) return { text: OTHERWISE, calls: [] };
-  if (last?.role === 'tool') return { text: scene.after?.(plainText(last.content)) ?? OTHERWISE, calls: [] };
+  const answered = messages.slice(at + 1).findLast(({ role }) => role === 'tool');
+  if (answered) return { text: scene.after?.(plainText(answered.content)) ?? OTHERWISE, calls: [] };
   const { tool, before, reasoning } = scene;
   return {
     ...(reasoning === undefined ? {} : { reasoning }),
