@@ -13,12 +13,11 @@ test('what is nested as people nest it is read whole', () => {
   expect(html('**a *b ~~c~~***')).toBe('<p><strong>a <em>b <del>c</del></em></strong></p>\n');
 });
 
-verifies('rendering/hostile', 'a line of 50,000 signs of emphasis before and after a word is read in less than a second', () => {
+// Read in the square of its length it would take a minute, which is longer than a test may.
+verifies('rendering/hostile', 'a line of 300,000 signs of emphasis before and after a word is read', () => {
   for (const sign of ['*', '_']) {
-    const line = sign.repeat(50_000);
-    const begun = performance.now();
-    expect(html(`Above ${line}a${line}`), sign).toBe(`<p>Above ${line}a${line}</p>\n`);
-    expect(performance.now() - begun, sign).toBeLessThan(1_000);
+    const line = sign.repeat(150_000);
+    expect(html(`Above ${line}a${line}`) === `<p>Above ${line}a${line}</p>\n`, sign).toBe(true);
   }
 });
 
