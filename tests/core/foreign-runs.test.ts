@@ -133,14 +133,18 @@ describe('a session in which another host executes a run', () => {
   verifies('vault.runs/waits', 'is free some seconds after the line to the bridge broke', async () => {
     const [clock, sync] = [new FakeClock(), new FakeSync({ role: 'replica' })];
     await using gw = await withRun({ clock, sync });
-    const { client } = await gw.client();
+    const { client, events } = await gw.client();
     const sent = client.call('chat.send', { message: 'next' });
     sync.set({ state: 'away', role: 'none' });
     clock.advance(9_000);
     expect((await client.call('sessions.list', {})).sessions).toMatchObject([{ running: true }]);
     expect(await historyOf(client)).toHaveLength(1);
+    const lost = (): unknown[] => events.filter(({ event }) => event === 'chat.error');
+    expect(lost()).toEqual([]);
     clock.advance(1_000);
     expect((await sent).completed).toBe(true);
+    // Who reads along is told, once: it would stand there as being written for ever.
+    expect(lost()).toMatchObject([{ payload: { sessionId: 'main', runId: 'run-q', error: { details: { reason: 'interrupted' } } } }]);
     expect((await client.call('sessions.list', {})).sessions[0]).not.toHaveProperty('running');
     // With the line back the other host is heard of again.
     sync.set({ state: 'synced', role: 'replica' });

@@ -164,12 +164,22 @@ export class ForeignRuns {
     this.#cancelCutOff();
     this.#cutOff = false;
     if (state?.state === 'away') {
-      this.#cancelCutOff = this.#deps.clock.after(CUT_OFF_MS, () => {
-        this.#cutOff = true;
-        this.#wake();
-      });
+      this.#cancelCutOff = this.#deps.clock.after(CUT_OFF_MS, () => this.#cutsOff());
     }
     return true;
+  }
+
+  /** Readers are told that nobody hears of the runs any more: one that goes on after all is shown again. */
+  #cutsOff(): void {
+    for (const run of this.#runs.values()) if (!this.#released.has(run.id)) this.#tellLost(run);
+    this.#cutOff = true;
+    this.#wake();
+  }
+
+  #tellLost({ id: runId, sessionKey }: RunRecord, messageId?: string): void {
+    const [agentId = '', sessionId = ''] = sessionKey.split('/');
+    const payload = { agentId, sessionId, runId, error: hostGone().toShape(), ...(messageId === undefined ? {} : { messageId }) };
+    this.#deps.hub.emit({ event: 'chat.error', payload }, sessionKey);
   }
 
   #state(): SyncState | undefined {
@@ -250,9 +260,7 @@ export class ForeignRuns {
     this.#runs.delete(run.id);
     this.#texts.delete(run.id);
     await this.#deps.lost(run);
-    const [agentId = '', sessionId = ''] = run.sessionKey.split('/');
-    const payload = { agentId, sessionId, runId: run.id, error: hostGone().toShape(), ...(messageId === undefined ? {} : { messageId }) };
-    hub.emit({ event: 'chat.error', payload }, run.sessionKey);
+    this.#tellLost(run, messageId);
     hub.emit(sessionChanged(run.sessionKey), run.sessionKey);
     this.#wake();
   }
