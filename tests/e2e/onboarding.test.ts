@@ -6,7 +6,7 @@ import { chatModel } from '../support/onnx-file.ts';
 import { startUpstream, UPSTREAM_TEXT } from '../upstream.ts';
 import { focused, lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
 import { LINKED, connected, linkedPage } from './connected.ts';
-import { connectOutside } from './outside.ts';
+import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -76,6 +76,22 @@ describe('the first steps', () => {
     expect(await doors(page).count()).toBe(0);
     await outside.client.call('config.patch', { patch: { providers: { openai: null }, chat: { model: null } } });
     await doors(page).waitFor();
+    await page.close();
+  });
+
+  verifies('onboarding/doors', 'stay while a server is there and nobody has chosen one of its models', async () => {
+    await using upstream = await startUpstream({ models: ['normal'] });
+    using outside = await connectOutside(at.perch);
+    await addProvider(outside.client, upstream.url);
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    await page.getByRole('button', { name: 'Model: Guide (no model)' }).click();
+    await page.getByRole('option', { name: 'normal' }).waitFor();
+    await page.keyboard.press('Escape');
+    await doors(page).waitFor();
+    await outside.client.call('config.patch', { patch: { chat: { model: 'local/normal' } } });
+    await doors(page).waitFor({ state: 'detached' });
+    await outside.client.call('config.patch', { patch: { providers: { local: null }, chat: { model: null } } });
     await page.close();
   });
 

@@ -103,7 +103,7 @@ export const app = [
     'logs.app/export':
       'All lines of the log that fit are saved as text or JSON lines, those not read yet too; no message can look like two.',
     'onboarding/doors':
-      'While nothing but the guide can answer, the empty chat shows ways to a model of this machine and to one by its key; either ends with an answer of that model on screen.',
+      'While the guide answers, also where a server was found whose models nobody has chosen, the empty chat shows ways to a model of this machine and to one by its key; either ends with an answer of that model on screen.',
     'onboarding/skip':
       'The ways to a first model can be skipped, stay away then, and come back from the settings; nobody has to take one to write.',
     'models.app/list':

@@ -7,21 +7,23 @@ export const firstMessage = (): string => m.onboarding_first_message();
 
 export type Door = 'machine' | 'key';
 
-/** Whether a way to a first model is shown: while nothing but the guide can answer, until it is skipped; and when it is asked for. */
+/** Whether a way to a first model is shown: while the guide answers, also where a server was found and nobody chose its models, until it is skipped; and when it is asked for. */
 class Onboarding {
   /** The door that is open: it stays so, also once a model has come through it. */
   door = $state<Door | null>(null);
   /** `asked`, `skipped`, or null where nobody has said. */
   #choice = $state(kept.read('onboarding'));
-  /** There was a model at the last visit: nothing is shown, and taken away again, before the list has come. */
+  /** A model answered at the last visit: nothing is shown, and taken away again, before the list has come. */
   readonly #hadModel = kept.read('model-seen') !== null;
 
-  readonly #onlyGuide = $derived(models.loaded ? models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel);
-  readonly shown = $derived(this.door !== null || this.#choice === 'asked' || (this.#choice === null && this.#onlyGuide));
+  readonly #guided = $derived(
+    models.loaded ? models.standard === GUIDE_MODEL || models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel,
+  );
+  readonly shown = $derived(this.door !== null || this.#choice === 'asked' || (this.#choice === null && this.#guided));
 
-  /** Notes for the next visit whether there is a model. */
+  /** Notes for the next visit whether a model answers. */
   note(): void {
-    if (models.loaded) kept.write('model-seen', this.#onlyGuide ? null : 'yes');
+    if (models.loaded) kept.write('model-seen', this.#guided ? null : 'yes');
   }
 
   ask(): void {
