@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { BlobReader, type FileEntry, TextWriter, ZipReader } from '@zip.js/zip.js';
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
@@ -26,6 +26,11 @@ const menu = async (page: Page, chat: string, item: string): Promise<void> => {
     .click();
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 };
+const isInView = (place: Locator): Promise<boolean> =>
+  place.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  });
 const choose = (page: Page, chat: string) => page.getByRole('checkbox', { name: `Choose ${chat}`, exact: true });
 const saved = async (page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> => {
   const [got] = await Promise.all([page.waitForEvent('download'), press()]);
@@ -182,6 +187,32 @@ describe('chats in order', () => {
     expect(messages.map(({ content }) => content)).toEqual(['About Cats <b>?', 'Yes.']);
     const { content } = await client.call('sessions.export', { path: 'main/import-c-1.jsonl' });
     expect(content.trim().split('\n')).toHaveLength(3);
+    client.close();
+    await page.close();
+  });
+
+  verifies('app/found-message', 'of a long chat that is open already, by Enter and by the mouse', async () => {
+    const client = await at.perch.client();
+    const said = Array.from({ length: 400 }, (_, nth) => ({
+      ...{ id: `m${nth}`, parentId: nth === 0 ? null : `m${nth - 1}`, timestamp: 1_700_000_000_000 + nth },
+      ...{ role: nth % 2 ? 'assistant' : 'user', content: `Saying number ${nth}` },
+    }));
+    await client.call('sessions.import', { sessionId: 'long', content: said.map((each) => JSON.stringify(each)).join('\n') });
+    const page = await at.browser.page(`${at.perch.url}/chat/main/long`);
+    await connected(page, LINKED);
+    await page.getByText('Saying number 399').waitFor();
+    const search = page.getByRole('combobox', { name: 'Search chats' });
+    const option = page.getByRole('option', { name: /Saying number/ });
+    for (const [nth, open] of [
+      [123, () => search.press('Enter')],
+      [321, () => option.click()],
+    ] as const) {
+      await search.fill(`"saying number ${nth}"`);
+      await option.getByText(`Saying number ${nth}`).waitFor();
+      await open();
+      await page.waitForURL(/\/chat\/main\/long#message-/);
+      await expect.poll(() => isInView(page.getByRole('article').getByText(`Saying number ${nth}`, { exact: true }))).toBe(true);
+    }
     client.close();
     await page.close();
   });

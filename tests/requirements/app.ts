@@ -16,6 +16,8 @@ export const app = [
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
     'app/first-load': 'The chat page and its worker load at most 200 KB of script, headers too, before somebody can write.',
     'app/page-parts': 'A part of the page that cannot be fetched is told with a way to try again; what was sent is kept.',
+    'app/found-message':
+      'What a search finds in a chat leads to the message that fits best, in sight, also where that chat is open already.',
     'app/outbox': 'What a person sends waits in the browser until the gateway has it, and no reading of what waits loses it.',
     'app/queue':
       'What is sent while a reply runs waits above the message field, in order: it can be edited, removed, moved to the front, or sent into the reply; Stop holds it.',
