@@ -320,6 +320,27 @@ describe('branches', () => {
     expect(await gw.vault.messages.get(again.messageId)).toMatchObject({ content: 'reply 2' });
   });
 
+  verifies('chat.edit/earlier', 'from there on; one of another session, a reply and none are refused', async () => {
+    await using gw = await testGateway({ model: (_call, count) => [`reply ${count}`] });
+    const { client } = await gw.client();
+    const { messageId: reply } = await client.call('chat.send', { message: 'one' });
+    await client.call('chat.send', { message: 'two' });
+    await client.call('chat.send', { message: 'elsewhere', sessionId: 'other' });
+    const [one] = await historyOf(gw);
+    await client.call('chat.edit', { message: 'one else', messageId: one?.id ?? '' });
+    expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['one else', 'reply 4']);
+    expect(
+      gw.calls
+        .at(-1)
+        ?.body.messages.map(({ content }) => content)
+        .slice(1),
+    ).toEqual(['one else']);
+    await client.call('chat.branch', { messageId: one?.id ?? '' });
+    expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['one', 'reply 1', 'two', 'reply 2']);
+    for (const where of [{ messageId: reply }, { messageId: 'none' }, { messageId: one?.id ?? '', sessionId: 'other' }])
+      await expect(client.call('chat.edit', { message: 'x', ...where })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   verifies('chat.branch/chooses', 'back and forth, further down too, and on from there', async () => {
     const clock = new FakeClock();
     await using gw = await testGateway({ clock, model: (_call, count) => [`reply ${count}`] });

@@ -87,7 +87,7 @@ describe('a chat that is kept nowhere', () => {
     expect(await replies(page).getByText('Stopped').count()).toBe(0);
 
     at.model.answer(`The edited ${SECRET} answer`);
-    await mine(page).getByRole('button', { name: 'Edit this message' }).click();
+    await mine(page).getByRole('button', { name: 'Edit this message' }).last().click();
     await page.getByRole('textbox', { name: 'Edit your message' }).fill(`Edited ${SECRET}`);
     await page.getByRole('textbox', { name: 'Edit your message' }).press('Control+Enter');
     await replies(page).getByText(`The edited ${SECRET} answer`).waitFor();

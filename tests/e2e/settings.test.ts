@@ -144,7 +144,7 @@ describe('settings', () => {
     await field.fill('What can you do?');
     await field.press('Enter');
     await page.getByRole('article', { name: 'Reply' }).first().waitFor();
-    await page.getByRole('button', { name: 'Edit this message' }).click();
+    await page.getByRole('button', { name: 'Edit this message' }).last().click();
     const edited = page.getByRole('textbox', { name: 'Edit your message' });
     await edited.fill('鳥は何');
     for (const own of composed) await edited.dispatchEvent('keydown', { key: 'Escape', bubbles: true, ...own });

@@ -16,61 +16,77 @@ const focused = (page: Page): Promise<string | null> =>
 describe('versions of what was said', () => {
   const at = answered();
 
-  verifies(['app/versions', 'chat.branch/chooses'], 'of a reply and of a message, by pointer and by keys, in two tabs', async () => {
-    const page = await at.page('The first answer.');
-    await page.waitForURL(/\/chat\//);
-    expect(await page.getByRole('group', { name: /^Version/ }).count()).toBe(0);
-    for (const answer of ['The second answer.', 'The third answer.']) {
-      at.model.answer(answer);
-      await page.getByRole('button', { name: 'Answer again' }).click();
-      await replies(page).getByText(answer).waitFor();
-    }
-    await earlier(page, 'Version 3 of 3').click();
-    await replies(page).getByText('The second answer.').waitFor();
-    await until(async () => (await focused(page)) === 'Earlier version in Version 2 of 3', 'the focus to follow');
-    await page.keyboard.press('Enter');
-    await replies(page).getByText('The first answer.').waitFor();
-    await until(async () => (await focused(page)) === 'Earlier version in Version 1 of 3', 'the focus to follow');
-    // At the end there is nothing more, and the keyboard's place is kept.
-    await page.keyboard.press('Enter');
-    expect(await focused(page)).toBe('Earlier version in Version 1 of 3');
-    await page.locator('[aria-live]').getByText('Version 1 of 3', { exact: true }).waitFor({ state: 'attached' });
+  verifies(
+    ['app/versions', 'chat.branch/chooses', 'chat.edit/earlier'],
+    'of a reply and of a message, by pointer and by keys, in two tabs',
+    async () => {
+      const page = await at.page('The first answer.');
+      await page.waitForURL(/\/chat\//);
+      expect(await page.getByRole('group', { name: /^Version/ }).count()).toBe(0);
+      for (const answer of ['The second answer.', 'The third answer.']) {
+        at.model.answer(answer);
+        await page.getByRole('button', { name: 'Answer again' }).click();
+        await replies(page).getByText(answer).waitFor();
+      }
+      await earlier(page, 'Version 3 of 3').click();
+      await replies(page).getByText('The second answer.').waitFor();
+      await until(async () => (await focused(page)) === 'Earlier version in Version 2 of 3', 'the focus to follow');
+      await page.keyboard.press('Enter');
+      await replies(page).getByText('The first answer.').waitFor();
+      await until(async () => (await focused(page)) === 'Earlier version in Version 1 of 3', 'the focus to follow');
+      // At the end there is nothing more, and the keyboard's place is kept.
+      await page.keyboard.press('Enter');
+      expect(await focused(page)).toBe('Earlier version in Version 1 of 3');
+      await page.locator('[aria-live]').getByText('Version 1 of 3', { exact: true }).waitFor({ state: 'attached' });
 
-    const two = await at.browser.page(page.url());
-    await connected(two, LINKED);
-    await replies(two).getByText('The first answer.').waitFor();
-    await later(two, 'Version 1 of 3').click();
-    await replies(page).getByText('The second answer.').waitFor();
-    await two.close();
+      const two = await at.browser.page(page.url());
+      await connected(two, LINKED);
+      await replies(two).getByText('The first answer.').waitFor();
+      await later(two, 'Version 1 of 3').click();
+      await replies(page).getByText('The second answer.').waitFor();
+      await two.close();
 
-    at.model.answer('It goes on there.');
-    await ask(page, 'Go on');
-    await replies(page).getByText('It goes on there.').waitFor();
-    expect(await replies(page).first().innerText()).toContain('The second answer.');
-    at.model.answer('And elsewhere.');
-    await page.getByRole('button', { name: 'Edit this message' }).click();
-    await page.getByLabel('Edit your message').fill('Go on elsewhere');
-    await page.keyboard.press('Control+Enter');
-    await replies(page).getByText('And elsewhere.').waitFor();
-    await earlier(page, 'Version 2 of 2').waitFor();
-    await shoot(page, 'versions');
-    expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
-    expect(await remaining(() => lowContrast(page), 'versions')).toEqual([]);
-    await earlier(page, 'Version 2 of 2').click();
-    await replies(page).getByText('It goes on there.').waitFor();
-    expect(await page.getByText('Go on elsewhere').count()).toBe(0);
+      at.model.answer('It goes on there.');
+      await ask(page, 'Go on');
+      await replies(page).getByText('It goes on there.').waitFor();
+      expect(await replies(page).first().innerText()).toContain('The second answer.');
+      at.model.answer('And elsewhere.');
+      await page.getByRole('button', { name: 'Edit this message' }).last().click();
+      await page.getByLabel('Edit your message').fill('Go on elsewhere');
+      await page.keyboard.press('Control+Enter');
+      await replies(page).getByText('And elsewhere.').waitFor();
+      await earlier(page, 'Version 2 of 2').waitFor();
+      await shoot(page, 'versions');
+      expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
+      expect(await remaining(() => lowContrast(page), 'versions')).toEqual([]);
+      await earlier(page, 'Version 2 of 2').click();
+      await replies(page).getByText('It goes on there.').waitFor();
+      expect(await page.getByText('Go on elsewhere').count()).toBe(0);
 
-    await page.reload();
-    await replies(page).getByText('It goes on there.').waitFor();
-    // While a reply is written there is no choice.
-    const answer = at.model.begin();
-    await ask(page, 'Slowly');
-    await answer.more('Well, ');
-    await replies(page).getByText('Well,').waitFor();
-    await earlier(page, 'Version 2 of 3').hover();
-    expect(await earlier(page, 'Version 2 of 3').getAttribute('aria-disabled')).toBe('true');
-    await answer.end();
-    expect(at.browser.complaints).toEqual([]);
-    await page.close();
-  });
+      await page.reload();
+      await replies(page).getByText('It goes on there.').waitFor();
+      // While a reply is written there is no choice.
+      const answer = at.model.begin();
+      await ask(page, 'Slowly');
+      await answer.more('Well, ');
+      await replies(page).getByText('Well,').waitFor();
+      await earlier(page, 'Version 2 of 3').hover();
+      expect(await earlier(page, 'Version 2 of 3').getAttribute('aria-disabled')).toBe('true');
+      await answer.end();
+      // An earlier message too: its form is wholly in sight, what is asked anew is, and all that followed stays as a version.
+      at.model.answer('Quite another answer.');
+      const mine = page.getByRole('article', { name: 'Your message' });
+      await mine.first().hover();
+      await mine.first().getByRole('button', { name: 'Edit this message' }).click();
+      await page.getByLabel('Edit your message').fill('Something else');
+      await page.getByRole('button', { name: 'Send', exact: true }).first().click({ trial: true });
+      await page.keyboard.press('Control+Enter');
+      await replies(page).getByText('Quite another answer.').waitFor();
+      expect(await mine.allInnerTexts()).toEqual([expect.stringContaining('Something else')]);
+      await earlier(page, 'Version 2 of 2').first().click();
+      await replies(page).getByText('It goes on there.').waitFor();
+      expect(at.browser.complaints).toEqual([]);
+      await page.close();
+    },
+  );
 });

@@ -140,10 +140,10 @@ export const chat = {
     policy: run,
   }),
   'chat.edit': call({
-    params: z.strictObject({ message, ...where, ...route, idempotencyKey }),
+    params: z.strictObject({ message, messageId: z.string().min(1).max(128).optional(), ...where, ...route, idempotencyKey }),
     result: completed,
     emits: RUN_EVENTS,
-    docs: 'Edits the last user message and reruns; the earlier message is kept as a branch.',
+    docs: 'Edits the last user message, or the one of `messageId`, and reruns; the earlier message is kept as a branch.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),

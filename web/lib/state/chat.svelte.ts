@@ -191,10 +191,10 @@ export class Chat {
     );
   }
 
-  /** Puts another text in the place of the last message of the person, and has it answered. */
-  edit(message: string, model: string | null): Promise<void> {
+  /** Puts another text in the place of a message of the person, and has it answered. */
+  edit(messageId: string, message: string, model: string | null): Promise<void> {
     return this.#ask(m.chat_doing_send_edited(), () =>
-      gateway.call('chat.edit', { ...this.#ids, message, ...(model === null ? {} : { model }) }),
+      gateway.call('chat.edit', { ...this.#ids, messageId, message, ...(model === null ? {} : { model }) }),
     );
   }
 

@@ -60,10 +60,10 @@ export class IncognitoChat implements ListedChat {
     await this.#answer(model);
   }
 
-  /** Puts another text in the place of the last message of the person, and has it answered. */
-  async edit(text: string, model: string | null): Promise<void> {
+  /** Puts another text in the place of a message of the person, and has it answered; what followed is gone. */
+  async edit(messageId: string, text: string, model: string | null): Promise<void> {
     if (this.busy) return;
-    const at = this.#lastAsked;
+    const at = this.messages.findIndex(({ id }) => id === messageId);
     this.messages = this.messages
       .slice(0, at + 1)
       .map((message, index) => (index === at ? { ...message, content: withText(message.content, text) } : message));

@@ -91,13 +91,13 @@ export class Runs {
     });
   }
 
-  /** Puts another message beside the last one of the person, and answers that; the earlier one stays as a branch. */
-  edit(request: RunRequest & { message: string }): Promise<Completed> {
+  /** Puts another message beside the last one of the person, or beside that of `messageId`, and answers it; the earlier one stays as a branch. */
+  edit(request: RunRequest & { message: string; messageId?: string | undefined }): Promise<Completed> {
     const content = sanitize(request.message);
     const key = sessionKey(request.agentId, request.sessionId);
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
-        const { session, user } = await this.#lastUser(key);
+        const { session, user } = request.messageId === undefined ? await this.#lastUser(key) : await this.#saidBy(key, request.messageId);
         const parent = await this.#message(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         return placed(session, parent, messageOf(id, key, content, { parts, info: user.attachments ?? [] }, at));
@@ -204,6 +204,15 @@ export class Runs {
       id = message?.parentId ?? null;
     }
     throw new RpcError('NOT_FOUND', 'The session has no message to answer');
+  }
+
+  /** A message of the person by its id. */
+  async #saidBy(key: string, messageId: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
+    const session = await this.#deps.vault.sessions.get(key);
+    const user = await this.#deps.vault.messages.get(messageId);
+    if (!session || user?.sessionKey !== key || user.role !== 'user')
+      throw new RpcError('NOT_FOUND', 'messageId: no such message of the person in this session');
+    return { session, user };
   }
 }
 
