@@ -85,6 +85,15 @@ describe('settings', () => {
     await page.close();
   });
 
+  verifies('app/keys', 'a new chat takes what is typed, also where one is on screen already', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    await page.getByRole('button', { name: /^Connection/ }).focus();
+    await page.keyboard.press('Control+Shift+O');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+    await page.close();
+  });
+
   verifies('app/keys', 'changed, refused, kept over a reload, switched off and back', async () => {
     const page = await at.browser.page(`${at.perch.url}/settings#keyboard`);
     await connected(page, LINKED);

@@ -54,6 +54,11 @@ class Layout {
     };
   }
 
+  /** Does what the keys would do. */
+  act(name: ShortcutName): void {
+    this.#actions.get(name)?.();
+  }
+
   handleKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || isComposed(event)) return;
     const name = shortcutOf(event, this.apple, keyBindings.own);
