@@ -85,6 +85,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'mcp.prompt',
   'sync.status',
   'sync.conflicts',
+  'device.browsers',
   'device.list',
   'keys.list',
   'logs.tail',
