@@ -34,7 +34,7 @@ export function renewing({ files, front, log, lookMs = LOOK_MS }: RenewingDeps):
       problem = undefined;
       const days = Math.floor((certificate.validTo - Date.now()) / (24 * 60 * 60_000));
       if (certificate.validTo < Date.now() + SOON_MS && days !== told)
-        log(`warning: the certificate ends in ${days} days: renew ${files.cert}`);
+        log(`warning: the certificate ends in ${days} ${days === 1 ? 'day' : 'days'}: renew ${files.cert}`);
       told = days;
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);

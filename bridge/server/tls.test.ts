@@ -192,7 +192,7 @@ it('shows a new certificate once it is there, and keeps the one before where tha
     log: (line) => void lines.push(line),
     lookMs: 5,
   });
-  await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^warning: the certificate ends in 1 days/)]));
+  await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^warning: the certificate ends in 1 day:/)]));
   await writeFile(shown.cert, 'half');
   await vi.waitFor(() => expect(lines.at(-1)).toMatch(/holds no certificate \(PEM\); the certificate of before is still shown/));
   await put(await selfSigned(dir, ['DNS:next.test'], { file: 'next', days: 90 }));

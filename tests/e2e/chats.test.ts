@@ -180,6 +180,10 @@ describe('chats in order', () => {
     await until(async () => (await titles(page)).slice(-2).sort().join() === 'Cats <b>,Dogs', 'those brought in, at their time');
     expect(await rows(page).last().locator('time').getAttribute('datetime')).toMatch(/^2020-09-13/);
 
+    // What was brought in is nothing new.
+    const listed = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: /Cats <b>|Dogs/ });
+    await until(async () => (await listed.count()) === 2, 'both to be in the sidebar');
+    expect(await listed.getByText('unread').count()).toBe(0);
     await rows(page).last().locator('.chat a').click();
     await page.getByRole('article', { name: 'Reply' }).getByText('Yes.').waitFor();
     // The answer that was left is a branch.

@@ -47,8 +47,13 @@ describe('models side by side', () => {
     await page.reload();
     await left.getByText('Which of you is better?').waitFor();
     await right.getByText('Stopped. What had come is kept.').waitFor();
+    // Both were read here: the list does not call them new.
+    const listed = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: 'Which of you is better?' });
+    await until(async () => (await listed.count()) === 2, 'both to be listed');
+    await until(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
     await left.getByRole('link', { name: 'Go on with this one' }).click();
     await page.waitForURL(`**/chat/main/${ids[0]}`);
+    await until(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
     await page.getByRole('article', { name: 'Reply' }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();

@@ -5,6 +5,7 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { cut, jsonLines, tagsOf } from '#lib/chat/import/imported-chat.ts';
 import { m } from '#lib/i18n/pages.ts';
+import { sessions } from './sessions.svelte.ts';
 
 /** Characters that a title may have (`sessions.rename`). */
 const TITLE_CHARS = 200;
@@ -66,7 +67,8 @@ export class ChatImport {
 
   async #add(each: Importable): Promise<void> {
     if (each.kind === 'perch') {
-      await gateway.call('sessions.import', { content: each.content, ...titled(each.title) });
+      const { session } = await gateway.call('sessions.import', { content: each.content, ...titled(each.title) });
+      sessions.took(session);
       return;
     }
     const { chat } = each;
@@ -75,6 +77,7 @@ export class ChatImport {
       ...titled(chat.title),
       ...(/^[\w-]{1,120}$/.test(chat.id) ? { sessionId: `import-${chat.id}` } : {}),
     });
+    sessions.took(session);
     const { path } = session;
     const tags = tagsOf(chat);
     if (tags.length > 0) await gateway.call('sessions.tag', { path, tags });

@@ -1,5 +1,5 @@
 import { untrack } from 'svelte';
-import { SvelteMap } from 'svelte/reactivity';
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { SessionEntry } from '#shared/rpc/records.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
@@ -22,7 +22,8 @@ class Sessions {
   problem = $state<Problem | null>(null);
   /** The chat on screen: it is read while it is looked at. */
   current = $state<string | null>(null);
-  readonly #read = $derived(visible.now ? this.current : null);
+  /** Chats on screen beside each other. */
+  readonly #beside = new SvelteSet<string>();
   readonly #seen = new SvelteMap<string, number>(seenOf(kept.read('seen')));
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
@@ -73,7 +74,7 @@ class Sessions {
       this.problem = null;
       // What was there before this browser first looked counts as read.
       const first = !this.loaded && this.#seen.size === 0;
-      for (const entry of this.all) if (entry.path === this.#read || first) this.#markSeen(entry);
+      for (const entry of this.all) if (first || this.#isRead(entry)) this.#markSeen(entry);
       this.loaded = true;
       this.#keepSeen();
       await this.#findCurrent();
@@ -121,12 +122,23 @@ class Sessions {
   look(path: string | null): void {
     this.current = path;
     const entry = this.all.find((candidate) => candidate.path === path);
-    if (entry && path === this.#read && this.#markSeen(entry)) this.#keepSeen();
+    if (entry && this.#isRead(entry) && this.#markSeen(entry)) this.#keepSeen();
     if (!entry && this.loaded) this.#findCurrent().catch((error: unknown) => (this.problem = problemOf(error, m.shell_doing_list_chats())));
   }
 
+  /** A chat stands beside another one on screen, and is read; the result ends that. */
+  lookBeside(path: string): () => void {
+    this.#beside.add(path);
+    return () => void this.#beside.delete(path);
+  }
+
+  /** A chat that was brought in is nothing new. */
+  took(entry: SessionEntry): void {
+    this.#markSeen(entry);
+  }
+
   unread(entry: SessionEntry): boolean {
-    return entry.path !== this.#read && !entry.running && entry.messageCount > (this.#seen.get(entry.path) ?? 0);
+    return !this.#isRead(entry) && !entry.running && entry.messageCount > (this.#seen.get(entry.path) ?? 0);
   }
 
   async rename(entry: SessionEntry, title: string): Promise<void> {
@@ -181,6 +193,10 @@ class Sessions {
     this.list = this.list.filter(stays);
     this.pinned = this.pinned.filter(stays);
     this.#others = this.#others.filter(stays);
+  }
+
+  #isRead({ path }: SessionEntry): boolean {
+    return visible.now && (path === this.current || this.#beside.has(path));
   }
 
   #markSeen({ path, messageCount }: SessionEntry): boolean {
