@@ -181,7 +181,10 @@ describe('chats in order', () => {
     expect(await rows(page).last().locator('time').getAttribute('datetime')).toMatch(/^2020-09-13/);
 
     // What was brought in is nothing new.
-    const listed = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: /Cats <b>|Dogs/ });
+    const listed = page
+      .getByRole('navigation', { name: 'Chats' })
+      .getByRole('listitem')
+      .filter({ hasText: /Cats <b>|Dogs/ });
     await until(async () => (await listed.count()) === 2, 'both to be in the sidebar');
     expect(await listed.getByText('unread').count()).toBe(0);
     await rows(page).last().locator('.chat a').click();

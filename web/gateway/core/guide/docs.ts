@@ -361,7 +361,8 @@ Answers are \`{"type":"res","id","ok","payload"|"error"}\`, pushes are \`{"type"
   {
     id: 'devices',
     title: 'Several browsers, one vault',
-    keywords: 'devices sync device.browsers device.unlink unlink linked browser lost stolen second browser phone same data disk journal conflict changed in two places copy offline catch up evicted wiped',
+    keywords:
+      'devices sync device.browsers device.unlink unlink linked browser lost stolen second browser phone same data disk journal conflict changed in two places copy offline catch up evicted wiped',
     text: `Every browser that you link has the same chats, settings and memory, and the bridge keeps them on disk. A browser that was wiped fills itself again, one that was offline catches up. Where two changed the same thing apart, the later one is used and the other is put aside, also of a file in a workspace; what agents remember and the wiki's claims are merged by themselves, so something that you had one device forget may come back. **Devices and sync** shows what was put aside, and what is on disk and who is attached. Link another browser with \`npm run -s perch -- open\`. Each linked browser may do everything; **Devices and sync** (\`device.browsers\`) lists them, and there one's link is taken back (\`device.unlink\`).`,
   },
   {
