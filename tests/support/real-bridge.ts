@@ -5,6 +5,7 @@ import { backupPort } from '#shared/ports/backup.ts';
 import { browserPort } from '#shared/ports/browser.ts';
 import { configFilePort } from '#shared/ports/config-file.ts';
 import { filesPort } from '#shared/ports/files.ts';
+import { linkedBrowsersPort } from '#shared/ports/linked-browsers.ts';
 import { secretsPort } from '#shared/ports/secrets.ts';
 import { speechPort } from '#shared/ports/speech.ts';
 import { webPort } from '#shared/ports/web.ts';
@@ -30,6 +31,8 @@ import { mcpHandlers } from '../../bridge/capabilities/mcp/mcp.ts';
 import { oauthHandlers } from '../../bridge/capabilities/oauth.ts';
 import { modelsOfDisk } from '../../bridge/capabilities/models/models-of-disk.ts';
 import { Keeper } from '../../bridge/processes/keep.ts';
+import { Home } from '../../bridge/home.ts';
+import { linkedBrowsersHandlers } from '../../bridge/server/linked-browsers.ts';
 import { openJournal } from '../../bridge/journal/open.ts';
 import { FakeBridge, lend } from './fake-bridge.ts';
 
@@ -41,10 +44,17 @@ export async function realBridge() {
   const journal = await openJournal({ dir: home, vaultKey: VAULT_KEY, log: () => {} });
   await journal.open({ origin: 'test', schema: SCHEMA_VERSION, position: null });
   const log = (): void => {};
+  const kept = await Home.open({ dir: home });
+  const linked = { secret: 's'.repeat(43), createdAt: 1_700_000_000_000, name: 'Chrome 156 on Linux' };
+  await kept.addCredentials([
+    { ...linked, id: 'app-Wm3kX9a2LqTz', kind: 'app' },
+    { ...linked, id: 'host-Wm3kX9a2LqTz', kind: 'host' },
+  ]);
   const keeper = new Keeper(log);
   // No hub but one that is not there.
   const models = modelsOfDisk({ home, keeper, log, env: { HF_ENDPOINT: 'http://127.0.0.1:1' } });
   const bridge = new FakeBridge(
+    lend(linkedBrowsersPort, linkedBrowsersHandlers({ home: kept, auth: { remove: () => {}, isOpen: () => false }, log })),
     lend(configFilePort, configFileHandlers(home)),
     lend(filesPort, filesHandlers({ home })),
     // The browser itself is for tests that have one.
