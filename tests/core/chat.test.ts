@@ -341,6 +341,25 @@ describe('branches', () => {
       await expect(client.call('chat.edit', { message: 'x', ...where })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  verifies(
+    'chat.resend/earlier',
+    'an earlier message is answered again; what followed is a branch, also in the history while it is written',
+    async () => {
+      await using gw = await testGateway({ model: (_call, count) => [`reply ${count}`] });
+      const { client } = await gw.client();
+      const { messageId: reply } = await client.call('chat.send', { message: 'one' });
+      await client.call('chat.send', { message: 'two' });
+      await client.call('chat.send', { message: 'elsewhere', sessionId: 'other' });
+      const [one] = await historyOf(gw);
+      await client.call('chat.resend', { messageId: one?.id ?? '' });
+      expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['one', 'reply 4']);
+      await client.call('chat.branch', { messageId: reply });
+      expect((await historyOf(gw)).map(({ content }) => content)).toEqual(['one', 'reply 1', 'two', 'reply 2']);
+      for (const where of [{ messageId: reply }, { messageId: 'none' }, { messageId: one?.id ?? '', sessionId: 'other' }])
+        await expect(client.call('chat.resend', where)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    },
+  );
+
   verifies('chat.branch/chooses', 'back and forth, further down too, and on from there', async () => {
     const clock = new FakeClock();
     await using gw = await testGateway({ clock, model: (_call, count) => [`reply ${count}`] });

@@ -81,7 +81,7 @@ describe('a chat that is kept nowhere', () => {
     at.model.answer(`Another ${SECRET} answer\n\n\`\`\`js\nconst ${SECRET} = 1;\n\`\`\``, {
       ...{ prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
     });
-    await page.getByRole('button', { name: 'Answer again' }).click();
+    await page.getByRole('button', { name: 'Answer again' }).last().click();
     await replies(page).getByText('18 tokens').waitFor();
     expect(await replies(page).count()).toBe(1);
     expect(await replies(page).getByText('Stopped').count()).toBe(0);

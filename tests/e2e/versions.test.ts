@@ -17,7 +17,7 @@ describe('versions of what was said', () => {
   const at = answered();
 
   verifies(
-    ['app/versions', 'chat.branch/chooses', 'chat.edit/earlier'],
+    ['app/versions', 'chat.branch/chooses', 'chat.edit/earlier', 'chat.resend/earlier'],
     'of a reply and of a message, by pointer and by keys, in two tabs',
     async () => {
       const page = await at.page('The first answer.');
@@ -85,6 +85,26 @@ describe('versions of what was said', () => {
       expect(await mine.allInnerTexts()).toEqual([expect.stringContaining('Something else')]);
       await earlier(page, 'Version 2 of 2').first().click();
       await replies(page).getByText('It goes on there.').waitFor();
+      // And an earlier reply can be made again: in both tabs what followed it is gone while it is written.
+      const other = await at.browser.page(page.url());
+      await replies(other).getByText('It goes on there.').waitFor();
+      const anew = at.model.begin();
+      await replies(page).first().hover();
+      await replies(page).first().getByRole('button', { name: 'Answer again' }).click();
+      await anew.more('Once more, ');
+      for (const tab of [page, other]) {
+        await replies(tab).getByText('Once more,').waitFor();
+        await until(async () => (await tab.getByRole('article').count()) === 2, 'the message and its new reply alone');
+      }
+      await anew.more('from the beginning.');
+      await anew.end();
+      for (const tab of [page, other]) {
+        await replies(tab).getByText('Once more, from the beginning.').waitFor();
+        await earlier(tab, 'Version 4 of 4').waitFor();
+        expect(await tab.getByRole('article').count()).toBe(2);
+      }
+      await other.close();
+      await earlier(page, 'Version 4 of 4').click();
       expect(at.browser.complaints).toEqual([]);
       await page.close();
     },

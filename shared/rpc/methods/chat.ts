@@ -132,10 +132,10 @@ export const chat = {
     policy: { scope: 'read' },
   }),
   'chat.resend': call({
-    params: z.strictObject({ ...where, ...route, idempotencyKey }),
+    params: z.strictObject({ messageId: z.string().min(1).max(128).optional(), ...where, ...route, idempotencyKey }),
     result: completed,
     emits: RUN_EVENTS,
-    docs: 'Re-sends the last user message; the earlier reply is kept as a branch.',
+    docs: 'Re-sends the last user message, or the one of `messageId`; the earlier reply, and what followed it, is kept as a branch.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),

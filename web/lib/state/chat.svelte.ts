@@ -184,11 +184,10 @@ export class Chat {
     }
   }
 
-  /** Answers the last message of the person again. */
-  resend(model: string | null): Promise<void> {
-    return this.#ask(m.chat_doing_answer_again(), () =>
-      gateway.call('chat.resend', { ...this.#ids, ...(model === null ? {} : { model }) }),
-    );
+  /** Answers a message of the person again; without `messageId` the last one. */
+  resend(model: string | null, messageId?: string): Promise<void> {
+    const wishes = { ...(model === null ? {} : { model }), ...(messageId === undefined ? {} : { messageId }) };
+    return this.#ask(m.chat_doing_answer_again(), () => gateway.call('chat.resend', { ...this.#ids, ...wishes }));
   }
 
   /** Puts another text in the place of a message of the person, and has it answered. */
@@ -266,8 +265,9 @@ export class Chat {
 
   #run(runId: string): LiveRun {
     if (this.live?.runId === runId) return this.live;
-    // Nothing announced this run with a message: an answer is made again.
+    // Nothing announced this run with a message: an answer is made again, of the last message or of an earlier one.
     if (this.messages.at(-1)?.role !== 'user') this.messages = answered(this.messages);
+    void this.load(TAIL);
     this.asking = false;
     return (this.live = this.#begun(runId));
   }

@@ -53,10 +53,11 @@ export class IncognitoChat implements ListedChat {
     await this.#answer(model);
   }
 
-  /** Answers the last message of the person again; the earlier reply is gone. */
-  async resend(model: string | null): Promise<void> {
+  /** Answers a message of the person again, without `messageId` the last one; the earlier reply, and what followed it, is gone. */
+  async resend(model: string | null, messageId?: string): Promise<void> {
     if (this.busy) return;
-    this.messages = this.messages.slice(0, this.#lastAsked + 1);
+    const at = messageId === undefined ? this.#lastAsked : this.messages.findIndex(({ id }) => id === messageId);
+    this.messages = this.messages.slice(0, at + 1);
     await this.#answer(model);
   }
 

@@ -82,11 +82,11 @@ export class Runs {
     return this.#enqueue(key, request, place, request.steer);
   }
 
-  /** Answers the last message of the person again; the earlier reply stays as a branch. */
-  resend(request: RunRequest): Promise<Completed> {
+  /** Answers the last message of the person again, or that of `messageId`; the earlier reply, and what followed it, stays as a branch. */
+  resend(request: RunRequest & { messageId?: string | undefined }): Promise<Completed> {
     const key = sessionKey(request.agentId, request.sessionId);
     return this.#enqueue(key, request, async () => {
-      const { session, user } = await this.#lastUser(key);
+      const { session, user } = await this.#userOf(key, request.messageId);
       return { session, message: null, user };
     });
   }
@@ -97,7 +97,7 @@ export class Runs {
     const key = sessionKey(request.agentId, request.sessionId);
     return this.#enqueue(key, request, (at) =>
       once(this.#deps.vault, request, key, at, async (id) => {
-        const { session, user } = request.messageId === undefined ? await this.#lastUser(key) : await this.#saidBy(key, request.messageId);
+        const { session, user } = await this.#userOf(key, request.messageId);
         const parent = await this.#message(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         return placed(session, parent, messageOf(id, key, content, { parts, info: user.attachments ?? [] }, at));
@@ -195,24 +195,21 @@ export class Runs {
     return same ? this.#message(asked.parentId) : head;
   }
 
-  async #lastUser(key: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
+  /** A message of the person by its id; without one the last of the branch. */
+  async #userOf(key: string, messageId: string | undefined): Promise<{ session: SessionRecord; user: MessageRecord }> {
     const session = await this.#deps.vault.sessions.get(key);
     if (!session) throw new RpcError('NOT_FOUND', 'No such session');
+    if (messageId !== undefined) {
+      const user = await this.#deps.vault.messages.get(messageId);
+      if (user?.sessionKey === key && user.role === 'user') return { session, user };
+      throw new RpcError('NOT_FOUND', 'messageId: no such message of the person in this session');
+    }
     for (let id = session.headId; id !== null;) {
       const message = await this.#deps.vault.messages.get(id);
       if (message?.role === 'user') return { session, user: message };
       id = message?.parentId ?? null;
     }
     throw new RpcError('NOT_FOUND', 'The session has no message to answer');
-  }
-
-  /** A message of the person by its id. */
-  async #saidBy(key: string, messageId: string): Promise<{ session: SessionRecord; user: MessageRecord }> {
-    const session = await this.#deps.vault.sessions.get(key);
-    const user = await this.#deps.vault.messages.get(messageId);
-    if (!session || user?.sessionKey !== key || user.role !== 'user')
-      throw new RpcError('NOT_FOUND', 'messageId: no such message of the person in this session');
-    return { session, user };
   }
 }
 
