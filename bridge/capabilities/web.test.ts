@@ -28,11 +28,12 @@ interface Ask {
   resolve?: Resolve;
   ms?: number;
   signal?: AbortSignal;
+  wants?: 'text' | 'picture';
 }
 
-function get(url: string, { allow = [], resolve, ms, signal = AbortSignal.timeout(15_000) }: Ask = {}) {
+function get(url: string, { allow = [], resolve, ms, signal = AbortSignal.timeout(15_000), wants = 'text' }: Ask = {}) {
   const handlers = webHandlers({ ...(resolve ? { resolve } : {}), ...(ms === undefined ? {} : { ms }) });
-  return handlers['web.fetch']({ url, allow }, { signal, send: () => {} });
+  return handlers['web.fetch']({ url, allow, wants }, { signal, send: () => {} });
 }
 
 const textOf = ({ body }: { body: string }): string => Buffer.from(body, 'base64').toString();
@@ -193,4 +194,20 @@ describe('fetching', () => {
     stop.abort(new Error('nobody wants it'));
     await expect(fetched).rejects.toThrow('nobody wants it');
   });
+});
+
+verifies('web/picture', 'a picture is fetched where one is wanted, and nothing else; none where a page is', async () => {
+  const asked: (string | undefined)[] = [];
+  await using from = await site(({ url, headers }, response) => {
+    asked.push(headers.accept);
+    response.setHeader('content-type', { '/a.png': 'image/png', '/a.svg': 'image/svg+xml' }[url ?? ''] ?? 'text/html').end('bytes');
+  });
+  const allow = [from.place];
+  const picture = await get(`${from.url}/a.png`, { allow, wants: 'picture' });
+  expect([picture.contentType, textOf(picture)]).toEqual(['image/png', 'bytes']);
+  expect(asked).toEqual([expect.stringMatching(/^image\//)]);
+  for (const path of ['/a.svg', '/page'])
+    await expect(get(from.url + path, { allow, wants: 'picture' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  await expect(get(`${from.url}/a.png`, { allow })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+  await expect(get(`${from.url}/a.png`, { wants: 'picture' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
 });

@@ -9,6 +9,20 @@ import { Agent, request } from './undici.ts';
 import { Allowed, judgedUrl } from './web-guard.ts';
 
 const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|pdf|yaml|javascript|x-ndjson|rtf)\b|[\w.-]+\/[\w.-]+\+(json|xml)\b)/i;
+/** Those that browsers show, and that cannot run anything. */
+const PICTURE = /^image\/(png|jpeg|gif|webp|avif)\b/i;
+const WANTED = {
+  text: {
+    accept: 'text/html, application/xhtml+xml, application/pdf, text/*, application/json, application/xml;q=0.9, */*;q=0.1',
+    isIt: (contentType: string) => READABLE.test(contentType),
+    name: 'text, page or PDF',
+  },
+  picture: {
+    accept: 'image/avif, image/webp, image/png, image/jpeg, image/gif',
+    isIt: (contentType: string) => PICTURE.test(contentType),
+    name: 'PNG, JPEG, GIF, WebP or AVIF picture',
+  },
+};
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface WebDeps {
@@ -24,13 +38,13 @@ export function webHandlers({ resolve = resolveBySystem, ms = WEB_LIMITS.ms }: W
   (typeof webPort)['events']
 > {
   return {
-    async 'web.fetch'({ url, allow }, { signal }) {
+    async 'web.fetch'({ url, allow, wants }, { signal }) {
       const allowed = new Allowed(allow);
       const late = AbortSignal.timeout(ms);
       let at = judgedUrl(url, allowed);
       try {
         for (let hops = 0; ; hops++) {
-          const answer = await hop(at, { resolve, allowed, signal: AbortSignal.any([signal, late]) });
+          const answer = await hop(at, { resolve, allowed, wanted: WANTED[wants], signal: AbortSignal.any([signal, late]) });
           if (!('location' in answer)) return { url: at.href, ...answer };
           if (hops === WEB_LIMITS.redirects)
             throw new RpcError('INTERNAL_ERROR', `${url} leads on and on: more than ${WEB_LIMITS.redirects} redirects`);
@@ -48,14 +62,17 @@ export function webHandlers({ resolve = resolveBySystem, ms = WEB_LIMITS.ms }: W
 type Answer = { location: string } | { status: number; contentType: string; body: string };
 
 /** One request. Its connections are its own: none that was judged for another call, with other places allowed, is used again. */
-async function hop(url: URL, { resolve, allowed, signal }: { resolve: Resolve; allowed: Allowed; signal: AbortSignal }): Promise<Answer> {
+async function hop(
+  url: URL,
+  { resolve, allowed, wanted, signal }: { resolve: Resolve; allowed: Allowed; wanted: (typeof WANTED)['text']; signal: AbortSignal },
+): Promise<Answer> {
   const agent = new Agent({ connect: { lookup: pinnedLookup(resolve, 'public', () => allowed.has(url)) } });
   try {
     const response = await request(url, {
       dispatcher: agent,
       headers: {
         'user-agent': 'perch',
-        accept: 'text/html, application/xhtml+xml, application/pdf, text/*, application/json, application/xml;q=0.9, */*;q=0.1',
+        accept: wanted.accept,
         'accept-encoding': ACCEPTED_ENCODINGS,
       },
       signal,
@@ -72,8 +89,8 @@ async function hop(url: URL, { resolve, allowed, signal }: { resolve: Resolve; a
     if (status >= 400)
       throw new RpcError('INTERNAL_ERROR', `${url.href} answered ${status} ${STATUS_CODES[status] ?? ''}`.trim(), { details: { status } });
     const contentType = header('content-type') || 'text/plain';
-    if (!READABLE.test(contentType))
-      throw new RpcError('INVALID_PARAMS', `${url.href} is ${contentType.slice(0, 100)}, which is no text, page or PDF`);
+    if (!wanted.isIt(contentType))
+      throw new RpcError('INVALID_PARAMS', `${url.href} is ${contentType.slice(0, 100)}, which is no ${wanted.name}`);
     const bytes = await whole(decodedBody({ body, headers }), url);
     return { status, contentType, body: bytes.toString('base64') };
   } finally {

@@ -14,6 +14,8 @@ export const webPort = port({
         url: z.string().max(4096),
         /** Private places that the person has named: `nas.local` or `127.0.0.1:8080`. */
         allow: z.array(z.string().max(300)).max(1000).default([]),
+        /** Anything else than what is wanted is refused before it is read. */
+        wants: z.enum(['text', 'picture']).default('text'),
       }),
       result: z.object({
         /** Where the redirects led. */
@@ -23,7 +25,7 @@ export const webPort = port({
         /** Base64. */
         body: z.string(),
       }),
-      docs: 'Fetches a page of the public web. Addresses that are not public are refused, wherever a name or a redirect leads.',
+      docs: 'Fetches a page of the public web, or a picture. Addresses that are not public are refused, wherever a name or a redirect leads.',
       policy: { scope: 'write' },
     }),
   },

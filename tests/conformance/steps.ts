@@ -47,6 +47,8 @@ export const STEPS: readonly Step[] = [
   step('tools.run', { tool: 'docs_search', args: { query: 'offline' } }),
   step('tools.run', { tool: 'none' }, 'NOT_FOUND'),
   step('tools.cancel', { callId: 'none' }),
+  perhaps('web.picture', { url: 'http://127.0.0.1:9/cat.png' }, 'INTERNAL_ERROR', 'INVALID_PARAMS'),
+  step('web.picture', { url: 'ftp://example.com/cat.png' }, 'INVALID_PARAMS'),
   step('agents.list', {}),
   step('agents.add', { agent_id: 'other', config: { name: 'Other' } }),
   step('agents.add', { agent_id: 'other' }, 'ALREADY_EXISTS'),

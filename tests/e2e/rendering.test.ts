@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -265,6 +268,47 @@ describe('what an answer shows', () => {
       }
     },
   );
+
+  verifies('rendering/pictures', 'a picture from elsewhere is asked for when its address is pressed, and by the bridge alone', async () => {
+    const requests: string[] = [];
+    const server = createServer(({ url = '' }, response) => {
+      requests.push(url);
+      if (url === '/cat.png') response.setHeader('content-type', 'image/png').end(readFileSync('public/icon-192.png'));
+      else if (url === '/broken.png') response.setHeader('content-type', 'image/png').end('no picture');
+      else response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const place = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    using outside = await connectOutside(perch);
+    model.answer(['cat', 'broken', 'gone'].map((name) => `![A ${name}](http://${place}/${name}.png)`).join('\n\n'));
+    const page = await asked();
+    const link = (name: string) => replies(page).getByRole('link', { name: `A ${name}` });
+    await link('gone').waitFor();
+    expect(requests).toEqual([]);
+    // A private place is asked only where the person has named it.
+    await link('cat').click();
+    await replies(page).getByRole('alert').getByText('Could not load the picture').waitFor();
+    expect(requests).toEqual([]);
+    await outside.client.call('config.set', { key: 'tools.webFetch.allow', value: [place] });
+    await page.reload();
+    await link('cat').press('Enter');
+    const shown = replies(page).getByRole('img', { name: 'A cat' });
+    await until(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth === 192), 'the picture');
+    await link('broken').click();
+    await replies(page).getByRole('alert').getByText('no picture that this browser can show').waitFor();
+    await link('gone').click();
+    await replies(page).getByRole('alert').getByText('404').waitFor();
+    expect(requests).toEqual(['/cat.png', '/broken.png', '/gone.png']);
+    await shoot(page, 'pictures');
+    // What could not be had can be looked at where it is.
+    const opened = page.context().waitForEvent('page');
+    await link('gone').click();
+    await (await opened).close();
+    expect(browser.complaints).toEqual([]);
+    server.close();
+    await page.close();
+  });
 
   verifies('rendering/large-results', 'what a tool answered is read to its end and copied, up to 1.4 MB', async () => {
     const rows = Array.from({ length: 16_000 }, (_, at) => ({ row: at, text: `${at} of the rows that a tool has found` }));

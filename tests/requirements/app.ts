@@ -80,6 +80,8 @@ export const app = [
     'artifacts/offline': 'Artifacts are shown without a network.',
     'rendering/large': 'A text too large for a history is shown whole, at once or when it is asked for.',
     'rendering/large-results': 'What a tool answered is shown and copied whole however long it is, fetched once its card is opened.',
+    'rendering/pictures':
+      'The address of a picture from elsewhere stands in its place; pressed, the picture is fetched by the bridge, under the rules of the web tool. Without a bridge it leads there.',
     'rendering/hostile': 'What is nested or repeated without end stays text, and the page alive.',
     'rendering/streams': 'While an answer grows what is finished is left alone.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',

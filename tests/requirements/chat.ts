@@ -10,7 +10,8 @@ export const chat = [
     'chat.abort/aborts': '`chat.abort` ends the current generation and answers `{aborted}`.',
     'chat.history/messages': '`chat.history` answers the messages of a session.',
     'chat.resend/regenerates': '`chat.resend` re-sends the last user message.',
-    'chat.resend/earlier': '`chat.resend` with `messageId` answers an earlier message of the person again; what followed stays as a branch.',
+    'chat.resend/earlier':
+      '`chat.resend` with `messageId` answers an earlier message of the person again; what followed stays as a branch.',
     'chat.edit/earlier': '`chat.edit` with `messageId` edits an earlier message of the person; what followed stays as a branch.',
     'chat.edit/reruns': '`chat.edit` edits the last user message and reruns.',
     'sessions.list/entries': '`sessions.list` answers entries with agentId, file, path, size.',

@@ -24,6 +24,7 @@ export const reading = [
   }),
   chosen('quality, "Security"', {
     'office/bombs': 'Zip bombs, entity bombs and absurdly nested files are refused, in bounded memory.',
+    'web/picture': 'Pictures (PNG, JPEG, GIF, WebP, AVIF) are fetched where one is wanted, and refused where a page is.',
     'web/ssrf':
       'Only what is public is asked, however the address is written and wherever a name or a redirect leads; private places only where the person named them.',
     'egress/resolved':

@@ -23,6 +23,7 @@ import { system } from './system.ts';
 import { tools } from './tools.ts';
 import { tts } from './tts.ts';
 import { usage } from './usage.ts';
+import { web } from './web.ts';
 import { wiki } from './wiki.ts';
 import { workspaces } from './workspace.ts';
 
@@ -32,6 +33,7 @@ export const laterContracts = {
   ...models,
   ...config,
   ...tools,
+  ...web,
   ...usage,
   ...backups,
   ...browser,

@@ -24,6 +24,7 @@ import { systemMethods } from './system.ts';
 import { toolMethods } from './tools.ts';
 import { ttsMethods } from './tts.ts';
 import { usageMethods } from './usage.ts';
+import { webMethods } from './web.ts';
 import { wikiMethods } from './wiki.ts';
 import { workspaceMethods } from './workspace.ts';
 
@@ -54,6 +55,7 @@ export type LaterDeps = Deps<typeof configMethods> &
   Deps<typeof ttsMethods> &
   Deps<typeof desktopMethods> &
   Deps<typeof usageMethods> &
+  Deps<typeof webMethods> &
   Deps<typeof wikiMethods> &
   Deps<typeof workspaceMethods>;
 
@@ -85,6 +87,7 @@ export const laterMethods = (deps: LaterDeps): Methods => ({
     ...ttsMethods(deps),
     ...desktopMethods(deps),
     ...usageMethods(deps),
+    ...webMethods(deps),
     ...wikiMethods(deps),
     ...workspaceMethods(deps),
   } satisfies Handlers<typeof laterContracts>,
