@@ -5,7 +5,7 @@ import { until } from '../support/gateway.ts';
 import { hubServer } from '../support/hub-server.ts';
 import { chatModel } from '../support/onnx-file.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
-import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
+import { focused, lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
 import { LINKED, connected, linkedPage } from './connected.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
@@ -188,5 +188,36 @@ describe('models in the app', () => {
       await page.close();
     },
     60_000,
+  );
+
+  verifies(
+    'models.app/faults',
+    'a key that is stored does not go to another server: it is asked for again, in words, where it is given',
+    async () => {
+      using outside = await connectOutside(at.perch);
+      await outside.client.call('config.patch', {
+        patch: { providers: { moved: { name: 'Moved', kind: 'openai', baseUrl: vendor.url, apiKey: 'sk-moved' } } },
+      });
+      const page = await at.browser.page(`${at.perch.url}/models#providers`);
+      await connected(page, LINKED);
+      await page.getByRole('listitem').filter({ hasText: 'Moved' }).getByRole('button', { name: 'Edit' }).click();
+      const form = page.getByRole('dialog', { name: /Moved/ });
+      await form.getByLabel('Base URL').fill(upstream.url);
+      await form.getByRole('button', { name: /Save/ }).click();
+      const told = form.getByRole('alert').getByText('enter the key again');
+      await told.waitFor();
+      await until(async () => (await focused(page)) === 'Key', 'the keyboard to be there');
+      await shoot(page, 'key-again');
+      await form.getByLabel('Key', { exact: true }).fill('sk-new');
+      await told.waitFor({ state: 'detached' });
+      await form.getByRole('button', { name: /Save/ }).click();
+      await form.getByRole('status').waitFor();
+      // The same server at another path is no other one.
+      await form.getByLabel('Base URL').fill(`${upstream.url}/`);
+      await form.getByRole('button', { name: 'Test again' }).click();
+      await form.getByRole('status').waitFor();
+      await outside.client.call('config.patch', { patch: { providers: { moved: null } } });
+      await page.close();
+    },
   );
 });
