@@ -21,6 +21,14 @@ verifies('rendering/hostile', 'a line of 300,000 signs of emphasis before and af
   }
 });
 
+verifies('rendering/hostile', 'words of 600,000 letters and signs are read, and many signs in a line', () => {
+  for (const word of ['a_', 'a*', 'a@b', '~a.']) {
+    const text = word.repeat(200_000);
+    expect(html(text) === `<p>${text}</p>\n`, word).toBe(true);
+    expect(html(`${word} `.repeat(50_000)), word).toContain('</p>');
+  }
+});
+
 verifies(
   'rendering/hostile',
   'what is nested without end is read at once, and keeps its words',

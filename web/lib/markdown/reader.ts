@@ -26,12 +26,15 @@ class LevelTokenizer extends Tokenizer {
   }
 }
 
-/** A hundred signs of emphasis in a row are none, but a line: looking for the end of each takes the square of their number. */
+/**
+ * A hundred signs of emphasis in a row are none, but a line; and nobody writes a word of five thousand letters with signs in between. Looking from each sign for where
+ * it ends, or for the rest of an address, takes the square of their number.
+ */
 const signLine: TokenizerExtension = {
   name: 'signLine',
   level: 'inline',
   tokenizer(source) {
-    const raw = /^([*_])\1{99,}/.exec(source)?.[0];
+    const raw = /^(?:([*_])\1{99,}|[\w*~@.+-]{5000,})/.exec(source)?.[0];
     return raw === undefined ? undefined : { type: 'text', raw, text: raw };
   },
 };

@@ -30,7 +30,7 @@ const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceA
 /** To the end of its paragraph: a formula whose end has not come yet is kept from being read as Markdown. */
 const PARAGRAPH = /^(?:[^\n]|\n(?![ \t]*(?:\n|$)))+\n?/;
 
-/** A paragraph is looked through so far for a formula that ends it. It is asked at each line: looking to the end of a long text would take the square of its length. */
+/** So far a text is looked through for the next formula. It is asked at each line, and at each sign in it: looking to the end of a long text would take the square of its length. */
 const AHEAD_CHARS = 10_000;
 
 /** For marked: formulas as `<span class="math">` with their source. */
@@ -55,7 +55,7 @@ export const mathExtensions: TokenizerAndRendererExtension[] = [
     name: 'math',
     level: 'inline',
     start: (source) => {
-      const before = /^[^$\\<![`*_]*(?=[$\\])/.exec(source)?.[0];
+      const before = /^[^$\\<![`*_~]*(?=[$\\])/.exec(source.slice(0, AHEAD_CHARS))?.[0];
       return before?.length;
     },
     tokenizer(source) {
