@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import { canBeSeen, seenOr } from '#shared/seen.ts';
+import { canBeSeen, seenOr, TURNS } from '#shared/seen.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
@@ -90,8 +90,6 @@ function placeholder(message: HistoryMessage, bytes: number): { content: string;
 const TITLE_CHARS = 60;
 const UNTITLED = 'New chat';
 
-/** What turns the order of words around, or sets them apart, would do so with the words beside the title, too. */
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 const titled = (title: string): string => seenOr(title.replaceAll(TURNS, ''), UNTITLED);
 
 // Signs of emphasis around words: none within a word, and no `__init__`, `2 * 3` or `*.ts`.
