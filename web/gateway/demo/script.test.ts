@@ -32,9 +32,7 @@ it('what was recalled for a question is not taken for it', () => {
     content: '[recalled memory 1]\n| The herons are counted in March.\n[end of recalled memory 1]',
   } as const;
   const asked = { role: 'user', content: 'What time is it?' } as const;
-  for (const messages of [
-    [recalled, asked],
-    [asked, recalled],
-  ])
+  const together = { role: 'user', content: `${recalled.content}\n\n${asked.content}` } as const;
+  for (const messages of [[recalled, asked], [asked, recalled], [together]])
     expect(lineFor(messages, tools).calls).toMatchObject([{ tool: 'current_time' }]);
 });

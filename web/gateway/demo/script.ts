@@ -134,14 +134,20 @@ const OTHERWISE = [
   '- **make a web page** – it runs beside the chat, closed off from everything.',
 ].join('\n');
 
-/** Whether a person said it: what was recalled for them stands beside it as if they had, and so do pictures behind the results of tools. */
-const asks = ({ role, content }: ModelMessage): boolean => role === 'user' && !plainText(content).startsWith('[recalled memory ');
+/** What a message of the person says: what was recalled for them stands before it, or in a message of its own, as if they had said it. */
+const said = ({ content }: ModelMessage): string =>
+  plainText(content)
+    .replace(/\[recalled memory (\S+)\][^]*?\[end of recalled memory \1\]/, '')
+    .trim();
+/** Whether a person sent it, if only a picture. */
+const asks = (message: ModelMessage): boolean => message.role === 'user' && (said(message) !== '' || plainText(message.content) === '');
 
 /** The next line of the play; `tools` are the names of those that may be called. */
 export function lineFor(messages: readonly ModelMessage[], tools: ReadonlySet<string>): Line {
+  // Pictures behind the results of tools are given as if the person had sent them.
   const at = messages.findLastIndex((message, nth) => asks(message) && messages[nth - 1]?.role !== 'tool');
   const asked = messages[at];
-  const scene = SCENES.find(({ cue, tool }) => cue.test(asked ? plainText(asked.content) : '') && (!tool || tools.has(tool.name)));
+  const scene = SCENES.find(({ cue, tool }) => cue.test(asked ? said(asked) : '') && (!tool || tools.has(tool.name)));
   if (!scene) return { text: OTHERWISE, calls: [] };
   const answered = messages.slice(at + 1).findLast(({ role }) => role === 'tool');
   if (answered) return { text: scene.after?.(plainText(answered.content)) ?? OTHERWISE, calls: [] };
