@@ -93,6 +93,8 @@ verifies('canvas.studio/arrange', 'a crop that is taken back, or done again, sho
   await page.keyboard.press('c');
   await drag(page, [0, 0], [300, 200]);
   await page.setViewportSize({ width: 400, height: 300 });
+  // It has been laid out anew, and what looks at sizes has seen it.
+  await run(page, 'await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   await page.keyboard.press('Enter');
   const cropped = await zoom();
   await run(page, 'shown.undo()');
