@@ -192,9 +192,10 @@ export class Chat {
 
   /** Puts another text in the place of a message of the person, and has it answered. */
   edit(messageId: string, message: string, model: string | null): Promise<void> {
-    return this.#ask(m.chat_doing_send_edited(), () =>
-      gateway.call('chat.edit', { ...this.#ids, messageId, message, ...(model === null ? {} : { model }) }),
-    );
+    // The last one is so without being named, for hosts of older builds.
+    const isLast = this.messages.findLast(({ role }) => role === 'user')?.id === messageId;
+    const wishes = { ...(isLast ? {} : { messageId }), ...(model === null ? {} : { model }) };
+    return this.#ask(m.chat_doing_send_edited(), () => gateway.call('chat.edit', { ...this.#ids, message, ...wishes }));
   }
 
   /** Goes over to the branch through a message, one of `versions`. */
