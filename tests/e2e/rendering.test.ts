@@ -301,11 +301,11 @@ describe('what an answer shows', () => {
     await replies(page).getByRole('alert').getByText('404').waitFor();
     expect(requests).toEqual(['/cat.png', '/broken.png', '/gone.png']);
     await shoot(page, 'pictures');
-    // What could not be had can be looked at where it is.
+    expect(browser.complaints).toEqual([]);
+    // What could not be had can be looked at where it is, which complains of it.
     const opened = page.context().waitForEvent('page');
     await link('gone').click();
     await (await opened).close();
-    expect(browser.complaints).toEqual([]);
     server.close();
     await page.close();
   });

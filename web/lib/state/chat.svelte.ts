@@ -268,7 +268,7 @@ export class Chat {
     if (this.live?.runId === runId) return this.live;
     // Nothing announced this run with a message: an answer is made again, of the last message or of an earlier one.
     if (this.messages.at(-1)?.role !== 'user') this.messages = answered(this.messages);
-    void this.load(TAIL);
+    void this.#catchUp();
     this.asking = false;
     return (this.live = this.#begun(runId));
   }
@@ -294,7 +294,7 @@ export class Chat {
     if (!this.#run(runId).add(delta, offset)) void this.#catchUp();
   }
 
-  /** Reads what has come before. Once: of a stream that is faster than an answer each piece would ask anew, and none of the answers ever be taken. */
+  /** Reads what has come before, and what it is of. Once: of a stream that is faster than an answer each piece would ask anew, and none of the answers ever be taken. */
   async #catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
