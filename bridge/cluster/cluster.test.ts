@@ -57,6 +57,24 @@ describe.runIf(hasNats)('bridges that serve a vault together', () => {
   );
 
   verifies(
+    'cluster.serving/host-lost',
+    'where the first host never comes up another bridge serves, and it once it can',
+    async () => {
+      await using nats = await natsServer();
+      const up = Promise.withResolvers<void>();
+      await using a = await member('a', [nats.url], { comesUp: up.promise, times: { startMs: 1000, unfitMs: 500 } });
+      await until(() => a.bridge.lines.filter((line) => line.includes('serves the vault from now on')).length > 1, 'a second try');
+      await using b = await member('b', [nats.url]);
+      await agreedOn([a, b], 'b');
+      up.resolve();
+      await b.stop();
+      await agreedOn([a], 'a');
+      await until(() => a.cluster.serving.said?.ready === true, 'the lease of the host that came up');
+    },
+    MINUTE,
+  );
+
+  verifies(
     ['cluster.serving/bridge-lost', 'cluster.serving/partition'],
     'where its bridge is cut off from the cluster another one serves; it goes on for itself, and gives way once it is back',
     async () => {

@@ -215,10 +215,12 @@ export class Serving {
       hosts.expectHost(backMs);
       // Another vault's browser was quicker to take the last place.
       const isFull = host !== null && !this.#isHosting && !host.hasRoom;
-      const isLate = now - this.#barrenSince > (this.#wasReady || this.#failedToStart ? backMs : startMs);
-      if (isFull || (isLate && others() > 0)) {
+      const waited = now - this.#barrenSince;
+      // None of the others has a way here before a host was ready here: those are not known.
+      const isLate = waited > startMs || (waited > backMs && (this.#wasReady || this.#failedToStart) && others() > 0);
+      if (isFull || isLate) {
         log(
-          isFull ? 'no more managed browsers may run here (--max-browsers)' : 'no host is ready here: another bridge is to serve the vault',
+          isFull ? 'no more managed browsers may run here (--max-browsers)' : 'no host is ready here: another bridge may serve the vault',
         );
         this.#unfitUntil = now + unfitMs;
         this.#barrenSince = null;

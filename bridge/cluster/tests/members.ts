@@ -28,11 +28,17 @@ export interface Member extends AsyncDisposable {
 export interface MemberOptions extends Partial<FakeHostOptions> {
   /** False: tabs alone may host. */
   hosts?: boolean;
+  /** Its host starts, and does not come up before this resolves. */
+  comesUp?: Promise<void>;
   times?: Partial<typeof SERVING_TIMES>;
 }
 
 /** Hosts answer requests with their bridge's name. */
-export async function member(name: string, servers: string[], { hosts = true, times, ...host }: MemberOptions = {}): Promise<Member> {
+export async function member(
+  name: string,
+  servers: string[],
+  { hosts = true, comesUp, times, ...host }: MemberOptions = {},
+): Promise<Member> {
   const own = await machine(settings(servers), { confirmMs: 2000 });
   const bridge = await startTestBridge({ token: OWNER, journal: own.journal, vaultKey: KEY, via: viaOf(KEY) });
   own.journal.tellHosts(() => bridge.bridge.hosts.list().flatMap(({ origin }) => origin || []));
@@ -40,14 +46,21 @@ export async function member(name: string, servers: string[], { hosts = true, ti
   let current: FakeHost | undefined;
   let isBroken = false;
   let starts = 0;
+  let lastTurn = 0;
   const scripted = {
     hasRoom: true,
     async start() {
       if (isBroken) throw new Error(`the host of ${name} does not start`);
       starts++;
-      current = await bridge.attach(script);
+      const turn = (lastTurn += 1);
+      const attach = async (): Promise<void> => {
+        if (turn === lastTurn) current = await bridge.attach(script);
+      };
+      if (comesUp) void comesUp.then(attach);
+      else await attach();
     },
     async stop() {
+      lastTurn += 1;
       current?.die();
       current = undefined;
     },
