@@ -1,4 +1,3 @@
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { Presence } from '#shared/sync/nats/presence.ts';
@@ -10,8 +9,9 @@ import { openJournal } from '../journal/open.ts';
 import { ClusterSession } from './cluster-session.ts';
 import { RecordSeal } from './record-seal.ts';
 import { SyncState } from './state.ts';
+import { forgetfulNats } from './tests/forgetful-nats.ts';
 import { agreed, is, machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer } from './tests/nats-server.ts';
+import { hasNats } from './tests/nats-server.ts';
 import { threeNodes } from './tests/three-nodes.ts';
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
@@ -76,30 +76,19 @@ describe.runIf(hasNats)('a single server whose machine loses its power', () => {
     'vault.cluster/faults',
     'has lost what it acknowledged last, while others have written as much since: it is told again, and nothing of theirs is passed over',
     async () => {
-      await using nats = await natsServer({ isStarted: false });
-      using stores = temporaryFolder();
-      const storeAt = (name: string): string => join(stores.dir, name);
-      const startWith = async (name: string): Promise<void> => {
-        await nats.stop();
-        nats.configure({ jetstream: `store_dir: ${JSON.stringify(storeAt(name))}` });
-        await nats.start();
-      };
-      await startWith('kept');
+      await using nats = await forgetfulNats();
       await using one = await machine(settings(nats.url));
       await using two = await machine(settings(nats.url));
       await one.journal.push(versions(5), 'a');
       await agreed([one, two], 5);
       const other = await two.away();
-      // What had been written through by then.
-      await nats.stop();
-      cpSync(storeAt('kept'), storeAt('after'), { recursive: true });
-      await startWith('kept');
+      await nats.writeThrough();
       await is(one, 'shared');
       await one.journal.push([version('a0', 2000, 'a')], 'a');
       await until(async () => (await one.journal.examine()).unsent === 0, 'what it acknowledges');
       const own = await one.away();
 
-      await startWith('after');
+      await nats.loseRest();
       await other.back();
       await is(two, 'shared');
       await two.journal.push([version('a1', 3000, 'b'), version('a2', 3000, 'b')], 'b');

@@ -242,12 +242,13 @@ export class ClusterChaos implements AsyncDisposable {
   }
 
   async story(): Promise<string> {
-    const { gateways } = this.#parts;
+    const { gateways, nats } = this.#parts;
     const healths = await Promise.all(gateways.map((perch) => within(healthOf(perch), 2_000)));
     const outputs = gateways.map(
       (perch, at) => `gateway ${at}: ${JSON.stringify(healths[at])}\n${perch.output.stderr.split('\n').slice(-25).join('\n')}`,
     );
-    return [...this.log.slice(-80), ...outputs].join('\n');
+    const nodes = nats.nodes.map((node, at) => `node ${at} ${node.story()}`);
+    return [...this.log.slice(-80), ...outputs, ...nodes].join('\n');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as dial, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,8 @@ export interface TestNats extends AsyncDisposable {
   /** It stands still, with its connections open, until it is resumed or stopped. */
   pause(): void;
   resume(): void;
+  /** How it is, and the last that it said, for whoever reads of a failure. */
+  story(): string;
   /** As the operator. */
   operator(more?: NodeConnectionOptions): Promise<NatsConnection>;
 }
@@ -41,6 +43,7 @@ export async function natsServer({
   const port = await freePort();
   const webPort = await freePort();
   const file = join(dir, 'nats.conf');
+  const said = join(dir, 'said');
   const configure = ({ jetstream: more }: { jetstream: string | boolean }): void => {
     const own = typeof more === 'string' ? more : '';
     const storeDir = own.includes('store_dir') ? '' : `store_dir: ${JSON.stringify(join(dir, 'store'))}`;
@@ -59,7 +62,9 @@ export async function natsServer({
     configure,
     async start() {
       if (isRunning()) return;
-      child = spawn(NATS_PROGRAM, ['-c', file], { stdio: 'ignore' });
+      const output = openSync(said, 'a');
+      child = spawn(NATS_PROGRAM, ['-c', file], { stdio: ['ignore', output, output] });
+      closeSync(output);
       while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
     },
     async stop() {
@@ -70,6 +75,8 @@ export async function natsServer({
     },
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
+    story: () =>
+      `${isRunning() ? 'runs' : `ended (${child?.signalCode ?? child?.exitCode})`}\n${readFileSync(said, 'utf8').split('\n').slice(-40).join('\n')}`,
     operator: (more) => connect({ servers: url, ...operator, ...more }),
     async [Symbol.asyncDispose]() {
       await server.stop();

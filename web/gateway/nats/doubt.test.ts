@@ -1,10 +1,9 @@
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { openDB } from 'idb';
 import { describe, expect, test } from 'vitest';
-import { KEY as VAULT_KEY, temporaryFolder } from '../../../bridge/journal/fixture.ts';
+import { KEY as VAULT_KEY } from '../../../bridge/journal/fixture.ts';
 import { RecordSeal } from '../../../bridge/sync/record-seal.ts';
+import { forgetfulNats } from '../../../bridge/sync/tests/forgetful-nats.ts';
 import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
 import { threeNodes } from '../../../bridge/sync/tests/three-nodes.ts';
 import { verifies } from '../../../tests/requirements.ts';
@@ -138,32 +137,21 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
     'vault.cluster/browser-faults',
     'a single server whose machine lost its power has lost what it acknowledged last, while others have written as much since: it is told again, and nothing of theirs is passed over',
     async () => {
-      await using nats = await natsServer({ isStarted: false });
-      using stores = temporaryFolder();
-      const storeAt = (name: string): string => join(stores.dir, name);
-      const startWith = async (name: string): Promise<void> => {
-        await nats.stop();
-        nats.configure({ jetstream: `store_dir: ${JSON.stringify(storeAt(name))}` });
-        await nats.start();
-      };
-      await startWith('kept');
+      await using nats = await forgetfulNats();
       await using a = await browser(nats.webUrl);
       await using b = await browser(nats.webUrl);
       await a.vault.sessions.add(newSession(), []);
       await a.vault.memories.add(memory('first'));
       await same([a, b], (records) => records.length > 1);
       await b.alone();
-      // What had been written through by then.
-      await nats.stop();
-      cpSync(storeAt('kept'), storeAt('after'), { recursive: true });
-      await startWith('kept');
+      await nats.writeThrough();
       await a.settled();
       await a.vault.memories.add(memory('of a'));
       await a.vault.sessions.update(KEY, { title: 'of a' });
       await a.settled();
       await a.alone();
 
-      await startWith('after');
+      await nats.loseRest();
       await b.share();
       await b.vault.memories.add(memory('of b'));
       await b.vault.memories.add(memory('more of b'));

@@ -38,7 +38,7 @@ export function clusterChecks({ sync }: Pick<DoctorDeps, 'sync'>): Check[] {
 }
 
 const HINTS: Record<NonNullable<ClusterFacts['problem']>['code'], string> = {
-  unreachable: `Start the servers, or name others with ${command('sync nats')}; ${command('sync status')} tries it at once.`,
+  unreachable: `Start the servers (anew, one after the other, where all of them run), or name others with ${command('sync nats')}; ${command('sync status')} tries it at once.`,
   refused: `Give the servers what ${command('sync permissions')} prints, make the streams with ${command('sync prepare')} where the user may not, or get in another way with ${command('sync nats')}.`,
   unfit: `Switch JetStream on for this account, and give the stream back what the message names; ${command('sync nats --replicas')} asks for fewer copies.`,
   full: 'Give the account or the servers more room (max_file_store, or the account’s max_file); nothing is lost meanwhile.',
@@ -75,7 +75,7 @@ function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
     return wrong(
       'error',
       `No server leads ${namesOf(leaderless)}: too few of those that have it are there.`,
-      'Start the cluster’s other servers.',
+      'Start the cluster’s other servers; where all of them run, restart them one after the other.',
     );
   if (late.length > 0) {
     const said = [
@@ -88,7 +88,7 @@ function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
     return wrong(
       'warning',
       `Not all copies are current: ${said.join(', ')}. While that is so, losing one more server may stop sharing.`,
-      'Start that server, or look at its disk and its network.',
+      'Start that server, anew where it runs already; or look at its disk and its network.',
     );
   }
   if (few.length > 0)
