@@ -61,4 +61,20 @@ describe('what a reply took', () => {
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
+
+  verifies('app/more', 'a reply without a word is not copied, and what was copied before stays', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.evaluate(() => navigator.clipboard.writeText('Mine'));
+    at.model.answer('');
+    await ask(page, 'Say nothing.');
+    await replies(page).getByText('The model answered nothing.').waitFor();
+    expect(await replies(page).getByRole('button', { name: 'Copy the reply' }).count()).toBe(0);
+    await page.keyboard.press('ControlOrMeta+Shift+C');
+    await more(page, 'Copy as Markdown');
+    await more(page, 'Copy as plain text');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('Mine');
+    await page.close();
+  });
 });

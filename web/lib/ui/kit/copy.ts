@@ -1,10 +1,12 @@
 import { m } from '#lib/i18n/frame.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
 
-/** Puts a text on the clipboard; true when it is there. Says so where it could not. */
+/** Puts a text on the clipboard; true when it is there. Says so where it could not. One without a letter takes nothing's place. */
 export async function copy(text: string | Promise<string>): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(await text);
+    const words = await text;
+    if (words === '') return false;
+    await navigator.clipboard.writeText(words);
     return true;
   } catch {
     toasts.show(m.kit_copy_refused());
