@@ -139,6 +139,8 @@ export const app = [
     'browser.app/annotate': 'What the browser shows becomes a drawing by one press.',
     'app/long-paste':
       'A long text that is pasted into a message becomes a file of it, which can be put into the text instead, and which the model reads.',
+    'app/attached':
+      'A folder that is dropped on a chat gives the files within it; a file that is called a picture and is none is left out, and told.',
     'prompts.app/library':
       'The page Prompts makes a prompt, also from a starter, changes, duplicates, finds and deletes it; it is a file of the workspace, in step with other tabs.',
     'prompts.app/files': 'A prompt is a Markdown file that anybody can write; one that is odd is read as far as it can be.',

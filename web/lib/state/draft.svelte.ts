@@ -57,11 +57,12 @@ export class Draft {
       }
       this.reading++;
       try {
-        const content = await base64(file);
+        const got = await (await import('#lib/chat/pick-file.ts')).pickFile(file);
         // Others may have been read meanwhile.
         const late = refusal(file, this.files);
-        if (late) this.#tell(late);
-        else this.#setFiles([...this.files, { ...picked(file, content), ...(pasted ? { pasted } : {}) }]);
+        if (typeof got === 'string') this.#tell(got);
+        else if (late) this.#tell(late);
+        else this.#setFiles([...this.files, { ...got, ...(pasted ? { pasted } : {}) }]);
       } catch {
         this.#tell(m.chat_file_unreadable({ name: fileNameOf(file.name) }));
       } finally {
@@ -143,21 +144,4 @@ export class Draft {
       this.problems.push(m.chat_files_unkept());
     });
   }
-}
-
-const picked = (file: File, content: string): PickedFile => ({
-  id: crypto.randomUUID(),
-  filename: file.name === '' ? 'pasted' : fileNameOf(file.name),
-  mimeType: file.type || 'application/octet-stream',
-  size: file.size,
-  content,
-});
-
-function base64(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(file);
-  });
 }

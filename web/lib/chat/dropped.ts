@@ -1,0 +1,12 @@
+/** The files of what was dropped or pasted; of a folder those within it. To be called while that happens: the browser forgets it afterwards. */
+export async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
+  const plain = [...files];
+  const entries = [...items].map((item) => item.webkitGetAsEntry());
+  if (!entries.some((entry) => entry?.isDirectory)) return plain;
+  try {
+    return await (await import('./files-in.ts')).filesIn(entries);
+  } catch {
+    // They are read again, and told of, one by one.
+    return plain;
+  }
+}

@@ -1,0 +1,41 @@
+import { ATTACHMENT_LIMITS } from './limits.ts';
+
+/** One more than a message carries, so that it is told that there are more. */
+const MOST = ATTACHMENT_LIMITS.count + 1;
+
+/** The files that entries are, or that lie in the folders that they are, but for hidden ones; of a folder without any, an empty one of its name. */
+export async function filesIn(entries: readonly (FileSystemEntry | null)[]): Promise<File[]> {
+  const found: File[] = [];
+  for (const entry of entries) {
+    if (!entry) continue;
+    const before = found.length;
+    await gather(entry, found);
+    if (found.length === before && found.length < MOST) found.push(new File([], `${entry.name}/`));
+  }
+  return found;
+}
+
+async function gather(entry: FileSystemEntry, found: File[]): Promise<void> {
+  if (isFile(entry)) found.push(await new Promise<File>((resolve, reject) => entry.file(resolve, reject)));
+  else if (isFolder(entry)) {
+    const within = (await listed(entry)).filter(({ name }) => !name.startsWith('.'));
+    for (const each of within.toSorted((a, b) => a.name.localeCompare(b.name))) {
+      if (found.length >= MOST) return;
+      await gather(each, found);
+    }
+  }
+}
+
+/** The browser lists a folder in parts, the last of which is empty. */
+async function listed(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const all: FileSystemEntry[] = [];
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (part.length === 0) return all;
+    all.push(...part);
+  }
+}
+
+const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
+const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;

@@ -1,0 +1,36 @@
+import { fileNameOf } from '#shared/file-name.ts';
+import { m } from '#lib/i18n/later.ts';
+import { loadWords } from '#lib/i18n/load.ts';
+import type { PickedFile } from '#lib/state/page-db.ts';
+
+/** What every browser reads by the pixel; of others it cannot tell. */
+const PICTURE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
+
+/** A file as a message carries it; or, as a sentence, why one that is called a picture cannot go to a model as one. Rejects where it cannot be read. */
+export async function pickFile(file: File): Promise<PickedFile | string> {
+  const filename = file.name === '' ? 'pasted' : fileNameOf(file.name);
+  const content = await base64(file);
+  if (PICTURE.test(file.type) && !(await isPicture(file))) {
+    await loadWords('later');
+    return m.chat_no_picture({ name: filename });
+  }
+  return { id: crypto.randomUUID(), filename, mimeType: file.type || 'application/octet-stream', size: file.size, content };
+}
+
+async function isPicture(file: File): Promise<boolean> {
+  try {
+    (await createImageBitmap(file)).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
