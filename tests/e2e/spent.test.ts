@@ -22,7 +22,7 @@ describe('what a reply took', () => {
     at.model.answer('**Owls** fly.\n\n- by night', { prompt_tokens: 600, completion_tokens: 100, total_tokens: 700 });
     await ask(page, 'What flies?');
     await replies(page).getByText('700 tokens · $0.0008').waitFor();
-    await page.getByRole('button', { name: 'Context: 70 % full' }).click();
+    await page.getByRole('button', { name: 'Context: 70% full' }).click();
     const context = page.getByRole('dialog', { name: 'Context' });
     await context.getByText('1,000 tokens').waitFor();
     expect(await context.innerText()).toMatch(/This chat\s+700 tokens/);

@@ -10,7 +10,7 @@ test('each reason is a short sentence; without one there is none', () => {
     '“tent” stands beside it',
     'Is of the time that was named',
   ]);
-  expect(reasonsOf({ words: [], beside: [], timely: false, alike: 0.874 })).toEqual(['Means much the same: 87 %']);
+  expect(reasonsOf({ words: [], beside: [], timely: false, alike: 0.874 })).toEqual(['Means much the same: 87%']);
   expect(reasonsOf({ words: [], beside: [], timely: false })).toEqual(['Has words of others that were found']);
 });
 

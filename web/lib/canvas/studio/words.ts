@@ -107,7 +107,7 @@ const ORDERED: Readonly<Record<Move, string>> = {
 const LOOKS: Readonly<Record<keyof Look, string>> = { color: 'Colour', strokeWidth: 'Line width', fill: 'Filling', fontSize: 'Text size' };
 const ENDS: Readonly<Record<End, string>> = { start: 'its beginning', end: 'its end', tip: 'its tip' };
 
-const percent = (share: number): string => `${Math.round(share * 100)} %`;
+const percent = (share: number): string => `${Math.round(share * 100)}%`;
 const whole = (...lengths: number[]): number[] => lengths.map(Math.round);
 
 /** Where nobody says it otherwise. */
