@@ -41,6 +41,17 @@ describe('languages', () => {
     expect(browser.complaints).toEqual([]);
   });
 
+  verifies('app/languages', 'what programs have written keeps its order on a page from right to left', async () => {
+    await using browser = await launchBrowser({ locale: 'ar' });
+    const page = await browser.page(await at.perch.open());
+    await field(page, 'ar').waitFor();
+    await page.goto(`${at.perch.url}/logs`);
+    const parts = page.getByRole('option').filter({ hasText: '{"' }).first().locator('bdi');
+    await parts.last().waitFor();
+    const [message = 0, fields = 0] = await parts.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().left));
+    expect(message).toBeLessThan(fields);
+  });
+
   verifies('app/languages', 'as it is chosen, from right to left too, with numbers and plurals of its own, and nothing lost', async () => {
     const page = await at.browser.page(at.perch.url);
     await field(page, 'en').waitFor();
