@@ -44,12 +44,29 @@ describe('languages', () => {
   verifies('app/languages', 'what programs have written keeps its order on a page from right to left', async () => {
     await using browser = await launchBrowser({ locale: 'ar' });
     const page = await browser.page(await at.perch.open());
-    await field(page, 'ar').waitFor();
+    await page
+      .getByLabel(said('ar', 'frame/shell', 'shell_sync_on_disk'))
+      .first()
+      .waitFor();
     await page.goto(`${at.perch.url}/logs`);
     const parts = page.getByRole('option').filter({ hasText: '{"' }).first().locator('bdi');
     await parts.last().waitFor();
     const [message = 0, fields = 0] = await parts.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().left));
     expect(message).toBeLessThan(fields);
+    await page.goto(`${at.perch.url}/devices`);
+    const path = page.getByText(at.perch.home);
+    await path.waitFor();
+    const [first, second] = await path.evaluate((shown) => {
+      const text = shown.firstChild;
+      if (!text) throw new Error('it has no text');
+      return [0, 1].map((letter) => {
+        const range = document.createRange();
+        range.setStart(text, letter);
+        range.setEnd(text, letter + 1);
+        return range.getBoundingClientRect().left;
+      });
+    });
+    expect(first).toBeLessThan(second ?? 0);
   });
 
   verifies('app/languages', 'as it is chosen, from right to left too, with numbers and plurals of its own, and nothing lost', async () => {
