@@ -2,11 +2,5 @@
 export async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
   const plain = [...files];
   const entries = [...items].map((item) => item.webkitGetAsEntry());
-  if (!entries.some((entry) => entry?.isDirectory)) return plain;
-  try {
-    return await (await import('./files-in.ts')).filesIn(entries);
-  } catch {
-    // They are read again, and told of, one by one.
-    return plain;
-  }
+  return entries.some((entry) => entry?.isDirectory) ? (await import('./files-in.ts')).filesIn(entries, plain) : plain;
 }

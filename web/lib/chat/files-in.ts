@@ -3,16 +3,23 @@ import { ATTACHMENT_LIMITS } from './limits.ts';
 /** One more than a message carries, so that it is told that there are more. */
 const MOST = ATTACHMENT_LIMITS.count + 1;
 
-/** The files that entries are, or that lie in the folders that they are, but for hidden ones; of a folder without any, an empty one of its name. */
-export async function filesIn(entries: readonly (FileSystemEntry | null)[]): Promise<File[]> {
+/**
+ * The files that entries are, or that lie in the folders that they are, but for hidden ones; of a folder without any, an empty one of its
+ * name. Where they cannot be read it is `plain`, of which it is told one by one.
+ */
+export async function filesIn(entries: readonly (FileSystemEntry | null)[], plain: File[]): Promise<File[]> {
   const found: File[] = [];
-  for (const entry of entries) {
-    if (!entry) continue;
-    const before = found.length;
-    await gather(entry, found);
-    if (found.length === before && found.length < MOST) found.push(new File([], `${entry.name}/`));
+  try {
+    for (const entry of entries) {
+      if (!entry) continue;
+      const before = found.length;
+      await gather(entry, found);
+      if (found.length === before && found.length < MOST) found.push(new File([], `${entry.name}/`));
+    }
+    return found;
+  } catch {
+    return plain;
   }
-  return found;
 }
 
 async function gather(entry: FileSystemEntry, found: File[]): Promise<void> {

@@ -6,10 +6,11 @@ import type { PickedFile } from '#lib/state/page-db.ts';
 /** What every browser reads by the pixel; of others it cannot tell. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
-/** A file as a message carries it; or, as a sentence, why one that is called a picture cannot go to a model as one. Rejects where it cannot be read. */
+/** A file as a message carries it; or, as a sentence, why it cannot: it is not to be read, or is called a picture and is none. */
 export async function pickFile(file: File): Promise<PickedFile | string> {
   const filename = file.name === '' ? 'pasted' : fileNameOf(file.name);
-  const content = await base64(file);
+  const content = await base64(file).catch(() => null);
+  if (content === null) return m.chat_file_unreadable({ name: filename });
   if (PICTURE.test(file.type) && !(await isPicture(file))) {
     await loadWords('later');
     return m.chat_no_picture({ name: filename });

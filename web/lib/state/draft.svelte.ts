@@ -1,5 +1,4 @@
 import { fromBase64 } from '#shared/base64.ts';
-import { fileNameOf } from '#shared/file-name.ts';
 import { ATTACHMENT_LIMITS, refusal } from '#lib/chat/limits.ts';
 import { pastedName } from '#lib/chat/pasted.ts';
 import { number } from '#lib/i18n/format.ts';
@@ -64,7 +63,8 @@ export class Draft {
         else if (late) this.#tell(late);
         else this.#setFiles([...this.files, { ...got, ...(pasted ? { pasted } : {}) }]);
       } catch {
-        this.#tell(m.chat_file_unreadable({ name: fileNameOf(file.name) }));
+        // What reads it was not to be had.
+        this.#tell(m.chat_file_unreadable({ name: file.name }));
       } finally {
         this.reading--;
       }
