@@ -105,6 +105,12 @@ describe('versions of what was said', () => {
       }
       await other.close();
       await earlier(page, 'Version 4 of 4').click();
+      await pager(page, 'Version 3 of 4').waitFor();
+      // A search finds what was said in a version that is not shown, and goes over to it.
+      expect(await replies(page).getByText('Quite another answer.').count()).toBe(0);
+      await page.getByRole('combobox', { name: 'Search chats' }).fill('"quite another answer"');
+      await page.getByRole('option', { name: /Quite another answer/ }).click();
+      await replies(page).getByText('Quite another answer.').waitFor();
       expect(at.browser.complaints).toEqual([]);
       await page.close();
     },

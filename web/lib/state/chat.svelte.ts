@@ -209,6 +209,17 @@ export class Chat {
     }
   }
 
+  /** Goes over to the branch with a message, where the one shown has it not; whether there is one to go to. */
+  async find(messageId: string): Promise<boolean> {
+    try {
+      await gateway.call('chat.branch', { ...this.#ids, messageId });
+    } catch {
+      return false;
+    }
+    await this.load();
+    return true;
+  }
+
   async #ask(doing: string, call: () => Promise<unknown>): Promise<void> {
     this.problem = null;
     this.asking = true;

@@ -113,6 +113,10 @@ export class IncognitoChat implements ListedChat {
     return Promise.resolve();
   }
 
+  find(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   /** All files are here. */
   fetchFile(): Promise<string> {
     return Promise.resolve('');

@@ -19,6 +19,7 @@ export type ListedChat = Pick<
   | 'busy'
   | 'loadOlder'
   | 'choose'
+  | 'find'
   | 'fetchFile'
   | 'fetchText'
 > & {
