@@ -286,7 +286,7 @@ export class GatewayConnection {
 }
 
 function wordsOf(error: unknown): string {
-  if (error instanceof ConnectionClosed && error.reason === '') return m.shell_connection_closed({ code: String(error.code) });
+  if (error instanceof ConnectionClosed && error.reason === '') return m.shell_connection_closed();
   return error instanceof Error ? error.message : String(error);
 }
 
