@@ -51,6 +51,13 @@ async function settled(page: Page, replies: number): Promise<void> {
   await page.evaluate(() => navigator.locks.query());
 }
 
+/** No tab is in sight any more. */
+const nobodyLooks = (page: Page): Promise<void> =>
+  until(async () => {
+    const { held } = await page.evaluate(() => navigator.locks.query());
+    return !held?.some(({ name }) => name === 'perch-seen');
+  }, 'no tab to be seen');
+
 const notifications = (page: Page): Promise<{ title: string; body: string; tag: string }[]> =>
   page.evaluate(async () =>
     (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body, tag }) => ({
@@ -121,10 +128,7 @@ describe('an app that is not looked at', () => {
 
       // None is.
       await setVisible(other, 'hidden');
-      await until(async () => {
-        const { held } = await page.evaluate(() => navigator.locks.query());
-        return !held?.some(({ name }) => name === 'perch-seen');
-      }, 'no tab to be seen');
+      await nobodyLooks(page);
       await outside.client.call('chat.send', { message: 'What can you do?', sessionId });
       await until(async () => (await notifications(page)).length === 1, 'the notification');
       expect(await notifications(page)).toEqual([{ title: 'The reply is there', body: 'Where are my chats kept?', tag: 'run' }]);
@@ -145,9 +149,19 @@ describe('an app that is not looked at', () => {
       await click(at.browser.context, at.perch.url, 'run');
       await until(() => [page, other].some((each) => each.url().endsWith(`/chat/main/${sessionId}`)), 'the chat that was answered');
       expect((await notifications(page)).map(({ tag }) => tag)).not.toContain('run');
+      for (const tab of [page, other]) await setVisible(tab, 'hidden');
+      await nobodyLooks(page);
       const [approval] = (await outside.client.call('approvals.list', {})).approvals;
       await outside.client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'deny' });
       await waits.catch(() => {});
+
+      // What is read without a click is told no longer, either.
+      await until(async () => (await notifications(page)).length === 1, 'the end of the chat that asked to be told');
+      const reader = await open();
+      expect(await notifications(reader)).toHaveLength(1);
+      await reader.goto(`${at.perch.url}/chat/main/asks`);
+      await until(async () => (await notifications(reader)).length === 0, 'what was told to go as it is read');
+      await reader.close();
       await page.close();
       await other.close();
     },

@@ -55,6 +55,16 @@ class Notices {
     return resolve;
   }
 
+  /** The chat on screen is read: what was told of its replies is known. */
+  async read(path: string): Promise<void> {
+    if (!this.supported) return;
+    const registration = await navigator.serviceWorker.getRegistration();
+    for (const notification of (await registration?.getNotifications()) ?? []) {
+      const { href } = notification.data as Pick<Told, 'href'>;
+      if (notification.tag.startsWith('run:') && `${href}.jsonl` === `/chat/${path}`) notification.close();
+    }
+  }
+
   #want(on: boolean): void {
     this.#wanted = on;
     kept.write('notify', on ? 'on' : null);
