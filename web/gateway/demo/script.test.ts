@@ -25,6 +25,12 @@ it('a tool that gives a picture is spoken of: the picture follows its result as 
   expect(line).toMatchObject({ text: expect.stringContaining('Here it is: a drawn desktop') as string, calls: [] });
 });
 
+it('a picture that was drawn on and sent back is spoken of, whatever is said with it', () => {
+  const picture = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const;
+  for (const text of ['What is at 1?', ''])
+    expect(lineFor([{ role: 'user', content: [{ type: 'text', text }, picture] }], new Set()).text).toContain('Your picture came');
+});
+
 it('what was recalled for a question is not taken for it', () => {
   const tools = new Set(['current_time', 'wiki_contradictions']);
   const recalled = {

@@ -134,6 +134,9 @@ const OTHERWISE = [
   '- **make a web page** – it runs beside the chat, closed off from everything.',
 ].join('\n');
 
+const SEEN_PICTURE =
+  'Your picture came, as a model would get it: what you drew is in its pixels, what you covered is not, and the notes on your numbers stand beside it as text. I am scripted and see none of it; with a model of yours this is where it answers.';
+
 /** What a message of the person says: what was recalled for them stands before it, or in a message of its own, as if they had said it. */
 const said = ({ content }: ModelMessage): string =>
   plainText(content)
@@ -142,13 +145,15 @@ const said = ({ content }: ModelMessage): string =>
 /** Whether a person sent it, if only a picture. */
 const asks = (message: ModelMessage): boolean => message.role === 'user' && (said(message) !== '' || plainText(message.content) === '');
 
+const hasPicture = ({ content }: ModelMessage): boolean => typeof content !== 'string' && content.some(({ type }) => type === 'image');
+
 /** The next line of the play; `tools` are the names of those that may be called. */
 export function lineFor(messages: readonly ModelMessage[], tools: ReadonlySet<string>): Line {
   // Pictures behind the results of tools are given as if the person had sent them.
   const at = messages.findLastIndex((message, nth) => asks(message) && messages[nth - 1]?.role !== 'tool');
   const asked = messages[at];
   const scene = SCENES.find(({ cue, tool }) => cue.test(asked ? said(asked) : '') && (!tool || tools.has(tool.name)));
-  if (!scene) return { text: OTHERWISE, calls: [] };
+  if (!scene) return { text: asked && hasPicture(asked) ? SEEN_PICTURE : OTHERWISE, calls: [] };
   const answered = messages.slice(at + 1).findLast(({ role }) => role === 'tool');
   if (answered) return { text: scene.after?.(plainText(answered.content)) ?? OTHERWISE, calls: [] };
   const { tool, before, reasoning } = scene;
