@@ -225,32 +225,52 @@ describe('the app as the system knows it', () => {
     await page.getByRole('alert').getByText('broken.png').waitFor();
   });
 
-  verifies('app/file-handlers', 'files that the installed app is opened with: a chat to the list, a picture to the canvas', async () => {
-    const chat = join(folder, 'sails.jsonl');
-    const hostile = join(folder, '<b>mast\u202egnp.png');
-    writeFileSync(hostile, whitePng(80, 60));
-    const picture = join(folder, 'chart.png');
-    writeFileSync(chat, `${LINE}\n`);
-    writeFileSync(picture, whitePng(80, 60));
-    await pwa.send('PWA.launchFilesInApp', { manifestId, files: [chat] });
-    const at = (path: RegExp) => browser.context.pages().find((page) => path.test(page.url()));
-    await until(() => at(/\/chat\/main\/.+/) !== undefined, 'the chat in a window', 30_000);
-    await at(/\/chat\/main\/.+/)
-      ?.getByText('Hoist the sails')
-      .first()
-      .waitFor();
-    await pwa.send('PWA.launchFilesInApp', { manifestId, files: [picture] });
-    await until(() => at(/\/annotate\/.+/) !== undefined, 'the drawing in a window', 30_000);
-    await at(/\/annotate\/.+/)
-      ?.getByText('chart')
-      .first()
-      .waitFor();
-    await pwa.send('PWA.launchFilesInApp', { manifestId, files: [hostile] });
-    await until(async () => {
-      const titles = browser.context.pages().map((page) => page.title().catch(() => ''));
-      return (await Promise.all(titles)).some((title) => title.startsWith('<b>mastgnp'));
-    }, 'the drawing, called after its file');
-  });
+  verifies(
+    'app/file-handlers',
+    'files that the installed app is opened with: a chat, of another program too, to the list, a picture to the canvas',
+    async () => {
+      const chat = join(folder, 'sails.jsonl');
+      const hostile = join(folder, '<b>mast\u202egnp.png');
+      writeFileSync(hostile, whitePng(80, 60));
+      const picture = join(folder, 'chart.png');
+      writeFileSync(chat, `${LINE}\n`);
+      writeFileSync(picture, whitePng(80, 60));
+      await pwa.send('PWA.launchFilesInApp', { manifestId, files: [chat] });
+      const at = (path: RegExp) => browser.context.pages().find((page) => path.test(page.url()));
+      await until(() => at(/\/chat\/main\/.+/) !== undefined, 'the chat in a window', 30_000);
+      await at(/\/chat\/main\/.+/)
+        ?.getByText('Hoist the sails')
+        .first()
+        .waitFor();
+      const elsewhere = join(folder, 'conversations.json');
+      const asked = { author: { role: 'user' }, content: { content_type: 'text', parts: ['When is high water?'] } };
+      const mapping = {
+        top: { id: 'top', message: null, parent: null, children: ['m1'] },
+        m1: { id: 'm1', message: { id: 'm1', ...asked }, parent: 'top', children: [] },
+      };
+      writeFileSync(
+        elsewhere,
+        JSON.stringify([{ id: 'c1', title: 'Tides of May', create_time: 1_700_000_000, current_node: 'm1', mapping }]),
+      );
+      await pwa.send('PWA.launchFilesInApp', { manifestId, files: [elsewhere] });
+      await until(() => at(/\/sessions$/) !== undefined, 'the list of chats in a window', 30_000);
+      await at(/\/sessions$/)
+        ?.getByRole('main')
+        .getByText('Tides of May')
+        .waitFor();
+      await pwa.send('PWA.launchFilesInApp', { manifestId, files: [picture] });
+      await until(() => at(/\/annotate\/.+/) !== undefined, 'the drawing in a window', 30_000);
+      await at(/\/annotate\/.+/)
+        ?.getByText('chart')
+        .first()
+        .waitFor();
+      await pwa.send('PWA.launchFilesInApp', { manifestId, files: [hostile] });
+      await until(async () => {
+        const titles = browser.context.pages().map((page) => page.title().catch(() => ''));
+        return (await Promise.all(titles)).some((title) => title.startsWith('<b>mastgnp'));
+      }, 'the drawing, called after its file');
+    },
+  );
 
   verifies(
     ['app/shared-to', 'app/fallback'],

@@ -2,12 +2,15 @@ import { goto } from '$app/navigation';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/later.ts';
+import { readExport, Unimportable } from '#lib/chat/import/read-export.ts';
+import { ChatImport } from '#lib/state/chat-import.svelte.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
+import { toasts } from '#lib/state/toasts.svelte.ts';
 import { NewDrawing } from '#lib/studio/new-drawing.svelte.ts';
 import type { Shared } from './shared-form.ts';
 import { kindOf } from './kind-of.ts';
 
-/** Takes what comes from outside to where it belongs: pictures to new drawings, saved chats to the list, the rest to a new message. */
+/** Takes what comes from outside to where it belongs: pictures to new drawings, saved chats and exports of other programs to the list, the rest to a new message. */
 export class Incoming {
   problem = $state.raw<Problem | null>(null);
   working = $state(false);
@@ -15,6 +18,7 @@ export class Incoming {
   #drawings: File[];
   #chats: File[];
   #others: File[];
+  #exports: File[] | null = null;
   #chat: string | null = null;
 
   constructor({ text, files }: Shared) {
@@ -29,7 +33,7 @@ export class Incoming {
     this.problem = null;
     this.working = true;
     try {
-      return (await this.#importChats()) && (await this.#draft()) && (await this.#draw());
+      return (await this.#importChats()) && (await this.#importExports()) && (await this.#draft()) && (await this.#draw());
     } finally {
       this.working = false;
     }
@@ -48,6 +52,26 @@ export class Incoming {
         return false;
       }
     }
+  }
+
+  /** Of other programs, too: whether a JSON file is one is only seen in it. */
+  async #importExports(): Promise<boolean> {
+    if (this.#exports === null) {
+      const found = await Promise.all(this.#others.map(async (file) => ((await isExport(file)) ? [file] : [])));
+      const exports = (this.#exports = found.flat());
+      this.#others = this.#others.filter((file) => !exports.includes(file));
+    }
+    if (this.#exports.length === 0) return true;
+    const given = new ChatImport();
+    await given.run(this.#exports);
+    if (given.problems.length > 0) this.problem = { message: given.problems.join(' '), code: null };
+    else {
+      this.#exports = [];
+      // They stand where their time puts them, which may be far below.
+      toasts.show(given.outcome);
+      this.#chat = '/sessions';
+    }
+    return this.problem === null;
   }
 
   async #draft(): Promise<boolean> {
@@ -73,5 +97,16 @@ export class Incoming {
     await fresh.fromFiles(this.#drawings);
     this.problem = fresh.problem;
     return fresh.problem === null;
+  }
+}
+
+async function isExport(file: File): Promise<boolean> {
+  if (!/\.json$/i.test(file.name)) return false;
+  try {
+    const { chats } = await readExport(file);
+    return chats.some(({ kind }) => kind === 'other');
+  } catch (error) {
+    if (error instanceof Unimportable) return false;
+    throw error;
   }
 }

@@ -22,6 +22,12 @@ export class ChatImport {
   /** What could not be brought in, and why. */
   problems = $state<string[]>([]);
   ended = $state(false);
+  /** What has come of it, for a person. */
+  readonly outcome = $derived.by(() => {
+    const { added, known } = this;
+    if (added > 0) return known > 0 ? m.sessions_import_added_and_known({ added, known }) : m.sessions_import_added({ count: added });
+    return known > 0 ? m.sessions_import_known({ count: known }) : m.sessions_import_nothing();
+  });
   #stopped = false;
 
   async run(files: readonly File[]): Promise<void> {
