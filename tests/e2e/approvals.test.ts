@@ -24,6 +24,13 @@ describe('a tool that waits for a person', () => {
     expect(await waiting.textContent()).toContain('The agent says why: To hear said-once');
     await page.getByRole('article', { name: 'Reply' }).getByText('awaiting approval').waitFor();
     await shoot(page, 'approval');
+    // At twice the size of a small window, it can be answered without looking for the buttons.
+    await page.setViewportSize({ width: 640, height: 400 });
+    const bottom = (box: { y: number; height: number } | null): number => (box ? box.y + box.height : NaN);
+    const once = waiting.getByRole('button', { name: 'Allow once' });
+    const list = page.getByRole('list', { name: 'Approvals' });
+    await until(async () => bottom(await once.boundingBox()) <= bottom(await list.boundingBox()), 'the buttons to be in sight');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await waiting.getByRole('button', { name: 'Allow once' }).click();
     await waiting.waitFor({ state: 'detached' });
     await page.getByText('awaiting approval').waitFor({ state: 'detached' });
