@@ -36,12 +36,12 @@ describe('what an answer shows', () => {
   });
 
   /** A page with a new chat, which has been asked something. */
-  async function asked(): Promise<Page> {
+  async function asked(text = 'Show me'): Promise<Page> {
     const page = await browser.page(perch.url);
     await connected(page, LINKED);
     browser.complaints.length = 0;
     const composer = page.getByRole('textbox', { name: 'Message' });
-    await composer.fill('Show me');
+    await composer.fill(text);
     await composer.press('Enter');
     return page;
   }
@@ -206,6 +206,27 @@ describe('what an answer shows', () => {
       'the code as it was written',
     );
     safe();
+    await page.close();
+  });
+
+  verifies('rendering/hostile', 'marks that are stacked on letters stay in their message', async () => {
+    const stacked = `Z${'\u0301\u0316'.repeat(40)}`.repeat(8);
+    model.answer(`${stacked}\n\nLast.`);
+    const page = await asked(stacked);
+    await replies(page).getByText('Last.').waitFor();
+    await page.mouse.move(0, 0);
+    /** How many colours there are in a strip of so many pixels, so far below the person's message. */
+    const colours = async (): Promise<number> => {
+      const { x, y, width, height } = (await page.locator('article .bubble').last().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const picture = await page.screenshot({ clip: { x, y: y + height + 2, width, height: 2 } });
+      return page.evaluate(async (base64) => {
+        const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))]));
+        const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
+        context?.drawImage(bitmap, 0, 0);
+        return new Set(new Uint32Array(context?.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer ?? new ArrayBuffer(0))).size;
+      }, picture.toString('base64'));
+    };
+    await until(async () => (await colours()) === 1, 'nothing of it below the message');
     await page.close();
   });
 
