@@ -1,5 +1,8 @@
 /** What turns the order of words around, or sets them apart: in a name it would do so with the words beside it, too. */
-export const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text in the order in which it reads, whatever stands in it to turn that around. */
+export const inOrder = (text: string): string => text.replaceAll(TURNS, '');
 
 /** Whether a text has more than spaces and what takes no room at all. */
 export const canBeSeen = (text: string): boolean => /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]/u.test(text);

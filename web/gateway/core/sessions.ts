@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import { canBeSeen, seenOr, TURNS } from '#shared/seen.ts';
+import { canBeSeen, inOrder, seenOr } from '#shared/seen.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
@@ -90,7 +90,7 @@ function placeholder(message: HistoryMessage, bytes: number): { content: string;
 const TITLE_CHARS = 60;
 const UNTITLED = 'New chat';
 
-const titled = (title: string): string => seenOr(title.replaceAll(TURNS, ''), UNTITLED);
+const titled = (title: string): string => seenOr(inOrder(title), UNTITLED);
 
 // Signs of emphasis around words: none within a word, and no `__init__`, `2 * 3` or `*.ts`.
 const EMPHASIS = /(?<![\p{L}\p{N}*_])(\*{1,3}|_)(?=["'“‘(¿¡\p{L}\p{N}])([^*_]*[^*_\s])\1(?![\p{L}\p{N}*_])/gu;
