@@ -229,9 +229,14 @@ describe('chats in order', () => {
   });
 
   verifies('chats.app/table', 'by keyboard, in both schemes, from 320 px on', async () => {
+    const client = await at.perch.client();
+    const beta = (await client.call('sessions.list', {})).sessions.find(({ title }) => title === 'Beta');
+    await client.call('sessions.move', { path: beta?.path ?? '', folder: 'A folder with a name that is longer than a phone is wide' });
+    client.close();
     const page = await at.browser.page(`${at.perch.url}/sessions`);
     await connected(page, LINKED);
     await rows(page).first().waitFor();
+    await page.getByLabel('Folder').waitFor();
     await choose(page, 'Beta').check();
     expect(await tabAround(page)).toMatchObject({ missed: [], unseen: [] });
     for (const colorScheme of ['light', 'dark'] as const) {
