@@ -17,8 +17,9 @@ export interface Drawn {
   active: string | null;
 }
 
-/** Names of nodes are drawn where there is room for them. */
+/** Names of nodes are drawn where there is room for them: no more than so many, of lines so high, in pixels. */
 const MOST_NAMES = 60;
+const LINE = 14;
 
 /** Draws a graph in the colours of the page. */
 export function draw(canvas: HTMLCanvasElement, { nodes, edges, sight, lit, active }: Drawn): void {
@@ -74,12 +75,18 @@ export function draw(canvas: HTMLCanvasElement, { nodes, edges, sight, lit, acti
     const [x, y] = at(node);
     return x > 0 && y > 0 && x < width && y < height && isLit(node.id);
   });
-  const named = seen.length <= MOST_NAMES ? seen : [...seen].sort((a, b) => b.degree - a.degree).slice(0, MOST_NAMES / 2);
+  const known = [...seen].sort((a, b) => b.degree - a.degree).slice(0, seen.length <= MOST_NAMES ? undefined : MOST_NAMES / 2);
   context.globalAlpha = 1;
-  for (const node of new Set([...named, ...nodes.filter(({ id }) => id === active)])) {
+  // The one that is pointed at first, then those with the most connections: what would be written over another is left out.
+  const taken: { left: number; right: number; line: number }[] = [];
+  for (const node of new Set([...nodes.filter(({ id }) => id === active), ...known])) {
     const [x, y] = at(node);
     const name = node.title.length > 30 ? `${node.title.slice(0, 29)}…` : node.title;
-    const below = y + radiusOf(node) * Math.min(1.5, Math.sqrt(sight.k)) + 14;
+    const below = y + radiusOf(node) * Math.min(1.5, Math.sqrt(sight.k)) + LINE;
+    const half = context.measureText(name).width / 2 + 2;
+    const place = { left: x - half, right: x + half, line: below };
+    if (taken.some(({ left, right, line }) => place.left < right && left < place.right && Math.abs(line - below) < LINE)) continue;
+    taken.push(place);
     context.strokeText(name, x, below);
     context.fillText(name, x, below);
   }
