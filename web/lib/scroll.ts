@@ -7,6 +7,8 @@ const FAR = 200;
 /** Share of the remaining way that a frame glides, and how far behind fast text it may be, pixels. */
 const GLIDE = 0.28;
 const BEHIND = 96;
+/** So many frames after something was put above, that has the height that it is drawn with. */
+const DRAWN_FRAMES = 3;
 const UPWARD = ['ArrowUp', 'PageUp', 'Home'];
 
 export interface ScrollState {
@@ -88,11 +90,20 @@ export class ScrollKeeper {
 
   /** Keeps what is read in place while `change` puts other things above it. */
   async hold(anchor: HTMLElement | null, change: () => Promise<void>): Promise<void> {
-    const before = anchor?.getBoundingClientRect().top;
+    const before = anchor?.getBoundingClientRect().top ?? 0;
     this.#view.style.overflowAnchor = 'none';
     await change();
-    if (anchor?.isConnected && before !== undefined) this.#place(this.#view.scrollTop + anchor.getBoundingClientRect().top - before);
-    requestAnimationFrame(() => (this.#view.style.overflowAnchor = ''));
+    const keep = (): number => {
+      if (anchor?.isConnected) this.#place(this.#view.scrollTop + anchor.getBoundingClientRect().top - before);
+      return this.#view.scrollTop;
+    };
+    let kept = keep();
+    // What is above has its height only once it was drawn, unless the reader goes on meanwhile.
+    for (let frames = 0; frames < DRAWN_FRAMES && this.#view.scrollTop === kept; frames++) {
+      await new Promise(requestAnimationFrame);
+      if (this.#view.scrollTop === kept) kept = keep();
+    }
+    this.#view.style.overflowAnchor = '';
   }
 
   destroy(): void {
