@@ -52,6 +52,8 @@ export class ClusterSession {
   readonly #deps: SessionDeps;
   #kick: () => void = () => {};
   #doubt: () => void = () => {};
+  /** So many subjects more than are known here the stream had when it was looked through for them. */
+  #excess = 0;
   /** While the vault's places are there. */
   connected: { cluster: Places; signal: AbortSignal } | undefined;
   /** From when everything that the stream had is in the journal. */
@@ -120,7 +122,7 @@ export class ClusterSession {
     });
     return [
       ...[closed, exchange.read(caughtUp.resolve), sending],
-      ...[presence.run(cluster, signal), this.#look(cluster, exchange, signal), keepClean(shared, signal, log)],
+      ...[presence.run(cluster, signal), this.#look(cluster, signal), keepClean(shared, signal, log)],
       caughtUp.promise.then(() => this.#lookAgain(exchange, signal)),
     ];
   }
@@ -171,6 +173,16 @@ export class ClusterSession {
     this.#doubt();
   }
 
+  /** Of a stream that was read to its end all subjects are known, unless some were passed over. */
+  #compare(subjects: number): void {
+    const { state } = this.#deps;
+    const passedOver = subjects - state.subjects;
+    if (passedOver <= this.#excess) return;
+    this.#excess = passedOver;
+    state.note([], { doubtful: true });
+    this.#doubt();
+  }
+
   /** After each trouble. */
   async #lookAgain(exchange: Exchange, signal: AbortSignal): Promise<void> {
     const { state } = this.#deps;
@@ -188,7 +200,7 @@ export class ClusterSession {
   }
 
   /** A stream that is deleted or made anew need not be noticed by who reads it. */
-  async #look(cluster: Places, exchange: Exchange, signal: AbortSignal): Promise<void> {
+  async #look(cluster: Places, signal: AbortSignal): Promise<void> {
     const { jsm, stream } = cluster;
     const { created } = cluster.info;
     for (;;) {
@@ -207,7 +219,7 @@ export class ClusterSession {
         state.note([], { read: info.state.last_seq, doubtful: true });
         throw new ClusterProblem('failed', 'The servers of the cluster have lost the end of the stream');
       }
-      await exchange.checkFlow(info.state.last_seq);
+      if (state.marks.read >= info.state.last_seq) this.#compare(info.state.num_subjects ?? 0);
     }
   }
 }

@@ -1,6 +1,5 @@
-import type { JsMsg } from '@nats-io/jetstream';
 import type { SequencedRecord } from '#shared/ports/journal.ts';
-import { Flow, hasMore, messagesFrom } from '#shared/sync/nats/flow.ts';
+import { hasMore, messagesFrom, type Streamed } from '#shared/sync/nats/flow.ts';
 import { lookAgain } from '#shared/sync/nats/look-through.ts';
 import {
   currentMessage,
@@ -57,9 +56,6 @@ export class Exchange {
   readonly #deps: ExchangeDeps;
   /** One thing at a time: what is known must be what the journal has. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** What has come is being taken. */
-  #isTaking = false;
-  readonly #flow = new Flow();
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -68,7 +64,7 @@ export class Exchange {
   /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
   async read(oncaughtup: () => void): Promise<void> {
     const { cluster, state, signal } = this.#deps;
-    const queue: JsMsg[] = [];
+    const queue: Streamed[] = [];
     let draining: Promise<void> | undefined;
     let isBehind = true;
     const look = async (): Promise<void> => {
@@ -91,14 +87,12 @@ export class Exchange {
         if (queue.length === 0) await look();
       }
       draining = undefined;
-      this.#isTaking = false;
     };
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const receiving = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
         queue.push(message);
-        this.#isTaking = true;
         draining ??= drain().catch(broken.reject);
         if (queue.length >= 2 * PAGE) await draining;
       }
@@ -115,12 +109,6 @@ export class Exchange {
   lookAgain(): Promise<void> {
     const { cluster, signal } = this.#deps;
     return lookAgain(cluster, { signal }, (batch) => this.#alone(() => this.#take(batch, true)));
-  }
-
-  /** Rejects where the stream goes on past what was read, and nothing comes for a while. `last`: its newest sequence number. */
-  checkFlow(last: number): Promise<void> {
-    const { cluster, state } = this.#deps;
-    return this.#flow.check(cluster, this.#isTaking ? last : state.marks.read, last);
   }
 
   /**
@@ -163,7 +151,7 @@ export class Exchange {
   }
 
   /** `isAnew`: it was read before, or should have been. */
-  async #take(batch: readonly JsMsg[], isAnew = false): Promise<void> {
+  async #take(batch: readonly Streamed[], isAnew = false): Promise<void> {
     const received: Received[] = [];
     for (const message of batch) {
       const one = await this.#news(message, isAnew);
@@ -173,7 +161,7 @@ export class Exchange {
   }
 
   /** What a message says that is not known; undefined where nothing is. */
-  async #news({ subject, seq, data }: JsMsg, isAnew: boolean): Promise<Received | undefined> {
+  async #news({ subject, seq, data }: Streamed, isAnew: boolean): Promise<Received | undefined> {
     const { cluster, seal, state } = this.#deps;
     const name = subject.slice(cluster.prefix.length);
     const known = state.known(name);

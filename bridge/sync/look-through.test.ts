@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lookAgain, lookThrough } from '#shared/sync/nats/look-through.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { KEY, versions } from '../journal/fixture.ts';
@@ -39,34 +39,5 @@ describe.runIf(hasNats)('all that a stream has, once more', () => {
     await lookAgain({ ...cluster, info: { ...cluster.info, config } }, { signal, agreedMs: 1 }, take);
     expect(sizes).toEqual([200, 49, 200, 49]);
     await cluster.nc.close();
-  });
-
-  verifies('vault.cluster/faults', 'is trouble where it ends before its end, or nothing more comes', async () => {
-    await using nats = await natsServer();
-    const cluster = await openCluster(settings(nats.url), new RecordSeal(KEY), async (text) => text);
-    await cluster.js.publish(`${cluster.prefix}one`, 'one');
-    const rest = Promise.withResolvers<void>();
-    async function* nothing(): AsyncGenerator<never> {
-      await rest.promise;
-    }
-    const last = await cluster.jsm.streams.getMessage(cluster.stream, { last_by_subj: `${cluster.prefix}>` });
-    vi.spyOn(cluster.jsm.streams, 'getMessage').mockResolvedValue(last);
-    const consumer = await cluster.js.consumers.get(cluster.stream);
-    vi.spyOn(cluster.js.consumers, 'get').mockResolvedValue(consumer);
-    vi.spyOn(consumer, 'consume').mockImplementation(async () => Object.assign(nothing(), { close: async () => {} }) as never);
-    const { signal } = new AbortController();
-    const problem = { code: 'unreachable', message: expect.stringContaining('does not send it') };
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const looking = expect(lookThrough(cluster, signal, async () => {})).rejects.toMatchObject(problem);
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
-      vi.advanceTimersByTime(15_000);
-      await looking;
-      rest.resolve();
-      await expect(lookThrough(cluster, signal, async () => {})).rejects.toMatchObject(problem);
-    } finally {
-      vi.useRealTimers();
-      await cluster.nc.close();
-    }
   });
 });

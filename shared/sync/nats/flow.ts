@@ -1,18 +1,76 @@
-import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import { type ConsumerMessages, DeliverPolicy, type StoredMsg } from '@nats-io/jetstream';
 import type { Places } from './places.ts';
-import { ClusterProblem } from './problems.ts';
 
-/** A stream that has had something for so long, of which nothing comes, is asked for anew. */
-export const STALL_MS = 15_000;
+/** Of a stream of which nothing comes for so long its leader is asked whether there is more; and again, while there was and the server that sends had nothing of it. */
+export const SILENT_MS = 15_000;
+const SILENT_AGAIN_MS = 3_000;
+/** So many are fetched before the server that sends gets another chance. */
+const FETCHED = 200;
 
-export const stalled = (): ClusterProblem => new ClusterProblem('unreachable', 'The stream has more, but does not send it here');
+/** A message, as a consumer gives it or the stream itself. */
+export type Streamed = Pick<StoredMsg, 'subject' | 'seq' | 'data'>;
+type Stream = Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>;
 
-/** The stream's messages from a sequence number on, as they come, until `signal` is aborted. `ahead`: so many may wait to be taken. */
+/** The first message at `seq` or behind it, from the server that leads the stream; null: there is none. */
+export function fetchNext({ jsm, stream, prefix }: Pick<Stream, 'jsm' | 'stream' | 'prefix'>, seq: number): Promise<Streamed | null> {
+  const next = { seq, next_by_subj: `${prefix}>` };
+  return jsm.streams.getMessage(stream, next);
+}
+
+/**
+ * The stream's messages from a sequence number on, as they come, until `signal` is aborted; resolves when a server sends. What it does not send is fetched from the one
+ * that leads: a server may forget whom it was to send to, a client to ask again, and a server (2.9) that was killed may never have what the others have. `ahead`: so many
+ * may wait to be taken.
+ */
 export async function messagesFrom(
-  { js, stream, prefix }: Pick<Places, 'js' | 'stream' | 'prefix'>,
+  places: Stream,
+  first: number,
+  options: { ahead: number; signal: AbortSignal },
+): Promise<AsyncIterable<Streamed>> {
+  return following(places, first, await consume(places, first, options), options);
+}
+
+async function* following(
+  places: Stream,
+  first: number,
+  opened: ConsumerMessages,
+  options: { ahead: number; signal: AbortSignal },
+): AsyncGenerator<Streamed> {
+  const { signal } = options;
+  let next = first;
+  let messages = opened;
+  let silentMs = SILENT_MS;
+  for (;;) {
+    const iterator = messages[Symbol.asyncIterator]();
+    let fetched: Streamed | null = null;
+    for (let coming = iterator.next(); !fetched;) {
+      const came = await within(coming, silentMs);
+      if (signal.aborted || came?.done) return;
+      if (came) {
+        next = came.value.seq + 1;
+        silentMs = SILENT_MS;
+        yield came.value;
+        coming = iterator.next();
+      } else fetched = await fetchNext(places, next);
+    }
+    void messages.close().catch(() => {});
+    for (let count = 0; fetched && count < FETCHED; count++) {
+      if (signal.aborted) return;
+      next = fetched.seq + 1;
+      yield fetched;
+      fetched = await fetchNext(places, next);
+    }
+    if (signal.aborted) return;
+    messages = await consume(places, next, options);
+    silentMs = SILENT_AGAIN_MS;
+  }
+}
+
+async function consume(
+  { js, stream, prefix }: Stream,
   first: number,
   { ahead, signal }: { ahead: number; signal: AbortSignal },
-): Promise<AsyncIterable<JsMsg>> {
+): Promise<ConsumerMessages> {
   const consumer = await js.consumers.get(stream, {
     filter_subjects: `${prefix}>`,
     deliver_policy: DeliverPolicy.StartSequence,
@@ -25,23 +83,17 @@ export async function messagesFrom(
   return messages;
 }
 
-/** Whether the stream has something behind `read`. Its last messages may have been taken away, so it is asked. */
-export async function hasMore({ jsm, stream, prefix }: Pick<Places, 'jsm' | 'stream' | 'prefix'>, read: number): Promise<boolean> {
-  const next = { seq: read + 1, next_by_subj: `${prefix}>` };
-  return (await jsm.streams.getMessage(stream, next)) !== null;
-}
-
-/** Whether what a stream has also comes: a server may forget whom it was to send to, and a client to ask again. */
-export class Flow {
-  #behind: { read: number; since: number } | undefined;
-
-  /** Rejects where the stream goes on past what was read, and nothing comes for a while. `last`: its newest sequence number. */
-  async check(places: Pick<Places, 'jsm' | 'stream' | 'prefix'>, read: number, last: number): Promise<void> {
-    if (read >= last) {
-      this.#behind = undefined;
-      return;
-    }
-    if (this.#behind?.read !== read) this.#behind = { read, since: performance.now() };
-    if (performance.now() - this.#behind.since >= STALL_MS && (await hasMore(places, read))) throw stalled();
+/** What comes of it; undefined where nothing has, by then. */
+async function within<T>(coming: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms, undefined)));
+  try {
+    return await Promise.race([coming, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
+
+/** Whether the stream has something behind `read`. Its last messages may have been taken away, so it is asked. */
+export const hasMore = async (places: Pick<Stream, 'jsm' | 'stream' | 'prefix'>, read: number): Promise<boolean> =>
+  (await fetchNext(places, read + 1)) !== null;

@@ -1,22 +1,24 @@
-import type { JsMsg, StreamInfo } from '@nats-io/jetstream';
-import { messagesFrom, STALL_MS, stalled } from './flow.ts';
+import type { StreamInfo } from '@nats-io/jetstream';
+import { fetchNext, type Streamed } from './flow.ts';
 import type { Places } from './places.ts';
 import { pause } from './presence.ts';
 
 /** Messages that are taken together. */
 const PAGE = 200;
+/** So many are asked for at once. */
+const LANES = 8;
 /** Servers that have found each other again have the same by then. */
 const AGREED_MS = 20_000;
 
-type Streamed = Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>;
-type Take = (batch: readonly JsMsg[]) => Promise<void>;
+type Streaming = Pick<Places, 'jsm' | 'stream' | 'prefix'>;
+type Take = (batch: readonly Streamed[]) => Promise<void>;
 
 /**
  * After trouble: looks through the stream at once, and again when its servers, where there are several, had time to agree with each other. Rejects where the stream
  * does not come; resolves early where `signal` is aborted.
  */
 export async function lookAgain(
-  places: Streamed & Pick<Places, 'info'>,
+  places: Streaming & Pick<Places, 'info'>,
   { signal, agreedMs = AGREED_MS }: { signal: AbortSignal; agreedMs?: number | undefined },
   take: Take,
 ): Promise<void> {
@@ -35,39 +37,32 @@ export const leaderOf = (places: Pick<Places, 'info' | 'nc'>, { cluster }: Pick<
   (isAlone(places) ? places.nc.info?.server_id : cluster?.leader) ?? '';
 
 /**
- * Gives all that the stream has to `take`, some at a time. Servers of a cluster (2.9) that lost one another may number messages differently, so that what was read
- * at one of them does not say what the next one still has. Rejects where the stream does not come.
+ * Gives all that the stream has to `take`, some at a time, in no order. Servers of a cluster (2.9) that lost one another may number messages differently, or never have what
+ * the others have: so all of it comes from the one that leads, whose word counts.
  */
-export async function lookThrough(places: Streamed, signal: AbortSignal, take: Take): Promise<void> {
+export async function lookThrough(places: Streaming, signal: AbortSignal, take: Take): Promise<void> {
   const { jsm, stream, prefix } = places;
   // The newest number that the stream has given may be that of a message which was taken out.
   const last = await jsm.streams.getMessage(stream, { last_by_subj: `${prefix}>` });
-  if (!last || signal.aborted) return;
-  const end = new AbortController();
-  const messages = await messagesFrom(places, 1, { ahead: 2 * PAGE, signal: AbortSignal.any([signal, end.signal]) });
-  const late = Promise.withResolvers<never>();
-  late.promise.catch(() => {});
-  const wait = (): ReturnType<typeof setTimeout> => setTimeout(() => late.reject(stalled()), STALL_MS);
-  let timer = wait();
-  const reading = async (): Promise<void> => {
-    let batch: JsMsg[] = [];
-    for await (const message of messages) {
-      if (signal.aborted) return;
-      clearTimeout(timer);
-      timer = wait();
-      batch.push(message);
-      const isLast = message.seq >= last.seq;
-      if (batch.length < PAGE && !isLast) continue;
-      await take(batch);
-      if (isLast) return;
-      batch = [];
-    }
-    if (!signal.aborted) throw stalled();
+  if (!last) return;
+  let batch: Streamed[] = [];
+  let taken = Promise.resolve();
+  const flush = (): Promise<void> => {
+    const full = batch;
+    batch = [];
+    return (taken = taken.then(() => take(full)));
   };
-  try {
-    await Promise.race([reading(), late.promise]);
-  } finally {
-    clearTimeout(timer);
-    end.abort();
-  }
+  const width = Math.ceil(last.seq / LANES);
+  const walk = async (from: number): Promise<void> => {
+    const end = Math.min(from + width - 1, last.seq);
+    for (let next = from; next <= end && !signal.aborted;) {
+      const message = await fetchNext(places, next);
+      if (!message || message.seq > end || signal.aborted) return;
+      next = message.seq + 1;
+      batch.push(message);
+      if (batch.length >= PAGE) await flush();
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => walk(lane * width + 1)));
+  if (batch.length > 0 && !signal.aborted) await flush();
 }

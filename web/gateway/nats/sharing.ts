@@ -143,7 +143,6 @@ export class Sharing {
       if (leader !== '' && now !== '' && now !== leader)
         throw new ClusterProblem('unreachable', 'Another server of the cluster has taken over');
       leader = now || leader;
-      await line.checkFlow(info.state.last_seq);
     }
   }
 }

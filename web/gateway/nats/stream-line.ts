@@ -12,7 +12,7 @@ import {
 import { RpcError } from '#shared/rpc/errors.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
 import { examineCluster } from '#shared/sync/nats/examine.ts';
-import { Flow, hasMore } from '#shared/sync/nats/flow.ts';
+import { hasMore } from '#shared/sync/nats/flow.ts';
 import { isAlone, leaderOf, lookAgain } from '#shared/sync/nats/look-through.ts';
 import { fetchBlob, sendBlob } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
@@ -59,7 +59,6 @@ export class StreamLine {
   readonly #answerer: Answerer<JournalEvents>;
   readonly #reader: StreamReader;
   readonly #records: StreamRecords;
-  readonly #flow = new Flow();
   #head = 0;
   /** Looks for what was passed over. */
   #looking = new AbortController();
@@ -103,12 +102,6 @@ export class StreamLine {
     this.#looking.abort();
     this.#reader.stop();
     this.#answerer.close();
-  }
-
-  /** Rejects where the stream goes on, and nothing of it comes for a while. `last`: its newest sequence number. */
-  async checkFlow(last: number): Promise<void> {
-    const { isReading, isFull, last: read } = this.#reader;
-    if (isReading) await this.#flow.check(this.#options.places, isFull ? last : read, last);
   }
 
   /** Everything is read anew, and what the stream has not is sent. */

@@ -1,5 +1,4 @@
-import type { JsMsg } from '@nats-io/jetstream';
-import { messagesFrom } from '#shared/sync/nats/flow.ts';
+import { messagesFrom, type Streamed } from '#shared/sync/nats/flow.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 
@@ -8,9 +7,9 @@ const AHEAD = 100;
 
 /** Reads the vault's stream from a sequence number on, in order, and keeps a few messages until they are taken. */
 export class StreamReader {
-  readonly #places: Pick<Places, 'js' | 'stream' | 'prefix'>;
+  readonly #places: Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>;
   readonly #onarrived: (seq: number) => void;
-  readonly #queue: JsMsg[] = [];
+  readonly #queue: Streamed[] = [];
   /** Written here: who writes knows them. Numbers that have not come yet. */
   readonly #own = new Set<number>();
   #changed = Promise.withResolvers<void>();
@@ -20,19 +19,9 @@ export class StreamReader {
   last = 0;
 
   /** `onarrived`: a message has come; its number. */
-  constructor(places: Pick<Places, 'js' | 'stream' | 'prefix'>, onarrived: (seq: number) => void) {
+  constructor(places: Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>, onarrived: (seq: number) => void) {
     this.#places = places;
     this.#onarrived = onarrived;
-  }
-
-  /** It is read on once some of what is here was taken. */
-  get isFull(): boolean {
-    return this.#queue.length >= 2 * AHEAD;
-  }
-
-  /** It has begun. */
-  get isReading(): boolean {
-    return this.#stop !== undefined;
   }
 
   /** Begins, or begins anew, behind `after`. Resolves when the server sends; `onend` when it no longer does. */
@@ -53,7 +42,7 @@ export class StreamReader {
         if (!this.#own.delete(message.seq)) this.#queue.push(message);
         this.#wake();
         this.#onarrived(message.seq);
-        while (this.isFull && !signal.aborted) await this.#changed.promise;
+        while (this.#queue.length >= 2 * AHEAD && !signal.aborted) await this.#changed.promise;
       }
       throw new ClusterProblem('unreachable', 'The stream is no longer sent to this browser');
     };
@@ -72,7 +61,7 @@ export class StreamReader {
   }
 
   /** The next messages behind `after` that are here, of so many bytes together, or one; what came before is let go. */
-  take(after: number, limit: number, bytes: number): JsMsg[] {
+  take(after: number, limit: number, bytes: number): Streamed[] {
     const first = this.#queue.findIndex(({ seq }) => seq > after);
     this.#queue.splice(0, first < 0 ? this.#queue.length : first);
     let count = 0;

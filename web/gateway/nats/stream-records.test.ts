@@ -1,13 +1,10 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPlaces, type Places } from '#shared/sync/nats/places.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { KEY, version } from '../../../bridge/journal/fixture.ts';
 import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
 import { verifies } from '../../../tests/requirements.ts';
-import { until } from '../../../tests/support/gateway.ts';
-import { importVaultKey } from '../storage/sealing.ts';
 import { connectTo } from './connect.ts';
-import { StreamLine } from './stream-line.ts';
 import { type LocalCopy, StreamRecords } from './stream-records.ts';
 import { sharingKeys, WebSeal } from './web-seal.ts';
 
@@ -70,40 +67,6 @@ describe.runIf(hasNats)('what the stream has, looked at again', () => {
       there.nc.publish(`${there.prefix}${await seal.name('record', here[0]?.store ?? '', 'same')}`, 'nonsense');
       await records.readAgain(await held(there));
       expect(reasons).toHaveLength(1);
-    },
-  );
-
-  verifies(
-    'vault.cluster/browser-faults',
-    'a stream that has more, of which nothing comes, is trouble, unless it is not taken',
-    async () => {
-      await using nats = await natsServer();
-      const { places: there, seal } = await openAt(nats.webUrl);
-      const line = new StreamLine({
-        ...{ places: there, seal, copy: copyOf([]), schema: 1, vaultKey: await importVaultKey(KEY) },
-        presence: { others: () => null },
-        onend: () => {},
-        ontrouble: () => {},
-      });
-      const clock = vi.spyOn(performance, 'now');
-      onTestFinished(() => (clock.mockRestore(), line.close()));
-      const after = async (seconds: number, last: number): Promise<void> => {
-        clock.mockReturnValue(seconds * 1000);
-        await line.checkFlow(last);
-      };
-      const one = await there.js.publish(`${there.prefix}one`, 'one');
-      for (const seconds of [0, 20]) await after(seconds, one.seq);
-      let head = 0;
-      line.line.on('journal.changed', (changed) => (head = changed.head));
-      await line.line.call('journal.open', { origin: 'b', schema: 1, name: 'b', position: null });
-      for (let at = 0; at < 210; at++) there.nc.publish(`${there.prefix}${at}`, 'more');
-      await until(() => head >= 200, 'as many as may wait to be taken');
-      for (const seconds of [40, 60]) await after(seconds, 211);
-      for (let next = 0; head < 211;) ({ next } = await line.line.call('journal.pull', { after: next }));
-      for (const seconds of [80, 100]) await after(seconds, 212);
-      const last = await there.jsm.streams.getMessage(there.stream, { last_by_subj: `${there.prefix}>` });
-      vi.spyOn(there.jsm.streams, 'getMessage').mockResolvedValue(last);
-      await expect(after(120, 212)).rejects.toThrow('does not send it');
     },
   );
 });
