@@ -35,7 +35,7 @@ class Notices {
     gateway.on('chat.done', (event) => this.#ended(event, m.state_notice_reply_done()));
     gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && this.#ended(event, m.state_notice_reply_failed()));
     gateway.on('approval.requested', ({ approval }) => void this.#tell(noticeOf(approval)));
-    gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(noticeOf(approval).tag));
+    gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(({ tag }) => tag === noticeOf(approval).tag));
   }
 
   /** Asks the browser, where it has not been asked, and turns them on. Called by a button alone. */
@@ -58,11 +58,7 @@ class Notices {
   /** The chat on screen is read: what was told of its replies is known. */
   async read(path: string): Promise<void> {
     if (!this.supported) return;
-    const registration = await navigator.serviceWorker.getRegistration();
-    for (const notification of (await registration?.getNotifications()) ?? []) {
-      const { href } = notification.data as Pick<Told, 'href'>;
-      if (notification.tag.startsWith('run:') && `${href}.jsonl` === `/chat/${path}`) notification.close();
-    }
+    await this.#withdraw(({ tag, data }) => tag.startsWith('run:') && `${(data as Told).href}.jsonl` === `/chat/${path}`);
   }
 
   #want(on: boolean): void {
@@ -88,9 +84,9 @@ class Notices {
     await registration?.showNotification(title, { tag, body, icon: `${BASE}icon-192.png`, data: { href } });
   }
 
-  async #withdraw(tag: string): Promise<void> {
+  async #withdraw(isOver: (notification: Notification) => boolean): Promise<void> {
     const registration = await navigator.serviceWorker.getRegistration();
-    for (const notification of (await registration?.getNotifications({ tag })) ?? []) notification.close();
+    for (const notification of (await registration?.getNotifications()) ?? []) if (isOver(notification)) notification.close();
   }
 }
 
