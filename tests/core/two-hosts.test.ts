@@ -41,6 +41,21 @@ describe('two hosts', () => {
     },
   );
 
+  verifies('agents/hosts', 'an agent that one host has made is there at the next once that has read of it', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    for (let at = 0; at < 10; at++) {
+      const id = `agent-${at}`;
+      await a.client.call('agents.add', { agent_id: id });
+      await two.replicator.reached(hosts.journal.seq);
+      await two.gateway.settled();
+      await b.client.call('cron.add', { schedule: { kind: 'every', everyMs: 7_200_000 }, message: 'Say it', agentId: id });
+    }
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  });
+
   verifies('idempotency/hosts', 'a send that was answered by a host that is gone, or is under way there, gets that answer', async () => {
     const gate = Promise.withResolvers<void>();
     const hosts = new TestHosts();

@@ -70,6 +70,7 @@ export const chat = [
     'sessions.rename/title': '`sessions.rename` gives a title that stays.',
     'agents/main': '`main` always exists and cannot be removed; a taken id is ALREADY_EXISTS, an unknown one NOT_FOUND.',
     'agents/config': 'Each agent has its own model, prompt, temperature, tools and memory; two hands that add agents at once both succeed.',
+    'agents/hosts': 'An agent that one host has made is there at the next one that answers.',
     'agents/tools': 'An agent is offered the tools that its configuration allows, and can call no other.',
     'agents/bindings': '`agents.bindings` answers `{pattern, agentId}` at every protocol, the catch-all last.',
     'models/key': 'A model’s key is `<provider>/<model_id>`.',

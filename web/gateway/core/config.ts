@@ -84,6 +84,11 @@ export class Config {
     return work;
   }
 
+  /** Resolves once what other hosts have changed is in force here, and what is being changed. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#tail.catch(() => {});
+  }
+
   async #refresh(): Promise<void> {
     if (!this.#stale) return;
     this.#stale = false;

@@ -50,6 +50,8 @@ export interface GatewayOptions {
 /** The gateway: takes connections of protocol 3 over any link, and answers `/v1`. */
 export interface Gateway extends HttpLater {
   accept(link: Link<string>, admission: Admission): void;
+  /** Resolves once the configuration that is stored is in force: another host may have changed it just now. */
+  settled(): Promise<void>;
   /** Origins that providers may be asked at. */
   origins(): ReadonlySet<string>;
   /**

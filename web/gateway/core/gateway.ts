@@ -297,6 +297,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   return {
     accept: (link, admission) => connections.accept(link, admission),
+    settled: () => config.settled(),
     fetch(request, principal, exchange) {
       access.seen(principal.id);
       return http.fetch(request, principal, exchange);

@@ -284,9 +284,7 @@ export class Host implements HostApi {
     if (kind === 'rpc') {
       const proof = headers['x-perch-proof'];
       const link = textLink(stream, () => LIMITS.maxPayload);
-      const gateway = await this.#gateway;
-      // What another host has acknowledged is here before this one answers.
-      await this.#replicator?.reached(head);
+      const gateway = await this.#upTo(head);
       const moved = headers[MOVED_HEADER];
       const pairingCode = headers[PAIRING_CODE_HEADER];
       gateway.accept(link, {
@@ -298,14 +296,21 @@ export class Host implements HostApi {
       });
     } else if (kind === 'http') {
       serveHttp(stream, opening, this.#options.origin, async (request) => {
-        const gateway = await this.#gateway;
-        await this.#replicator?.reached(head);
+        const gateway = await this.#upTo(head);
         const splices = headers[AFAR_HEADER] === undefined && this.#uplink.lending(FORWARD_PORT);
         return gateway.fetch(request, { id: principal, scopes }, splices ? stream : undefined);
       });
     } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
     else if (kind === ENDED_KIND) serveEnded(stream, opening, () => this.#gateway);
     else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
+  }
+
+  /** What another host has acknowledged is here, and in force, before this one answers. */
+  async #upTo(head: number): Promise<Gateway> {
+    const gateway = await this.#gateway;
+    await this.#replicator?.reached(head);
+    await gateway.settled();
+    return gateway;
   }
 
   async #drain(): Promise<void> {
