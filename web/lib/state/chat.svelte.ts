@@ -213,7 +213,9 @@ export class Chat {
   async find(messageId: string): Promise<boolean> {
     try {
       await gateway.call('chat.branch', { ...this.#ids, messageId });
-    } catch {
+    } catch (error) {
+      if (!(error instanceof RpcError && error.code === 'NOT_FOUND'))
+        this.problem = { ...problemOf(error, m.chat_doing_show_version()), retry: () => void this.choose(messageId) };
       return false;
     }
     await this.load();
