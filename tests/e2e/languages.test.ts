@@ -45,7 +45,7 @@ describe('languages', () => {
     await using browser = await launchBrowser({ locale: 'ar' });
     const page = await browser.page(await at.perch.open());
     await page
-      .getByLabel(said('ar', 'frame/shell', 'shell_sync_on_disk'))
+      .getByLabel(said('ar', 'frame/shell', 'shell_sync_on_disk_title'))
       .first()
       .waitFor();
     await page.goto(`${at.perch.url}/logs`);
