@@ -96,10 +96,10 @@ export class SyncState {
     }
   }
 
-  /** Everything is to be read and sent anew. */
+  /** Everything is to be read and sent anew. Servers that have lost something need not send all that the one which leads them has. */
   reset(stream: string, schema: number): void {
     this.#db.exec('DELETE FROM subjects; DELETE FROM attachments');
-    this.note([], { stream, schema, read: 0, sent: null, doubtful: false });
+    this.note([], { stream, schema, read: 0, sent: null, doubtful: this.marks.stream !== '' });
   }
 
   close(): void {

@@ -107,6 +107,36 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
     120_000,
   );
 
+  verifies(
+    'vault.cluster/browser-faults',
+    'what is passed over when all is read anew, since records were taken out, is found',
+    async () => {
+      await using nats = await threeNodes();
+      const urls = nats.nodes.map(({ webUrl }) => webUrl);
+      await using a = await browser(urls, { agreedMs: 5000 });
+      await using b = await browser(urls);
+      await a.vault.memories.add(memory('first'));
+      await b.vault.memories.add(memory('of b'));
+      await same([a, b], (records) => records.length === 2);
+      await until(async () => !(await a.vault.sync.isDoubtful()), 'no doubt', 60_000);
+      await b.alone();
+
+      const operator = await nats.nodes[0].operator();
+      await (await jetstreamManager(operator)).streams.purge(STREAM);
+      await operator.close();
+      await until(() => a.vault.sync.isDoubtful(), 'doubt');
+      await b.share();
+      await b.settled();
+      // As if it had not been sent.
+      const db = await openDB(a.name);
+      await db.delete('changes', ['memories', 'of b']);
+      db.close();
+      expect(await a.contents()).toHaveLength(1);
+      await same([a, b], (records) => records.length === 2, 30_000);
+    },
+    120_000,
+  );
+
   verifies('vault.cluster/browser-faults', 'a cluster that fails is trouble; a line that is not wanted any more is none', async () => {
     await using nats = await natsServer();
     await using a = await browser(nats.webUrl);

@@ -104,10 +104,11 @@ export class StreamLine {
     this.#answerer.close();
   }
 
-  /** Everything is read anew, and what the stream has not is sent. */
+  /** Everything is read anew, and what the stream has not is sent. Servers that have lost something need not send all that the one which leads them has. */
   doubt(reason: string): void {
     if (this.#isDoubtful) return;
     this.#isDoubtful = true;
+    this.#trouble();
     this.#answerer.send('journal.replaced', { reason });
   }
 
@@ -150,6 +151,7 @@ export class StreamLine {
     const subjects = state.num_subjects ?? 0;
     const isSame = !this.#isDoubtful && position?.journal === places.stream && isEra(position.era, created, subjects) && pushed <= subjects;
     const seq = isSame && position.seq <= state.last_seq ? position.seq : 0;
+    if (seq === 0 && position?.journal === places.stream && position.seq > 0) this.#trouble();
     this.#records.begin(seq, state.last_seq);
     await this.#reader.start(seq, onend);
     this.#head = state.last_seq;
@@ -235,12 +237,15 @@ export class StreamLine {
     try {
       return await this.#ask(work);
     } catch (error) {
-      if (error instanceof RpcError && error.code === 'INTERNAL_ERROR') {
-        this.#looking.abort();
-        this.#options.ontrouble();
-      }
+      if (error instanceof RpcError && error.code === 'INTERNAL_ERROR') this.#trouble();
       throw error;
     }
+  }
+
+  /** What is looked through now is so again. */
+  #trouble(): void {
+    this.#looking.abort();
+    this.#options.ontrouble();
   }
 
   /** What goes wrong, in words for the person. */
