@@ -42,7 +42,7 @@ export async function dialBridge(dialling: Dialling, bridge: string): Promise<Na
     return begun.link('dialer', theirs);
   } catch (error) {
     begun.from.unsubscribe();
-    throw error;
+    throw isNobody(error) ? new Error('it is not connected to the cluster', { cause: error }) : error;
   }
 }
 
@@ -82,9 +82,12 @@ export async function isGone({ nc, seal }: Pick<Dialling, 'nc' | 'seal'>, bridge
     await nc.request(doorOf(seal, bridge), new Uint8Array(0), { timeout: PROBE_MS });
     return false;
   } catch (error) {
-    return error instanceof NoRespondersError || (error instanceof Error && error.cause instanceof NoRespondersError);
+    return isNobody(error);
   }
 }
+
+const isNobody = (error: unknown): boolean =>
+  error instanceof NoRespondersError || (error instanceof Error && error.cause instanceof NoRespondersError);
 
 interface Begun {
   word: Word;

@@ -77,6 +77,21 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
     await until(() => hungUp, 'the host that hears of it');
   });
 
+  verifies('cluster.routes/own-first', 'where nobody takes links yet that is logged once, however often it is tried', async () => {
+    await using nats = await natsServer();
+    await using b = await routed(nats, 'b');
+    const said = (): string[] => b.bridge.lines.filter((line) => line.includes('cannot be reached'));
+    for (let tries = 0; tries < 3; tries++) await b.use('a');
+    expect(said()).toEqual(['the bridge that serves cannot be reached: it is not connected to the cluster']);
+    await using a = await routed(nats, 'a');
+    await a.bridge.attach();
+    await b.use('a');
+    await a[Symbol.asyncDispose]();
+    await until(async () => !(await b.routes.reaches('a')), 'the end of the way');
+    await b.use('a');
+    expect(said()).toHaveLength(2);
+  });
+
   verifies('cluster.routes/own-first', 'a host of its own is preferred; what comes over a link is never sent over another', async () => {
     await using nats = await natsServer();
     await using a = await routed(nats, 'a');

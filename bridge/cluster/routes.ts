@@ -38,6 +38,8 @@ export class Routes {
   readonly #admitting = new WeakMap<Mux, Stream>();
   #turn: Promise<void> = Promise.resolve();
   #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
+  /** Why the bridge that serves cannot be reached, as it was logged. */
+  #trouble = '';
 
   constructor(deps: RoutesDeps) {
     this.#deps = deps;
@@ -85,11 +87,14 @@ export class Routes {
     this.#dialled = undefined;
     if (bridge !== null) {
       const host = this.#attach(dial, bridge).catch((error: unknown) => {
-        log(`the bridge that serves cannot be reached: ${error instanceof Error ? error.message : String(error)}`);
+        // It is tried again and again.
+        const message = error instanceof Error ? error.message : String(error);
+        if (message !== this.#trouble) log(`the bridge that serves cannot be reached: ${message}`);
+        this.#trouble = message;
         return undefined;
       });
       this.#dialled = { bridge, host };
-      await host;
+      if (await host) this.#trouble = '';
     }
     // Behind the new one, which takes over without a gap.
     for (const mux of earlier) if (hosts.has(mux)) this.#retire(mux);

@@ -587,8 +587,8 @@ verifies(
       [
         'cluster-replicas',
         'warning',
-        'n2 is behind by 5,000',
-        someCluster({}, { streams: [{ ...stream, followers: [{ ...follower, current: false, lag: 5000 }] }] }),
+        'Not all copies are current: n2 is behind by 5,002. While',
+        someCluster({}, { streams: [5000, 2].map((lag) => ({ ...stream, followers: [{ ...follower, current: false, lag }] })) }),
       ],
       ['cluster-storage', 'ok', 'The account stores 1 MB of the 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
       [

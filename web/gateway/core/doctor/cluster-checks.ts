@@ -68,23 +68,23 @@ function behind({ behind }: ClusterSeen, { state, unsent }: ClusterFacts): Findi
 function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
   const few = streams.filter((stream) => stream.replicas < wantedReplicas);
   const leaderless = streams.filter((stream) => stream.replicas > 1 && stream.leader === null);
-  const late = streams.flatMap(({ name, followers }) =>
-    followers.filter(({ current, offline, lag }) => offline || !current || lag > LAG).map((one) => ({ stream: name, ...one })),
-  );
+  // Of a server that has several of the vault's streams it is said once.
+  const late = new Map<string, { offline: boolean; lag: number }>();
+  for (const { name, current, offline, lag } of streams.flatMap(({ followers }) => followers)) {
+    if (!offline && current && lag <= LAG) continue;
+    const before = late.get(name);
+    late.set(name, { offline: offline || (before?.offline ?? false), lag: lag + (before?.lag ?? 0) });
+  }
   if (leaderless.length > 0)
     return wrong(
       'error',
       `No server leads ${namesOf(leaderless)}: too few of those that have it are there.`,
       'Start the cluster’s other servers; where all of them run, restart them one after the other.',
     );
-  if (late.length > 0) {
-    const said = [
-      ...new Set(
-        late.map(
-          ({ name, offline, lag }) => `${name} ${offline ? 'is offline' : `is behind${lag > 0 ? ` by ${lag.toLocaleString('en')}` : ''}`}`,
-        ),
-      ),
-    ];
+  if (late.size > 0) {
+    const said = [...late].map(
+      ([name, { offline, lag }]) => `${name} ${offline ? 'is offline' : `is behind${lag > 0 ? ` by ${lag.toLocaleString('en')}` : ''}`}`,
+    );
     return wrong(
       'warning',
       `Not all copies are current: ${said.join(', ')}. While that is so, losing one more server may stop sharing.`,
