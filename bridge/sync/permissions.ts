@@ -6,7 +6,7 @@ export interface Permissions {
   subscribe: string[];
 }
 
-/** Who is there: some hundred bytes for each bridge, on each replica. */
+/** Who is there, where an earlier build has first shared the vault: some hundred bytes for each bridge, on each replica. */
 const MEMORY = '16MB';
 /** Of one stream: each bridge has one of the records and one of who is there, and for seconds one of each object that it reads. */
 const CONSUMERS = 1000;
@@ -76,7 +76,7 @@ ${indented(`publish: ${list(publish)}\nsubscribe: ${list(subscribe)}`, 4)}
 ${password}${entry}\n`;
   return `# Goes into \`accounts { }\`.
 ${password}PERCH_${vault} {
-  # Replicas count each. The streams: records, objects, leases, and who is there, which is the one in memory.
+  # Replicas count each. The streams: records, objects, leases, and who is there.
   jetstream { max_file: ${storage}, max_mem: ${MEMORY}, max_streams: ${Object.keys(streamsOf(vault)).length}, max_consumers: ${CONSUMERS} }
   users: [
 ${indented(entry, 4)}

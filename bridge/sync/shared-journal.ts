@@ -23,6 +23,8 @@ export const STATE_FILE = 'sync-state.sqlite';
 /** How long a lease waits for what was stored before it to be with the others: where they are there some milliseconds. */
 const SETTLED_WITHIN_MS = 5000;
 const RETRY_MS = { first: 250, most: 15_000 };
+/** A connection that lasted longer than this was a good one: the next is tried at once. */
+const STEADY_MS = 5000;
 const COUNTED = 1000;
 
 export interface SharedJournalOptions extends SessionOptions {
@@ -252,8 +254,9 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     let wait = first;
     try {
       while (!signal.aborted) {
+        const begun = performance.now();
         try {
-          await this.#connect(() => (wait = first)).run(signal);
+          await this.#connect().run(signal);
         } catch (error) {
           if (!signal.aborted) {
             this.#is('apart', problemOf(error));
@@ -261,6 +264,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
             if (!doubtful && !alone) this.#state.note([], { doubtful: true });
           }
         }
+        if (performance.now() - begun > STEADY_MS) wait = first;
         await pause(wait * (0.75 + Math.random() / 2), signal);
         wait = Math.min(most, wait * 2);
       }
@@ -271,7 +275,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     }
   }
 
-  #connect(onshared: () => void): ClusterSession {
+  #connect(): ClusterSession {
     this.#session = new ClusterSession({
       ...{ options: this.#options, journal: this.#journal, seal: this.#seal, state: this.#state, presence: this.#presence },
       schema: () => this.#schema,
@@ -285,10 +289,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       onconnected: (cluster, signal) => {
         for (const work of this.#works) work(cluster, signal);
       },
-      onstate: (state) => {
-        if (state === 'shared') onshared();
-        this.#is(state, null);
-      },
+      onstate: (state) => this.#is(state, null),
       onsent: () => this.#sending.look(),
     });
     return this.#session;
