@@ -74,7 +74,7 @@ export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 
       new Objm(js).create(`${stream}_blobs`, { storage: StorageType.File, replicas: count }),
       // Asked of whoever leads: a replica may be behind.
       kvm.create(`${stream}_leases`, { ttl: LEASE_TTL_MS, replicas: count, allow_direct: false }),
-      // On disk, though it is of the moment: servers (2.9) whose memory was lost while they agreed may never agree again.
+      // On disk, though it is of the moment: servers (2.9) whose memory was lost in trouble may never agree on it again.
       kvm.create(`${stream}_here`, { ttl: HERE_TTL_MS, storage: StorageType.File, replicas: count }),
     ]);
     const maxBytes = (nc.info?.max_payload ?? 1_048_576) - 4096;
