@@ -248,6 +248,20 @@ describe('behind the bridge', () => {
       await page.close();
     },
   );
+
+  verifies('app/offline', 'a model that this browser reaches through the bridge alone: what is away is named', async () => {
+    await perch.restart();
+    using outside = await connectOutside(perch);
+    await addProvider(outside.client, upstream.url, 'sk-app');
+    await outside.client.call('config.set', { key: 'chat.model', value: 'local/normal' });
+    const page = await browser.page(perch.url);
+    await connected(page, LINKED);
+    await perch.kill('SIGTERM');
+    await connected(page, /bridge stopped/);
+    await ask(page, 'hi there');
+    await page.getByText('Local cannot be reached').filter({ hasText: 'through the bridge, which is away' }).first().waitFor();
+    await page.close();
+  });
 });
 
 describe('this browser alone', () => {

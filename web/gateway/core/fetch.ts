@@ -25,6 +25,11 @@ export interface FetchInit {
 /** What is asked, with the stream on which the caller's request came. */
 export type Forwarding = Omit<Forward, 'to'> & { exchange: Stream };
 
+/** The bridge by which an address would be asked is away, and the browser alone did not get there. */
+export class BridgeAway extends TypeError {
+  override name = 'BridgeAway';
+}
+
 /** An address that must not be asked. The message says why; trying again does not help. */
 export class FetchRefused extends TypeError {
   override name = 'FetchRefused';

@@ -225,7 +225,13 @@ export class Host implements HostApi {
         clock: systemClock,
         version: this.#options.build,
         environment: environmentOf(globalThis, () => this.#uplinkCredential?.id ?? ''),
-        fetch: outside?.fetch ?? createFetch({ allowed: () => gateway.origins(), egress: () => this.#uplink.lending('egress') }),
+        fetch:
+          outside?.fetch ??
+          createFetch({
+            allowed: () => gateway.origins(),
+            egress: () => this.#uplink.lending('egress'),
+            isBridgeAway: () => this.#uplink.away,
+          }),
         changed: () => void this.#uplink.lending(WITHDRAW_PORT)?.open({ kind: WITHDRAW_PORT }).end(),
       });
       await outside?.seed(gateway, vault);

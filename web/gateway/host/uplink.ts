@@ -48,6 +48,11 @@ export class Uplink {
     return this.#peer?.capabilities.includes(port) ? this.#mux : null;
   }
 
+  /** It is to be there, and is not. */
+  get away(): boolean {
+    return this.#credential !== null && this.#mux === null;
+  }
+
   /** Something is under way on the line: a client, a request, or a provider's answer. */
   get busy(): boolean {
     // The journal's own stream is always there.

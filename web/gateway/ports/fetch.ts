@@ -2,17 +2,19 @@ import { ExchangeReset, fetchOver, type OutgoingRequest } from '#shared/link/htt
 import type { Mux } from '#shared/link/mux.ts';
 import { type Forward, FORWARD_HEADER, FORWARD_PORT } from '#shared/link/splice.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
-import { type Fetch, FetchRefused, type Forwarding } from '../core/fetch.ts';
+import { BridgeAway, type Fetch, FetchRefused, type Forwarding } from '../core/fetch.ts';
 
 export interface FetchPortOptions {
   /** Origins that may be asked: those of the configured providers, tool servers and channels, and the model servers of this machine. */
   allowed(): ReadonlySet<string>;
   /** The bridge's way out, where there is one: it has no limit of six connections and no CORS. */
   egress(): Mux | null;
+  /** There is a bridge for this browser, and it does not answer. */
+  isBridgeAway?(): boolean;
 }
 
 /** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
-export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
+export function createFetch({ allowed, egress, isBridgeAway = () => false }: FetchPortOptions): Fetch {
   return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal, forward, namedBy, follow }) => {
     const { origin } = new URL(url);
     if (!allowed().has(namedBy ?? origin))
@@ -29,14 +31,21 @@ export function createFetch({ allowed, egress }: FetchPortOptions): Fetch {
       if (error instanceof ExchangeReset && error.code === CLOSE.policy) throw new FetchRefused(error.message, { cause: error });
       throw error;
     }
-    return fetch(url, {
-      method,
-      headers,
-      ...request,
-      redirect: follow ? 'follow' : 'manual',
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-    });
+    const alone = isBridgeAway();
+    try {
+      return await fetch(url, {
+        method,
+        headers,
+        ...request,
+        redirect: follow ? 'follow' : 'manual',
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+      });
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (alone) throw new BridgeAway('the bridge is away', { cause });
+      throw cause;
+    }
   };
 }
 

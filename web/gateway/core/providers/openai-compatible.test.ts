@@ -4,8 +4,10 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { heard, type Outcome } from '../../../../tests/support/streamed.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../../../../tests/upstream.ts';
+import { createFetch } from '../../ports/fetch.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
+import { Breaker } from './breaker.ts';
 import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { retriedStream } from './retry.ts';
@@ -236,6 +238,24 @@ describe('an upstream that misbehaves', () => {
       message: `Upstream cannot be reached at ${gone.url}: it is not running, or does not allow calls from here`,
       retryable: true,
     });
+  });
+
+  it('that is asked through a bridge which is away is told so, and not taken for one that fails', async () => {
+    const gone = await startUpstream();
+    await gone.close();
+    const { origin } = new URL(gone.url);
+    let isBridgeAway = true;
+    const fetch = createFetch({ allowed: () => new Set([origin]), egress: () => null, isBridgeAway: () => isBridgeAway });
+    const breaker = new Breaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
+    const tried = (): Promise<Outcome> => run(ask('x'), { baseUrl: gone.url, fetch, breaker });
+    expect((await tried()).error).toMatchObject({
+      message: `Upstream cannot be reached at ${gone.url}: this browser asks it through the bridge, which is away; start Perch with \`npm start\``,
+      retryable: true,
+    });
+    expect(breaker.rest).toBeUndefined();
+    isBridgeAway = false;
+    await tried();
+    expect(breaker.rest).toBeDefined();
   });
 
   it('is waited for as long as it asks, up to 60 s', async () => {
