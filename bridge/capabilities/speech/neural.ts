@@ -57,7 +57,7 @@ export class NeuralVoices {
         headers: HEADERS,
         signal: AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)]),
       });
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      if (!response.ok) throw said(`HTTP ${response.status}`);
       const voices = listed.parse(await response.json());
       return voices.map(({ ShortName: id, FriendlyName: name, Locale: language, Gender: gender }) => ({ id, name, language, gender }));
     } catch (error) {
@@ -88,11 +88,12 @@ export class NeuralVoices {
         if (error === undefined) resolve(Buffer.concat(audio));
         else reject(caller.aborted ? caller.reason : failed(error));
       };
-      const onabort = (): void => end(new Error('it did not answer in time'));
+      const onabort = (): void => end(said('they did not answer in time'));
       signal.addEventListener('abort', onabort);
       if (signal.aborted) onabort();
       socket.on('error', end);
-      socket.on('close', (_code, reason) => end(new Error(reason.toString() || 'it hung up before the end')));
+      socket.on('unexpected-response', (_request, { statusCode }) => end(said(`HTTP ${statusCode}`)));
+      socket.on('close', (_code, reason) => end(said(reason.toString() || 'they hung up before the end')));
       socket.on('open', () => {
         socket.send(message('speech.config', 'application/json; charset=utf-8', configuration));
         socket.send(message('ssml', 'application/ssml+xml', ssml(utterance), randomUUID().replaceAll('-', '')));
@@ -100,14 +101,14 @@ export class NeuralVoices {
       socket.on('message', (data: Buffer, isBinary) => {
         if (!isBinary) {
           if (!/^Path:turn\.end\r?$/m.test(data.toString())) return;
-          end(size > 0 ? undefined : new Error('it said nothing'));
+          end(size > 0 ? undefined : said('they said nothing'));
           return;
         }
         // Two bytes say how long the head is.
         const head = data.length < 2 ? 0 : data.readUInt16BE(0) + 2;
         if (!/^Path:audio\r?$/m.test(data.subarray(2, head).toString())) return;
         size += data.length - head;
-        if (size > MAX_AUDIO) end(new Error('it said too much'));
+        if (size > MAX_AUDIO) end(said('they said too much'));
         else audio.push(data.subarray(head));
       });
     });
@@ -143,5 +144,8 @@ function query(): string {
   return new URLSearchParams({ TrustedClientToken: CLIENT, 'Sec-MS-GEC': hash, 'Sec-MS-GEC-Version': VERSION }).toString();
 }
 
-const failed = (error: unknown): NeuralFailed =>
-  new NeuralFailed(`the voices of the network cannot be had: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+const said = (what: string): NeuralFailed => new NeuralFailed(`the voices of the network cannot be had: ${what}`);
+
+/** What Node says of a connection (`getaddrinfo ENOTFOUND …`) is not for people. */
+const failed = (cause: unknown): NeuralFailed =>
+  cause instanceof NeuralFailed ? cause : new NeuralFailed('the voices of the network cannot be reached from here', { cause });

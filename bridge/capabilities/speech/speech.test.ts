@@ -132,6 +132,23 @@ verifies('tts/fallback', 'where nothing can speak, it says how to get it', async
   });
 });
 
+verifies('tts/fallback', 'why the network’s voices do not is told in words', async () => {
+  const spoken = (neural: NeuralVoices) => over({ neural, engines: [] }).call(speechPort, 'speech.speak', { text: 'Hello' });
+  for (const host of ['nowhere.invalid', 'localhost:1']) {
+    const gone = new NeuralVoices({ socket: `ws://${host}/edge/v1`, voices: `http://${host}/voices` });
+    await expect(spoken(gone), host).rejects.toMatchObject({
+      message: expect.stringMatching(/^Nothing here can speak: the voices of the network cannot be reached from here\. To have it, /),
+    });
+  }
+  for (const [behaviour, why] of [
+    ['refuses', 'HTTP 401'],
+    ['hangs up', 'they hung up before the end'],
+  ] as const) {
+    const { neural } = await service(behaviour);
+    await expect(spoken(neural)).rejects.toMatchObject({ message: expect.stringContaining(`cannot be had: ${why}. To have it, `) });
+  }
+});
+
 verifies('tts/voices', 'of the network and of the system', async () => {
   const { neural } = await service();
   standIn();
