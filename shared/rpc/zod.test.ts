@@ -22,6 +22,7 @@ it('says what is wrong in words that go behind a name', () => {
     [z.enum(['a', 'b']), 'c', 'must be one of "a", "b"'],
     [z.literal('a'), 'c', 'must be "a"'],
     [z.union([z.string(), z.array(z.string())]), 5, 'has none of the forms that it may have'],
+    [z.record(z.string().regex(/^a/, 'must begin with a'), z.number()), { b: 1 }, 'must begin with a'],
     [z.strictObject({}), { a: 1, b: 2 }, 'has what is not known: "a", "b"'],
     [z.strictObject({}), { ['a'.repeat(10_000)]: 1 }, `has what is not known: "${'a'.repeat(128)}…"`],
   ];

@@ -63,6 +63,8 @@ function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
         .slice(0, MOST_KEYS)
         .map((key) => JSON.stringify(cutShort(key)))
         .join(', ')}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message;
     case 'invalid_union':
       return 'has none of the forms that it may have';
     default:

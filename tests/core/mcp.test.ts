@@ -50,6 +50,18 @@ describe('a tool server that is a command', () => {
     expect(tools).toEqual(expect.arrayContaining(['mcp:files:read_text_file', 'mcp:memory:create_entities']));
   });
 
+  verifies('mcp/settings', 'a name that a tool server may not have is told as one', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    for (const name of ['my server', 'my__server', 'm'.repeat(41)])
+      await expect(client.call('config.patch', { patch: { tools: { mcpServers: { [name]: byHand() } } } })).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringMatching(
+          /^tools\.mcpServers\.m.*: is no name of a tool server, which has 40 of A-Z, a-z, 0-9, - and _ at most/,
+        ),
+      });
+  });
+
   verifies(
     'mcp/approved-command',
     'set by a call, it waits for a person; its exact command, environment and directory are approved',

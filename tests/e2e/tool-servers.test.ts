@@ -31,6 +31,10 @@ describe('tool servers in the app', () => {
     await section.getByText('There is no tool server yet.').waitFor();
     await section.getByRole('button', { name: 'Add a tool server' }).click();
     const form = page.getByRole('dialog', { name: 'Add a tool server' });
+    for (const name of ['my server', 'my__server']) {
+      await form.getByLabel('Name').fill(name);
+      await form.getByText('A name has only A–Z, a–z, 0–9, - and _, and no two _ side by side.').waitFor();
+    }
     await form.getByLabel('Name').fill('hand');
     const { command, args } = byHand();
     await form.getByLabel('Command or address').fill(`"${command}" ${args.map((arg) => `"${arg}"`).join(' ')}`);

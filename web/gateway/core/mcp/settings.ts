@@ -1,6 +1,7 @@
 import { placeOf } from '#shared/cut-short.ts';
 import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { TOOL_SERVER_NAME, TOOL_SERVER_NAME_LENGTH } from '#shared/tool-server-name.ts';
 
 /** Milliseconds that a tool server may take for an answer, where nothing else is set. */
 export const ANSWER_MS = 60_000;
@@ -8,7 +9,12 @@ export const ANSWER_MS = 60_000;
 const withoutNul = (text: string): boolean => !text.includes('\0');
 
 /** `__` parts the names that models see. */
-export const mcpServerName = z.string().regex(/^(?!.*__)[A-Za-z0-9_-]{1,40}$/, 'must match [A-Za-z0-9_-]{1,40}, without "__"');
+export const mcpServerName = z
+  .string()
+  .regex(
+    TOOL_SERVER_NAME,
+    `is no name of a tool server, which has ${TOOL_SERVER_NAME_LENGTH} of A-Z, a-z, 0-9, - and _ at most, and no "__"`,
+  );
 
 const common = {
   enabled: z.boolean().optional(),
