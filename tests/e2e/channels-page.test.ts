@@ -93,20 +93,30 @@ describe('channels in the app', () => {
       await page.goto(`${at.perch.url}/channels`);
       await page.getByRole('button', { name: 'Set up X…' }).click();
       const form = page.getByRole('dialog', { name: 'Set up X' });
+      await form.getByLabel('Bearer token').fill('AAAA wrong');
+      await form.getByLabel('Account').fill('per@ch');
+      await form.getByText('More', { exact: true }).click();
+      await form.getByLabel('Address of the API').fill(x.url);
+      await form.getByRole('button', { name: 'Connect' }).click();
+      await form.getByRole('alert').getByText('“Account”: must be without the at-sign').waitFor();
+      await form.getByLabel('Account').fill('@perch');
+      await form.getByRole('button', { name: 'Connect' }).click();
+      const row = page.getByRole('list', { name: 'Channels', exact: true }).getByRole('listitem', { name: 'X', exact: true });
+      await row.getByText('“Bearer token” is no token').waitFor();
+      await row.getByRole('button', { name: 'Edit…' }).click();
       await form.getByLabel('Bearer token').fill('AAAA-wrong');
       await form.getByLabel('Account').fill('@perch');
       await form.getByText('More', { exact: true }).click();
       await form.getByLabel('Address of the API').fill(x.url);
       await shoot(page, 'x-form');
       await form.getByRole('button', { name: 'Connect' }).click();
-      const row = page.getByRole('list', { name: 'Channels', exact: true }).getByRole('listitem', { name: 'X', exact: true });
       await row.getByText('does not work').waitFor();
       await row.getByText('Unauthorized').waitFor();
       await shoot(page, 'x-wrong');
 
       // Without the app's id at X nobody can be asked.
       await row.getByRole('button', { name: 'Authorize…' }).click();
-      await row.getByRole('alert').getByText('clientId').waitFor();
+      await row.getByRole('alert').getByText('“Client id” is missing').waitFor();
 
       await row.getByRole('button', { name: 'Edit…' }).click();
       await until(async () => (await form.getByLabel('Account').inputValue()) === 'perch', 'what is set');

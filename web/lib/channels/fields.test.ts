@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type ChannelSetting, fieldOf, shownOf, storedOf } from './fields.ts';
+import { byLabels, type ChannelSetting, fieldOf, shownOf, storedOf } from './fields.ts';
 
 const setting = (name: string, secret = false): ChannelSetting => ({ name, secret, required: false, meaning: '' });
 
@@ -32,4 +32,12 @@ it('says in the app’s words what a setting is, and in the gateway’s where it
   const meaning = 'Who may write; an empty list allows everyone';
   expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('An empty list allows everyone.');
   expect(fieldOf({ ...setting('guilds'), meaning: 'Servers that it answers on' }).hint).toBe('Servers that it answers on.');
+});
+
+it('calls a setting as its field is called', () => {
+  expect(byLabels('channels.x.bearerToken is no token')).toBe('“Bearer token” is no token');
+  expect(byLabels('could not set it up: channels.x.socialUsername: must be without the at-sign')).toBe(
+    'could not set it up: “Account”: must be without the at-sign',
+  );
+  expect(byLabels('set channels.x, or channels.telegram.constructor')).toBe('set channels.x, or channels.telegram.constructor');
 });

@@ -48,6 +48,13 @@ export function fieldOf({ name, meaning }: ChannelSetting): Field {
   return known ? { ...known, label: known.label(), hint: known.hint?.() ?? '' } : { label: name, hint: `${meaning}.`, kind: 'text' };
 }
 
+/** What the gateway says of a channel, with its settings (`channels.x.bearerToken`) called as their fields are. */
+export const byLabels = (sentence: string): string =>
+  sentence.replaceAll(/\bchannels\.[\w-]+\.(\w+)/g, (path, name: string) => {
+    const known = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    return known ? `“${known.label()}”` : path;
+  });
+
 export type FieldValue = string | boolean | number | null;
 
 /** What a form shows at first; of secrets nothing. */
