@@ -112,6 +112,41 @@ describe('usage in the app', () => {
     await page.close();
   });
 
+  verifies(
+    'usage.app/charts',
+    'on a Japanese phone no line of the totals ends within a word, or before the number that it leads to',
+    async () => {
+      const page = await at.browser.page(`${at.perch.url}/usage`);
+      await connected(page, LINKED);
+      await page.evaluate(() => localStorage.setItem('perch.locale', 'ja'));
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.reload();
+      const totals = page.locator('dl[aria-label="合計"]');
+      await totals.getByText('呼び出しのあったもの').waitFor();
+      const lines = await totals.locator('dd.more').evaluateAll((all) =>
+        all.map((each) => {
+          const text = each.firstChild;
+          const range = document.createRange();
+          const heights = Array.from(each.textContent, (_, at) => {
+            if (text) range.setStart(text, at);
+            if (text) range.setEnd(text, at + 1);
+            return range.getBoundingClientRect().top;
+          });
+          return Array.from(each.textContent, (letter, at) => (at > 0 && heights[at] !== heights[at - 1] ? `|${letter}` : letter)).join('');
+        }),
+      );
+      expect(lines).toEqual([
+        expect.stringMatching(/^入力[\d,]+、\|?出力[\d,]+$/),
+        '推定',
+        'モデルの呼び出し',
+        expect.stringMatching(/^呼び出しの\|?あった\|?もの$/),
+      ]);
+      expect(lines.join()).toContain('|');
+      await page.evaluate(() => localStorage.removeItem('perch.locale'));
+      await page.close();
+    },
+  );
+
   verifies('usage.app/csv', 'the file has what is shown', async () => {
     const page = await at.browser.page(`${at.perch.url}/usage`);
     await connected(page, LINKED);
