@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
+import type { RpcError } from '#shared/rpc/errors.ts';
 import { verifies } from '../requirements.ts';
 import { script, testGateway } from '../support/gateway.ts';
 
@@ -152,7 +153,13 @@ describe('sessions that travel', () => {
     ];
     for (const [content, message] of wrong) {
       const failed = client.call('sessions.import', { content });
-      await expect(failed, content).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringMatching(message) });
+      const { message: said, extra } = await failed.then(
+        () => expect.unreachable(content),
+        (error: RpcError) => error,
+      );
+      expect(said, content).toMatch(message);
+      const [, line] = /line (\d+):/.exec(said) ?? [];
+      expect(extra.details?.['line'], content).toBe(line && Number(line));
     }
     await expect(client.call('sessions.import', { content: line('a', null), agentId: 'none' })).rejects.toMatchObject({
       code: 'NOT_FOUND',

@@ -174,6 +174,9 @@ describe('chats in order', () => {
     await page.getByText('cut.json was not brought in: it is no JSON').waitFor();
     await page.getByText('<img src=x onerror=alert(1)>.json was not brought in').waitFor();
     await shoot(page, 'import');
+    // What the gateway does not read is said in the words of the page, too.
+    await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));
+    await page.getByText('cut was not brought in: line 2 of it is no message of a chat').waitFor();
     await give(file('conversations.json', json));
     await page.getByText('2 chats there already.').waitFor();
     await page.getByRole('button', { name: 'Close', exact: true }).last().click();

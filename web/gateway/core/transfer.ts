@@ -41,13 +41,16 @@ function fenced(text: string, language: string): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** Reads an export. Throws `INVALID_PARAMS` with the number of the first line that is none, or that is below a message which is not there. */
+/**
+ * Reads an export. Throws `INVALID_PARAMS` with the number of the first line that is none, or that is below a message which is not there, in its
+ * details too.
+ */
 export function readJsonLines(text: string): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
   const lines = new Map<string, number>();
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const wrong = (why: string): RpcError => new RpcError('INVALID_PARAMS', `content: line ${index + 1}: ${why}`);
+    const wrong = (why: string): RpcError => wrongLine(index + 1, why);
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -62,12 +65,13 @@ export function readJsonLines(text: string): HistoryMessage[] {
   }
   if (messages.length === 0) throw new RpcError('INVALID_PARAMS', 'content: has no message');
   for (const { id, parentId } of messages) {
-    if (parentId != null && !lines.has(parentId)) {
-      throw new RpcError('INVALID_PARAMS', `content: line ${lines.get(id)}: the message above it is not there`);
-    }
+    if (parentId != null && !lines.has(parentId)) throw wrongLine(lines.get(id), 'the message above it is not there');
   }
   return messages;
 }
+
+const wrongLine = (line: number | undefined, why: string): RpcError =>
+  new RpcError('INVALID_PARAMS', `content: line ${line}: ${why}`, { details: { line } });
 
 /** The same messages under new ids, in another session. Throws `INVALID_PARAMS` where they go round in a circle. */
 export function copied(messages: readonly HistoryMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {

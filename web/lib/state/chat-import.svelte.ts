@@ -4,6 +4,7 @@ import { problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { cut, jsonLines, tagsOf } from '#lib/chat/import/imported-chat.ts';
+import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { sessions } from './sessions.svelte.ts';
 
@@ -64,7 +65,12 @@ export class ChatImport {
         if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
         else {
           const title = each.kind === 'perch' ? each.title : each.chat.title;
-          this.problems.push(problemOf(error, m.sessions_doing_import_chat({ title })).message);
+          const line = wrongLineOf(error);
+          this.problems.push(
+            line === undefined
+              ? problemOf(error, m.sessions_doing_import_chat({ title })).message
+              : m.sessions_import_not({ file: title, why: m.sessions_import_wrong_line({ line: number(line) }) }),
+          );
         }
       }
       this.done++;
@@ -90,6 +96,12 @@ export class ChatImport {
     if (chat.pinned) await gateway.call('sessions.pin', { path, pinned: true });
     if (chat.archived) await gateway.call('sessions.archive', { path, archived: true });
   }
+}
+
+/** Which line of a file the gateway could not read. */
+function wrongLineOf(error: unknown): number | undefined {
+  const line = error instanceof RpcError ? error.extra.details?.['line'] : undefined;
+  return typeof line === 'number' ? line : undefined;
 }
 
 const titled = (title: string): { title?: string } => (canBeSeen(title) ? { title: cut(title, TITLE_CHARS) } : {});
