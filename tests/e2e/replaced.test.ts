@@ -1,0 +1,48 @@
+import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { startTestBridge } from '../../bridge/server/tests/bridge.ts';
+import { verifies } from '../requirements.ts';
+import { launchBrowser } from './browser.ts';
+
+const BUILT = join(import.meta.dirname, '../../dist/app');
+
+verifies('app/update-asks', 'a part of a version that is gone: the page says so, and reloads into the one that is there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perch-replaced-'));
+  const appDir = join(folder, 'app');
+  cpSync(BUILT, appDir, { recursive: true });
+  // Without a service worker, as on a first visit: the page has only what it has loaded.
+  for (const end of ['', '.br', '.gz']) rmSync(join(appDir, `service-worker.js${end}`), { force: true });
+  try {
+    await using bridge = await startTestBridge({ appDir });
+    await using browser = await launchBrowser();
+    const page = await browser.page(bridge.url);
+    const composer = page.getByRole('textbox', { name: 'Message' });
+    await composer.waitFor();
+    const parts = join(appDir, '_app/immutable');
+    renameSync(parts, join(folder, 'gone'));
+    const shortcuts = (): Promise<void> => page.keyboard.press('Control+/');
+    const asked = page.getByText('A new version is ready.');
+    // Where it is still the same version something else is wrong, and a reload would not help.
+    await shortcuts();
+    await page.getByText('This part of the app could not be loaded.').waitFor();
+    expect(await asked.count()).toBe(0);
+    await shortcuts();
+
+    for (const end of ['.br', '.gz']) rmSync(join(appDir, `_app/version.json${end}`), { force: true });
+    writeFileSync(join(appDir, '_app/version.json'), '{"version":"next"}');
+    await shortcuts();
+    await asked.waitFor();
+    cpSync(BUILT, appDir, { recursive: true });
+    await page.evaluate(() => Object.assign(window, { before: true }));
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.waitForFunction(() => !('before' in window));
+    await composer.waitFor();
+    await shortcuts();
+    await page.getByRole('dialog').waitFor();
+    expect(await asked.count()).toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  }
+});
