@@ -13,5 +13,17 @@ test.each([
     'Safari 26 on macOS',
   ],
   ['Mozilla/5.0 (Android 16; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0', 'Firefox 145 on Android'],
+  [
+    'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Mobile Safari/537.36 EdgA/156.0.0.0',
+    'Edge 156 on Android',
+  ],
+  [
+    'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/30.0 Chrome/140.0.0.0 Mobile Safari/537.36',
+    'Samsung Internet 30 on Android',
+  ],
+  ...['CriOS/156.0.8078.10', 'FxiOS/145.0', 'EdgiOS/156.0.3400.10 Version/18.0'].map((named, at): [string, string] => [
+    `Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) ${named} Mobile/15E148 Safari/604.1`,
+    `${['Chrome 156', 'Firefox 145', 'Edge 156'][at]} on iOS`,
+  ]),
   ['something else', 'A browser'],
 ])('%s', (userAgent, name) => expect(hostName({ userAgent })).toBe(name));

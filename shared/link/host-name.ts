@@ -1,8 +1,9 @@
 const BROWSERS: [name: string, token: RegExp][] = [
-  ['Edge', /Edg\/(\d+)/],
+  ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
   ['Opera', /OPR\/(\d+)/],
-  ['Firefox', /Firefox\/(\d+)/],
-  ['Chrome', /Chrome\/(\d+)/],
+  ['Samsung Internet', /SamsungBrowser\/(\d+)/],
+  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
+  ['Chrome', /(?:Chrome|CriOS)\/(\d+)/],
   ['Safari', /Version\/(\d+).*Safari/],
 ];
 const SYSTEMS: [name: string, token: RegExp][] = [
