@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { GatewayClient } from '#shared/client/client.ts';
+import { GatewayClient } from '#shared/client/client.ts';
 import type { EventFrame } from '#shared/rpc/frames.ts';
 import { verifies } from '../requirements.ts';
 import { script, until } from '../support/gateway.ts';
@@ -96,6 +96,24 @@ describe('two hosts', () => {
       expect((await two.vault.sessions.get('main/main'))?.messageCount).toBe(3);
     },
   );
+
+  verifies('idempotency/hosts', 'what a page sent over the bridge is known when it asks again at its browser’s own host', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host({ model: script(['half', { wait: new Promise(() => {}) }]) });
+    await using two = await hosts.host({ model: script(['whole']) });
+    const bridged = await GatewayClient.connect(one.link({ principal: 'app:credential' }), { params: { clientName: 'app' } });
+    const own = await GatewayClient.connect(two.link({ principal: 'app:local' }), { params: { clientName: 'app' } });
+    const params = { message: 'once', idempotencyKey: 'k1' };
+    bridged.call('chat.send', params).catch(() => {});
+    await until(() => one.calls.length > 0);
+    await one.synced();
+    await two.synced();
+    one.crash();
+    await until(() => one.replicator.state().state === 'away');
+    hosts.serve(two);
+    await own.call('chat.send', params);
+    expect(await contentsOf(own)).toEqual(['once', 'whole']);
+  });
 
   verifies('idempotency/hosts', 'a repeat does not get the answer to what was asked later', async () => {
     const hosts = new TestHosts();

@@ -29,9 +29,12 @@ export async function once(
   return { completed: true, sessionId, runId: reply.runId, messageId: reply.id, usage: reply.usage };
 }
 
+/** Whose an idempotency key is: a page that goes over from the bridge to its browser's own host is called otherwise there, and asks for the same. */
+export const senderOf = (principal: string): string => (principal.startsWith('app:') ? 'app' : principal);
+
 /** The id of the message that a call with an idempotency key stores in a session. */
 export const messageIdOf = async (principal: string, key: string, idempotencyKey: string): Promise<string> =>
-  (await sha256(JSON.stringify([principal, key, idempotencyKey]))).slice(0, 32);
+  (await sha256(JSON.stringify([senderOf(principal), key, idempotencyKey]))).slice(0, 32);
 
 /** The whole reply to a message of the branch: what is said last before somebody asks again. */
 export function answerTo(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {

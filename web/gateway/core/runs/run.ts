@@ -14,6 +14,7 @@ import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import type { Share } from './generate.ts';
 import { LeftMessages } from './left-messages.ts';
+import { senderOf } from './once.ts';
 import { isRefusal } from './refusal.ts';
 import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
@@ -76,9 +77,14 @@ export class Run {
     this.#abort.abort(reason);
   }
 
-  /** Whether that principal has asked for it, and, where it is given, by the call with this key. */
-  isOf(principal: string, idempotencyKey = this.#request.idempotencyKey): boolean {
-    return this.#request.principal === principal && this.#request.idempotencyKey === idempotencyKey;
+  /** Whether that principal has asked for it. */
+  isOf(principal: string): boolean {
+    return this.#request.principal === principal;
+  }
+
+  /** Whether it is of the call that had this key. */
+  isBy(sender: string, idempotencyKey: string): boolean {
+    return senderOf(this.#request.principal) === sender && this.#request.idempotencyKey === idempotencyKey;
   }
 
   /** For the message that steers: what is merely written ends where it is, tools end first. */

@@ -6,7 +6,7 @@ import { newSession } from '../sessions.ts';
 import { readAttachments } from './attachments.ts';
 import type { Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { Lanes } from './lanes.ts';
-import { once } from './once.ts';
+import { once, senderOf } from './once.ts';
 import { Run } from './run.ts';
 import { sanitize } from './sanitize.ts';
 
@@ -128,7 +128,7 @@ export class Runs {
 
   /** Takes a message that waits in line back, by the key that its caller gave it; nothing of it is kept. The runs' ids. */
   takeBack(key: string, principal: string, idempotencyKey: string): string[] {
-    const waiting = this.#lanes.all(key).filter((run) => run.isOf(principal, idempotencyKey));
+    const waiting = this.#lanes.all(key).filter((run) => run.isBy(senderOf(principal), idempotencyKey));
     const reason = new RpcError('ABORTED', 'The message was taken back before its turn came', { details: { reason: 'taken_back' } });
     return waiting.filter((run) => this.#lanes.leave(key, run, reason)).map(({ id }) => id);
   }
