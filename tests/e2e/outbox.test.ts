@@ -1,8 +1,13 @@
 import type { Page } from 'playwright';
+import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
 import { launchBrowser } from './browser.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
 import { startPerch } from './harness.ts';
 import { holdBack } from './hold-back.ts';
+import { connectOutside } from './outside.ts';
+import { putRows } from './put-rows.ts';
 
 /** Keeps the page's own store busy from now on, so that what it is asked waits in line; the result lets go. */
 async function occupy(page: Page): Promise<() => Promise<void>> {
@@ -47,4 +52,49 @@ verifies('app/outbox', 'a message written before the gateway is there, while the
   await gateway.letGo();
   await page.getByRole('article', { name: 'Reply' }).first().waitFor();
   await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').first().waitFor();
+});
+
+/** How many messages this browser keeps for the gateway. */
+const waiting = (page: Page): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const opening = indexedDB.open('perch-page');
+        opening.onerror = () => reject(new Error('the store cannot be opened'));
+        opening.onsuccess = () => {
+          const count = opening.result.transaction('outbox').objectStore('outbox').count();
+          count.onsuccess = () => {
+            opening.result.close();
+            resolve(count.result);
+          };
+        };
+      }),
+  );
+
+verifies('app/outbox', 'a message that the gateway has is found there, however large, and not sent again', async () => {
+  await using perch = await startPerch({ host: 'tab' });
+  await using browser = await launchBrowser();
+  const page = await linkedPage(browser, perch);
+  using before = await connectOutside(perch);
+  const message = 'What can you do? '.repeat(25_000);
+  const picture = { id: 'f', filename: 'a.png', mimeType: 'image/png', size: 150_000, content: 'A'.repeat(200_000) };
+  const files = { text: [], picture: [picture] };
+  const words = { text: message, picture: 'What is this?' };
+  await before.client.call('chat.send', { sessionId: 'text', message: words.text });
+  const { filename, mimeType, content } = picture;
+  await before.client.call('chat.send', { sessionId: 'picture', message: words.picture, attachments: [{ filename, mimeType, content }] });
+  const rows = (['text', 'picture'] as const).map((sessionId) => ({
+    ...{ id: sessionId, agentId: 'main', sessionId, message: words[sessionId], files: files[sessionId], model: null },
+    ...{ createdAt: Date.now() - 60_000, place: 1, steer: false, failure: null, tried: true },
+  }));
+  // Its answer was lost with the connection: the page has handed it over, and does not know that it is stored.
+  await putRows(page, 'outbox', rows);
+  await page.reload();
+  await connected(page, LINKED);
+  await until(async () => (await waiting(page)) === 0, 'nothing to wait for the gateway');
+  using outside = await connectOutside(perch);
+  for (const { sessionId } of rows) {
+    const { messages } = await outside.client.call('chat.history', { sessionId });
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  }
 });

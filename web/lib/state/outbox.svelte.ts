@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { asStored } from '#lib/chat/branch.ts';
-import { textOf } from '#lib/chat/shown-files.ts';
+import { shownText } from '#lib/chat/shown-files.ts';
 import { named } from '#lib/demo.ts';
 import { isLost, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
@@ -290,10 +290,13 @@ class Outbox {
     try {
       const { messages } = await gateway.call('chat.history', { agentId, sessionId, limit: 50 });
       const wanted = asStored(message);
-      return messages.some(
-        ({ role, content, timestamp }) =>
-          role === 'user' && timestamp >= createdAt - CLOCK_SLACK_MS && asStored(textOf(content)) === wanted,
-      );
+      for (const one of messages) {
+        if (one.role !== 'user' || one.timestamp < createdAt - CLOCK_SLACK_MS) continue;
+        const ids = { agentId, sessionId, messageId: one.id };
+        const text = one.leftOut?.text ? (await gateway.call('chat.text', ids)).text : shownText(one);
+        if (asStored(text) === wanted) return true;
+      }
+      return false;
     } catch {
       // The idempotency key still keeps a second try from making a second message.
       return false;
