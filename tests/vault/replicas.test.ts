@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { sessionKey, VaultReadOnly } from '../../web/gateway/core/vault.ts';
 import { steps } from '../../web/gateway/storage/migrations.ts';
-import { answer, ask, contentOf, KEY, newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
+import { answer, ask, contentOf, dump, KEY, newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
 import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
 import { RpcError } from '../../shared/rpc/errors.ts';
 import { verifies } from '../requirements.ts';
@@ -59,38 +59,65 @@ verifies(
   },
 );
 
-verifies('vault.sync/converges', 'what the journal took, and the browser could then not store, comes back from there', async () => {
+for (const [what, cut] of [
+  ['is taken back there', false],
+  ['comes back from there where the line is cut', true],
+] as const) {
+  verifies(['vault.sync/converges', 'storage/quota'], `what the journal took, and the browser could then not store, ${what}`, async () => {
+    const journal = new MemoryJournal();
+    const [host, other] = [await TestReplica.open('host'), await TestReplica.open('other')];
+    await host.join(journal);
+    await other.join(journal);
+    const before = await ask(host.vault, 'm-1');
+    await host.synced(journal);
+    const stored = await dump(host.name);
+    const { sync } = host.vault;
+    const send = sync.outlet;
+    const begun: IDBTransaction[] = [];
+    const { transaction } = IDBDatabase.prototype;
+    using _ = vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, ...args) {
+      const tx = transaction.apply(this, args);
+      begun.push(tx);
+      return tx;
+    });
+    sync.outlet = async (records) => {
+      const sent = send?.(records);
+      begun.at(-1)?.abort();
+      if (cut) await until(() => journal.rows.has('messages/m-2'));
+      if (cut) host.cut();
+      await sent;
+    };
+    await expect(ask(host.vault, 'm-2', before)).rejects.toThrow();
+    sync.outlet = send;
+    expect(await host.vault.messages.get('m-2')).toBeUndefined();
+    expect(await dump(host.name)).toMatchObject({ messages: stored.messages, sessions: stored.sessions, runs: stored.runs });
+    if (cut) host.attach(journal);
+    else expect(host.replicator.state().problem).toMatch(/could not be stored/);
+    await ask(host.vault, 'm-3', before);
+    host.clock.advance(1_000);
+    await host.synced(journal);
+    await other.synced(journal);
+    expect(await host.vault.messages.get('m-2')).toEqual(cut ? expect.objectContaining({ id: 'm-2' }) : undefined);
+    expect(await host.vault.messages.get('m-3')).toBeDefined();
+    expect(await host.content()).toEqual(await other.content());
+    expect(await copiesOf(other.vault)).toEqual([]);
+  });
+}
+
+verifies('vault.sync/follows', 'of what is gone elsewhere and was never here nothing is told', async () => {
   const journal = new MemoryJournal();
   const [host, other] = [await TestReplica.open('host'), await TestReplica.open('other')];
   await host.join(journal);
-  await other.join(journal);
-  const before = await ask(host.vault, 'm-1');
-  const { sync } = host.vault;
-  const send = sync.outlet;
-  const begun: IDBTransaction[] = [];
-  const { transaction } = IDBDatabase.prototype;
-  using _ = vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, ...args) {
-    const tx = transaction.apply(this, args);
-    begun.push(tx);
-    return tx;
-  });
-  sync.outlet = async (records) => {
-    const sent = send?.(records);
-    begun.at(-1)?.abort();
-    await sent;
-  };
-  await expect(ask(host.vault, 'm-2', before)).rejects.toThrow();
-  sync.outlet = send;
-  expect(await host.vault.messages.get('m-2')).toBeUndefined();
-  await until(() => host.replicator.state().state === 'failing');
-  expect(host.replicator.state().problem).toMatch(/could not be stored/);
-  await ask(host.vault, 'm-3', before);
-  expect(host.replicator.state().pending).toBeGreaterThan(0);
-  host.clock.advance(1_000);
+  await ask(host.vault, 'm-1');
+  await host.vault.sessions.remove(KEY);
+  await host.vault.memories.add({ id: 'n', text: 'x', category: 'fact', createdAt: 1 });
   await host.synced(journal);
-  await other.synced(journal);
-  expect(await host.vault.messages.get('m-2')).toBeDefined();
-  expect(await host.content()).toEqual(await other.content());
+  await other.vault.memories.add({ id: 'o', text: 'y', category: 'fact', createdAt: 1 });
+  const told: string[] = [];
+  other.vault.onforeign((changes) => void told.push(...changes.map(({ store, key }) => `${store}/${key}`)));
+  await other.join(journal);
+  expect(await other.content()).toEqual(await host.synced(journal).then(() => host.content()));
+  expect(told).toEqual(['runs/run-m-1', 'memories/n']);
 });
 
 verifies('vault.sync/acknowledged', 'a write waits for the journal while there is one, and counts as not yet on disk without', async () => {

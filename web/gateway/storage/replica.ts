@@ -44,8 +44,8 @@ export class Replica implements ChangeSink {
   outlet: ((records: SyncRecord[]) => Promise<void>) | undefined;
   /** The browser cleared the data: everything must be read anew. */
   oncleared: () => void = () => {};
-  /** Something that the outlet was given is not here. */
-  onundone: () => void = () => {};
+  /** Something that the outlet was given is not here; `before`: what stands here in its place. Never rejects. */
+  onundone: (before: () => Promise<SyncRecord[]>) => Promise<void> = () => Promise.resolve();
   pushed: string;
   readonly #deps: ReplicaDeps;
   readonly #listeners = new Set<(changes: readonly ForeignChange[]) => void>();
@@ -75,8 +75,21 @@ export class Replica implements ChangeSink {
     return this.outlet?.(changes.flatMap(({ row, value }) => toRecord(row, value, this.#vaultKeyId) ?? [])) ?? Promise.resolve();
   }
 
-  undone(): void {
-    this.onundone();
+  undone(changes: readonly Change[]): Promise<void> {
+    return this.onundone(() => this.#before(changes));
+  }
+
+  /** What stands here in the place of changes that could not be committed, as changes behind them. Nothing where the browser has cleared the data: it says nothing of what was there. */
+  async #before(changes: readonly Change[]): Promise<SyncRecord[]> {
+    return this.#deps.transactions.read([...VAULT, 'keys', 'local'], async (tx) => {
+      if (!(await tx.objectStore('local').get('position'))) return [];
+      const values = await Promise.all(changes.map(({ row }) => readValue(tx, row.store, row.key)));
+      // Within the transaction: what is written here from now on has later ones.
+      const clock = this.#deps.readings.tick();
+      return changes.flatMap(
+        ({ row: { deleted: _, ...row } }, index) => toRecord({ ...row, clock }, values[index], this.#vaultKeyId) ?? [],
+      );
+    });
   }
 
   onforeign(listener: (changes: readonly ForeignChange[]) => void): () => void {

@@ -40,8 +40,8 @@ export interface ChangeSink {
   readonly refusal: VaultReadOnly | undefined;
   /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
   changed(changes: readonly Change[]): Promise<void>;
-  /** What was given to `changed` could not be committed here. */
-  undone(): void;
+  /** What was given to `changed` could not be committed here. Resolves when it is taken back elsewhere, or cannot be now; never rejects. */
+  undone(changes: readonly Change[]): Promise<void>;
 }
 
 /** What a transaction has changed of what others keep in memory. */
@@ -129,9 +129,10 @@ export class Transactions {
     if (stores.has('messages')) stores.add('searchPending');
     let committed: Committed | undefined;
     let elsewhere: Promise<void> | undefined;
+    let changes: Change[] = [];
     const body = async (tx: WriteTransaction): Promise<unknown[]> => {
       const done: unknown[] = [];
-      const changes: Change[] = [];
+      changes = [];
       const sessions = new Map<string, SessionRecord | undefined>();
       for (const write of writes) {
         const notes = new ChangeNotes(tx, this.#options.clock, sink?.pushed ?? '');
@@ -149,7 +150,8 @@ export class Transactions {
       if (committed) this.oncommitted(committed);
       return { values, elsewhere: elsewhere ?? Promise.resolve() };
     } catch (error) {
-      if (elsewhere) sink?.undone();
+      // Whoever is told that it failed may count on it: nothing of it comes back from elsewhere.
+      if (elsewhere) await sink?.undone(changes);
       throw error;
     }
   }

@@ -67,7 +67,7 @@ export class Replicator implements SyncPort {
     this.#replica = options.replica;
     this.#replica.outlet = (records) => this.#outlet(records);
     this.#replica.oncleared = () => this.#cleared();
-    this.#replica.onundone = () => void this.#undone().catch(options.onfault);
+    this.#replica.onundone = (before) => this.#undone(before).catch(options.onfault);
   }
 
   state(): SyncState {
@@ -297,14 +297,22 @@ export class Replicator implements SyncPort {
     this.#fail(this.#exchange, new Error(CLEARED));
   }
 
-  /** The journal may have what is not here. What it gave this host itself, it gives again to one that reads from the start. */
-  async #undone(): Promise<void> {
+  /** The journal may have what is not here: it is taken back there, with `before`. Where it cannot be, it comes back: what this host gave, it is given again where it reads from the start. */
+  async #undone(before: () => Promise<SyncRecord[]>): Promise<void> {
     const exchange = this.#exchange;
+    if (exchange?.live) await this.#takeBack(exchange, before).catch(this.#options.onfault);
     this.#outbox.clear();
     if (exchange) this.#fail(exchange, new Error(UNDONE));
     await this.#replica.keepPosition(null);
     this.#outbox.mark(await this.#replica.pending());
     this.#tell({});
+  }
+
+  async #takeBack(exchange: Exchange, before: () => Promise<SyncRecord[]>): Promise<void> {
+    // Behind what it takes back.
+    await Promise.all(this.#pushes);
+    const records = exchange.live ? await before() : [];
+    if (records.length > 0) await this.#push(exchange, records);
   }
 
   #tell(change: Partial<SyncState>): void {
