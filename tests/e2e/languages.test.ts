@@ -77,6 +77,13 @@ describe('languages', () => {
     await choose(page, 'en', 'ar');
     await page.getByRole('heading', { name: said('ar', 'pages/settings', 'settings_appearance') }).waitFor();
     expect(await spoken(page)).toBe('ar rtl');
+    // Its words stand where what is written will.
+    const search = page.getByRole('textbox', { name: said('ar', 'pages/settings', 'settings_search') });
+    const direction = (): Promise<string> => search.evaluate((field) => getComputedStyle(field).direction);
+    expect(await direction()).toBe('rtl');
+    await search.fill('sails');
+    expect(await direction()).toBe('ltr');
+    await search.fill('');
     await shoot(page, 'ar-settings');
     await page.goto(at.perch.url);
     await field(page, 'ar').waitFor();
