@@ -75,6 +75,7 @@ verifies('app/outbox', 'a message that the gateway has is found there, however l
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
   const page = await linkedPage(browser, perch);
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
   using before = await connectOutside(perch);
   const message = 'What can you do? '.repeat(25_000);
   const picture = { id: 'f', filename: 'a.png', mimeType: 'image/png', size: 150_000, content: 'A'.repeat(200_000) };
@@ -91,6 +92,7 @@ verifies('app/outbox', 'a message that the gateway has is found there, however l
   await putRows(page, 'outbox', rows);
   await page.reload();
   await connected(page, LINKED);
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
   await until(async () => (await waiting(page)) === 0, 'nothing to wait for the gateway');
   using outside = await connectOutside(perch);
   for (const { sessionId } of rows) {

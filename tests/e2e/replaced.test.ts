@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -21,6 +21,11 @@ verifies('app/update-asks', 'a part of a version that is gone: the page says so,
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.waitFor();
     const parts = join(appDir, '_app/immutable');
+    const listens = (name: string): boolean =>
+      /addEventListener\(.vite:preloadError/.test(readFileSync(join(parts, 'chunks', name), 'utf8'));
+    const [listener = ''] = readdirSync(join(parts, 'chunks')).filter((name) => name.endsWith('.js') && listens(name));
+    const isLoaded = (name: string): boolean => performance.getEntriesByType('resource').some((entry) => entry.name.endsWith(name));
+    await page.waitForFunction(isLoaded, `/${listener}`);
     renameSync(parts, join(folder, 'gone'));
     const shortcuts = (): Promise<void> => page.keyboard.press('Control+/');
     const asked = page.getByText('A new version is ready.');

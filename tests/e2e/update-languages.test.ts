@@ -76,7 +76,7 @@ verifies(
       rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });
       cpSync(next, appDir, { recursive: true });
       await page.reload();
-      const asked = page.getByText(word('web/words/frame/shell/fr.json', 'shell_update_ready'));
+      const asked = page.getByText(word('web/words/later/shell/fr.json', 'shell_update_ready'));
       await asked.waitFor();
 
       await stop();
@@ -84,7 +84,7 @@ verifies(
       await page.reload();
       await heading(page, before).waitFor();
       await asked.waitFor();
-      await page.getByRole('button', { name: word('web/words/frame/shell/fr.json', 'shell_update_reload') }).click();
+      await page.getByRole('button', { name: word('web/words/later/shell/fr.json', 'shell_update_reload') }).click();
       await heading(page, 'Allure').waitFor();
       expect(await page.evaluate(() => document.documentElement.lang)).toBe('fr');
     } finally {

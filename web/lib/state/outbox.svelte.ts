@@ -1,6 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { asStored } from '#lib/chat/branch.ts';
-import { shownText } from '#lib/chat/shown-files.ts';
 import { named } from '#lib/demo.ts';
 import { isLost, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
@@ -8,8 +7,6 @@ import { m } from '#lib/i18n/frame.ts';
 import { OutboxEntries, type OutboxEntry } from './outbox-entries.svelte.ts';
 import { asAttachment, type OutboxRecord } from './page-db.ts';
 
-/** How far the clocks of page and gateway may differ when a message is looked for in the history, milliseconds. */
-const CLOCK_SLACK_MS = 5_000;
 /** Kept with the message, in the language that it was said in. */
 const heldBack = (): NonNullable<OutboxRecord['failure']> => ({ message: m.chat_held(), code: 'ABORTED' });
 
@@ -286,17 +283,10 @@ class Outbox {
   }
 
   /** Whether an earlier try got through, though its answer did not. */
-  async #isStored({ agentId, sessionId, message, createdAt }: OutboxEntry): Promise<boolean> {
+  async #isStored(entry: OutboxEntry): Promise<boolean> {
     try {
-      const { messages } = await gateway.call('chat.history', { agentId, sessionId, limit: 50 });
-      const wanted = asStored(message);
-      for (const one of messages) {
-        if (one.role !== 'user' || one.timestamp < createdAt - CLOCK_SLACK_MS) continue;
-        const ids = { agentId, sessionId, messageId: one.id };
-        const text = one.leftOut?.text ? (await gateway.call('chat.text', ids)).text : shownText(one);
-        if (asStored(text) === wanted) return true;
-      }
-      return false;
+      const { isStored } = await import('./outbox-stored.ts');
+      return await isStored(entry);
     } catch {
       // The idempotency key still keeps a second try from making a second message.
       return false;

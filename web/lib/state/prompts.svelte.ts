@@ -55,7 +55,7 @@ class Prompts {
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
       this.#read = read;
-      this.list = [...read.values()].map(({ prompt }) => prompt).sort((a, b) => a.name.localeCompare(b.name));
+      this.list = [...read.values()].map(({ prompt }) => prompt).sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
       this.problem = null;
     } catch (error) {
       if (!isLost(error)) this.problem = problemOf(error, m.slash_doing_read_prompts());

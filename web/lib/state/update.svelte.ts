@@ -1,10 +1,11 @@
-import { updated } from '$app/state';
 import { BASE, named } from '#lib/demo.ts';
-import { m } from '#lib/i18n/frame.ts';
+import { loadWords } from '#lib/i18n/load.ts';
 import { locale } from '#lib/i18n/locale.ts';
+import { whenIdle } from '#lib/idle.ts';
 import { scriptURL } from '#lib/trusted.ts';
-import { toasts } from './toasts.svelte.ts';
 
+/** By then what is wanted later is loaded. */
+const LOAD_MS = 5_000;
 const LOOK_EVERY_MS = 30 * 60_000;
 /** How long a new version may take to come when it is asked for. */
 const FETCH_MS = 20_000;
@@ -24,6 +25,8 @@ export function holdUpdates(): () => void {
   return resolve;
 }
 
+const tellMissed = async (): Promise<void> => (await import('./missed-parts.ts')).tellMissedParts();
+
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class Update {
   /** A new version waits to be let in. */
@@ -33,10 +36,10 @@ class Update {
   /** It has been let in, but waits until nothing would be lost by it. */
   held = $state(false);
   #registration: ServiceWorkerRegistration | undefined;
-  #told = false;
 
   start(): void {
-    addEventListener('vite:preloadError', () => void this.#missed());
+    // Before it can be missed itself.
+    whenIdle(() => void loadWords('later').then(tellMissed), LOAD_MS);
     if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
     // Whichever tab accepted: all of them go on with the new version.
     let controlled = navigator.serviceWorker.controller !== null;
@@ -65,16 +68,6 @@ class Update {
     // Once it is let in, all tabs reload.
     if (this.ready) this.accept();
     else location.reload();
-  }
-
-  /** A part of the app did not come: where the app was replaced under this page it never will, nor would the part that asks otherwise. */
-  async #missed(): Promise<void> {
-    if (this.#told) return;
-    // Several may be missed at once.
-    this.#told = true;
-    this.#told = await updated.check();
-    if (!this.#told) return;
-    toasts.show(m.shell_update_ready(), { sticky: true, action: { label: m.shell_update_reload(), run: () => void this.reload() } });
   }
 
   /** Resolves when a new version is ready, or there is none. */

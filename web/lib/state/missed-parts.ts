@@ -1,0 +1,20 @@
+import { updated } from '$app/state';
+import { m } from '#lib/i18n/later.ts';
+import { toasts } from './toasts.svelte.ts';
+import { update } from './update.svelte.ts';
+
+let told = false;
+
+/** Tells, from now on, where a part of the app did not come since the app was replaced under this page: it never will, nor would the part that asks otherwise. */
+export function tellMissedParts(): void {
+  addEventListener('vite:preloadError', () => void look());
+}
+
+async function look(): Promise<void> {
+  if (told) return;
+  // Several may be missed at once.
+  told = true;
+  told = await updated.check();
+  if (!told) return;
+  toasts.show(m.shell_update_ready(), { sticky: true, action: { label: m.shell_update_reload(), run: () => void update.reload() } });
+}
