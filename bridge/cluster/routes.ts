@@ -95,7 +95,7 @@ export class Routes {
       });
       this.#dialled = { bridge, host };
       if (await host) this.#trouble = '';
-    }
+    } else this.#trouble = '';
     // Behind the new one, which takes over without a gap.
     for (const mux of earlier) if (hosts.has(mux)) this.#retire(mux);
   }

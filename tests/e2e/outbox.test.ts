@@ -7,6 +7,7 @@ import { connected, LINKED, linkedPage } from './connected.ts';
 import { startPerch } from './harness.ts';
 import { holdBack } from './hold-back.ts';
 import { connectOutside } from './outside.ts';
+import { outboxRows } from './outbox-rows.ts';
 import { putRows } from './put-rows.ts';
 
 /** Keeps the page's own store busy from now on, so that what it is asked waits in line; the result lets go. */
@@ -54,23 +55,6 @@ verifies('app/outbox', 'a message written before the gateway is there, while the
   await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').first().waitFor();
 });
 
-/** How many messages this browser keeps for the gateway. */
-const waiting = (page: Page): Promise<number> =>
-  page.evaluate(
-    () =>
-      new Promise<number>((resolve, reject) => {
-        const opening = indexedDB.open('perch-page');
-        opening.onerror = () => reject(new Error('the store cannot be opened'));
-        opening.onsuccess = () => {
-          const count = opening.result.transaction('outbox').objectStore('outbox').count();
-          count.onsuccess = () => {
-            opening.result.close();
-            resolve(count.result);
-          };
-        };
-      }),
-  );
-
 verifies('app/outbox', 'a message that the gateway has is found there, however large, and not sent again', async () => {
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();
@@ -93,7 +77,7 @@ verifies('app/outbox', 'a message that the gateway has is found there, however l
   await page.reload();
   await connected(page, LINKED);
   await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
-  await until(async () => (await waiting(page)) === 0, 'nothing to wait for the gateway');
+  await until(async () => (await outboxRows(page)).length === 0, 'nothing to wait for the gateway');
   using outside = await connectOutside(perch);
   for (const { sessionId } of rows) {
     const { messages } = await outside.client.call('chat.history', { sessionId });

@@ -4,6 +4,7 @@ import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
+import { outboxRows } from './outbox-rows.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -27,25 +28,7 @@ const act = (page: Page, text: string, action: string) =>
 
 /** Waits until a message is on its way to the gateway: what the page asks from then on comes behind it. */
 const handedOver = (page: Page, text: string): Promise<void> =>
-  until(
-    () =>
-      page.evaluate(
-        (message) =>
-          new Promise<boolean>((resolve, reject) => {
-            const opening = indexedDB.open('perch-page');
-            opening.onerror = () => reject(new Error('the store cannot be opened'));
-            opening.onsuccess = () => {
-              const all = opening.result.transaction('outbox').objectStore('outbox').getAll();
-              all.onsuccess = () => {
-                opening.result.close();
-                resolve((all.result as { message: string; tried: boolean }[]).some((kept) => kept.message === message && kept.tried));
-              };
-            };
-          }),
-        text,
-      ),
-    `“${text}” to be on its way`,
-  );
+  until(async () => (await outboxRows(page)).some(({ message, tried }) => message === text && tried), `“${text}” to be on its way`);
 
 /** What the person has said in the chat that is open, in order, as the gateway has it. */
 async function said(page: Page, at: ReturnType<typeof served>): Promise<string[]> {

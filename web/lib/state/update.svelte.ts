@@ -38,8 +38,14 @@ class Update {
   #registration: ServiceWorkerRegistration | undefined;
 
   start(): void {
-    // Before it can be missed itself.
-    whenIdle(() => void loadWords('later').then(tellMissed), LOAD_MS);
+    // Before it can be missed itself; where it is, parts say of themselves that they are not there.
+    whenIdle(
+      () =>
+        void loadWords('later')
+          .then(tellMissed)
+          .catch(() => {}),
+      LOAD_MS,
+    );
     if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
     // Whichever tab accepted: all of them go on with the new version.
     let controlled = navigator.serviceWorker.controller !== null;
