@@ -13,6 +13,7 @@ import {
 } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
+import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
@@ -24,8 +25,8 @@ export const CLUSTER_ORIGIN = 'cluster';
 
 /** Messages that are taken, and records that are sent, together. */
 const PAGE = 200;
-/** Messages on their way at once. */
-const WIDTH = 50;
+/** Messages that the server sends ahead: many of the largest would keep a narrow line full for so long that the server ends it. */
+const AHEAD = 100;
 /** How often one record is tried against others who write it at the same time. */
 const TRIES = 20;
 
@@ -75,7 +76,7 @@ export class Exchange {
     await look();
     const end = new AbortController();
     const ended = AbortSignal.any([signal, end.signal]);
-    const messages = await messagesFrom(cluster, state.marks.read + 1, { ahead: 2 * PAGE, signal: ended });
+    const messages = await messagesFrom(cluster, state.marks.read + 1, { ahead: AHEAD, signal: ended });
     if (signal.aborted) return;
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
@@ -128,11 +129,7 @@ export class Exchange {
       const { sent } = state.marks;
       if (!sent || sent.seq >= journal.head) return false;
       const { records, next, head } = await journal.pull(sent.seq, PAGE);
-      for (let at = 0; at < records.length; at += WIDTH) {
-        const outcomes = await Promise.allSettled(records.slice(at, at + WIDTH).map((record) => this.#put(record)));
-        const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-        if (failed) throw failed.reason;
-      }
+      await sendEach(records, (record) => this.#put(record));
       this.#deps.signal.throwIfAborted();
       state.note([], { sent: { ...sent, seq: next } });
       return next < head;

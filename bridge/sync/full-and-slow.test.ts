@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -86,6 +87,34 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
     },
     180_000,
   );
+
+  for (const direction of ['up', 'down'] as const)
+    verifies(
+      'vault.cluster/faults',
+      `a narrow way to it: what is large goes ${direction} it piece by piece, and the machine stays with the cluster all the while`,
+      async () => {
+        await using nats = await natsServer();
+        await using way = await tcpProxy(nats.port);
+        await using narrow = await machine(settings(`nats://127.0.0.1:${way.port}`));
+        await using wide = await machine(settings(nats.url));
+        for (const one of [narrow, wide]) await is(one, 'shared');
+        way.bytesPerSecond = 400_000;
+        const [from, to] = direction === 'up' ? [narrow, wide] : [wide, narrow];
+        const attachments = await Promise.all(
+          Array.from({ length: 6 }, async (_, at) => {
+            const bytes = randomBytes(200_000);
+            const hash = createHash('sha256').update(bytes).digest('hex');
+            await from.journal.putBlob(hash, bytes);
+            return version(`with-${at}`, 2000 + at, 'a', { blobs: [hash] });
+          }),
+        );
+        await from.journal.push([...versions(24, 'a', { payload: LARGE }), ...attachments], 'a');
+        await until(async () => (await to.contents()).length === 30, 'all of it', 90_000);
+        for (const { blobs = [] } of attachments) for (const hash of blobs) expect(await to.journal.getBlob(hash)).toHaveLength(200_000);
+        expect(narrow.lines).toEqual(['the vault is shared with the cluster']);
+      },
+      120_000,
+    );
 });
 
 if (hasNats && !canMount) test.skip('vault.cluster/faults: no file system of its own can be mounted here', () => {});

@@ -9,7 +9,12 @@ export interface TcpProxy extends AsyncDisposable {
   open(): void;
   /** Each piece is so late, in both directions. */
   delayMs: number;
+  /** No more than so much comes through, in each direction of each connection. */
+  bytesPerSecond: number;
 }
+
+/** Pieces (of up to 64 KiB) that wait in the proxy. */
+const MOST_WAITING = 64;
 
 export async function tcpProxy(to: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
@@ -33,14 +38,16 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
     let pieces = 0;
     let last = opened.promise;
     from.on('data', (data) => {
-      if (++pieces >= 64) from.pause();
+      if (++pieces >= MOST_WAITING) from.pause();
       const due = performance.now() + proxy.delayMs;
       last = last.then(async () => {
         const rest = due - performance.now();
         if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
         await opened.promise;
+        const width = proxy.bytesPerSecond;
+        if (width < Infinity) await new Promise((resolve) => setTimeout(resolve, (data.length / width) * 1000));
         if (!into.destroyed && !into.write(data)) await Promise.race([once(into, 'drain'), once(into, 'close')]).catch(() => {});
-        if (--pieces < 64) from.resume();
+        if (--pieces < MOST_WAITING) from.resume();
       });
     });
   }
@@ -48,6 +55,7 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     port: 0,
     delayMs: 0,
+    bytesPerSecond: Infinity,
     block() {
       // What waits already goes on waiting for the same.
       if (isOpen) opened = Promise.withResolvers();

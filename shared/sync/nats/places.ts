@@ -11,6 +11,7 @@ import {
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/nats-core';
 import { Objm, type ObjectStore } from '@nats-io/obj';
+import { bePatient } from './patience.ts';
 import { ClusterProblem, isWithoutJetStream } from './problems.ts';
 import type { VaultSeal } from './seal.ts';
 
@@ -61,6 +62,7 @@ export const streamsOf = (vault: string): Record<'records' | 'objects' | 'leases
 
 /** Makes of the vault's places what is not there, over a connection that stands. `replicas`: of a stream that is made. Rejects with the client's errors. */
 export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 'vault'>, replicas?: number): Promise<Places> {
+  bePatient(nc);
   try {
     const jsm = await jetstreamManager(nc, { timeout: CONNECT_MS });
     const stream = `PERCH_${vault}`;

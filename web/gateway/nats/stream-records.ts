@@ -3,11 +3,9 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { currentMessage, type Received, readMessage } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
+import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
 import { RecordWriter, type Written } from './record-writer.ts';
-
-/** Messages on their way at once. */
-const WIDTH = 50;
 
 /** This browser's copy of the vault, as far as the line asks it. */
 export interface LocalCopy {
@@ -91,16 +89,8 @@ export class StreamRecords {
 
   /** Resolves when the stream has them, or what wins over them. */
   async write(records: readonly SyncRecord[]): Promise<Written> {
-    const all: Written = { seqs: [], conflicts: 0 };
-    for (let at = 0; at < records.length; at += WIDTH) {
-      const outcomes = await Promise.allSettled(records.slice(at, at + WIDTH).map((record) => this.#writer.put(record)));
-      for (const outcome of outcomes) {
-        if (outcome.status === 'rejected') throw outcome.reason;
-        all.seqs.push(...outcome.value.seqs);
-        all.conflicts += outcome.value.conflicts;
-      }
-    }
-    return all;
+    const written = await sendEach(records, (record) => this.#writer.put(record));
+    return { seqs: written.flatMap(({ seqs }) => seqs), conflicts: written.reduce((sum, { conflicts }) => sum + conflicts, 0) };
   }
 
   async #open(messages: readonly Message[]): Promise<Received[]> {

@@ -1,0 +1,33 @@
+import { type NatsConnection, TimeoutError } from '@nats-io/nats-core';
+
+/** Behind what comes an answer is waited for so long at the most. */
+const MOST_MS = 60_000;
+
+/**
+ * Has the connection's requests wait longer than their time where the answer may be behind other things on a narrow line: until what the server had to send
+ * by then has come. Where nothing comes at all, or the answer is not among that, they fail with a `TimeoutError`, as ever.
+ */
+export function bePatient(nc: NatsConnection): void {
+  const request = nc.request.bind(nc);
+  nc.request = (subject, payload, options) => {
+    const { timeout = 1000 } = options ?? {};
+    return behind(nc, request(subject, payload, { ...options, timeout: Math.max(timeout, MOST_MS) }), timeout);
+  };
+}
+
+function behind<T>(nc: NatsConnection, answer: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new TimeoutError());
+    let before = nc.stats().inBytes;
+    let isCounted = false;
+    const timer = setInterval(() => {
+      const { inBytes } = nc.stats();
+      if (inBytes === before) return late();
+      before = inBytes;
+      // The server answers a ping behind everything that it had to send before.
+      if (!isCounted) nc.flush().then(late, late);
+      isCounted = true;
+    }, ms);
+    answer.then(resolve, reject).finally(() => clearInterval(timer));
+  });
+}

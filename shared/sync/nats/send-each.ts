@@ -1,0 +1,49 @@
+import type { SyncRecord } from '../record.ts';
+
+/** So many records are on their way at once, and so much: on a narrow line too each is to be acknowledged in time. */
+const MOST = { count: 200, chars: 256 * 1024 };
+/** Attachments, and records too large for a message, go out in pieces of so much. */
+const PIECE = 128 * 1024;
+
+/**
+ * Sends records, several at a time; resolves with what `send` gives for each. Once one has failed no other is begun, and it rejects when none is on its
+ * way any more.
+ */
+export function sendEach<R extends Pick<SyncRecord, 'payload' | 'blobs'>, T>(
+  records: readonly R[],
+  send: (record: R) => Promise<T>,
+): Promise<T[]> {
+  const sent = new Array<T>(records.length);
+  const { promise, resolve, reject } = Promise.withResolvers<T[]>();
+  let next = 0;
+  let count = 0;
+  let chars = 0;
+  let failure: { error: unknown } | undefined;
+  const fits = (size: number): boolean => count === 0 || (count < MOST.count && chars + size <= MOST.chars);
+  const go = (): void => {
+    for (let record = records[next]; record && !failure; record = records[next]) {
+      const size = sizeOf(record);
+      if (!fits(size)) return;
+      const at = next++;
+      count++;
+      chars += size;
+      const landed = (): void => {
+        count--;
+        chars -= size;
+        go();
+      };
+      send(record)
+        .then((result) => void (sent[at] = result))
+        .catch((error: unknown) => void (failure ??= { error }))
+        .then(landed);
+    }
+    if (count > 0) return;
+    if (failure) reject(failure.error);
+    else resolve(sent);
+  };
+  go();
+  return promise;
+}
+
+const sizeOf = ({ payload, blobs = [] }: Pick<SyncRecord, 'payload' | 'blobs'>): number =>
+  blobs.length > 0 ? PIECE : Math.min(PIECE, payload?.length ?? 0);
