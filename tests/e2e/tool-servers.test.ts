@@ -36,6 +36,14 @@ describe('tool servers in the app', () => {
       await form.getByText('A name has only A–Z, a–z, 0–9, - and _, and no two _ side by side.').waitFor();
     }
     await form.getByLabel('Name').fill('hand');
+    // What is no address is told with the name of the field.
+    for (const address of ['http://', 'ftp://127.0.0.1/mcp', 'http://exa mple/mcp']) {
+      await form.getByLabel('Command or address').fill(address);
+      await form.getByRole('button', { name: 'Add', exact: true }).click();
+      await form.getByRole('alert').getByText('“Command or address”: must be an http or https address').waitFor();
+      await form.getByLabel('Command or address').fill('"');
+      await form.getByText('A quote in the command is not closed.').waitFor();
+    }
     const { command, args } = byHand();
     await form.getByLabel('Command or address').fill(`"${command}" ${args.map((arg) => `"${arg}"`).join(' ')}`);
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
@@ -50,6 +58,14 @@ describe('tool servers in the app', () => {
     await row.getByRole('button', { name: 'Approve this command' }).click();
     await row.getByText('Connected').waitFor();
     await row.getByText('9 tools').waitFor();
+    // Beside the sidebar of a tablet, too, its words are read in lines, not in letters.
+    const heightOf = async (width: number): Promise<number> => {
+      await page.setViewportSize({ width, height: 800 });
+      return (await row.getByText('Connected').boundingBox())?.height ?? 0;
+    };
+    const line = await heightOf(1280);
+    expect(line).toBeGreaterThan(0);
+    for (const width of [360, 768, 900, 1280]) expect(await heightOf(width), `${width}`).toBe(line);
     await row.getByRole('button', { name: 'Log' }).click();
     await page.getByRole('dialog', { name: 'Log of hand' }).getByRole('button', { name: 'Close' }).last().click();
 

@@ -44,6 +44,8 @@ const http = z.strictObject({
   url: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .max(2000)
+    // Chromium takes `http://my server` for one.
+    .refine((text) => URL.parse(text)?.hostname.includes('%') !== true, 'must be an http or https address')
     .refine((text) => {
       const url = URL.parse(text);
       return url?.username === '' && url.password === '' && url.hash === '';

@@ -10,3 +10,7 @@ export const stateWords: Readonly<Record<ToolServer['state'], () => string>> = {
   ready: () => m.tools_server_state_ready(),
   failed: () => m.tools_server_state_failed(),
 };
+
+/** What the gateway and the bridge say of a tool server, with its settings (`tools.mcpServers.files.url`) called as the form's field is. */
+export const byLabel = (sentence: string): string =>
+  sentence.replace(/(?:^|\btools\.mcpServers\.[\w-]+\.)(?:command|url|args(?:\.\d+)?)(?=: )/, `“${m.tools_server_what()}”`);
