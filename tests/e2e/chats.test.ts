@@ -173,6 +173,9 @@ describe('chats in order', () => {
     await page.getByText('2 chats brought in.').waitFor();
     await page.getByText('cut.json was not brought in: it is no JSON').waitFor();
     await page.getByText('<img src=x onerror=alert(1)>.json was not brought in').waitFor();
+    // A name that would turn the words behind it around is written out.
+    await give(file('gpj.\u202egnp.json', '{}'));
+    await page.getByText('gpj.\\u{202e}gnp.json was not brought in').waitFor();
     await shoot(page, 'import');
     // What the gateway does not read is said in the words of the page, too.
     await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));

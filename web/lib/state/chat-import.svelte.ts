@@ -1,3 +1,4 @@
+import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { canBeSeen } from '#shared/seen.ts';
 import { problemOf } from '#lib/errors.ts';
@@ -36,14 +37,15 @@ export class ChatImport {
     Object.assign(this, { working: true, all: 0, done: 0, added: 0, known: 0, problems: [], ended: false });
     this.#stopped = false;
     for (const file of files) {
+      const name = legible(file.name);
       try {
         const { chats, strange } = await readExport(file);
-        if (strange > 0) this.problems.push(m.sessions_import_strange({ file: file.name, count: strange }));
+        if (strange > 0) this.problems.push(m.sessions_import_strange({ file: name, count: strange }));
         this.all += chats.length;
         await this.#addAll(chats);
       } catch (error) {
-        if (error instanceof Unimportable) this.problems.push(m.sessions_import_not({ file: file.name, why: error.message }));
-        else this.problems.push(problemOf(error, m.sessions_doing_import_file({ file: file.name })).message);
+        if (error instanceof Unimportable) this.problems.push(m.sessions_import_not({ file: name, why: error.message }));
+        else this.problems.push(problemOf(error, m.sessions_doing_import_file({ file: name })).message);
       }
     }
     this.working = false;
@@ -64,7 +66,7 @@ export class ChatImport {
       } catch (error) {
         if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
         else {
-          const title = each.kind === 'perch' ? each.title : each.chat.title;
+          const title = legible(each.kind === 'perch' ? each.title : each.chat.title);
           const line = wrongLineOf(error);
           this.problems.push(
             line === undefined
