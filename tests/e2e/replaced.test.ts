@@ -31,7 +31,16 @@ verifies('app/update-asks', 'a part of a version that is gone: the page says so,
     const asked = page.getByText('A new version is ready.');
     // Where it is still the same version something else is wrong, and a reload would not help.
     await shortcuts();
-    await page.getByText('This part of the app could not be loaded.').waitFor();
+    const missing = page.getByText('This part of the app could not be loaded.');
+    await missing.waitFor();
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      const seen = await missing.evaluate((text) => {
+        const { left, top } = text.getBoundingClientRect();
+        return text.contains(document.elementFromPoint(left + 5, top + 5));
+      });
+      expect(seen, `in sight, ${width}`).toBe(true);
+    }
     expect(await asked.count()).toBe(0);
     await shortcuts();
 
