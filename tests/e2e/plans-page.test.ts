@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
+import { operable } from './accessibility.ts';
 import { connected, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
@@ -72,6 +73,27 @@ describe('plans and skills in the app', () => {
     put('broken', SKILL('broken'));
     await page.getByRole('button', { name: 'Look again' }).click();
     await theirs.getByRole('listitem', { name: 'broken' }).getByText('ready', { exact: true }).waitFor();
+
+    // Of many, by the order of their numbers; those with the words looked for.
+    for (const number of [10, 9, 2]) put(`note-${number}`, SKILL(`note-${number}`));
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await theirs.getByRole('listitem', { name: 'note-10' }).waitFor();
+    const names = (): Promise<string[]> => theirs.getByRole('listitem').locator('strong').allInnerTexts();
+    expect(await names()).toEqual(['broken', 'films', 'letters', 'note-2', 'note-9', 'note-10']);
+    const search = page.getByRole('textbox', { name: 'Search the skills' });
+    await search.fill('  NOTE-');
+    await page.getByText('3 found', { exact: true }).waitFor();
+    expect(await names()).toEqual(['note-2', 'note-9', 'note-10']);
+    expect(await page.getByRole('list', { name: 'Of workspaces' }).count()).toBe(0);
+    await search.fill('how minutes');
+    await page.getByText('1 found', { exact: true }).waitFor();
+    await page.getByRole('list', { name: 'Of workspaces' }).getByRole('listitem', { name: 'minutes' }).waitFor();
+    await search.fill('nothing of the kind');
+    await page.getByText('No skill has these words.').waitFor();
+    await shoot(page, 'skills-search');
+    expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
+    await page.keyboard.press('Escape');
+    await theirs.getByRole('listitem', { name: 'letters' }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

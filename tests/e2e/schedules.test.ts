@@ -115,6 +115,21 @@ describe('the page of schedules', () => {
     // It never came to a chat.
     expect(await orphan.getByRole('link', { name: 'Open the chat' }).count()).toBe(0);
     await shoot(page, 'failed');
+
+    // By name and by what the agent is told.
+    const names = (): Promise<string[]> =>
+      page.getByRole('list', { name: 'Schedules' }).getByRole('listitem').locator('strong').allInnerTexts();
+    const search = page.getByRole('textbox', { name: 'Search the schedules' });
+    await search.fill(' orphan');
+    await page.getByText('1 found', { exact: true }).waitFor();
+    expect(await names()).toEqual(['Orphan']);
+    await search.fill('say it');
+    await page.getByText('3 found', { exact: true }).waitFor();
+    await search.fill('nothing of the kind');
+    await page.getByText('No schedule has these words.').waitFor();
+    await shoot(page, 'search');
+    await page.keyboard.press('Escape');
+    await orphan.waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await remaining(() => lowContrast(page), colorScheme)).toEqual([]);

@@ -13,7 +13,8 @@ class Skills {
   async load(): Promise<void> {
     this.reading = true;
     try {
-      this.list = (await gateway.call('skills.list', {})).skills;
+      const read = await gateway.call('skills.list', {});
+      this.list = read.skills.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
       this.problem = null;
     } catch (error) {
       if (!isLost(error)) this.problem = problemOf(error, m.skills_doing_read());
