@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     setupFiles: 'tests/property-seed.ts',
     include: ['tests/{e2e,faults,vault-e2e,conformance}/**/*.test.ts'],
-    globalSetup: 'tests/e2e/build-once.ts',
+    globalSetup: ['tests/e2e/build-once.ts', 'tests/warm-browser.ts'],
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,

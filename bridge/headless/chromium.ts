@@ -5,10 +5,9 @@ import type { Readable, Writable } from 'node:stream';
 import { UNKEPT } from '../processes/keep.ts';
 import { startKept } from '../processes/kept-process.ts';
 import { Cdp } from './cdp.ts';
-import { unattended } from './launch.ts';
+import { START_MS, unattended } from './launch.ts';
 import { Tab } from './tab.ts';
 
-const START_MS = 30_000;
 const CLOSE_MS = 2000;
 /** Bytes of complaints that are kept while it starts. */
 const MAX_SAID = 64 * 1024;

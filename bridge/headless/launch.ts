@@ -8,6 +8,9 @@ export const QUIET = [
   '--no-first-run',
 ];
 
+/** Milliseconds for a start. What is warm takes half a second; a first one reads some 300 MB, which takes a slow disk tens of seconds. */
+export const START_MS = 60_000;
+
 /** How a Chromium that nobody looks at is started: it asks the network for nothing of its own accord, and ends when we end it. `args`: what it gets beside that. */
 export const unattended = (executable: string, args: readonly string[]) => ({
   executablePath: executable,

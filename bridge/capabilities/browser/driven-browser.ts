@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { BrowserTab } from '#shared/rpc/methods/browser.ts';
-import { unattended } from '../../headless/launch.ts';
+import { START_MS, unattended } from '../../headless/launch.ts';
 import { endTree } from '../../processes/process-tree.ts';
 import { Elements } from './elements.ts';
 import { Happenings } from './happenings.ts';
@@ -109,7 +109,7 @@ export class DrivenBrowser {
         viewport: { width: 1280, height: 800 },
         acceptDownloads: true,
         downloadsPath,
-        timeout: NAVIGATE_MS,
+        timeout: START_MS,
       });
       const closed = new Promise<void>((resolve) => context.on('close', () => resolve()));
       // A helper may outlive its browser for a moment, and make folders of the profile's anew that are being deleted.

@@ -17,7 +17,10 @@ export function bePatient(nc: NatsConnection): void {
 
 function behind<T>(nc: NatsConnection, answer: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = (): void => reject(new TimeoutError());
+    const late = (): void => {
+      clearInterval(timer);
+      reject(new TimeoutError());
+    };
     let before = nc.stats().inBytes;
     let isCounted = false;
     const timer = setInterval(() => {
