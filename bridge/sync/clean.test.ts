@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { jetstream } from '@nats-io/jetstream';
-import { Objm } from '@nats-io/obj';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
@@ -8,22 +6,14 @@ import { KEY, version } from '../journal/fixture.ts';
 import { OBJECT_AGES } from './clean.ts';
 import { RecordSeal } from './record-seal.ts';
 import { agreed, is, machine, settings } from './tests/machine.ts';
-import { hasNats, natsServer, type TestNats } from './tests/nats-server.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
+import { BUCKET, objectsOf } from './tests/objects.ts';
 
-const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
-const now = { trust: 0, renew: 0, keep: 0, every: 50 };
+const now = { ...OBJECT_AGES, trust: 0, renew: 0, keep: 0, every: 50 };
 const file = (text: string): { bytes: Buffer; hash: string } => {
   const bytes = Buffer.from(text.repeat(1000));
   return { bytes, hash: createHash('sha256').update(bytes).digest('hex') };
 };
-
-async function objectsOf(nats: TestNats): Promise<number> {
-  const operator = await nats.operator();
-  const objects = await new Objm(jetstream(operator)).open(`${STREAM}_blobs`);
-  const listed = await objects.list();
-  await operator.close();
-  return listed.length;
-}
 
 if (!hasNats) test.skip('vault.cluster/clean: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('objects that nothing refers to', () => {
@@ -36,7 +26,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
       for (const { hash, bytes } of [kept, dropped]) await a.journal.putBlob(hash, bytes);
       await a.journal.push([version('x', 1, 'a', { blobs: [kept.hash] }), version('y', 2, 'a', { blobs: [dropped.hash] })], 'a');
       await agreed([a, b], 2);
-      expect(await objectsOf(nats)).toBe(2);
+      expect(await objectsOf(nats)).toEqual({ objects: 2, uploads: 2 });
       await nats.stop();
       await is(a, 'apart');
       // What it writes while it is away refers to it.
@@ -45,7 +35,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
       await nats.start();
       await b.journal.push([version('y', 3, 'b', { payload: null, deleted: true })], 'b');
       await using cleaner = await machine(settings(nats.url), { ages: now });
-      await until(async () => (await objectsOf(nats)) === 1, 'the object that nothing refers to, taken out');
+      await until(async () => (await objectsOf(nats)).objects === 1, 'the object that nothing refers to, taken out');
       await agreed([b, cleaner], 2);
       await until(() => cleaner.lines.includes('one object that nothing refers to was taken out of the cluster'));
       await home.back();
@@ -63,7 +53,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     const { hash, bytes } = file('x');
     await a.journal.putBlob(hash, bytes);
     await a.journal.push([version('x', 1, 'a', { blobs: [hash] })], 'a');
-    await until(async () => (await objectsOf(nats)) === 1);
+    await until(async () => (await objectsOf(nats)).objects === 1);
     await a.journal.push([version('x', 2)], 'a');
     await is(a, 'shared');
     // Another vault's key in the place of this one's: nothing of it can be read.
@@ -76,6 +66,25 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     await b.restart();
     await is(b, 'shared');
     expect(b.lines.filter((line) => line.includes('taken out'))).toEqual([]);
-    expect(await objectsOf(nats)).toBe(1);
+    expect(await objectsOf(nats)).toEqual({ objects: 1, uploads: 1 });
+  });
+
+  verifies('vault.cluster/clean', 'pieces of an upload that came to no end are taken out, when it is not under way any more', async () => {
+    await using nats = await natsServer();
+    await using a = await machine(settings(nats.url), { ages: { ...OBJECT_AGES, every: 50 } });
+    await is(a, 'shared');
+    const { hash, bytes } = file('whole');
+    await a.journal.putBlob(hash, bytes);
+    // Two records that are sent at the same time refer to it.
+    await a.journal.push([version('x', 1, 'a', { blobs: [hash] }), version('y', 2, 'a', { blobs: [hash] })], 'a');
+    await until(async () => (await objectsOf(nats)).objects === 1);
+    const operator = await nats.operator();
+    await operator.request(`$O.${BUCKET}.C.broken`, 'a piece');
+    await operator.close();
+    expect(await objectsOf(nats)).toEqual({ objects: 1, uploads: 2 });
+    await using cleaner = await machine(settings(nats.url), { ages: { ...OBJECT_AGES, every: 50, unfinished: 0 } });
+    await until(async () => (await objectsOf(nats)).uploads === 1);
+    await agreed([a, cleaner], 2);
+    expect(Buffer.from((await cleaner.journal.getBlob(hash)) ?? []).equals(bytes)).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { blobObject, currentMessage, nameOf, sendBlob } from '#shared/sync/nats/messages.ts';
-import type { Places } from '#shared/sync/nats/places.ts';
+import { type Places, streamsOf } from '#shared/sync/nats/places.ts';
 import { pause } from '#shared/sync/nats/presence.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RecordSeal } from './record-seal.ts';
@@ -19,10 +19,12 @@ export interface ObjectAges {
   renew: number;
   /** What nothing refers to is taken away when it is older. */
   keep: number;
+  /** Pieces of an upload that came to no end are taken away when none has come for so long. */
+  unfinished: number;
   /** How often it is looked. */
   every: number;
 }
-export const OBJECT_AGES: ObjectAges = { trust: DAY_MS, renew: 20 * DAY_MS, keep: 30 * DAY_MS, every: DAY_MS };
+export const OBJECT_AGES: ObjectAges = { trust: DAY_MS, renew: 20 * DAY_MS, keep: 30 * DAY_MS, unfinished: DAY_MS, every: DAY_MS };
 
 interface CleanDeps {
   journal: Pick<Journal, 'snapshot' | 'getBlob'>;
@@ -38,6 +40,7 @@ export async function keepClean(deps: CleanDeps, signal: AbortSignal, log: (line
   for (let wait = state.marks.cleaned + ages.every - Date.now(); ; wait = Math.min(ages.every, HOUR_MS)) {
     await pause(Math.max(wait, 0), signal);
     if (signal.aborted) return;
+    await cleanUnfinished(deps, signal);
     const count = await cleanObjects(deps, signal);
     if (count === null || signal.aborted) continue;
     state.note([], { cleaned: Date.now() });
@@ -45,6 +48,25 @@ export async function keepClean(deps: CleanDeps, signal: AbortSignal, log: (line
       log(
         `${count === 1 ? 'one object that nothing refers to was' : `${count} objects that nothing refers to were`} taken out of the cluster`,
       );
+  }
+}
+
+/** Takes out the pieces of uploads that came to no end: whoever sent them was ended, or somebody else sent the same at the same time. */
+export async function cleanUnfinished(
+  { cluster, seal, ages }: Pick<CleanDeps, 'cluster' | 'seal' | 'ages'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { objects, jsm } = cluster;
+  const stream = streamsOf(seal.vault).objects;
+  const pieces = `$O.${cluster.stream}_blobs.C.`;
+  // In this order: an upload that ends meanwhile is among the objects.
+  const { state } = await jsm.streams.info(stream, { subjects_filter: `${pieces}>` });
+  const used = new Set((await objects.list()).map(({ nuid }) => `${pieces}${nuid}`));
+  for (const subject of Object.keys(state.subjects ?? {})) {
+    if (used.has(subject)) continue;
+    const last = await jsm.streams.getMessage(stream, { last_by_subj: subject });
+    if (signal.aborted) return;
+    if (last && Date.now() - last.time.getTime() >= ages.unfinished) await jsm.streams.purge(stream, { filter: subject });
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import { sendEach } from '#shared/sync/nats/send-each.ts';
+import { OnceEach } from '#shared/sync/once-each.ts';
 import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
@@ -56,6 +57,8 @@ export interface ExchangeDeps {
 export class Exchange {
   readonly #deps: ExchangeDeps;
   /** One thing at a time: what is known must be what the journal has. */
+  /** Several records may refer to one attachment. */
+  readonly #sending = new OnceEach<void>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: ExchangeDeps) {
@@ -204,18 +207,21 @@ export class Exchange {
     state.addBlob(hash);
   }
 
-  async #put(record: SequencedRecord): Promise<void> {
+  async #sendBlob(hash: string): Promise<void> {
     const { cluster, seal, state, journal, ages } = this.#deps;
+    if (state.hasBlob(hash, ages.trust)) return;
+    const bytes = await journal.getBlob(hash);
+    if (!bytes) return;
+    await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
+    state.addBlob(hash);
+  }
+
+  async #put(record: SequencedRecord): Promise<void> {
+    const { cluster, seal, state } = this.#deps;
     const name = await nameOf(seal, record);
     // It came from there, or is there already.
     if (state.known(name)?.clock === record.clock) return;
-    for (const hash of record.blobs ?? []) {
-      if (state.hasBlob(hash, ages.trust)) continue;
-      const bytes = await journal.getBlob(hash);
-      if (!bytes) continue;
-      await sendBlob(cluster, seal, { hash, bytes, renew: ages.renew });
-      state.addBlob(hash);
-    }
+    for (const hash of record.blobs ?? []) await this.#sending.run(hash, () => this.#sendBlob(hash));
     for (let tries = 0; tries < TRIES; tries++) {
       const known = state.known(name);
       const { bytes, object } = await writeMessage(cluster, seal, { record: onTop(record, known), schema: this.#deps.schema(), name });

@@ -8,6 +8,7 @@ import { until } from '../../tests/support/gateway.ts';
 import { KEY, version, versions } from '../journal/fixture.ts';
 import { acceptBridges, dialBridge } from '../cluster/dial.ts';
 import type { NatsLink } from '../cluster/nats-link.ts';
+import { OBJECT_AGES } from './clean.ts';
 import { natsConfiguration, permissionsOf } from './permissions.ts';
 import { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
@@ -53,7 +54,7 @@ async function prepare(nats: TestNats, vaultKey: string): Promise<void> {
 
 /** Everything that a bridge does in the cluster. */
 async function everything(nats: TestNats): Promise<void> {
-  const ages = { trust: 0, renew: 0, keep: 0, every: 50 };
+  const ages = { ...OBJECT_AGES, trust: 0, renew: 0, keep: 0, every: 50 };
   const nats1 = settings(nats.url, as(VAULT));
   await using a = await machine(nats1, { ages });
   const bytes = Buffer.alloc(300_000, 'y');

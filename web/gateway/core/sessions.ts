@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { canBeSeen, inOrder, seenOr } from '#shared/seen.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
-import { type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
+import { type Branch, type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
 
 const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
 
@@ -44,7 +44,8 @@ export function historyMessageOf(record: MessageRecord): HistoryMessage {
 /** A message as its line in a session's JSONL export. */
 export const exportLine = (record: MessageRecord): string => `${JSON.stringify(historyMessageOf(record))}\n`;
 
-const MAX_MESSAGE_BYTES = 128 * 1024;
+/** A message that is larger becomes a placeholder in a history. */
+export const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const encoder = new TextEncoder();
 
@@ -52,12 +53,15 @@ const encoder = new TextEncoder();
  * Messages as a history gives them: one over 128 KiB becomes a placeholder with its size, and where all of them have over 8 MiB the
  * oldest are left for the next page. `cut` says that some were.
  */
-export function historyOf(records: readonly MessageRecord[]): { messages: HistoryMessage[]; cut: boolean } {
+export function historyOf({ messages: records, unread }: Pick<Branch, 'messages' | 'unread'>): {
+  messages: HistoryMessage[];
+  cut: boolean;
+} {
   const messages: HistoryMessage[] = [];
   let all = 0;
   for (const record of records.toReversed()) {
     const message = historyMessageOf(record);
-    let bytes = sizeOf(message);
+    let bytes = sizeOf(message) + (unread[message.id] ?? 0);
     let shown: HistoryMessage = message;
     if (bytes > MAX_MESSAGE_BYTES) {
       const { content, text } = placeholder(message, bytes);

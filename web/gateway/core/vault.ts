@@ -138,6 +138,8 @@ export interface Branch {
   more: boolean;
   /** Of those that others stand beside, under the same message: the ids of all of them, the first said first. */
   versions: Record<string, string[]>;
+  /** Of those with attachments that were left empty, since they are larger than was asked for: the characters of base64 that those have. */
+  unread: Record<string, number>;
 }
 
 /** Who asks a person something, and acts on the answer: a host in one of its lives, and its copy of the data. */
@@ -259,8 +261,11 @@ export interface Vault {
   };
   messages: {
     get(id: string): Promise<MessageRecord | undefined>;
-    /** The branch that ends in the session's head (or above `before`), at most `limit` messages. Never reads a whole long session for a page. */
-    branch(sessionKey: string, options: { limit: number; before?: string }): Promise<Branch>;
+    /**
+     * The branch that ends in the session's head (or above `before`), at most `limit` messages. Never reads a whole long session for a page, nor an attachment of
+     * more than `most` characters of base64.
+     */
+    branch(sessionKey: string, options: { limit: number; before?: string; most?: number }): Promise<Branch>;
     /** Strict: the branch through that message becomes the active one, down to what was said last below it. Resolves with where it ends; undefined: the session has no such message. */
     choose(sessionKey: string, id: string): Promise<string | undefined>;
     /** All messages of a session, on every branch, those nearer to the root first. */

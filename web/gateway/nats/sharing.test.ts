@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { version } from '../../../bridge/journal/fixture.ts';
 import { is, machine, settings } from '../../../bridge/sync/tests/machine.ts';
 import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
+import { objectsOf } from '../../../bridge/sync/tests/objects.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { until } from '../../../tests/support/gateway.ts';
 import { sessionKey } from '../core/vault.ts';
@@ -109,6 +110,20 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     expect(JSON.stringify((await b.vault.messages.get('m-1'))?.content)).toBe(JSON.stringify([image]));
     const [hash = ''] = (await c.contents()).flatMap(({ blobs }) => blobs ?? []);
     expect((await c.journal.getBlob(hash))?.length).toBe(2_000_000);
+  });
+
+  verifies('vault.cluster/browser-converges', 'an attachment of two records that are sent at the same time goes out once', async () => {
+    await using nats = await natsServer();
+    await using a = await browser(nats.webUrl);
+    await a.settled();
+    const image = { type: 'image' as const, mimeType: 'image/png', data: Buffer.alloc(1_000_000, 'attached ').toString('base64') };
+    const question = { id: 'm-1', role: 'user' as const, content: [image], timestamp: 1, sessionKey: KEY, parentId: null, depth: 0 };
+    await Promise.all([
+      a.vault.sessions.add(newSession(), [question]),
+      a.vault.sessions.add(newSession(OTHER), [{ ...question, id: 'm-2', sessionKey: OTHER }]),
+    ]);
+    await a.settled();
+    expect(await objectsOf(nats)).toEqual({ objects: 1, uploads: 1 });
   });
 
   verifies('vault.cluster/browser-converges', 'a browser of an older build reads nothing of a newer one, and says so', async () => {

@@ -123,6 +123,7 @@ test('whatever is sent, edited, resent, finished, chosen, cleared and removed: e
             messages: whole.slice(-limit),
             more: whole.length > limit,
             versions: model.versions(whole.slice(-limit)),
+            unread: {},
           });
           const before = all[at % Math.max(1, all.length)];
           if (!before) continue;
@@ -132,6 +133,7 @@ test('whatever is sent, edited, resent, finished, chosen, cleared and removed: e
             messages: upper.slice(-limit),
             more: upper.length > limit,
             versions: model.versions(upper.slice(-limit)),
+            unread: {},
           });
         }
         expect((await vault.messages.recent(1_000)).length).toBe(all.length);

@@ -1,3 +1,4 @@
+import { openDB } from 'idb';
 import { expect, test, vi } from 'vitest';
 import type { MessageRecord } from '../core/vault.ts';
 import { answer, ask, KEY, newMessage, newRun, newSession, testVault } from './fixture.ts';
@@ -30,8 +31,37 @@ test('pages go up the branch without a gap, and say when there is no more', asyn
   ]);
   expect(await vault.messages.branch(KEY, { limit: 10 })).toMatchObject({ messages: { length: 10 }, more: false });
   expect(await vault.messages.branch(KEY, { limit: 9 })).toMatchObject({ messages: { length: 9 }, more: true });
-  expect(await vault.messages.branch(KEY, { limit: 5, before: 'm0' })).toEqual({ messages: [], more: false, versions: {} });
-  expect(await vault.messages.branch(KEY, { limit: 0 })).toEqual({ messages: [], more: false, versions: {} });
+  expect(await vault.messages.branch(KEY, { limit: 5, before: 'm0' })).toEqual({ messages: [], more: false, versions: {}, unread: {} });
+  expect(await vault.messages.branch(KEY, { limit: 0 })).toEqual({ messages: [], more: false, versions: {}, unread: {} });
+});
+
+test('attachments: those that are too large are left, and one that is not here is fetched once, and kept', async () => {
+  await using vault = await testVault();
+  const [small, large] = [1_000, 100_000].map((size) => btoa('x'.repeat(size)));
+  const content = [small, large].map((data = '') => ({ type: 'image' as const, mimeType: 'image/png', data }));
+  await vault.sessions.add(newSession(), [newMessage('m', null, { content })]);
+  const database = await openDB(vault.name);
+  const rows = await database.getAll('blobs');
+  await database.clear('blobs');
+  database.close();
+  const asked: number[] = [];
+  const answers = Promise.withResolvers<void>();
+  vault.sync.blobs.fetch = async (hash) => {
+    const { bytes } = rows.find((row) => row.hash === hash);
+    asked.push(bytes.length);
+    await answers.promise;
+    return bytes;
+  };
+  const pages = [10_000, 10_000, Infinity].map((most) => vault.messages.branch(KEY, { limit: 1, most }));
+  await vi.waitFor(() => expect(asked).toEqual([1_000, 100_000]));
+  answers.resolve();
+  const [page, same, whole] = await Promise.all(pages);
+  expect(page?.messages[0]?.content).toEqual([content[0], { ...content[1], data: '' }]);
+  expect(page?.unread).toEqual({ m: large?.length });
+  expect(same).toEqual(page);
+  expect(whole).toMatchObject({ messages: [{ content }], unread: {} });
+  expect(await vault.messages.get('m')).toMatchObject({ content });
+  expect(asked).toHaveLength(2);
 });
 
 test('a page of a long session reads a page', async () => {
@@ -56,7 +86,7 @@ test('before a message of another session, or of none, is an error', async () =>
   for (const before of ['o1', 'none']) {
     await expect(vault.messages.branch(KEY, { limit: 5, before })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   }
-  expect(await vault.messages.branch('main/none', { limit: 5 })).toEqual({ messages: [], more: false, versions: {} });
+  expect(await vault.messages.branch('main/none', { limit: 5 })).toEqual({ messages: [], more: false, versions: {}, unread: {} });
 });
 
 test('a page above a message of a branch that was left follows that branch', async () => {

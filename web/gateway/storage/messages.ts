@@ -18,12 +18,12 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
     },
 
     /** A `before` that is no message of the session is `NOT_FOUND`. */
-    async branch(sessionKey, { limit, before }) {
+    async branch(sessionKey, { limit, before, most }) {
       const page = await transactions.read(['sessions', 'messages'], async (tx) => {
         const end = await endOfPage(tx, sessionKey, before);
         return end && limit > 0 ? readUpwards(tx, end, limit) : { messages: [], more: false, versions: {} };
       });
-      return { ...page, messages: await blobs.join(page.messages) };
+      return { ...page, messages: await blobs.join(page.messages, most), unread: unreadOf(page.messages, most) };
     },
 
     choose: (sessionKey, id) => transactions.write(['sessions', 'messages'], (write) => chooseBranch(write, sessionKey, id)),
@@ -109,6 +109,17 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
   };
 }
 
+/** Of messages with attachments of more than `most` characters: how many characters those have. */
+function unreadOf(messages: readonly StoredMessage[], most = Infinity): Branch['unread'] {
+  return Object.fromEntries(
+    messages.flatMap(({ id, content }) => {
+      const lengths = typeof content === 'string' ? [] : content.map(({ length = 0 }) => length);
+      const unread = lengths.filter((length) => length > most).reduce((sum, length) => sum + length, 0);
+      return unread > 0 ? [[id, unread]] : [];
+    }),
+  );
+}
+
 /** Messages that are looked at for one page of what was recalled. */
 const MOST_LOOKED_AT = 5000;
 /** Calls of tools and their results between a message and its reply. */
@@ -136,7 +147,7 @@ async function endOfPage(tx: ReadTransaction, sessionKey: string, before: string
     return headId == null ? undefined : messages.get(headId);
   }
   const below = await messages.get(before);
-  if (below?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', 'No such message in this session');
+  if (below?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', 'before: no such message in this session');
   return below.parentId === null ? undefined : messages.get(below.parentId);
 }
 
@@ -148,7 +159,7 @@ async function readUpwards(
   tx: ReadTransaction,
   end: StoredMessage,
   limit: number,
-): Promise<Omit<Branch, 'messages'> & { messages: StoredMessage[] }> {
+): Promise<Omit<Branch, 'messages' | 'unread'> & { messages: StoredMessage[] }> {
   const { sessionKey, depth } = end;
   const window = IDBKeyRange.bound([sessionKey, Math.max(0, depth - limit + 1)], [sessionKey, depth]);
   const candidates = new Map((await tx.objectStore('messages').index('branch').getAll(window)).map((message) => [message.id, message]));

@@ -44,7 +44,7 @@ test('clearing keeps the entry, empty', async () => {
   expect(await vault.sessions.clear(KEY)).toBe(true);
   const empty = { messageCount: 0, size: 0, preview: '', headId: null, updatedAt: vault.clock.now() };
   expect(await vault.sessions.get(KEY)).toEqual(newSession(KEY, { title: 'Mine', tags: ['a'], ...empty }));
-  expect(await vault.messages.branch(KEY, { limit: 5 })).toEqual({ messages: [], more: false, versions: {} });
+  expect(await vault.messages.branch(KEY, { limit: 5 })).toEqual({ messages: [], more: false, versions: {}, unread: {} });
   expect(await vault.messages.recent(5)).toEqual([]);
   expect(await vault.sessions.clear('main/none')).toBe(false);
 });

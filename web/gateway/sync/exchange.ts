@@ -1,5 +1,6 @@
 import type { JournalCalls, Position, SequencedRecord } from '#shared/ports/journal.ts';
 import type { ResultOf } from '#shared/rpc/contract.ts';
+import { OnceEach } from '#shared/sync/once-each.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Replica } from '../storage/vault.ts';
 import type { JournalLine } from './journal-line.ts';
@@ -44,6 +45,8 @@ export class Exchange {
   readonly #outbox: Outbox;
   /** When an attachment was given to the journal, by its hash. */
   readonly #uploaded = new Map<string, number>();
+  /** Several records may refer to one attachment, and are sent at the same time. */
+  readonly #uploading = new OnceEach<void>();
   #position: Position | undefined;
   #shared: boolean | undefined;
   /** The newest sequence number heard of. */
@@ -208,7 +211,7 @@ export class Exchange {
 
   async #send(records: SyncRecord[]): Promise<void> {
     const flight = this.#outbox.send(records);
-    for (const record of records) for (const hash of record.blobs ?? []) await this.#upload(hash);
+    for (const record of records) for (const hash of record.blobs ?? []) await this.#uploading.run(hash, () => this.#upload(hash));
     const { before, last, conflicts } = await this.#line.call('journal.push', { records });
     this.#outbox.confirm(flight, records);
     if (this.#ended) return;

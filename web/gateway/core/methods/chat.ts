@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import type { Runs } from '../runs/runs.ts';
-import { historyOf, plainText, sessionChanged } from '../sessions.ts';
+import { historyOf, MAX_MESSAGE_BYTES, plainText, sessionChanged } from '../sessions.ts';
 import { type MessageRecord, sessionKey, type Vault } from '../vault.ts';
 
 export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof chat> => ({
@@ -33,10 +33,8 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
     // Followed first, so that nothing falls between what is read and what is pushed.
     follow(key);
     if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
-    if (before !== undefined && (await vault.messages.get(before))?.sessionKey !== key)
-      throw new RpcError('NOT_FOUND', 'before: no such message in this session');
-    const branch = await vault.messages.branch(key, { limit, ...(before === undefined ? {} : { before }) });
-    const { messages, cut } = historyOf(branch.messages);
+    const branch = await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES, ...(before === undefined ? {} : { before }) });
+    const { messages, cut } = historyOf(branch);
     const cursor = cut || branch.more ? (messages[0]?.id ?? null) : null;
     const versions = Object.fromEntries(messages.flatMap(({ id }) => (branch.versions[id] ? [[id, branch.versions[id]]] : [])));
     return { messages, versions, cursor, runs: runs.under(key) };

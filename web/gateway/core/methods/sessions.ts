@@ -8,7 +8,17 @@ import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import { recallStanding } from '../recall/standing.ts';
 import type { Runs } from '../runs/runs.ts';
-import { entryOf, exportLine, historyMessageOf, historyOf, keyOf, newSession, plainText, sessionChanged } from '../sessions.ts';
+import {
+  entryOf,
+  exportLine,
+  historyMessageOf,
+  historyOf,
+  keyOf,
+  MAX_MESSAGE_BYTES,
+  newSession,
+  plainText,
+  sessionChanged,
+} from '../sessions.ts';
 import type { Settings } from '../settings.ts';
 import { readMarkdown } from '../markdown-chat.ts';
 import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
@@ -91,7 +101,7 @@ export const sessionMethods = ({
       const key = keyOf(path);
       follow(key);
       if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
-      return { messages: historyOf((await vault.messages.branch(key, { limit })).messages).messages };
+      return { messages: historyOf(await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES })).messages };
     },
 
     'sessions.delete': async ({ path }) => {

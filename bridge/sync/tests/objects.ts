@@ -1,0 +1,19 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
+import { streamsOf } from '#shared/sync/nats/places.ts';
+import { KEY } from '../../journal/fixture.ts';
+import { RecordSeal } from '../record-seal.ts';
+import type { TestNats } from './nats-server.ts';
+
+const { vault } = new RecordSeal(KEY);
+export const BUCKET = `PERCH_${vault}_blobs`;
+
+/** What lies among a vault's objects: those that can be had, and uploads of which there are pieces. */
+export async function objectsOf(nats: TestNats): Promise<{ objects: number; uploads: number }> {
+  const operator = await nats.operator();
+  const objects = await (await new Objm(jetstream(operator)).open(BUCKET)).list();
+  const pieces = { subjects_filter: `$O.${BUCKET}.C.>` };
+  const { state } = await (await jetstreamManager(operator)).streams.info(streamsOf(vault).objects, pieces);
+  await operator.close();
+  return { objects: objects.length, uploads: Object.keys(state.subjects ?? {}).length };
+}

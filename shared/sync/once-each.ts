@@ -1,0 +1,12 @@
+/** Work that is done once for each key at a time: who wants the same meanwhile waits for what is on its way. */
+export class OnceEach<T> {
+  readonly #running = new Map<string, Promise<T>>();
+
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const running = this.#running.get(key);
+    if (running) return running;
+    const begun = work().finally(() => this.#running.delete(key));
+    this.#running.set(key, begun);
+    return begun;
+  }
+}
