@@ -16,6 +16,7 @@ import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { OnceEach } from '#shared/sync/once-each.ts';
 import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
+import { unlessAborted } from '#shared/turns.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
 import type { RecordSeal } from './record-seal.ts';
@@ -139,9 +140,10 @@ export class Exchange {
     });
   }
 
-  /** An attachment that the journal has not. */
+  /** An attachment that the journal has not. Rejects when the exchange is over: the client hears of no end then. */
   blob(hash: string): Promise<Uint8Array | undefined> {
-    return fetchBlob(this.#deps.cluster, this.#deps.seal, hash);
+    const { cluster, seal, signal } = this.#deps;
+    return unlessAborted(fetchBlob(cluster, seal, hash), signal);
   }
 
   #alone<T>(work: () => Promise<T>): Promise<T> {

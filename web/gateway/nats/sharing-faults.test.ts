@@ -5,9 +5,10 @@ import { RecordSeal } from '../../../bridge/sync/record-seal.ts';
 import { machine, settings } from '../../../bridge/sync/tests/machine.ts';
 import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
 import { natsOperator } from '../../../bridge/sync/tests/operator.ts';
+import { tcpProxy } from '../../../bridge/sync/tests/tcp-proxy.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { until } from '../../../tests/support/gateway.ts';
-import { answer, ask, KEY, newSession } from '../storage/fixture.ts';
+import { answer, ask, KEY, newMessage, newSession } from '../storage/fixture.ts';
 import { browser, same } from './tests/browser.ts';
 
 const SEAL = new RecordSeal(VAULT_KEY);
@@ -31,6 +32,36 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
     expect(a.problem).toBeNull();
     await same([a, b], (records) => records.length > 0);
   });
+
+  verifies(
+    'vault.cluster/browser-faults',
+    'an attachment whose connection ends on its way is missing for now, and comes over the next',
+    async () => {
+      await using nats = await natsServer();
+      await using way = await tcpProxy(Number(new URL(nats.webUrl).port));
+      await using a = await browser(nats.webUrl);
+      await using b = await browser(`ws://127.0.0.1:${way.port}`);
+      await a.settled();
+      const image = { type: 'image' as const, mimeType: 'image/png', data: Buffer.alloc(2_000_000, 'attached ').toString('base64') };
+      await a.vault.sessions.add(newSession(), [newMessage('m-1', null, { content: [image] })]);
+      await same([a, b], (records) => records.some((line) => line.startsWith('messages ')));
+      const dataAt = async (): Promise<string[]> => {
+        const { content = [] } = (await b.vault.messages.get('m-1')) ?? {};
+        return typeof content === 'string' ? [] : content.flatMap((part) => (part.type === 'text' ? [] : part.data));
+      };
+      way.bytesPerSecond = 100_000;
+      const cut = dataAt();
+      const operator = await nats.operator();
+      const { streams } = await jetstreamManager(operator);
+      await until(async () => (await streams.info(`OBJ_${STREAM}_blobs`)).state.consumer_count > 0, 'the attachment on its way');
+      await operator.close();
+      await nats.stop();
+      expect(await cut).toEqual(['']);
+      way.bytesPerSecond = Infinity;
+      await nats.start();
+      await until(async () => (await dataAt())[0] === image.data, 'the attachment');
+    },
+  );
 
   verifies('vault.cluster/browser-faults', 'who is not let in hears why, whatever the way in; and who is, gets in', async () => {
     const operator = natsOperator();

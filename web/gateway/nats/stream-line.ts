@@ -20,6 +20,7 @@ import type { Presence } from '#shared/sync/nats/presence.ts';
 import { problemOf } from '#shared/sync/nats/problems.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
 import { originOf, type SyncRecord } from '#shared/sync/record.ts';
+import { Turns, unlessAborted } from '#shared/turns.ts';
 import type { SealingKey } from '../storage/sealing.ts';
 import type { JournalLine } from '../sync/journal-line.ts';
 import { StreamReader } from './stream-reader.ts';
@@ -60,6 +61,8 @@ export class StreamLine {
   readonly #reader: StreamReader;
   readonly #records: StreamRecords;
   #head = 0;
+  readonly #closed = new AbortController();
+  readonly #fetches = new Turns();
   /** Looks for what was passed over. */
   #looking = new AbortController();
   /** Something is wrong in the stream: everything is to be read, and what it has not to be sent. */
@@ -86,10 +89,7 @@ export class StreamLine {
       isBehind: true,
       lookAgain: (take) => void this.#lookAgain(take).catch((error: unknown) => error instanceof RpcError || options.onend(error)),
       putBlob: (hash, bytes) => sendBlob(places, seal, { hash, bytes, renew: RENEW_MS }),
-      async getBlob(hash) {
-        const bytes = await fetchBlob(places, seal, hash);
-        return bytes && new Uint8Array(bytes);
-      },
+      getBlob: (hash) => this.#fetch(hash),
     };
   }
 
@@ -99,6 +99,7 @@ export class StreamLine {
   }
 
   close(): void {
+    this.#closed.abort(new Error('The connection to the cluster has ended'));
     this.#looking.abort();
     this.#reader.stop();
     this.#answerer.close();
@@ -110,6 +111,16 @@ export class StreamLine {
     this.#isDoubtful = true;
     this.#trouble();
     this.#answerer.send('journal.replaced', { reason });
+  }
+
+  /** One attachment after the other: a server ends a connection that does not take within seconds what several want. The client hears of no end. */
+  #fetch(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { places, seal } = this.#options;
+    const { signal } = this.#closed;
+    return this.#fetches.take(signal, async () => {
+      const bytes = await unlessAborted(fetchBlob(places, seal, hash), signal);
+      return bytes && new Uint8Array(bytes);
+    });
   }
 
   #handlers(): CallHandlers<JournalCalls> {

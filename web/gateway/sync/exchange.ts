@@ -1,6 +1,5 @@
 import type { JournalCalls, Position, SequencedRecord } from '#shared/ports/journal.ts';
 import type { ResultOf } from '#shared/rpc/contract.ts';
-import { OnceEach } from '#shared/sync/once-each.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Replica } from '../storage/vault.ts';
 import type { JournalLine } from './journal-line.ts';
@@ -45,8 +44,8 @@ export class Exchange {
   readonly #outbox: Outbox;
   /** When an attachment was given to the journal, by its hash. */
   readonly #uploaded = new Map<string, number>();
-  /** Several records may refer to one attachment, and are sent at the same time. */
-  readonly #uploading = new OnceEach<void>();
+  /** One attachment after the other: of several at once none comes over a narrow line in time, and one that two records refer to would go out twice. */
+  #uploading: Promise<void> = Promise.resolve();
   #position: Position | undefined;
   #shared: boolean | undefined;
   /** The newest sequence number heard of. */
@@ -211,7 +210,7 @@ export class Exchange {
 
   async #send(records: SyncRecord[]): Promise<void> {
     const flight = this.#outbox.send(records);
-    for (const record of records) for (const hash of record.blobs ?? []) await this.#uploading.run(hash, () => this.#upload(hash));
+    for (const record of records) for (const hash of record.blobs ?? []) await this.#upload(hash);
     const { before, last, conflicts } = await this.#line.call('journal.push', { records });
     this.#outbox.confirm(flight, records);
     if (this.#ended) return;
@@ -225,12 +224,16 @@ export class Exchange {
     this.#options.onprogress(0, 0);
   }
 
-  async #upload(hash: string): Promise<void> {
-    const now = performance.now();
-    if (now - (this.#uploaded.get(hash) ?? -Infinity) < UPLOADED_MS) return;
-    const bytes = await this.#replica.blobs.get(hash);
-    if (bytes) await this.#line.putBlob(hash, bytes);
-    this.#uploaded.set(hash, now);
+  #upload(hash: string): Promise<void> {
+    const uploading = this.#uploading.then(async () => {
+      const now = performance.now();
+      if (now - (this.#uploaded.get(hash) ?? -Infinity) < UPLOADED_MS) return;
+      const bytes = await this.#replica.blobs.get(hash);
+      if (bytes) await this.#line.putBlob(hash, bytes);
+      this.#uploaded.set(hash, now);
+    });
+    this.#uploading = uploading.catch(() => {});
+    return uploading;
   }
 
   #advance(seq: number): void {
