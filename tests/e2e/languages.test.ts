@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { launchBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
+import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -21,6 +22,21 @@ const spoken = (page: Page): Promise<string> => page.evaluate(() => `${document.
 
 const field = (page: Page, locale: string) =>
   page.getByRole('textbox', { name: said(locale, 'frame/chat', 'chat_message_field'), exact: true });
+
+/** Pieces of what is shown, in one line, as they stand from the left to the right. */
+const fromTheLeft = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
+  shown.evaluate((element, all) => {
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
+    const at = (piece: string): number => {
+      const start = text?.textContent?.indexOf(piece) ?? -1;
+      if (!text || start < 0) throw new Error(`there is no ${piece}`);
+      const range = document.createRange();
+      range.setStart(text, start);
+      range.setEnd(text, start + piece.length);
+      return range.getBoundingClientRect().left;
+    };
+    return all.toSorted((a, b) => at(a) - at(b));
+  }, pieces);
 
 /** From the settings, with the words of the language that they are in. */
 async function choose(page: Page, now: string, tag: string): Promise<void> {
@@ -56,17 +72,16 @@ describe('languages', () => {
     await page.goto(`${at.perch.url}/devices`);
     const path = page.getByText(at.perch.home);
     await path.waitFor();
-    const [first, second] = await path.evaluate((shown) => {
-      const text = shown.firstChild;
-      if (!text) throw new Error('it has no text');
-      return [0, 1].map((letter) => {
-        const range = document.createRange();
-        range.setStart(text, letter);
-        range.setEnd(text, letter + 1);
-        return range.getBoundingClientRect().left;
-      });
-    });
-    expect(first).toBeLessThan(second ?? 0);
+    expect(await fromTheLeft(path, '/', at.perch.home.slice(1, 3))).toEqual(['/', at.perch.home.slice(1, 3)]);
+    // A sentence in which a setting is called as its field is.
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('config.patch', { patch: { channels: { x: { enabled: true, bearerToken: 'no token' } } } });
+    await page.goto(`${at.perch.url}/channels`);
+    const sentence = page.getByText('is no token');
+    await sentence.waitFor();
+    // The label is read from the right, and ends with "(Bearer)".
+    const [word = ''] = said('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
+    expect(await fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is no token')).toEqual(['“', 'Bearer', word, '”', 'is no token']);
   });
 
   verifies('app/languages', 'as it is chosen, from right to left too, with numbers and plurals of its own, and nothing lost', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { byLabels, type ChannelSetting, fieldOf, shownOf, storedOf } from './fields.ts';
+import { type ChannelSetting, fieldOf, saidOfChannel, shownOf, storedOf } from './fields.ts';
 
 const setting = (name: string, secret = false): ChannelSetting => ({ name, secret, required: false, meaning: '' });
 
@@ -35,9 +35,9 @@ it('says in the app’s words what a setting is, and in the gateway’s where it
 });
 
 it('calls a setting as its field is called', () => {
-  expect(byLabels('channels.x.bearerToken is no token')).toBe('“Bearer token” is no token');
-  expect(byLabels('could not set it up: channels.x.socialUsername: must be without the at-sign')).toBe(
+  expect(saidOfChannel('channels.x.bearerToken is no token')).toBe('“Bearer token” is no token');
+  expect(saidOfChannel('could not set it up: channels.x.socialUsername: must be without the at-sign')).toBe(
     'could not set it up: “Account”: must be without the at-sign',
   );
-  expect(byLabels('set channels.x, or channels.telegram.constructor')).toBe('set channels.x, or channels.telegram.constructor');
+  expect(saidOfChannel('set channels.x, or channels.telegram.constructor')).toBe('set channels.x, or channels.telegram.constructor');
 });

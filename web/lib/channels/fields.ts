@@ -1,4 +1,5 @@
 import type { ChannelKind } from '#shared/rpc/methods/channels.ts';
+import { byLabels } from '#lib/i18n/by-labels.ts';
 import { m } from '#lib/i18n/pages.ts';
 
 export type ChannelSetting = ChannelKind['settings'][number];
@@ -49,11 +50,8 @@ export function fieldOf({ name, meaning }: ChannelSetting): Field {
 }
 
 /** What the gateway says of a channel, with its settings (`channels.x.bearerToken`) called as their fields are. */
-export const byLabels = (sentence: string): string =>
-  sentence.replaceAll(/\bchannels\.[\w-]+\.(\w+)/g, (path, name: string) => {
-    const known = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
-    return known ? `“${known.label()}”` : path;
-  });
+export const saidOfChannel = (sentence: string): string =>
+  byLabels(sentence, /\bchannels\.[\w-]+\.(\w+)/g, (name) => (Object.hasOwn(FIELDS, name) ? FIELDS[name]?.label() : undefined));
 
 export type FieldValue = string | boolean | number | null;
 

@@ -13,17 +13,20 @@ type Inputs = Readonly<Record<string, string | number>>;
 /** The compiler's declarations want an argument where there is no place for anything. */
 export const words = <Compiled extends object>(compiled: Compiled): WordsOf<Compiled> => compiled as unknown as WordsOf<Compiled>;
 
+/** Keeps its own direction within a sentence of the other. */
+export const apart = (name: string): string => `\u2068${name}\u2069`;
+
 /**
  * The same for a language from right to left: a name or a path within a sentence keeps its own direction, and moves no comma of the
  * sentence. A number stays as it is: the percent sign behind it belongs to it.
  */
 export function isolating<Compiled extends object>(compiled: Compiled): WordsOf<Compiled> {
-  const apart = (value: string | number): string | number =>
-    typeof value === 'string' && /[^\d.,:\s]/.test(value) ? `\u2068${value}\u2069` : value;
+  const placed = (value: string | number): string | number =>
+    typeof value === 'string' && /[^\d.,:\s]/.test(value) ? apart(value) : value;
   const keepingApart =
     (say: (inputs: Inputs) => string) =>
     (inputs: Inputs = {}): string =>
-      say(Object.fromEntries(Object.entries(inputs).map(([place, value]) => [place, apart(value)])));
+      say(Object.fromEntries(Object.entries(inputs).map(([place, value]) => [place, placed(value)])));
   return words(Object.fromEntries(Object.entries(compiled).map(([key, say]) => [key, keepingApart(say)])) as Compiled);
 }
 

@@ -1,3 +1,4 @@
+import { byLabels } from '#lib/i18n/by-labels.ts';
 import { m } from '#lib/i18n/pages.ts';
 import type { ToolServer } from '#lib/state/tool-servers.svelte.ts';
 
@@ -12,5 +13,5 @@ export const stateWords: Readonly<Record<ToolServer['state'], () => string>> = {
 };
 
 /** What the gateway and the bridge say of a tool server, with its settings (`tools.mcpServers.files.url`) called as the form's field is. */
-export const byLabel = (sentence: string): string =>
-  sentence.replace(/(?:^|\btools\.mcpServers\.[\w-]+\.)(?:command|url|args(?:\.\d+)?)(?=: )/, `“${m.tools_server_what()}”`);
+export const saidOfServer = (sentence: string): string =>
+  byLabels(sentence, /(?:^|\btools\.mcpServers\.[\w-]+\.)(?:command|url|args(?:\.\d+)?)(?=: )/g, () => m.tools_server_what());
