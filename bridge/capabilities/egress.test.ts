@@ -141,7 +141,9 @@ describe('egress', () => {
   it('says who could not be reached and why, and fails midway when the server does', async () => {
     const probe = await upstream(() => {});
     await probe[Symbol.asyncDispose]();
-    await expect(goOut(probe.url)).rejects.toThrow(`${new URL(probe.url).host} could not be asked: connect ECONNREFUSED`);
+    await expect(goOut(probe.url)).rejects.toThrow(
+      `${new URL(probe.url).host} cannot be reached: nothing answers at this port; look whether it is running, and whether the address is right (ECONNREFUSED)`,
+    );
     await using server = await upstream(
       (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy()),
     );

@@ -10,6 +10,7 @@ import { edited } from './edited.ts';
 import { reachOf, refuseEgress } from './egress-guard.ts';
 import { type Exchange, type GoodAnswer, isSuccess } from './good-answer.ts';
 import { HeldAnswer } from './held-answer.ts';
+import { unreached } from './unreached.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** Bytes of a request that goes out. It is sent whole, with its length, for not every server understands a body in chunks. */
@@ -84,7 +85,7 @@ function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: str
       parts = [];
       if (!body) return stream.reset(CLOSE.policy, 'there is no such body');
       goOut(stream, { asking: { url, reach, ...outgoing(opening.headers, via), body, signal: gone.signal }, forwarding, begun })
-        .catch((error: unknown) => stream.reset(CLOSE.internal, reasonOf(error, new URL(url))))
+        .catch((error: unknown) => stream.reset(CLOSE.internal, unreached(error, new URL(url).host)))
         .finally(unwatch);
     },
     reset() {
@@ -143,10 +144,4 @@ async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): P
     decoded.once('error', reject);
   });
   stream.end();
-}
-
-/** Of several addresses that were tried, what the first one said. */
-function reasonOf(error: unknown, { host }: URL): string {
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  return `${host} could not be asked: ${first instanceof Error ? first.message : String(first)}`;
 }

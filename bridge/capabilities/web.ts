@@ -6,6 +6,7 @@ import type { PortHandlers } from '../server/serve-port.ts';
 import { ACCEPTED_ENCODINGS, decodedBody } from './decoded-body.ts';
 import { pinnedLookup, RefusedAddress, resolveBySystem, type Resolve } from './pinned-lookup.ts';
 import { Agent, request } from './undici.ts';
+import { unreached } from './unreached.ts';
 import { Allowed, judgedUrl } from './web-guard.ts';
 
 const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|pdf|yaml|javascript|x-ndjson|rtf)\b|[\w.-]+\/[\w.-]+\+(json|xml)\b)/i;
@@ -113,11 +114,5 @@ function told(error: unknown, { host }: URL): RpcError {
   if (error instanceof RpcError) return error;
   for (let at: unknown = error; at instanceof Error; at = at.cause)
     if (at instanceof RefusedAddress) return new RpcError('INVALID_PARAMS', at.message);
-  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  return new RpcError(
-    'INTERNAL_ERROR',
-    `${host} could not be asked: ${first instanceof Error ? first.message : String(first)}`,
-    {},
-    { cause: error },
-  );
+  return new RpcError('INTERNAL_ERROR', unreached(error, host), {}, { cause: error });
 }

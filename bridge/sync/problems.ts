@@ -1,4 +1,5 @@
 import { type ClusterProblem, problemOf as problemOn } from '#shared/sync/nats/problems.ts';
+import { certificateFault } from '../certificate-fault.ts';
 
 /** What is wrong with the cluster, over Node's sockets. */
 export const problemOf = (error: unknown): ClusterProblem => problemOn(error, { who: 'bridge', refusal: tlsSentence, isNetwork });
@@ -6,10 +7,9 @@ export const problemOf = (error: unknown): ClusterProblem => problemOn(error, { 
 /** What OpenSSL's and Node's codes come to. */
 function tlsSentence(error: Error): string | undefined {
   const code = 'code' in error ? String(error.code) : '';
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'The server’s certificate is for another name';
-  if (code === 'CERT_HAS_EXPIRED') return 'The server’s certificate has expired';
-  if (/^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code))
-    return 'The server’s certificate is not trusted here: give the authority that signed it';
+  const fault = certificateFault(code);
+  if (fault !== undefined)
+    return `The server’s certificate ${fault}${fault === 'is not trusted here' ? ': give the authority that signed it' : ''}`;
   if (/^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA)/.test(code)) return 'The cluster wants a certificate of this machine that it trusts';
   if (/^ERR_OSSL_/.test(code)) return 'The authority, the certificate or its key that is given cannot be used';
   if (/does not support 'tls'|"tls" is not available/i.test(error.message)) return 'The server does not speak TLS';

@@ -96,4 +96,46 @@ describe('a tool server over HTTP', () => {
       each.close();
     }
   });
+
+  verifies('mcp/errors', 'one that is not there, or answers with an error, is told in a sentence that says what to do', async () => {
+    const answers: Record<string, [number, string]> = {
+      '/broken': [500, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the database is locked"}}'],
+      '/closed': [403, '{"error":"no key"}'],
+      '/none': [404, '<!doctype html><title>Lost</title>'],
+      '/busy': [429, ''],
+      '/odd': [422, 'not\nthis'],
+    };
+    const server = createServer(({ url = '' }, response) => {
+      const [status, body] = answers[url] ?? [200, ''];
+      response.writeHead(status).end(body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await using at = await egressing();
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const nobody = `127.0.0.1:${await freePort()}`;
+    const told = async (url: string, more: object = {}): Promise<string | undefined> => {
+      await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url, headers: { Authorization: 'Bearer x' }, ...more } });
+      await until(async () => {
+        const far = await stateOf(at.client, 'far');
+        return far?.url === url && far.state === 'failed';
+      });
+      const { error } = await standing(at.client, 'far', 'failed');
+      await at.client.call('config.patch', { patch: { tools: { mcpServers: { far: null } } } });
+      await until(async () => (await stateOf(at.client, 'far')) === undefined);
+      return error?.replace('The tool server far ', '');
+    };
+    const here = 'look whether it is running, and whether the address is right (ECONNREFUSED)';
+    for (const more of [{}, { transport: 'sse' }])
+      expect(await told(`http://${nobody}/mcp`, more)).toBe(`failed: ${nobody} cannot be reached: nothing answers at this port; ${here}`);
+    expect(await told(`${base}/broken`)).toBe('failed (HTTP 500: the database is locked). Look into its own log.');
+    expect(await told(`${base}/broken`, { transport: 'sse' })).toBe('failed (HTTP 500). Look into its own log.');
+    expect(await told(`${base}/closed`)).toBe(
+      'does not let Perch in (HTTP 403: no key). Look whether `tools.mcpServers.far.headers` has what it wants.',
+    );
+    expect(await told(`${base}/none`)).toMatch(/^is not at its address \(HTTP 404: .*"Lost".*\)\. Look whether the path is right\.$/);
+    expect(await told(`${base}/busy`)).toBe('has had too many requests (HTTP 429). Try again later.');
+    expect(await told(`${base}/odd`)).toBe('refused (HTTP 422: not this).');
+    server.closeAllConnections();
+    server.close();
+  });
 });

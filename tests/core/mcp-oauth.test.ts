@@ -87,7 +87,7 @@ describe('a tool server that wants permission', () => {
         code: 'INVALID_PARAMS',
         message: expect.stringMatching(why),
       });
-    expect((await standing(at.client, 'header', 'failed')).error).toContain('failed');
+    expect((await standing(at.client, 'header', 'failed')).error).toContain('does not let Perch in (HTTP 401: not you)');
   });
 
   verifies(

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { ModelSource } from '#shared/ports/models.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { request } from '../undici.ts';
+import { unreached } from '../unreached.ts';
 
 /** A hub refused, or cannot be understood. */
 export class HubError extends Error {
@@ -125,7 +126,7 @@ export class Hub {
         bodyTimeout: this.#silenceMs,
       }).catch((error: unknown) => {
         signal.throwIfAborted();
-        throw new HubError(`${url.origin} cannot be reached (${reasonOf(error)})`, { cause: error });
+        throw new HubError(unreached(error, url.origin), { cause: error });
       });
       const { statusCode, headers: told } = answer;
       if (statusCode === 200 || statusCode === 206) return answer;
@@ -174,6 +175,3 @@ async function readJson(body: Dispatcher.ResponseData['body'], base: string): Pr
     throw new HubError(`${base} sent a list of files that cannot be read`, { cause: error });
   }
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error);

@@ -34,3 +34,9 @@ export class BridgeAway extends TypeError {
 export class FetchRefused extends TypeError {
   override name = 'FetchRefused';
 }
+
+/** Why no answer came, of which a browser tells nothing. */
+export const unreachedBecause = (cause: unknown): string =>
+  cause instanceof BridgeAway
+    ? 'this browser asks it through the bridge, which is away; start Perch with `npm start`'
+    : 'it is not running, or does not allow calls from here';

@@ -1,6 +1,7 @@
-import { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { withoutMiddle } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { faultFromText } from '../providers/openai-errors.ts';
 
 /** Characters of what a server says of a failure. */
 const MAX_CHARS = 2000;
@@ -15,7 +16,30 @@ export function failureOf(error: unknown, server: string, { timeoutMs, over }: {
     if (over !== undefined) return fail(`is gone: ${over}`);
   }
   if (InsufficientScopeError.isInstance(error)) return fail('wants more permission for this: authorize it again');
+  const refused = refusalOf(error, server);
+  if (refused !== undefined) return fail(refused);
   if (ProtocolError.isInstance(error)) return fail(`refused: ${error.message}`);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message.replace(/^SSE error: (TypeError: )?/, '') : String(error);
   return fail(over === undefined ? `failed: ${message}` : `is gone: ${over}`);
+}
+
+/** Of a message over the earlier form of HTTP the kit tells the status in words alone. */
+const POSTED = /^Error POSTing to endpoint \(HTTP ([45]\d\d)\): ([^]*)$/;
+
+/** An answer with an error's status, in a sentence; undefined where that is not what failed. Of a redirect the kit says where it leads. */
+function refusalOf(error: unknown, server: string): string | undefined {
+  if (SdkHttpError.isInstance(error) && error.status >= 400)
+    return refusal(error.status, typeof error.data['text'] === 'string' ? error.data['text'] : '', server);
+  if (SseError.isInstance(error) && error.code !== undefined && error.code >= 400) return refusal(error.code, '', server);
+  const [, status, text = ''] = POSTED.exec(error instanceof Error ? error.message : '') ?? [];
+  return status === undefined ? undefined : refusal(Number(status), text, server);
+}
+
+function refusal(status: number, text: string, server: string): string {
+  const why = text.trim() === '' ? `HTTP ${status}` : `HTTP ${status}: ${faultFromText(text).message}`;
+  if (status === 401 || status === 403)
+    return `does not let Perch in (${why}). Look whether \`tools.mcpServers.${server}.headers\` has what it wants.`;
+  if (status === 404 || status === 405) return `is not at its address (${why}). Look whether the path is right.`;
+  if (status === 429) return `has had too many requests (${why}). Try again later.`;
+  return status >= 500 ? `failed (${why}). Look into its own log.` : `refused (${why}).`;
 }

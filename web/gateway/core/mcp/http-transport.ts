@@ -5,7 +5,8 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { Fetch } from '../fetch.ts';
+import { ExchangeReset } from '#shared/link/http.ts';
+import { type Fetch, FetchRefused, unreachedBecause } from '../fetch.ts';
 import type { Entry } from './entries.ts';
 
 /** The way to a tool server over HTTP: by the bridge where there is one, else by the browser's own `fetch`, as far as CORS lets it. */
@@ -23,11 +24,19 @@ function fetchLike(fetch: Fetch): FetchLike {
   return async (to, init = {}) => {
     const { method = 'GET', body } = init;
     if (body !== undefined && body !== null && typeof body !== 'string') throw new TypeError('only text is sent to tool servers');
-    return fetch(new URL(to).href, {
-      method,
-      headers: Object.fromEntries(new Headers(init.headers)),
-      ...(typeof body === 'string' ? { body } : {}),
-      signal: init.signal ?? new AbortController().signal,
-    });
+    const { signal = null } = init;
+    try {
+      return await fetch(new URL(to).href, {
+        method,
+        headers: Object.fromEntries(new Headers(init.headers)),
+        ...(typeof body === 'string' ? { body } : {}),
+        signal: signal ?? new AbortController().signal,
+      });
+    } catch (cause) {
+      signal?.throwIfAborted();
+      // The bridge says why, and the gateway why it does not ask; a browser says nothing.
+      if (cause instanceof ExchangeReset || cause instanceof FetchRefused) throw cause;
+      throw new TypeError(`${new URL(to).host} cannot be reached: ${unreachedBecause(cause)}`, { cause });
+    }
   };
 }

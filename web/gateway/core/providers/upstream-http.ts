@@ -5,7 +5,7 @@ import { withoutCutSecret } from '#shared/redact.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
-import { BridgeAway, type Fetch, type FetchInit, FetchRefused, type Forwarding } from '../fetch.ts';
+import { BridgeAway, type Fetch, type FetchInit, FetchRefused, type Forwarding, unreachedBecause } from '../fetch.ts';
 import { Breaker } from './breaker.ts';
 import { jsonBody } from './json-body.ts';
 import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
@@ -129,11 +129,7 @@ export class UpstreamHttp {
       signal.throwIfAborted();
       if (cause instanceof RpcError || cause instanceof ProviderError) throw cause;
       if (cause instanceof FetchRefused) throw new ProviderError(`${this.name} is not asked: ${cause.message}`, { cause });
-      const why =
-        cause instanceof BridgeAway
-          ? 'this browser asks it through the bridge, which is away; start Perch with `npm start`'
-          : 'it is not running, or does not allow calls from here';
-      throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: ${why}`, { retryable: true, cause });
+      throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: ${unreachedBecause(cause)}`, { retryable: true, cause });
     }
     watchdog.limit(this.idleMs);
     if (response.ok) return response;
