@@ -35,6 +35,10 @@ describe('tool servers in the app', () => {
       await form.getByLabel('Name').fill(name);
       await form.getByText('A name has only A–Z, a–z, 0–9, - and _, and no two _ side by side.').waitFor();
     }
+    // Typed in, not set: a field that takes no more would cut it.
+    await form.getByLabel('Name').fill('');
+    await form.getByLabel('Name').pressSequentially('n'.repeat(41));
+    await form.getByText('A name has at most 40 characters.').waitFor();
     await form.getByLabel('Name').fill('hand');
     // What is no address is told with the name of the field.
     for (const address of ['http://', 'ftp://127.0.0.1/mcp', 'http://exa mple/mcp']) {
