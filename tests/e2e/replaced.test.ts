@@ -42,7 +42,8 @@ verifies('app/update-asks', 'a part of a version that is gone: the page says so,
       expect(seen, `in sight, ${width}`).toBe(true);
     }
     expect(await asked.count()).toBe(0);
-    await shortcuts();
+    await page.getByRole('alert').filter({ has: missing }).getByRole('button', { name: 'Close' }).click();
+    await missing.waitFor({ state: 'detached' });
 
     for (const end of ['.br', '.gz']) rmSync(join(appDir, `_app/version.json${end}`), { force: true });
     writeFileSync(join(appDir, '_app/version.json'), '{"version":"next"}');
