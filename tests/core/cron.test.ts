@@ -40,6 +40,12 @@ verifies(['cron/methods', 'cron/ticks'], 'a tick speaks in a session of its own,
   expect(gw.faults).toEqual([]);
 });
 
+verifies('cron/ticks', 'jobs that are due together are listed by name, as people count', async () => {
+  await using gw = await cronHosts().open();
+  for (const name of ['News 10', 'News 9', 'alarm', 'News 2']) await gw.add({ schedule: utc('5 12 * * *'), name, message: 'What is new?' });
+  expect((await gw.api.call('cron.list', {})).jobs.map(({ name }) => name)).toEqual(['alarm', 'News 2', 'News 9', 'News 10']);
+});
+
 verifies('cron/ticks', 'or in the main session of its agent, behind what is said there', async () => {
   const gate = Promise.withResolvers<void>();
   await using gw = await cronHosts().open((_call, count) => (count === 1 ? ['first', { wait: gate.promise }] : ['second']));

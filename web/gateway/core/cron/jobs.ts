@@ -30,6 +30,9 @@ export interface JobsDeps {
   changed(jobId: string): void;
 }
 
+/** As people count: the 2nd before the 10th. */
+const byName = new Intl.Collator(undefined, { numeric: true }).compare;
+
 /** The jobs there are. */
 export class Jobs {
   readonly #deps: JobsDeps;
@@ -41,7 +44,7 @@ export class Jobs {
   /** The one that is due first first; then those that are not due any more, by name. */
   async list(): Promise<Job[]> {
     const jobs = await Promise.all((await this.#deps.jobs.list()).map((job) => this.#shown(job)));
-    return jobs.sort((a, b) => (a.nextRunAt ?? Infinity) - (b.nextRunAt ?? Infinity) || (a.name < b.name ? -1 : 1));
+    return jobs.sort((a, b) => (a.nextRunAt ?? Infinity) - (b.nextRunAt ?? Infinity) || byName(a.name, b.name));
   }
 
   /** Throws `NOT_FOUND`. */
