@@ -38,6 +38,26 @@ describe('plans and skills in the app', () => {
     await plan.getByRole('button', { name: 'Go on' }).click();
     await until(async () => (await client.call('chat.history', { agentId, sessionId })).messages.length > before, 'the agent to be asked');
 
+    // Of many, those with the words looked for: in the goal, in a step or in what came of one.
+    await client.call('chat.send', { sessionId: 'trip', message: '/tool plan_create {"goal":"A trip","steps":["Book the train"]}' });
+    const all = page.getByRole('list', { name: 'Plans', exact: true });
+    await all.getByRole('listitem', { name: 'A trip' }).waitFor();
+    const search = page.getByRole('textbox', { name: 'Search the plans' });
+    await search.fill(' TRAIN');
+    await page.getByText('1 found', { exact: true }).waitFor();
+    expect(await all.locator('strong').allInnerTexts()).toEqual(['A trip']);
+    await search.fill('it is known');
+    await plan.waitFor();
+    expect(await all.locator('strong').allInnerTexts()).toEqual(['A page about this machine']);
+    await search.fill('nothing of the kind');
+    await page.getByText('No plan has these words.').waitFor();
+    await shoot(page, 'plans-search');
+    await page.keyboard.press('Escape');
+    await all.getByRole('listitem', { name: 'A trip' }).waitFor();
+    await all.getByRole('listitem', { name: 'A trip' }).getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog', { name: 'Delete this plan?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+    await all.getByRole('listitem', { name: 'A trip' }).waitFor({ state: 'detached' });
+
     await plan.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('dialog', { name: 'Delete this plan?' }).getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No plan yet').waitFor();
