@@ -179,7 +179,7 @@ describe('chats in order', () => {
     await shoot(page, 'import');
     // What the gateway does not read is said in the words of the page, too.
     await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));
-    await page.getByText('cut was not brought in: line 2 of it is no message of a chat').waitFor();
+    await page.getByText('cut.jsonl was not brought in: line 2 of it is no message of a chat').waitFor();
     await give(file('conversations.json', json));
     await page.getByText('2 chats there already.').waitFor();
     await page.getByRole('button', { name: 'Close', exact: true }).last().click();

@@ -66,12 +66,13 @@ export class ChatImport {
       } catch (error) {
         if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
         else {
-          const title = legible(each.kind === 'perch' ? each.title : each.chat.title);
+          // One of Perch is known by its file: what it would have been called says nothing of where it comes from.
+          const name = legible(each.kind === 'perch' ? each.file : each.chat.title);
           const line = wrongLineOf(error);
           this.problems.push(
             line === undefined
-              ? problemOf(error, m.sessions_doing_import_chat({ title })).message
-              : m.sessions_import_not({ file: title, why: m.sessions_import_wrong_line({ line: number(line) }) }),
+              ? problemOf(error, m.sessions_doing_import_chat({ title: name })).message
+              : m.sessions_import_not({ file: name, why: m.sessions_import_wrong_line({ line: number(line) }) }),
           );
         }
       }

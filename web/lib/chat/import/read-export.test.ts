@@ -65,8 +65,8 @@ verifies('chats.app/import', 'of Perch: the zip that several chats are saved as'
   await zip.add('Dogs.md', new TextReader('# On dogs\n\n## You\n\nWhat is a dog?\n'));
   const { chats, strange } = await readExport(file(await zip.close(), 'chats.zip'));
   expect(chats).toMatchObject([
-    { kind: 'perch', title: 'Cats' },
-    { kind: 'perch', title: 'On dogs' },
+    { kind: 'perch', title: 'Cats', file: 'Cats.jsonl' },
+    { kind: 'perch', title: 'On dogs', file: 'Dogs.md' },
   ]);
   expect(strange).toBe(0);
 });
@@ -138,12 +138,14 @@ verifies('chats.app/import', 'of LibreChat, as a list and as a tree', async () =
 verifies('chats.app/import', 'of Perch: as it stands, also a chat of one message', async () => {
   const line = `${JSON.stringify({ id: 'm', role: 'user', content: 'Hi', timestamp: 1 })}\n`;
   for (const content of [line, line + line.replace('"m"', '"n"')])
-    expect((await readExport(file(content, 'My chat.jsonl'))).chats).toEqual([{ kind: 'perch', content, title: 'My chat' }]);
+    expect((await readExport(file(content, 'My chat.jsonl'))).chats).toEqual([
+      { kind: 'perch', content, title: 'My chat', file: 'My chat.jsonl' },
+    ]);
   for (const [content, title] of [
     ['# Tea\n\n## You\n\nHi', 'Tea'],
     ['## Assistant (a/b)\n\nHi', 'My chat'],
   ] as const)
-    expect((await readExport(file(content, 'My chat.md'))).chats).toEqual([{ kind: 'perch', content, title }]);
+    expect((await readExport(file(content, 'My chat.md'))).chats).toEqual([{ kind: 'perch', content, title, file: 'My chat.md' }]);
   await expect(readExport(file('# Notes\n\nNothing said', 'notes.md'))).rejects.toThrow('nobody speaks');
 });
 

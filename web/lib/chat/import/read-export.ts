@@ -4,8 +4,8 @@ import { type ImportedChat, isFields } from './imported-chat.ts';
 import { fromLibreChat } from './librechat.ts';
 import { fromOpenWebUi } from './open-webui.ts';
 
-/** A chat that can be brought in: its text as Perch exports it, or what is known of it. */
-export type Importable = { kind: 'other'; chat: ImportedChat } | { kind: 'perch'; content: string; title: string };
+/** A chat that can be brought in: its text as Perch exports it, with the file that it is of, or what is known of it. */
+export type Importable = { kind: 'other'; chat: ImportedChat } | { kind: 'perch'; content: string; title: string; file: string };
 
 /** Bytes of a file that is read: what a tab can hold several times over. */
 export const IMPORT_BYTES = 500 * 1024 * 1024;
@@ -37,16 +37,16 @@ function chatsOf(text: string, name: string): Read {
   if (whole === undefined && /^\s*#/.test(text)) {
     if (!/^## (You|Assistant)\b/m.test(text)) throw new Unimportable(m.chat_import_no_speaker());
     const [, title = titleOf(name)] = /^\s*# (.+)/.exec(text) ?? [];
-    return { chats: [{ kind: 'perch', content: text, title }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title, file: name }], strange: 0 };
   }
   if (whole === undefined) {
     const [first = ''] = text.split('\n', 1);
     if (!isFields(parsed(first))) throw new Unimportable(m.chat_import_no_json());
-    return { chats: [{ kind: 'perch', content: text, title: titleOf(name) }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(name), file: name }], strange: 0 };
   }
   // A chat of a single message is one line, which is JSON as a whole.
   if (isFields(whole) && typeof whole['role'] === 'string' && 'content' in whole)
-    return { chats: [{ kind: 'perch', content: text, title: titleOf(name) }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(name), file: name }], strange: 0 };
   const list = Array.isArray(whole) ? (whole as unknown[]) : [whole];
   const chats = list.flatMap((each): Importable[] => {
     const chat = fromChatGpt(each) ?? fromOpenWebUi(each) ?? fromLibreChat(each);
