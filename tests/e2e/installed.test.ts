@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TextReader, Uint8ArrayWriter, ZipWriter } from '@zip.js/zip.js';
 import type { CDPSession, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -120,8 +121,17 @@ describe('the app as the system knows it', () => {
       type: string;
       purpose?: string;
     }
-    const manifest = JSON.parse(data) as { id: string; icons: Picture[]; screenshots: Picture[]; shortcuts: { url: string }[] };
+    interface Manifest {
+      id: string;
+      icons: Picture[];
+      screenshots: Picture[];
+      shortcuts: { url: string }[];
+      share_target: { params: { files: { accept: string[] }[] } };
+    }
+    const manifest = JSON.parse(data) as Manifest;
     expect(manifest.id).toBe('/');
+    // The system offers the app for what it names alone.
+    expect(manifest.share_target.params.files.flatMap(({ accept }) => accept)).toEqual(expect.arrayContaining(['application/zip', '.zip']));
     expect(manifest.icons.filter(({ purpose }) => purpose === 'maskable').map(({ sizes }) => sizes)).toEqual(['192x192', '512x512']);
     const pictures = [...manifest.icons, ...manifest.screenshots].filter(({ type }) => type === 'image/png');
     const sizes = await page.evaluate(
@@ -211,6 +221,41 @@ describe('the app as the system knows it', () => {
     expect(await page.getByRole('article').count()).toBe(0);
     await page.getByRole('button', { name: /Remove/ }).click();
     await composer(page).fill('');
+  });
+
+  verifies('app/shared-to', 'a zip of chats is brought in, one that is cut short is told, any other goes to a new message', async () => {
+    const zip = async (files: Readonly<Record<string, string>>): Promise<Buffer> => {
+      const writer = new ZipWriter(new Uint8ArrayWriter());
+      for (const [name, text] of Object.entries(files)) await writer.add(name, new TextReader(text));
+      return Buffer.from(await writer.close());
+    };
+    const chats = await zip({ 'Sails.jsonl': `${LINE}\n`, 'Knots.md': '# Knots\n\n## You\n\nTie a bowline\n' });
+    const page = await appWindow();
+    const share = async (name: string, bytes: Buffer): Promise<void> => {
+      await page.goto(site.url);
+      await post(page, `${perch.url}/share`, { files: [{ name, type: 'application/zip', base64: bytes.toString('base64') }] });
+    };
+    await share('chats.zip', chats);
+    await page.waitForURL(/\/sessions$/);
+    for (const title of ['Sails', 'Knots']) await page.getByRole('table').getByRole('link', { name: title, exact: true }).waitFor();
+
+    await share('cut.zip', chats.subarray(0, chats.length - 30));
+    await page.getByRole('alert').getByText('cut.zip was not brought in: it is a zip that cannot be read').waitFor();
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    await composer(page).waitFor();
+
+    // What could be brought in is there already, and does not come again with the next try.
+    await share('half.zip', await zip({ 'Tides.jsonl': `${LINE}\n`, 'Wrong.jsonl': `${LINE}\n{"id":"b"}\n` }));
+    await page.getByRole('alert').getByText('Wrong.jsonl was not brought in').waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.waitForURL(/\/sessions$/);
+    await page.getByRole('table').getByRole('link', { name: 'Tides', exact: true }).waitFor();
+    expect(await page.getByRole('table').getByRole('link', { name: 'Tides', exact: true }).count()).toBe(1);
+
+    await share('photos.zip', await zip({ 'a.txt': 'no chat' }));
+    await page.getByText('photos.zip').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+    await page.getByRole('button', { name: /Remove/ }).click();
   });
 
   test('what is no chat and no picture says so, and what is not opened can be left', async () => {

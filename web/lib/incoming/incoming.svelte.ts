@@ -2,7 +2,7 @@ import { goto } from '$app/navigation';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/later.ts';
-import { readExport, Unimportable } from '#lib/chat/import/read-export.ts';
+import { BrokenZip, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { ChatImport } from '#lib/state/chat-import.svelte.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
@@ -54,24 +54,30 @@ export class Incoming {
     }
   }
 
-  /** Of other programs, too: whether a JSON file is one is only seen in it. */
+  /** Of other programs, too: whether a JSON file or a zip is one is only seen in it. */
   async #importExports(): Promise<boolean> {
     if (this.#exports === null) {
       const found = await Promise.all(this.#others.map(async (file) => ((await isExport(file)) ? [file] : [])));
       const exports = (this.#exports = found.flat());
       this.#others = this.#others.filter((file) => !exports.includes(file));
     }
-    if (this.#exports.length === 0) return true;
-    const given = new ChatImport();
-    await given.run(this.#exports);
-    if (given.problems.length > 0) this.problem = { message: given.problems.join(' '), code: null };
-    else {
-      this.#exports = [];
-      // They stand where their time puts them, which may be far below.
-      toasts.show(given.outcome);
-      this.#chat = '/sessions';
+    for (;;) {
+      const [file] = this.#exports;
+      if (!file) return true;
+      const given = new ChatImport();
+      await given.run([file]);
+      const brought = given.added > 0 || given.known > 0;
+      // What is there already would come a second time.
+      if (brought || given.problems.length === 0) this.#exports.shift();
+      if (brought) {
+        // They stand where their time puts them, which may be far below.
+        toasts.show(given.outcome);
+        this.#chat = '/sessions';
+      }
+      if (given.problems.length === 0) continue;
+      this.problem = { message: given.problems.join(' '), code: null };
+      return false;
     }
-    return this.problem === null;
   }
 
   async #draft(): Promise<boolean> {
@@ -101,12 +107,13 @@ export class Incoming {
 }
 
 async function isExport(file: File): Promise<boolean> {
-  if (!/\.json$/i.test(file.name)) return false;
+  if (!/\.(json|zip)$/i.test(file.name)) return false;
   try {
     const { chats } = await readExport(file);
-    return chats.some(({ kind }) => kind === 'other');
+    return /\.zip$/i.test(file.name) || chats.some(({ kind }) => kind === 'other');
   } catch (error) {
-    if (error instanceof Unimportable) return false;
+    // Nobody could read it where a message took it along, either.
+    if (error instanceof Unimportable) return error instanceof BrokenZip;
     throw error;
   }
 }

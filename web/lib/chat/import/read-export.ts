@@ -13,6 +13,8 @@ export const IMPORT_BYTES = 500 * 1024 * 1024;
 export class Unimportable extends Error {
   override readonly name = 'Unimportable';
 }
+/** A zip that cannot be read, whatever was to be in it. */
+export class BrokenZip extends Unimportable {}
 const tooLarge = (): Unimportable => new Unimportable(m.chat_import_inner_too_large());
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
@@ -102,7 +104,7 @@ async function chatsOfZip(file: File): Promise<Read> {
     return all;
   } catch (error) {
     if (error instanceof Unimportable) throw error;
-    throw new Unimportable(m.chat_import_broken_zip(), { cause: error });
+    throw new BrokenZip(m.chat_import_broken_zip(), { cause: error });
   } finally {
     await zip.close();
   }
