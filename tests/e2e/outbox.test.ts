@@ -55,6 +55,36 @@ verifies('app/outbox', 'a message written before the gateway is there, while the
   await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').first().waitFor();
 });
 
+verifies('app/outbox', 'a message that this browser has no room for holds the page until it is sent', async () => {
+  await using perch = await startPerch({ host: 'tab' });
+  await using browser = await launchBrowser();
+  const gateway = await holdBack(await browser.page(`${perch.url}/health`));
+  await gateway.held;
+  const page = await browser.page(perch.url);
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  await composer.waitFor();
+  await page.evaluate(() => {
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('no room', 'QuotaExceededError');
+    };
+  });
+  await composer.fill('What can you do?');
+  await composer.press('Enter');
+  await page.getByRole('alert').getByText('Could not keep the message in this browser').waitFor();
+  const asked = page.waitForEvent('dialog');
+  await page.close({ runBeforeUnload: true });
+  const dialog = await asked;
+  expect(dialog.type()).toBe('beforeunload');
+  await dialog.dismiss();
+  await gateway.letGo();
+  await page.getByRole('article', { name: 'Reply' }).first().waitFor();
+  // Nothing holds it any more.
+  await until(async () => {
+    if (!page.isClosed()) await page.close({ runBeforeUnload: true });
+    return page.isClosed();
+  }, 'the page to close');
+});
+
 verifies('app/outbox', 'a message that the gateway has is found there, however large, and not sent again', async () => {
   await using perch = await startPerch({ host: 'tab' });
   await using browser = await launchBrowser();

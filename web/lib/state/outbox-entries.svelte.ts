@@ -17,6 +17,8 @@ export class OutboxEntries {
   readonly #channel = new BroadcastChannel(named('perch-outbox'));
   /** Entries that this browser could not keep: no reading of what is kept tells that they are gone. */
   readonly #unkept = new Set<string>();
+  /** The only copy would go with the page: the browser asks first. */
+  readonly #stay = (event: Event): void => void (this.#unkept.size > 0 && event.preventDefault());
   /** Counts what this tab has changed: what was read before the last change is out of date. */
   #changes = 0;
 
@@ -49,6 +51,7 @@ export class OutboxEntries {
       this.#channel.postMessage('changed');
     } catch (error) {
       this.#unkept.add(entry.id);
+      addEventListener('beforeunload', this.#stay);
       this.problem = problemOf(error, m.chat_doing_keep_message()).message;
     }
   }
