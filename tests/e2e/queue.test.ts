@@ -236,4 +236,30 @@ describe('what is sent while a reply runs', () => {
     expect((await said(page, at)).at(-1)).toBe('held one');
     await page.close();
   });
+
+  verifies(
+    ['app/queue', 'app/two-tabs'],
+    'what was not sent is still there where another deletes the chat, and goes on in a new one',
+    async () => {
+      const page = await busyPage();
+      await write(page, 'held one');
+      await inOrder(page, ['held one']);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('alert').filter({ hasText: 'it was not sent' }).waitFor();
+      await field(page).fill('half a thought');
+      using outside = await connectOutside(at.perch);
+      const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+      await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+      await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
+      const unsent = page.getByRole('list', { name: /was not sent, and is still here/ });
+      expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
+      await shoot(page, 'gone');
+      await page.getByRole('button', { name: 'Go on with it in a new chat' }).click();
+      await page.waitForURL(`${at.perch.url}/`);
+      await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');
+      expect(await outboxRows(page)).toEqual([]);
+      await field(page).fill('');
+      await page.close();
+    },
+  );
 });
