@@ -51,6 +51,63 @@ describe('what an answer shows', () => {
     expect(browser.complaints).toEqual([]);
   };
 
+  verifies('rendering/directions', 'each paragraph, item and cell runs as it begins, code from left to right', async () => {
+    model.answer(
+      [
+        'مرحبا، هذه فقرة.',
+        'An English one (in brackets).',
+        '- First point.\n- نقطة ثانية.',
+        '| المدينة | Size |\n| --- | --- |\n| دمشق | Very large. |',
+        'وهذا `let a = 1;` في سطر.',
+        fenced('ts', 'const b = 2;'),
+      ].join('\n\n'),
+    );
+    const page = await asked('سؤال بالعربية.\nAnd in English.');
+    await replies(page).getByText('const b = 2;').waitFor();
+    /** How far the first character of a text stands from the left and the right edge of what it is in. */
+    const side = (selector: string, words: string): Promise<'left' | 'right'> =>
+      page.evaluate(
+        ([within, text]) => {
+          const walker = document.createTreeWalker(document.querySelector(within) ?? document.body, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const node = walker.currentNode;
+            const at = node.textContent?.indexOf(text) ?? -1;
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(node, at);
+            range.setEnd(node, at + 1);
+            const letter = range.getBoundingClientRect();
+            const box = node.parentElement?.closest('p, li, td, th, pre, .bubble')?.getBoundingClientRect() ?? letter;
+            return letter.left - box.left < box.right - letter.right ? 'left' : 'right';
+          }
+          throw new Error(`${text} is not there`);
+        },
+        [selector, words] as const,
+      );
+    const reply = 'article:not(.mine) .prose';
+    expect(await side(reply, 'مرحبا')).toBe('right');
+    expect(await side(reply, 'An English')).toBe('left');
+    // By its full stop, which stands behind the words whichever way they run.
+    const stop = async (text: string): Promise<boolean> =>
+      page.evaluate((words) => {
+        const item = [...document.querySelectorAll('.prose :is(li, td)')].find((each) => each.textContent?.includes(words));
+        const node = item?.firstChild;
+        if (!node?.textContent) throw new Error(`${words} is not there`);
+        const range = document.createRange();
+        const rectOf = (at: number): DOMRect => (range.setStart(node, at), range.setEnd(node, at + 1), range.getBoundingClientRect());
+        return rectOf(node.textContent.trimEnd().length - 1).left > rectOf(0).left;
+      }, text);
+    expect(await stop('First point.')).toBe(true);
+    expect(await stop('نقطة ثانية.')).toBe(false);
+    expect(await stop('Very large.')).toBe(true);
+    expect(await side(reply, 'const')).toBe('left');
+    expect(await side('.mine .bubble', 'سؤال')).toBe('right');
+    expect(await side('.mine .bubble', 'And in')).toBe('left');
+    await shoot(page, 'directions');
+    safe();
+    await page.close();
+  });
+
   verifies('rendering/code', 'code has colours of its language, readable in light and dark', async () => {
     model.answer(
       [

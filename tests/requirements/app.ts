@@ -83,6 +83,8 @@ export const app = [
     'rendering/pictures':
       'The address of a picture from elsewhere stands in its place; pressed, the picture is fetched by the bridge, under the rules of the web tool. Without a bridge it leads there.',
     'rendering/hostile': 'What is nested or repeated without end stays text, and the page alive.',
+    'rendering/directions':
+      'Each paragraph, item and cell of a text runs as it begins, whatever language the page is in; code from left to right.',
     'rendering/streams': 'While an answer grows what is finished is left alone.',
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'chats.app/order':
