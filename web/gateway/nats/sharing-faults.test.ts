@@ -4,6 +4,7 @@ import { KEY as VAULT_KEY } from '../../../bridge/journal/fixture.ts';
 import { RecordSeal } from '../../../bridge/sync/record-seal.ts';
 import { machine, settings } from '../../../bridge/sync/tests/machine.ts';
 import { hasNats, natsServer } from '../../../bridge/sync/tests/nats-server.ts';
+import { objectsOf } from '../../../bridge/sync/tests/objects.ts';
 import { natsOperator } from '../../../bridge/sync/tests/operator.ts';
 import { tcpProxy } from '../../../bridge/sync/tests/tcp-proxy.ts';
 import { verifies } from '../../../tests/requirements.ts';
@@ -60,6 +61,27 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       way.bytesPerSecond = Infinity;
       await nats.start();
       await until(async () => (await dataAt())[0] === image.data, 'the attachment');
+    },
+  );
+
+  verifies(
+    'vault.cluster/browser-faults',
+    'a narrow way: an attachment goes out once, however long that takes, and what comes after it waits',
+    async () => {
+      await using nats = await natsServer();
+      await using way = await tcpProxy(Number(new URL(nats.webUrl).port));
+      await using a = await browser(`ws://127.0.0.1:${way.port}`);
+      await a.settled();
+      way.bytesPerSecond = 200_000;
+      const image = { type: 'image' as const, mimeType: 'image/png', data: Buffer.alloc(1_600_000, 'attached ').toString('base64') };
+      await a.vault.sessions.add(newSession(), [newMessage('m-1', null, { content: [image] })]);
+      await a.vault.sessions.update(KEY, { title: 'Renamed' });
+      await a.settled(18_000);
+      expect(await objectsOf(nats)).toEqual({ objects: 1, uploads: 1 });
+      way.bytesPerSecond = Infinity;
+      await using b = await browser(nats.webUrl);
+      await same([a, b]);
+      expect(await b.vault.sessions.get(KEY)).toMatchObject({ title: 'Renamed' });
     },
   );
 

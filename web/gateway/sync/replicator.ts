@@ -261,6 +261,9 @@ export class Replicator implements SyncPort {
 
   /** Resolves when the journal has them, or cannot have them now; never rejects. */
   async #push(exchange: Exchange, records: readonly SyncRecord[]): Promise<void> {
+    const pushed = exchange.push(records).catch((error: unknown) => this.#fail(exchange, error));
+    // Nobody waits for what is far away: it takes the time that its way takes, and says itself where it has failed.
+    if (this.#line?.isBehind) return pushed;
     const late = Promise.withResolvers<void>();
     // What takes many batches (a long chat that is deleted) has the time of each.
     const patience = ACKNOWLEDGE_MS * Math.ceil(records.length / BATCH.records);
@@ -268,7 +271,7 @@ export class Replicator implements SyncPort {
       this.#fail(exchange, new Error('The journal does not answer'));
       late.resolve();
     });
-    await Promise.race([exchange.push(records).catch((error: unknown) => this.#fail(exchange, error)), late.promise]);
+    await Promise.race([pushed, late.promise]);
     cancel();
   }
 
