@@ -226,6 +226,7 @@ export class Exchange {
 
   #upload(hash: string): Promise<void> {
     const uploading = this.#uploading.then(async () => {
+      if (this.#ended) throw new Error('What is left goes out with the next exchange');
       const now = performance.now();
       if (now - (this.#uploaded.get(hash) ?? -Infinity) < UPLOADED_MS) return;
       const bytes = await this.#replica.blobs.get(hash);
