@@ -57,9 +57,9 @@ export interface ExchangeDeps {
  */
 export class Exchange {
   readonly #deps: ExchangeDeps;
-  /** One thing at a time: what is known must be what the journal has. */
   /** Several records may refer to one attachment. */
   readonly #sending = new OnceEach<void>();
+  /** One thing at a time: what is known must be what the journal has. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: ExchangeDeps) {

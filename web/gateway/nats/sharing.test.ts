@@ -41,9 +41,8 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     await using nats = await natsServer();
     await using a = await browser(nats.webUrl);
     await using b = await browser(nats.webUrl);
-    await using c = await machine(settings(nats.url));
     await a.vault.sessions.add(newSession(), []);
-    await same([a, b, c], hasSession(KEY));
+    await same([a, b], hasSession(KEY));
     await nats.stop();
     await until(() => a.replicator.state().state === 'away' && b.replicator.state().state === 'away');
     await a.vault.sessions.update(KEY, { title: 'by a' });
@@ -52,7 +51,10 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     await until(() => Date.now() > at);
     await b.vault.sessions.update(KEY, { title: 'by b' });
     await nats.start();
-    await same([a, b, c], (records) => records.some((line) => line.startsWith('conflicts ')));
+    await same([a, b], (records) => records.some((line) => line.startsWith('conflicts ')));
+    // A bridge that had the first version, and sees the second of the two alone, would keep the first as a copy, too.
+    await using c = await machine(settings(nats.url));
+    await same([a, b, c]);
     for (const one of [a, b]) {
       expect(await title(one)).toBe('by b');
       const copies = await copiesOf(one.vault);

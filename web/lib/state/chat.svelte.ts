@@ -273,7 +273,8 @@ export class Chat {
       this.elsewhere = true;
       this.phase = 'ready';
     } else if (this.messages.length > 0) this.#onDeleted();
-    else this.phase = this.phase === 'ready' || this.outgoing.length > 0 ? 'ready' : 'missing';
+    // What was asked before the chat was deleted is answered after.
+    else if (this.phase !== 'deleted') this.phase = this.phase === 'ready' || this.outgoing.length > 0 ? 'ready' : 'missing';
     this.live = null;
   }
 
