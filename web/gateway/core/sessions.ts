@@ -44,7 +44,7 @@ export function historyMessageOf(record: MessageRecord): HistoryMessage {
 /** A message as its line in a session's JSONL export. */
 export const exportLine = (record: MessageRecord): string => `${JSON.stringify(historyMessageOf(record))}\n`;
 
-/** A message that is larger becomes a placeholder in a history. */
+/** Of a larger message a history has the size, and no attachments. */
 export const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const encoder = new TextEncoder();

@@ -1,6 +1,7 @@
 import type { JournalCalls, Position, SequencedRecord } from '#shared/ports/journal.ts';
 import type { ResultOf } from '#shared/rpc/contract.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
+import { Turns } from '#shared/turns.ts';
 import type { Replica } from '../storage/vault.ts';
 import type { JournalLine } from './journal-line.ts';
 import { batches, type Outbox } from './outbox.ts';
@@ -45,7 +46,7 @@ export class Exchange {
   /** When an attachment was given to the journal, by its hash. */
   readonly #uploaded = new Map<string, number>();
   /** One attachment after the other: of several at once none comes over a narrow line in time, and one that two records refer to would go out twice. */
-  #uploading: Promise<void> = Promise.resolve();
+  readonly #uploads = new Turns();
   #position: Position | undefined;
   #shared: boolean | undefined;
   /** The newest sequence number heard of. */
@@ -55,7 +56,7 @@ export class Exchange {
   #live = false;
   /** What was here before is in the journal too: from here on one reading tells what it has. */
   #settled = false;
-  #ended = false;
+  readonly #over = new AbortController();
   #pulling: Promise<void> | undefined;
   #reaching: { seq: number; resolve(): void }[] = [];
 
@@ -145,8 +146,12 @@ export class Exchange {
     return new Promise((resolve) => this.#reaching.push({ seq, resolve }));
   }
 
+  get #ended(): boolean {
+    return this.#over.signal.aborted;
+  }
+
   end(): void {
-    this.#ended = true;
+    this.#over.abort(new Error('What is left goes out with the next exchange'));
     this.#live = false;
     this.#settled = false;
     for (const { resolve } of this.#reaching.splice(0)) resolve();
@@ -225,16 +230,13 @@ export class Exchange {
   }
 
   #upload(hash: string): Promise<void> {
-    const uploading = this.#uploading.then(async () => {
-      if (this.#ended) throw new Error('What is left goes out with the next exchange');
+    return this.#uploads.take(this.#over.signal, async () => {
       const now = performance.now();
       if (now - (this.#uploaded.get(hash) ?? -Infinity) < UPLOADED_MS) return;
       const bytes = await this.#replica.blobs.get(hash);
       if (bytes) await this.#line.putBlob(hash, bytes);
       this.#uploaded.set(hash, now);
     });
-    this.#uploading = uploading.catch(() => {});
-    return uploading;
   }
 
   #advance(seq: number): void {
