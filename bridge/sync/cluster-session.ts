@@ -1,6 +1,6 @@
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
-import { isAlone, leaderOf } from '#shared/sync/nats/look-through.ts';
-import type { Places } from '#shared/sync/nats/places.ts';
+import { leaderOf } from '#shared/sync/nats/look-through.ts';
+import { isAlone, type Places } from '#shared/sync/nats/places.ts';
 import { pause, type Presence } from '#shared/sync/nats/presence.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -109,7 +109,11 @@ export class ClusterSession {
     const { options, journal, seal, state, presence, schema, onschema, onforeign } = this.#deps;
     const { ages = OBJECT_AGES, log = () => {} } = options;
     const shared = { journal, cluster, seal, state, ages };
-    const exchange = new Exchange({ ...shared, signal, schema, onschema, onforeign, onresend: () => this.kick() });
+    const exchange = new Exchange({
+      ...{ ...shared, signal, schema, onschema, onforeign },
+      onresend: () => this.kick(),
+      onunsure: () => void (signal.aborted || this.#passedOver()),
+    });
     const caughtUp = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => caughtUp.resolve(), { once: true });
     const closed = cluster.nc.closed().then((error) => {
@@ -179,7 +183,12 @@ export class ClusterSession {
     const passedOver = subjects - state.subjects;
     if (passedOver <= this.#excess) return;
     this.#excess = passedOver;
-    state.note([], { doubtful: true });
+    this.#passedOver();
+  }
+
+  /** Something may have been. */
+  #passedOver(): void {
+    this.#deps.state.note([], { doubtful: true });
     this.#doubt();
   }
 

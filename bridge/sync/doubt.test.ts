@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { streamsOf } from '#shared/sync/nats/places.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
-import { KEY, version, versions } from '../journal/fixture.ts';
+import { clockOf, KEY, version, versions } from '../journal/fixture.ts';
 import { RecordSeal } from './record-seal.ts';
 import { SyncState } from './state.ts';
 import { agreed, is, machine, settings } from './tests/machine.ts';
-import { hasNats } from './tests/nats-server.ts';
+import { hasNats, natsServer } from './tests/nats-server.ts';
 import { threeNodes } from './tests/three-nodes.ts';
 
 const { records: STREAM } = streamsOf(new RecordSeal(KEY).vault);
@@ -45,6 +45,29 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
 
   verifies(
     'vault.cluster/faults',
+    'a version that comes under a number of before is taken where it is newer than what is known',
+    async () => {
+      await using nats = await natsServer();
+      await using one = await machine(settings(nats.url));
+      await using two = await machine(settings(nats.url));
+      for (const each of [one, two]) await is(each, 'shared');
+      await one.journal.push(versions(2), 'a');
+      await agreed([one, two], 2);
+      // As if it had been written by another numbering, ahead of that of the server that sends.
+      const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
+      for (const { name } of [...state.all()]) {
+        const known = state.known(name);
+        if (known) state.note([[name, { ...known, seq: known.seq + 1000 }]]);
+      }
+      state.close();
+      await two.journal.push([version('a0', 2000, 'b')], 'b');
+      await agreed([one, two], (records) => records.some(({ clock }) => clock.endsWith('-b')));
+      expect(one.journal.cluster.state).toBe('shared');
+    },
+  );
+
+  verifies(
+    'vault.cluster/faults',
     'what was skipped while the connection stood is found when another server leads the stream',
     async () => {
       await using nats = await threeNodes();
@@ -62,11 +85,11 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
         return seen.marks.leader !== '' && !seen.marks.doubtful;
       };
       await until(isSure, 'no doubt', 60_000);
-      // As if a later version had been read already, by another numbering.
+      // As if a later version had been read already, which the servers have forgotten.
       const state = stateOf();
       for (const { name } of [...state.all()]) {
         const known = state.known(name);
-        if (known) state.note([[name, { ...known, seq: known.seq + 1000 }]]);
+        if (known) state.note([[name, { ...known, seq: known.seq + 1000, clock: clockOf(3000, 'c') }]]);
       }
       state.close();
       await two.journal.push([version('a0', 2000, 'b')], 'b');

@@ -2,6 +2,7 @@ import type { SequencedRecord } from '#shared/ports/journal.ts';
 import { hasMore, messagesFrom, type Streamed } from '#shared/sync/nats/flow.ts';
 import { lookAgain } from '#shared/sync/nats/look-through.ts';
 import {
+  clockOf,
   currentMessage,
   fetchBlob,
   type Known,
@@ -48,6 +49,8 @@ export interface ExchangeDeps {
   onforeign(): void;
   /** Everything is to be looked through for what the stream has not. */
   onresend(): void;
+  /** More may have been passed over than was looked into. */
+  onunsure(): void;
 }
 
 /**
@@ -68,7 +71,7 @@ export class Exchange {
 
   /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
   async read(oncaughtup: () => void): Promise<void> {
-    const { cluster, state, signal } = this.#deps;
+    const { cluster, state, signal, onunsure } = this.#deps;
     const queue: Streamed[] = [];
     let draining: Promise<void> | undefined;
     let isBehind = true;
@@ -80,7 +83,8 @@ export class Exchange {
     await look();
     const end = new AbortController();
     const ended = AbortSignal.any([signal, end.signal]);
-    const messages = await messagesFrom(cluster, state.marks.read + 1, { ahead: AHEAD, signal: ended });
+    const { last_seq: there } = cluster.info.state;
+    const messages = await messagesFrom(cluster, state.marks.read + 1, { ahead: AHEAD, there, onunsure, signal: ended });
     if (signal.aborted) return;
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
@@ -166,15 +170,15 @@ export class Exchange {
   async #news({ subject, seq, data }: Streamed, isAnew: boolean): Promise<Received | undefined> {
     const { cluster, seal, state } = this.#deps;
     const name = subject.slice(cluster.prefix.length);
+    const message = { subject, seq, data };
     const known = state.known(name);
-    if (!known || seq > known.seq) return readMessage(cluster, seal, { subject, seq, data });
-    if (!isAnew) return undefined;
-    const isAsKnown = (one: Received): boolean => one.known.clock === known.clock && one.known.seq === known.seq;
-    if (isAsKnown(await readMessage(cluster, seal, { subject, seq, data }))) return undefined;
+    if (!known || seq > known.seq) return readMessage(cluster, seal, message);
+    const clock = await clockOf(cluster, seal, message);
+    if (isAnew ? clock === known.clock && seq === known.seq : clock <= known.clock) return undefined;
     // It was replaced on its way here, or the servers have forgotten what they had acknowledged, or number it otherwise now, by which the
     // next version would be passed over: the stream itself says which.
     const now = await currentMessage(cluster, seal, name);
-    return now && !isAsKnown(now) ? now : undefined;
+    return now?.known.clock === known.clock && now.known.seq === known.seq ? undefined : now;
   }
 
   /** Brings what was received into the journal, and then notes that it is there. */

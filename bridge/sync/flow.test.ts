@@ -31,7 +31,8 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
     try {
       for (const text of ['one', 'two', 'three']) await publish(text);
       const reading = (async () => {
-        for await (const { seq } of await messagesFrom(cluster, 2, { ahead: 10, signal: stop.signal })) came.push(seq);
+        for await (const { seq } of await messagesFrom(cluster, 2, { ahead: 10, there: 3, onunsure: () => {}, signal: stop.signal }))
+          came.push(seq);
       })();
       await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
       vi.advanceTimersByTime(14_000);
@@ -57,6 +58,49 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
       await cluster.nc.close();
     }
   });
+
+  verifies(
+    'vault.cluster/faults',
+    'where the server that sends leaves numbers out, the one that leads is asked for them: always what comes later, a hundred times of what was there',
+    async () => {
+      await using nats = await natsServer();
+      const cluster = await openCluster(settings(nats.url), new RecordSeal(KEY), async (text) => text);
+      const publish = async (text: string): Promise<number> => (await cluster.js.publish(`${cluster.prefix}${text}`, text)).seq;
+      // As servers are that lost one another: this one has not the first of each three.
+      const consumer = await cluster.js.consumers.get(cluster.stream, { filter_subjects: `${cluster.prefix}>` });
+      const consume = consumer.consume.bind(consumer);
+      vi.spyOn(consumer, 'consume').mockImplementation(async (options) => {
+        const messages = await consume(options);
+        async function* holed(): AsyncGenerator<unknown> {
+          for await (const message of messages) if (message.seq % 3 !== 1) yield message;
+        }
+        return Object.assign(holed(), { close: () => messages.close() }) as never;
+      });
+      vi.spyOn(cluster.js.consumers, 'get').mockResolvedValue(consumer);
+      const ofThree = { ...cluster, info: { ...cluster.info, config: { ...cluster.info.config, num_replicas: 3 } } };
+      const stop = new AbortController();
+      const onunsure = vi.fn();
+      const came: number[] = [];
+      let there = 0;
+      while (there < 330) there = await publish(`old.${there}`);
+      const reading = (async () => {
+        const options = { ahead: 10, there, onunsure, signal: stop.signal };
+        for await (const { seq } of await messagesFrom(ofThree, 1, options)) came.push(seq);
+      })();
+      await until(() => came.at(-1) === there, 'what was there');
+      const all = Array.from({ length: there }, (_, at) => at + 1);
+      expect(came).toEqual(all.filter((seq) => seq <= 300 || seq % 3 !== 1));
+      expect(onunsure).toHaveBeenCalledTimes(1);
+      came.length = 0;
+      // The first of these is left out, the second replaced by the fourth.
+      for (const text of ['one', 'two', 'three', 'two', 'five']) await publish(text);
+      await until(() => came.at(-1) === there + 5, 'what came later');
+      expect(came.map((seq) => seq - there).filter((at) => at !== 2)).toEqual([1, 3, 4, 5]);
+      stop.abort();
+      await reading;
+      await cluster.nc.close();
+    },
+  );
 
   verifies('vault.cluster/faults', 'is looked through for subjects that were passed over while the connection stood', async () => {
     await using nats = await natsServer();

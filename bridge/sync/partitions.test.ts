@@ -11,6 +11,7 @@ import { until } from '../../tests/support/gateway.ts';
 import { KEY, temporaryFolder } from '../journal/fixture.ts';
 import { streamsOf } from '#shared/sync/nats/places.ts';
 import { RecordSeal } from './record-seal.ts';
+import { differing } from './tests/differing.ts';
 import { History, write } from './tests/history.ts';
 import { agreed } from './tests/machine.ts';
 import { machineApart, type MachineApart } from './tests/machine-apart.ts';
@@ -185,7 +186,8 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each a proce
           await working;
           const healed = await agreed(all, history.isIn.bind(history), HEALED_MS).catch(async (error: unknown) => {
             const states = await Promise.all(all.map(async (one) => ({ facts: await one.examine(), lines: one.lines.slice(-5) })));
-            throw new Error(`round ${round}: ${JSON.stringify(states)}`, { cause: error });
+            const differ = await differing(all, urls, new RecordSeal(KEY)).catch(String);
+            throw new Error(`round ${round}: ${JSON.stringify(differ)} ${JSON.stringify(states)}`, { cause: error });
           });
           history.check(healed);
           for (const [name, holders] of ran) expect([...holders], name).toHaveLength(1);

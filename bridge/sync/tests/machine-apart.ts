@@ -10,6 +10,7 @@ const reply = z.object({ id: z.number(), result: z.unknown().optional(), error: 
 
 /** A machine that is a process of its own, in a network of its own. */
 export interface MachineApart extends Writer, AsyncDisposable {
+  dir: string;
   lines: string[];
   take(name: string, ttlMs: number): Promise<number | null>;
   /** How it stands with the cluster. */
@@ -75,6 +76,7 @@ export async function machineApart(options: {
 
   await start();
   return {
+    dir: folder.dir,
     lines,
     journal: {
       push: async (records) =>

@@ -1,15 +1,27 @@
 import { type ConsumerMessages, DeliverPolicy, type StoredMsg } from '@nats-io/jetstream';
-import type { Places } from './places.ts';
+import { isAlone, type Places } from './places.ts';
 
 /** Of a stream of which nothing comes for so long its leader is asked whether there is more; and again, while there was and the server that sends had nothing of it. */
 export const SILENT_MS = 15_000;
 const SILENT_AGAIN_MS = 3_000;
 /** So many are fetched before the server that sends gets another chance. */
 const FETCHED = 200;
+/** Of what was there when reading began so many gaps are looked into: a stream that was written to for long has as many as messages. */
+const GAPS = 100;
 
 /** A message, as a consumer gives it or the stream itself. */
 export type Streamed = Pick<StoredMsg, 'subject' | 'seq' | 'data'>;
-type Stream = Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>;
+export type Stream = Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix' | 'info'>;
+
+export interface Reading {
+  /** So many may wait to be taken. */
+  ahead: number;
+  /** The newest number that the stream had given when reading began. */
+  there: number;
+  /** More may have been passed over than was looked into. */
+  onunsure(): void;
+  signal: AbortSignal;
+}
 
 /** The first message at `seq` or behind it, from the server that leads the stream; null: there is none. */
 export function fetchNext({ jsm, stream, prefix }: Pick<Stream, 'jsm' | 'stream' | 'prefix'>, seq: number): Promise<Streamed | null> {
@@ -19,24 +31,16 @@ export function fetchNext({ jsm, stream, prefix }: Pick<Stream, 'jsm' | 'stream'
 
 /**
  * The stream's messages from a sequence number on, as they come, until `signal` is aborted; resolves when a server sends. What it does not send is fetched from the one
- * that leads: a server may forget whom it was to send to, a client to ask again, and a server (2.9) that was killed may never have what the others have. `ahead`: so many
- * may wait to be taken.
+ * that leads: a server may forget whom it was to send to, a client to ask again, and a server (2.9) that was killed may never have what the others have. Where numbers
+ * were left out, the one that leads is asked whether they are replaced by now, or missing only there.
  */
-export async function messagesFrom(
-  places: Stream,
-  first: number,
-  options: { ahead: number; signal: AbortSignal },
-): Promise<AsyncIterable<Streamed>> {
-  return following(places, first, await consume(places, first, options), options);
+export async function messagesFrom(places: Stream, first: number, reading: Reading): Promise<AsyncIterable<Streamed>> {
+  return following(places, first, await consume(places, first, reading), reading);
 }
 
-async function* following(
-  places: Stream,
-  first: number,
-  opened: ConsumerMessages,
-  options: { ahead: number; signal: AbortSignal },
-): AsyncGenerator<Streamed> {
-  const { signal } = options;
+async function* following(places: Stream, first: number, opened: ConsumerMessages, reading: Reading): AsyncGenerator<Streamed> {
+  const { signal } = reading;
+  const looksInto = gapChoice(places, reading);
   let next = first;
   let messages = opened;
   let silentMs = SILENT_MS;
@@ -46,12 +50,16 @@ async function* following(
     for (let coming = iterator.next(); !fetched;) {
       const came = await within(coming, silentMs);
       if (signal.aborted || came?.done) return;
-      if (came) {
-        next = came.value.seq + 1;
+      if (!came) fetched = await fetchNext(places, next);
+      else {
+        const { value: message } = came;
+        if (message.seq > next && looksInto(message.seq)) yield* missing(places, next, message.seq, signal);
+        if (signal.aborted) return;
+        next = message.seq + 1;
         silentMs = SILENT_MS;
-        yield came.value;
+        yield message;
         coming = iterator.next();
-      } else fetched = await fetchNext(places, next);
+      }
     }
     void messages.close().catch(() => {});
     for (let count = 0; fetched && count < FETCHED; count++) {
@@ -61,15 +69,36 @@ async function* following(
       fetched = await fetchNext(places, next);
     }
     if (signal.aborted) return;
-    messages = await consume(places, next, options);
+    messages = await consume(places, next, reading);
     silentMs = SILENT_AGAIN_MS;
+  }
+}
+
+/** Whether the numbers left out before one are asked for. */
+function gapChoice(places: Stream, { there, onunsure }: Reading): (end: number) => boolean {
+  if (isAlone(places)) return () => false;
+  let gaps = 0;
+  return (end) => {
+    if (end > there || ++gaps <= GAPS) return true;
+    if (gaps === GAPS + 1) onunsure();
+    return false;
+  };
+}
+
+/** What the server that leads has from one number to before another. */
+async function* missing(places: Stream, from: number, end: number, signal: AbortSignal): AsyncGenerator<Streamed> {
+  for (let next = from; !signal.aborted;) {
+    const message = await fetchNext(places, next);
+    if (!message || message.seq >= end) return;
+    next = message.seq + 1;
+    yield message;
   }
 }
 
 async function consume(
   { js, stream, prefix }: Stream,
   first: number,
-  { ahead, signal }: { ahead: number; signal: AbortSignal },
+  { ahead, signal }: Pick<Reading, 'ahead' | 'signal'>,
 ): Promise<ConsumerMessages> {
   const consumer = await js.consumers.get(stream, {
     filter_subjects: `${prefix}>`,

@@ -1,6 +1,6 @@
 import type { StreamInfo } from '@nats-io/jetstream';
 import { fetchNext, type Streamed } from './flow.ts';
-import type { Places } from './places.ts';
+import { isAlone, type Places } from './places.ts';
 import { pause } from './presence.ts';
 
 /** Messages that are taken together. */
@@ -28,9 +28,6 @@ export async function lookAgain(
     await lookThrough(places, signal, take);
   }
 }
-
-/** Whether one server has the stream: nobody it could disagree with. */
-export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.num_replicas === 1;
 
 /** Which server leads the stream; where only one has it, its id, which each of its starts makes anew. Empty where none leads now. */
 export const leaderOf = (places: Pick<Places, 'info' | 'nc'>, { cluster }: Pick<StreamInfo, 'cluster'> = places.info): string =>

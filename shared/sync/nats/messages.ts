@@ -51,6 +51,18 @@ export async function writeMessage(
   return { bytes: await sealJson(seal, { schema, clock: record.clock, object }, name), object };
 }
 
+const openEnvelope = async (seal: VaultSeal, data: Uint8Array, name: string): Promise<z.infer<typeof envelope> | undefined> =>
+  envelope.safeParse(await openJson(seal, data, name)).data;
+
+/** When the version in a message was written, wherever that lies; empty where it cannot be opened. */
+export async function clockOf(
+  { prefix }: Pick<Holds, 'prefix'>,
+  seal: VaultSeal,
+  { subject, data }: { subject: string; data: Uint8Array },
+): Promise<string> {
+  return (await openEnvelope(seal, data, subject.slice(prefix.length)))?.clock ?? '';
+}
+
 export async function readMessage(
   { prefix, objects }: Holds,
   seal: VaultSeal,
@@ -58,7 +70,7 @@ export async function readMessage(
 ): Promise<Received> {
   const name = subject.slice(prefix.length);
   const nothing = { name, known: { seq, clock: '', object: null }, schema: 0, record: undefined };
-  const said = envelope.safeParse(await openJson(seal, data, name)).data;
+  const said = await openEnvelope(seal, data, name);
   if (!said) return { ...nothing, foreign: true };
   const { schema, clock, object = null } = said;
   const known = { seq, clock, object };

@@ -46,6 +46,9 @@ export interface Places {
   maxBytes: number;
 }
 
+/** Whether one server has the stream: nobody it could disagree with. */
+export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.num_replicas === 1;
+
 /**
  * Where a client's answers come to (its `inboxPrefix`): of the vault's own, so that nobody need be let read all answers, as under `_INBOX.>`
  * (docs/decisions/0077).

@@ -25,8 +25,8 @@ export interface RecordWriterDeps {
   schema: number;
   /** Something of a newer schema is there. */
   onschema(schema: number): void;
-  /** A record that is here was stored under this number, and need not be read. */
-  onwrote(seq: number): void;
+  /** A record that is here was stored under this number, as this message, which need not be read. */
+  onwrote(seq: number, message: Uint8Array): void;
 }
 
 /**
@@ -87,10 +87,10 @@ export class RecordWriter {
       const held = this.#held.get(name);
       if (held?.clock === record.clock) return written;
       if (!held || held.seq === merged || isMadeFrom(record, held)) {
-        const seq = await this.#publish(record, name, held);
-        if (seq !== null) {
-          if (isHere) onwrote(seq);
-          written.seqs.push(seq);
+        const published = await this.#publish(record, name, held);
+        if (published) {
+          if (isHere) onwrote(published.seq, published.bytes);
+          written.seqs.push(published.seq);
           return written;
         }
       }
@@ -118,8 +118,8 @@ export class RecordWriter {
     throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
   }
 
-  /** The message's number; null where the subject holds another message than the one that was to be replaced. */
-  async #publish(record: SyncRecord, name: string, held: Held | undefined): Promise<number | null> {
+  /** The message and its number; null where the subject holds another message than the one that was to be replaced. */
+  async #publish(record: SyncRecord, name: string, held: Held | undefined): Promise<{ seq: number; bytes: Uint8Array } | null> {
     const { places, seal, schema } = this.#deps;
     const { bytes, object } = await writeMessage(places, seal, { record: onTop(record, held), schema, name });
     let seq: number;
@@ -133,7 +133,7 @@ export class RecordWriter {
     const now = this.#held.get(name);
     if (!now || now.seq < seq) this.#held.set(name, heldOf({ seq, clock: record.clock, object }, record));
     if (held?.object && held.object !== object) await places.objects.delete(held.object).catch(() => {});
-    return seq;
+    return { seq, bytes };
   }
 }
 

@@ -13,9 +13,9 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { releaseShared, takeShared } from '#shared/sync/nats/leases.ts';
 import { examineCluster } from '#shared/sync/nats/examine.ts';
 import { hasMore } from '#shared/sync/nats/flow.ts';
-import { isAlone, leaderOf, lookAgain } from '#shared/sync/nats/look-through.ts';
+import { leaderOf, lookAgain } from '#shared/sync/nats/look-through.ts';
 import { fetchBlob, sendBlob } from '#shared/sync/nats/messages.ts';
-import type { Places } from '#shared/sync/nats/places.ts';
+import { isAlone, type Places } from '#shared/sync/nats/places.ts';
 import type { Presence } from '#shared/sync/nats/presence.ts';
 import { problemOf } from '#shared/sync/nats/problems.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
@@ -76,12 +76,12 @@ export class StreamLine {
     const { places, seal, copy, schema, vaultKey } = options;
     const [ours, theirs] = memoryPair<string>();
     this.#answerer = answer<JournalCalls, JournalEvents>(theirs, journalCalls, this.#handlers(), { fault: options.onend });
-    this.#reader = new StreamReader(places, (seq) => this.#tell(seq));
+    this.#reader = new StreamReader(places, { onarrived: (seq) => this.#tell(seq), onunsure: () => this.#trouble() });
     this.#records = new StreamRecords({
       ...{ places, seal, copy, schema },
       onschema: (newer) => this.#outdated(newer),
       onspoilt: (reason) => this.doubt(reason),
-      onwrote: (seq) => this.#reader.wrote(seq),
+      onwrote: (seq, message) => this.#reader.wrote(seq, message),
     });
     this.line = {
       ...caller(ours, journalCalls, journalEvents),
@@ -164,7 +164,7 @@ export class StreamLine {
     const seq = isSame && position.seq <= state.last_seq ? position.seq : 0;
     if (seq === 0 && position?.journal === places.stream && position.seq > 0) this.#trouble();
     this.#records.begin(seq, state.last_seq);
-    await this.#reader.start(seq, onend);
+    await this.#reader.start({ after: seq, there: state.last_seq }, onend);
     this.#head = state.last_seq;
     this.#subjects = subjects;
     this.#isDoubtful = false;

@@ -1,5 +1,4 @@
-import { messagesFrom, type Streamed } from '#shared/sync/nats/flow.ts';
-import type { Places } from '#shared/sync/nats/places.ts';
+import { messagesFrom, type Reading, type Stream, type Streamed } from '#shared/sync/nats/flow.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 
 /** Messages that the server sends ahead, and that wait here to be taken. */
@@ -7,25 +6,25 @@ const AHEAD = 100;
 
 /** Reads the vault's stream from a sequence number on, in order, and keeps a few messages until they are taken. */
 export class StreamReader {
-  readonly #places: Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>;
-  readonly #onarrived: (seq: number) => void;
+  readonly #places: Stream;
+  readonly #tell: { onarrived(seq: number): void; onunsure: Reading['onunsure'] };
   readonly #queue: Streamed[] = [];
-  /** Written here: who writes knows them. Numbers that have not come yet. */
-  readonly #own = new Set<number>();
+  /** Written here, so that they need not be read, and not come yet: by number. */
+  readonly #own = new Map<number, Uint8Array>();
   #changed = Promise.withResolvers<void>();
   #stop: AbortController | undefined;
   #ended: unknown;
   /** Everything up to here has come. */
   last = 0;
 
-  /** `onarrived`: a message has come; its number. */
-  constructor(places: Pick<Places, 'js' | 'jsm' | 'stream' | 'prefix'>, onarrived: (seq: number) => void) {
+  /** `onarrived`: a message has come; its number. `onunsure`: more may have been passed over than was looked into. */
+  constructor(places: Stream, tell: { onarrived(seq: number): void; onunsure: Reading['onunsure'] }) {
     this.#places = places;
-    this.#onarrived = onarrived;
+    this.#tell = tell;
   }
 
-  /** Begins, or begins anew, behind `after`. Resolves when the server sends; `onend` when it no longer does. */
-  async start(after: number, onend: (error: unknown) => void): Promise<void> {
+  /** Begins, or begins anew, behind `after`; `there`: the stream's newest number. Resolves when the server sends; `onend` when it no longer does. */
+  async start({ after, there }: { after: number; there: number }, onend: (error: unknown) => void): Promise<void> {
     this.stop();
     this.#queue.length = 0;
     this.#own.clear();
@@ -34,14 +33,17 @@ export class StreamReader {
     const stop = new AbortController();
     const { signal } = stop;
     this.#stop = stop;
-    const messages = await messagesFrom(this.#places, after + 1, { ahead: AHEAD, signal });
+    const { onarrived, onunsure } = this.#tell;
+    const messages = await messagesFrom(this.#places, after + 1, { ahead: AHEAD, there, onunsure, signal });
     const reading = async (): Promise<void> => {
       for await (const message of messages) {
         if (signal.aborted) return;
         this.last = message.seq;
-        if (!this.#own.delete(message.seq)) this.#queue.push(message);
+        const own = this.#own.get(message.seq);
+        this.#own.delete(message.seq);
+        if (!own || !isEqual(own, message.data)) this.#queue.push(message);
         this.#wake();
-        this.#onarrived(message.seq);
+        onarrived(message.seq);
         while (this.#queue.length >= 2 * AHEAD && !signal.aborted) await this.#changed.promise;
       }
       throw new ClusterProblem('unreachable', 'The stream is no longer sent to this browser');
@@ -74,11 +76,11 @@ export class StreamReader {
     return taken;
   }
 
-  /** A message that was written here needs not be read. */
-  wrote(seq: number): void {
-    const at = this.#queue.findIndex((message) => message.seq === seq);
+  /** A message that was written here needs not be read. Servers that lost one another may give another one under its number. */
+  wrote(seq: number, data: Uint8Array): void {
+    const at = this.#queue.findIndex((message) => message.seq === seq && isEqual(message.data, data));
     if (at >= 0) this.#queue.splice(at, 1);
-    else if (seq > this.last) this.#own.add(seq);
+    else if (seq > this.last) this.#own.set(seq, data);
     this.#wake();
   }
 
@@ -96,3 +98,5 @@ export class StreamReader {
     this.#changed = Promise.withResolvers();
   }
 }
+
+const isEqual = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && one.every((byte, at) => byte === other[at]);

@@ -34,8 +34,8 @@ export interface StreamRecordsDeps {
   onschema(schema: number): void;
   /** Everything is to be read anew, and what the stream has not to be sent. */
   onspoilt(reason: string): void;
-  /** A record that is here was stored under this number, and need not be read. */
-  onwrote(seq: number): void;
+  /** A record that is here was stored under this number, as this message, which need not be read. */
+  onwrote(seq: number, message: Uint8Array): void;
 }
 
 type Message = Parameters<typeof readMessage>[2];

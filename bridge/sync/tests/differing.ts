@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { SyncRecord } from '#shared/sync/record.ts';
+import { currentMessage, nameOf } from '#shared/sync/nats/messages.ts';
+import { openCluster } from '../connection.ts';
+import type { RecordSeal } from '../record-seal.ts';
+import { SyncState } from '../state.ts';
+import { type Machine, settings } from './machine.ts';
+
+type Compared = Pick<Machine, 'contents' | 'dir'>;
+
+/** Of each record that is not the same on all machines: what each has and takes the stream to hold, and what the stream's leader says that it holds. */
+export async function differing(machines: readonly Compared[], urls: string[], seal: RecordSeal): Promise<unknown[]> {
+  const cluster = await openCluster(settings(urls), seal, async (text) => text);
+  const states = machines.map(({ dir }) => new SyncState(join(dir, 'sync-state.sqlite')));
+  try {
+    const all = await Promise.all(machines.map((one) => one.contents()));
+    const records = new Map(all.flat().map((record): [string, SyncRecord] => [`${record.store}/${record.key}`, record]));
+    const found: unknown[] = [];
+    for (const [id, record] of records) {
+      const have = all.map((list) => list.find(({ store, key }) => store === record.store && key === record.key)?.clock);
+      if (new Set(have).size === 1) continue;
+      const name = await nameOf(seal, record);
+      const leader = (await currentMessage(cluster, seal, name))?.known;
+      found.push({ id, have, known: states.map((state) => state.known(name)), leader });
+    }
+    return [...found, { marks: states.map(({ marks }) => marks) }];
+  } finally {
+    for (const state of states) state.close();
+    await cluster.nc.close();
+  }
+}
