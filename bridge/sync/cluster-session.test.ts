@@ -70,7 +70,7 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
         await hears(2000);
 
         // All is read anew where records were taken out; what is passed over then is found, too.
-        state.note([['of-another', { seq: 1, clock: 'x', object: null }]]);
+        state.note([['of-another', { seq: 1, clock: 'x', included: [], object: null }]]);
         await expect(second).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('taken out') });
         isShared = false;
         const third = connect(stop.signal);

@@ -16,7 +16,7 @@ import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { OnceEach } from '#shared/sync/once-each.ts';
-import { SYNC_STORES, type SyncRecord, wins } from '#shared/sync/record.ts';
+import { included, onTop, wins } from '#shared/sync/record.ts';
 import { unlessAborted } from '#shared/turns.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
@@ -230,13 +230,15 @@ export class Exchange {
     for (const hash of record.blobs ?? []) await this.#sending.run(hash, () => this.#sendBlob(hash));
     for (let tries = 0; tries < TRIES; tries++) {
       const known = state.known(name);
-      const { bytes, object } = await writeMessage(cluster, seal, { record: onTop(record, known), schema: this.#deps.schema(), name });
+      const { seq: _, ...local } = record;
+      const shared = onTop(local, known);
+      const { bytes, object } = await writeMessage(cluster, seal, { record: shared, schema: this.#deps.schema(), name });
       try {
         const { seq } = await cluster.js.publish(`${cluster.prefix}${name}`, bytes, {
           expect: { streamName: cluster.stream, lastSubjectSequence: known?.seq ?? 0 },
         });
         this.#deps.signal.throwIfAborted();
-        state.note([[name, { seq, clock: record.clock, object }]]);
+        state.note([[name, { seq, clock: record.clock, included: included(shared), object }]]);
         if (known?.object && known.object !== object) await cluster.objects.delete(known.object).catch(() => {});
         return;
       } catch (error) {
@@ -244,7 +246,7 @@ export class Exchange {
       }
       const theirs = await currentMessage(cluster, seal, name);
       if (!theirs) {
-        state.note([[name, { seq: 0, clock: '', object: null }]]);
+        state.note([[name, { seq: 0, clock: '', included: [], object: null }]]);
         continue;
       }
       await this.#store([theirs]);
@@ -261,12 +263,3 @@ export class Exchange {
  */
 const isOlder = (now: Known, before: Known | undefined): boolean =>
   before !== undefined && before.clock !== '' && now.clock !== '' && wins(before, now);
-
-/**
- * A record as the other bridges are to take it: made from the version that the stream had, which this journal has merged with it. Versions in between, which
- * the stream never held, are nothing to them.
- */
-function onTop({ seq: _, ...record }: SequencedRecord, known: Known | undefined): SyncRecord {
-  if (!SYNC_STORES[record.store].conflicts || record.base === undefined) return record;
-  return { ...record, base: known && known.clock !== '' ? known.clock : null };
-}

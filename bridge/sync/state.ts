@@ -45,8 +45,8 @@ export class SyncState {
       for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
       this.#db = open(path);
     }
-    this.#known = this.#db.prepare('SELECT seq, clock, object FROM subjects WHERE name = ?');
-    this.#put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, object) VALUES (?, ?, ?, ?)');
+    this.#known = this.#db.prepare('SELECT seq, clock, included, object FROM subjects WHERE name = ?');
+    this.#put = this.#db.prepare('INSERT OR REPLACE INTO subjects (name, seq, clock, included, object) VALUES (?, ?, ?, ?, ?)');
     this.#mark = this.#db.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('marks', ?)");
     this.marks = this.#read();
   }
@@ -64,7 +64,9 @@ export class SyncState {
 
   known(name: string): Known | undefined {
     const row = this.#known.get(name);
-    return row && { seq: Number(row.seq), clock: String(row.clock), object: row.object === null ? null : String(row.object) };
+    if (!row) return undefined;
+    const included = String(row.included).split(' ').filter(Boolean);
+    return { seq: Number(row.seq), clock: String(row.clock), included, object: row.object === null ? null : String(row.object) };
   }
 
   /** What every subject is known to hold. */
@@ -86,7 +88,7 @@ export class SyncState {
   note(subjects: Iterable<readonly [string, Known]>, changed: Partial<Marks> = {}): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      for (const [name, { seq, clock, object }] of subjects) this.#put.run(name, seq, clock, object);
+      for (const [name, { seq, clock, included, object }] of subjects) this.#put.run(name, seq, clock, included.join(' '), object);
       const next = { ...this.marks, ...changed };
       if (Object.keys(changed).length > 0) this.#mark.run(JSON.stringify(next));
       this.#db.exec('COMMIT');
@@ -115,9 +117,11 @@ function open(path: string): DatabaseSync {
     db.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-      CREATE TABLE IF NOT EXISTS subjects (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, clock TEXT NOT NULL, object TEXT) STRICT, WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS subjects (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, clock TEXT NOT NULL, included TEXT NOT NULL, object TEXT) STRICT, WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS attachments (hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     `);
+    // One of an earlier build knows less.
+    db.exec('SELECT included FROM subjects LIMIT 0');
     return db;
   } catch (error) {
     db.close();

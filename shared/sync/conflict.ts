@@ -1,4 +1,4 @@
-import type { SyncRecord } from './record.ts';
+import { included, type SyncRecord } from './record.ts';
 import { SYNC_STORES } from './stores.ts';
 import { originOf, wins } from './version.ts';
 
@@ -30,11 +30,13 @@ export function mergeInto(current: SyncRecord | undefined, incoming: SyncRecord)
   if (current.clock === incoming.clock) return { stored: null, copy: null };
   const newer = wins(incoming, current);
   const [winner, loser] = newer ? [incoming, current] : [current, incoming];
-  const follows =
-    incoming.base === current.clock || current.base === incoming.clock || originOf(incoming.clock) === originOf(current.clock);
-  const apart = SYNC_STORES[incoming.store].conflicts && !follows;
+  const apart = SYNC_STORES[incoming.store].conflicts && !includes(incoming, current) && !includes(current, incoming);
   return { stored: newer ? incoming : null, copy: apart ? copyOf(loser, winner) : null };
 }
+
+/** Whether `one` was made from a version, or from what was made from that, as far as it remembers. */
+const includes = (one: SyncRecord, { clock }: SyncRecord): boolean =>
+  [one.clock, ...included(one)].some((known) => originOf(known) === originOf(clock) && known >= clock);
 
 function copyOf(loser: SyncRecord, winner: SyncRecord): SyncRecord | null {
   const { store, key, clock, payload, blobs } = loser;

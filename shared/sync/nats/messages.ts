@@ -1,5 +1,5 @@
 import { z } from '../../rpc/zod.ts';
-import { reading, type SyncRecord, syncRecord } from '../record.ts';
+import { included, reading, type SyncRecord, syncRecord } from '../record.ts';
 import type { Places } from './places.ts';
 import { openJson, sealJson, type VaultSeal } from './seal.ts';
 
@@ -8,6 +8,8 @@ export interface Known {
   seq: number;
   /** Empty where it cannot be opened. */
   clock: string;
+  /** The versions that this one includes (`included`). */
+  included: string[];
   /** The object that holds the record, where it was too large for a message. */
   object: string | null;
 }
@@ -69,20 +71,19 @@ export async function readMessage(
   { subject, seq, data }: { subject: string; seq: number; data: Uint8Array },
 ): Promise<Received> {
   const name = subject.slice(prefix.length);
-  const nothing = { name, known: { seq, clock: '', object: null }, schema: 0, record: undefined };
+  const nothing = { name, known: { seq, clock: '', included: [], object: null }, schema: 0, record: undefined };
   const said = await openEnvelope(seal, data, name);
   if (!said) return { ...nothing, foreign: true };
   const { schema, clock, object = null } = said;
-  const known = { seq, clock, object };
   let body = said.record;
   if (object !== null) {
     const bytes = await objects.getBlob(object);
     body = bytes && (await openJson(seal, bytes, object));
     // Its sender has replaced it by now: what it put there comes as a message of its own; or it was taken away, and the record is sent anew.
-    if (body === undefined) return { ...nothing, known: { ...known, clock: '' }, foreign: true };
+    if (body === undefined) return { ...nothing, known: { ...nothing.known, object }, foreign: true };
   }
   const { data: record } = syncRecord.safeParse(body);
-  return { name, known, schema, record, foreign: false };
+  return { name, known: { seq, clock, included: record ? included(record) : [], object }, schema, record, foreign: false };
 }
 
 /** What the subject of a record's name holds now. */

@@ -23,7 +23,7 @@ describe.runIf(hasNats)('a message that is read once more', () => {
       const name = await seal.name('record', older.store, older.key);
       const received = (record: typeof older, seq: number): Received => ({
         ...{ name, record, schema: 1, foreign: false },
-        known: { seq, clock: record.clock, object: null },
+        known: { seq, clock: record.clock, included: [], object: null },
       });
       const { seqs } = await writer.put(older);
       const again = received(older, seqs[0] ?? 0);

@@ -3,7 +3,7 @@ import { currentMessage, type Known, nameOf, type Received, writeMessage } from 
 import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
-import { originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
+import { included, onTop, originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
 
 /** How often one record is tried against others who write it at the same time. */
 const TRIES = 20;
@@ -121,7 +121,8 @@ export class RecordWriter {
   /** The message and its number; null where the subject holds another message than the one that was to be replaced. */
   async #publish(record: SyncRecord, name: string, held: Held | undefined): Promise<{ seq: number; bytes: Uint8Array } | null> {
     const { places, seal, schema } = this.#deps;
-    const { bytes, object } = await writeMessage(places, seal, { record: onTop(record, held), schema, name });
+    const shared = onTop(record, held);
+    const { bytes, object } = await writeMessage(places, seal, { record: shared, schema, name });
     let seq: number;
     try {
       const expect = { streamName: places.stream, lastSubjectSequence: held?.seq ?? 0 };
@@ -131,7 +132,7 @@ export class RecordWriter {
       throw error;
     }
     const now = this.#held.get(name);
-    if (!now || now.seq < seq) this.#held.set(name, heldOf({ seq, clock: record.clock, object }, record));
+    if (!now || now.seq < seq) this.#held.set(name, heldOf({ seq, clock: record.clock, included: included(shared), object }, record));
     if (held?.object && held.object !== object) await places.objects.delete(held.object).catch(() => {});
     return { seq, bytes };
   }
@@ -144,10 +145,4 @@ const heldOf = (known: Known, record: SyncRecord | undefined): Held =>
 function isMadeFrom(record: SyncRecord, held: Held): boolean {
   if (held.clock === '' || !wins(record, held)) return false;
   return !SYNC_STORES[record.store].conflicts || record.base === held.clock || originOf(record.clock) === originOf(held.clock);
-}
-
-/** As others are to take it: made from what the stream had, with which it was merged. Versions in between are nothing to them. */
-function onTop(record: SyncRecord, held: Held | undefined): SyncRecord {
-  if (!SYNC_STORES[record.store].conflicts) return record;
-  return { ...record, base: held && held.clock !== '' ? held.clock : null };
 }
