@@ -2,7 +2,14 @@
 export class Turns {
   #tail: Promise<void> = Promise.resolve();
 
-  /** Rejects with the reason of `signal` where that fires while it waits: `work` is not begun then. */
+  /** As `work` ends. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(work);
+    this.#tail = done.then(nothing, nothing);
+    return done;
+  }
+
+  /** The same, but it rejects with the reason of `signal` where that fires while it waits: `work` is not begun then. */
   async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#tail;
     const turn = Promise.withResolvers<void>();
@@ -24,3 +31,5 @@ export function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal): Promi
   signal.addEventListener('abort', abort, { once: true });
   return Promise.race([waited, aborted.promise]).finally(() => signal.removeEventListener('abort', abort));
 }
+
+const nothing = (): void => {};

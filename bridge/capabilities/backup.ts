@@ -4,6 +4,7 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { backupPort } from '#shared/ports/backup.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
+import { Turns } from '#shared/turns.ts';
 import { BackupUnusable, MAX_UNPACKED } from '../backup/format.ts';
 import type { Backup } from '../backup/read.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
@@ -26,14 +27,11 @@ export interface BackupDeps {
 export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHandlers<typeof backupPort.calls, typeof backupPort.events> {
   const seal = new VaultSeal(vaultKey);
   // One at a time: each reads, or writes, everything.
-  let tail: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = tail.then(work).catch((error: unknown) => {
+  const turns = new Turns();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
+    turns.run(work).catch((error: unknown) => {
       throw seen(error);
     });
-    tail = done.catch(() => {});
-    return done;
-  };
 
   return {
     'backup.export': ({ passphrase }) =>

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyEdits, type JSONPath, modify, parse, printParseErrorCode, visit } from 'jsonc-parser';
 import type { configFilePort } from '#shared/ports/config-file.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { Turns } from '#shared/turns.ts';
 import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
 import { placeIn } from './config-place.ts';
@@ -28,12 +29,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
   const syncedPath = join(home, 'config.synced.json');
   /** What the file is to say, from before it is changed until that is noted. */
   const writingPath = join(home, 'config.writing.json');
-  let tail: Promise<unknown> = Promise.resolve();
-  const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = tail.then(work);
-    tail = done.catch(() => {});
-    return done;
-  };
+  const turns = new Turns();
 
   /** What file and gateway agreed on last. `document`: the file's; one whose writing was cut off before that was noted is the gateway's, too. */
   const readSynced = async (document: Document | null): Promise<Document | null> => {
@@ -69,7 +65,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
 
   return {
     'config-file.read': ({ known }) =>
-      alone(async () => {
+      turns.run(async () => {
         let text: string | undefined;
         try {
           text = await readText(path);
@@ -85,17 +81,19 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
       }),
 
     'config-file.place': ({ hash, key }) =>
-      alone(async () => {
+      turns.run(async () => {
         const text = await readText(path).catch(() => undefined);
         return text === undefined || hashOf(text) !== hash ? null : placeIn(text.startsWith(MARK) ? text.slice(MARK.length) : text, key);
       }),
 
     'config-file.write': ({ document, base, lost }) =>
-      alone(() => write(document, base, lost)).catch((error: unknown) => {
-        if (error instanceof RpcError) throw error;
-        const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : reasonOf(error);
-        throw new RpcError('INTERNAL_ERROR', `${dirname(path)} cannot be written: ${why}`, {}, { cause: error });
-      }),
+      turns
+        .run(() => write(document, base, lost))
+        .catch((error: unknown) => {
+          if (error instanceof RpcError) throw error;
+          const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : reasonOf(error);
+          throw new RpcError('INTERNAL_ERROR', `${dirname(path)} cannot be written: ${why}`, {}, { cause: error });
+        }),
   };
 }
 

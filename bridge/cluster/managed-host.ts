@@ -1,3 +1,4 @@
+import { Turns } from '#shared/turns.ts';
 import { keepHosted } from '../headless/keep-hosted.ts';
 import { ManagedChromium, type ManagedOptions } from '../headless/managed.ts';
 import type { Room } from '../headless/room.ts';
@@ -9,7 +10,7 @@ export class ManagedHost {
   readonly #options: ManagedOptions;
   readonly #room: Room;
   #running: { chromium: ManagedChromium; kept: AbortController } | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /** `room`: that of all vaults of the bridge. `hasFirstChoice`: it keeps a place there until it is first told to stop. */
   constructor(hosts: Hosts, options: ManagedOptions, { room, hasFirstChoice }: { room: Room; hasFirstChoice: boolean }) {
@@ -28,7 +29,7 @@ export class ManagedHost {
   start(): Promise<void> {
     // At once, so that another vault does not count on the same place.
     this.#room.take(this);
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       if (this.#running) return;
       if (!this.#room.take(this)) throw new Error('no more managed browsers may run here (--max-browsers)');
       try {
@@ -44,18 +45,12 @@ export class ManagedHost {
 
   /** Ends it, if it runs, and leaves its place to others. */
   stop(): Promise<void> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const running = this.#running;
       this.#running = undefined;
       running?.kept.abort();
       await running?.chromium.close();
       this.#room.leave(this);
     });
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 }

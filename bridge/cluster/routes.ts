@@ -7,6 +7,7 @@ import { accessPort, grant } from '#shared/ports/access.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { Turns } from '#shared/turns.ts';
 import type { Host, Hosts } from '../server/hosts.ts';
 import type { SharedParts } from '../server/vault.ts';
 import { attachHost } from '../server/uplink.ts';
@@ -36,7 +37,7 @@ export class Routes {
   readonly #taken = new Set<Mux>();
   /** On each way that was dialled, the stream on which its bridge tells whom the vault lets in. */
   readonly #admitting = new WeakMap<Mux, Stream>();
-  #turn: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
   #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
   /** Why the bridge that serves cannot be reached, as it was logged. */
   #trouble = '';
@@ -75,9 +76,7 @@ export class Routes {
    * other.
    */
   use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
-    const turn = this.#turn.then(() => this.#use(bridge, dial));
-    this.#turn = turn.catch(() => {});
-    return turn;
+    return this.#turns.run(() => this.#use(bridge, dial));
   }
 
   async #use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {

@@ -11,7 +11,6 @@ const NAME = '.perch.lock';
 const LONGEST_MS = 30_000;
 const LEAST_WAIT_MS = 2;
 const MOST_WAIT_MS = 10;
-const NEVER = new AbortController().signal;
 
 /** By absolute path of a folder: those of this process that change something in it. */
 const turns = new Map<string, Turns>();
@@ -23,7 +22,7 @@ const turns = new Map<string, Turns>();
 export function inLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const turn = turns.get(folder) ?? new Turns();
   turns.set(folder, turn);
-  return turn.take(NEVER, async () => {
+  return turn.run(async () => {
     const path = join(folder, NAME);
     const isLocked = await lock(folder, path);
     try {

@@ -17,7 +17,7 @@ import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { OnceEach } from '#shared/sync/once-each.ts';
 import { included, onTop, wins } from '#shared/sync/record.ts';
-import { unlessAborted } from '#shared/turns.ts';
+import { Turns, unlessAborted } from '#shared/turns.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';
 import type { RecordSeal } from './record-seal.ts';
@@ -63,7 +63,7 @@ export class Exchange {
   /** Several records may refer to one attachment. */
   readonly #sending = new OnceEach<void>();
   /** One thing at a time: what is known must be what the journal has. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
@@ -92,7 +92,7 @@ export class Exchange {
     const drain = async (): Promise<void> => {
       while (queue.length > 0 && !signal.aborted) {
         const batch = queue.splice(0, PAGE);
-        await this.#alone(() => this.#take(batch));
+        await this.#turns.run(() => this.#take(batch));
         if (queue.length === 0) await look();
       }
       draining = undefined;
@@ -117,7 +117,7 @@ export class Exchange {
   /** After trouble: looks for what was passed over (shared/sync/nats/look-through.ts). */
   lookAgain(): Promise<void> {
     const { cluster, signal } = this.#deps;
-    return lookAgain(cluster, { signal }, (batch) => this.#alone(() => this.#take(batch, true)));
+    return lookAgain(cluster, { signal }, (batch) => this.#turns.run(() => this.#take(batch, true)));
   }
 
   /**
@@ -132,7 +132,7 @@ export class Exchange {
 
   /** Sends what the journal has and the stream has not. True: there may be more. */
   send(): Promise<boolean> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const { journal, state } = this.#deps;
       const { sent } = state.marks;
       if (!sent || sent.seq >= journal.head) return false;
@@ -148,12 +148,6 @@ export class Exchange {
   blob(hash: string): Promise<Uint8Array | undefined> {
     const { cluster, seal, signal } = this.#deps;
     return unlessAborted(fetchBlob(cluster, seal, hash), signal);
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 
   /** `isAnew`: it was read before, or should have been. */

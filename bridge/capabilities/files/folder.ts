@@ -4,6 +4,7 @@ import { chmod, mkdir, realpath, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FOLDER_BATCH, type FolderEntry, type FolderStep, isMirrored } from '#shared/ports/files.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { Turns } from '#shared/turns.ts';
 import { codeOf, reasonOf, writeWhole } from '../../home.ts';
 import { type Agreement, Agreements } from './agreements.ts';
 import { type Disk, stampOf } from './disk.ts';
@@ -35,7 +36,7 @@ export class Folder {
   readonly #disk: Disk;
   readonly #agreements: Agreements;
   #known: ReadonlyMap<string, Known> = new Map();
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(disk: Disk, path: string) {
     this.#disk = disk;
@@ -45,7 +46,7 @@ export class Folder {
 
   /** What is there, and what was agreed on. `make`: the folder is made also where it was there and has vanished. */
   scan(known: string | null, make: boolean): Promise<Scanned> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const agreed = await this.#agreements.read();
       const root = await this.#root(make || agreed.size === 0);
       this.folders = [];
@@ -80,7 +81,7 @@ export class Folder {
 
   /** Does the steps in their order, and notes what is agreed on by those that are done. Rejects where that cannot be noted. */
   apply(steps: readonly FolderStep[]): Promise<Outcome[]> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const root = await realpath(this.path);
       const listing = new Listing(this.#disk);
       const outcomes: Outcome[] = [];
@@ -97,12 +98,6 @@ export class Folder {
       await this.#agreements.note(agreed);
       return outcomes;
     });
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(work);
-    this.#tail = done.catch(() => {});
-    return done;
   }
 
   /** Undefined: it is not there. */

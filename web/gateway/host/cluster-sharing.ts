@@ -1,6 +1,7 @@
 import { toBase64url } from '#shared/base64.ts';
 import type { ClusterStatus, HostStatus } from '#shared/ports/host.ts';
 import { type BrowserWay, browserWay } from '#shared/sync/nats/way.ts';
+import { Turns } from '#shared/turns.ts';
 import type { Clock } from '../core/clock.ts';
 import { KeptSharing } from '../nats/kept.ts';
 import type { Sharing } from '../nats/sharing.ts';
@@ -37,23 +38,21 @@ export class ClusterSharing {
   #uplink: HostStatus['uplink'];
   #sharing: Sharing | undefined;
   #cancel: (() => void) | undefined;
-  /** One thing at a time. */
-  #turn: Promise<unknown>;
+  readonly #turns = new Turns();
   #isClosed = false;
 
   constructor(deps: ClusterSharingDeps) {
     this.#deps = deps;
     this.#kept = new KeptSharing(deps.name);
     this.#uplink = deps.uplink;
-    this.#turn = this.#adopt();
-    this.#turn.catch(() => {});
+    this.#turns.run(() => this.#adopt()).catch(() => {});
   }
 
   /** How the line to the bridge stands. */
   uplink(state: HostStatus['uplink']): void {
     if (state === this.#uplink) return;
     this.#uplink = state;
-    void this.#alone(() => this.#consider()).catch(() => {});
+    void this.#turns.run(() => this.#consider()).catch(() => {});
   }
 
   /** The words of a vault that is to be new; nothing is kept of them here. */
@@ -64,7 +63,7 @@ export class ClusterSharing {
 
   /** Shares the vault of these words from now on; what is here becomes part of it. Rejects, and changes nothing, where that cannot be: a sentence says why. */
   join(given: BrowserWay, words: string): Promise<void> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const { data: way, error } = browserWay.safeParse(given);
       if (!way) throw new Error(error.issues.map(({ message }) => message).join('; '));
       const [{ keyOfPhrase }, { tryOut }] = await Promise.all([
@@ -80,7 +79,7 @@ export class ClusterSharing {
 
   /** Shares it no longer; everything that is here stays. */
   leave(): Promise<void> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       await this.#kept.forget();
       await this.#adopt();
       if (this.#uplink === 'off') await this.#deps.replicator.disown();
@@ -89,7 +88,7 @@ export class ClusterSharing {
 
   /** What the bridge says of it: its vault's key, and the way (null: none; undefined: it does not say). */
   hand(vaultKey: string, given: unknown): Promise<void> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const { data: way } = browserWay.safeParse(given);
       const { keyId } = await importVaultKey(vaultKey);
       const now = this.#setting;
@@ -107,16 +106,10 @@ export class ClusterSharing {
 
   close(): Promise<void> {
     this.#isClosed = true;
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       await this.#stop();
       await this.#kept.close();
     });
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.catch(() => {}).then(work);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 
   async #adopt({ atOnce = false } = {}): Promise<void> {
@@ -152,7 +145,7 @@ export class ClusterSharing {
         this.#beginIn(waits.away);
       }
     };
-    this.#cancel = clock.after(ms, () => void this.#alone(begin));
+    this.#cancel = clock.after(ms, () => void this.#turns.run(begin));
   }
 
   async #begin(): Promise<void> {

@@ -1,6 +1,7 @@
 import { filesPort } from '#shared/ports/files.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { MirrorState } from '#shared/rpc/methods/workspace.ts';
+import { Turns } from '#shared/turns.ts';
 import { type Agents, workspaceOf } from '../agents.ts';
 import type { Bridge } from '../bridge.ts';
 import { type Clock, every } from '../clock.ts';
@@ -36,7 +37,7 @@ export class FilesMirror {
   /** Workspaces to be looked at; null: all of them. */
   #wanted: Set<string> | null = new Set();
   #looking: Promise<void> | undefined;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   readonly #ended = new AbortController();
   #watching: { names: string; end: AbortController } | undefined;
   #served = false;
@@ -68,7 +69,7 @@ export class FilesMirror {
   look(workspace?: string): void {
     if (workspace === undefined) this.#wanted = null;
     else this.#wanted?.add(workspace);
-    this.#looking ??= this.#alone(async () => {
+    this.#looking ??= this.#turns.run(async () => {
       this.#looking = undefined;
       await this.#look();
     });
@@ -77,12 +78,12 @@ export class FilesMirror {
   /** Resolves when nothing waits to be looked at; never rejects. */
   async settled(): Promise<void> {
     while (this.#looking) await this.#looking;
-    await this.#tail;
+    await this.#turns.run(async () => {});
   }
 
   /** Goes on with one that has stopped, and tells how it stands; undefined: the workspace is not mirrored. */
   resume(workspace: string, gone: GoneChoice): Promise<MirrorState | undefined> {
-    return this.#alone(async () => {
+    return this.#turns.run(async () => {
       const mirror = this.#mirrors.get(workspace);
       if (!this.#isOn) return undefined;
       if (mirror?.state.state === 'stopped') await mirror.agree(this.#ended.signal, gone);
@@ -99,12 +100,6 @@ export class FilesMirror {
   get #isOn(): boolean {
     const { bridge, serves, settings } = this.#deps;
     return bridge.lends(filesPort) && serves() && settings().workspaces.mirror && !this.#ended.signal.aborted;
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(work);
-    this.#tail = done.catch(() => {});
-    return done;
   }
 
   /** Never rejects. */

@@ -95,7 +95,7 @@ export class MemoryManager {
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#closing.abort(new Error('The memory was closed'));
-    await this.#turns.take(new AbortController().signal, () => Promise.resolve());
+    await this.#turns.run(() => Promise.resolve());
     await this.#index.close();
   }
 

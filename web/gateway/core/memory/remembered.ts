@@ -18,7 +18,7 @@ export class RememberedSearch {
   /** Takes over a list, which is not changed any more; others have their turn meanwhile. One that is taken over already costs nothing. */
   async follow(memories: readonly Memory[]): Promise<void> {
     if (memories === this.#list) return;
-    await this.#turns.take(NEVER, () => this.#take(memories));
+    await this.#turns.run(() => this.#take(memories));
   }
 
   get(id: string): Memory | undefined {

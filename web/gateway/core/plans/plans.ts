@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
+import { Turns } from '#shared/turns.ts';
 import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { RunRequest } from '../runs/deps.ts';
@@ -38,7 +39,7 @@ export class Plans {
   readonly #deps: PlansDeps;
   /** Those that are not completed, by id. */
   readonly #open = new Map<string, Plan>();
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(deps: PlansDeps) {
     this.#deps = deps;
@@ -80,7 +81,7 @@ export class Plans {
 
   /** Makes a plan, and begins with its first step unless `start` is false. Another one that is under way in the session is paused. */
   create({ agentId, sessionId, runId }: PlanPlace, goal: string, steps: readonly string[], start: boolean): Promise<Plan> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       await this.#pauseOthers(sessionKey(agentId, sessionId));
       // A later plan is later by its time too, whatever the clock says.
       const now = Math.max(this.#deps.clock.now(), ...[...this.#open.values()].map(({ createdAt }) => createdAt + 1));
@@ -103,7 +104,7 @@ export class Plans {
 
   /** Changes a plan of the session, the current one where `planId` is left out. Throws `NOT_FOUND` and `INVALID_PARAMS` with what is allowed. */
   update(place: PlanPlace, planId: string | undefined, change: PlanChange): Promise<Plan> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const key = sessionKey(place.agentId, place.sessionId);
       const id = planId ?? this.current(key)?.id;
       if (id === undefined) throw new RpcError('NOT_FOUND', 'This chat has no plan that is not completed; plan_create makes one');
@@ -120,7 +121,7 @@ export class Plans {
   /** Goes on with a paused plan: a run begins in its session. Throws `NOT_FOUND`. */
   async resume(id: string, principal: string): Promise<{ resumed: boolean; plan: Plan; reason?: string }> {
     const runId = crypto.randomUUID();
-    const [plan, reason, step] = await this.#inTurn(async () => {
+    const [plan, reason, step] = await this.#turns.run(async () => {
       const before = await this.get(id);
       const why = this.#obstacle(before);
       if (why !== undefined) return [before, why] as const;
@@ -139,7 +140,7 @@ export class Plans {
 
   /** Throws `NOT_FOUND`. */
   remove(id: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (!(await this.#store.remove(id))) throw new RpcError('NOT_FOUND', `planId: there is no plan ${id}`);
       this.#open.delete(id);
       this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: id, deleted: true } }, null);
@@ -192,13 +193,15 @@ export class Plans {
   async #pauseWhere(which: (plan: Plan) => boolean, reason: string | undefined): Promise<void> {
     const { clock, fault } = this.#deps;
     if (![...this.#open.values()].some((plan) => isFollowed(plan) && which(plan))) return;
-    await this.#inTurn(async () => {
-      for (const { id } of [...this.#open.values()].filter((plan) => isFollowed(plan) && which(plan)))
-        await this.#change(id, (plan) => (isFollowed(plan) && which(plan) ? pause(plan, reason, clock.now()) : plan));
-    }).catch((error: unknown) => {
-      // What may only be read stays as it is, and says so elsewhere.
-      if (!(error instanceof VaultReadOnly)) fault(error);
-    });
+    await this.#turns
+      .run(async () => {
+        for (const { id } of [...this.#open.values()].filter((plan) => isFollowed(plan) && which(plan)))
+          await this.#change(id, (plan) => (isFollowed(plan) && which(plan) ? pause(plan, reason, clock.now()) : plan));
+      })
+      .catch((error: unknown) => {
+        // What may only be read stays as it is, and says so elsewhere.
+        if (!(error instanceof VaultReadOnly)) fault(error);
+      });
   }
 
   async #pauseOthers(key: string, except?: string): Promise<void> {
@@ -232,12 +235,6 @@ export class Plans {
     const plan = await this.#store.get(id);
     if (plan) this.#keep(plan);
     else this.#open.delete(id);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#tail.then(work);
-    this.#tail = mine.catch(() => {});
-    return mine;
   }
 }
 

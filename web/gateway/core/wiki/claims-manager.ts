@@ -275,7 +275,7 @@ export class ClaimsManager {
 
   /** Where somebody else has changed the claim meanwhile, all of it is looked at and done again. */
   #change<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(never, async () => {
+    return this.#turns.run(async () => {
       for (;;)
         try {
           return await work();

@@ -53,7 +53,7 @@ export class WikiVault {
 
   /** Makes the folders and `index.md` where they are missing, and shows each page's claims as they are now. Nothing that is there is lost. */
   async initialize(): Promise<void> {
-    await this.#turns.take(never, async () => {
+    await this.#turns.run(async () => {
       const there = new Set((await this.#workspace.list()).map(({ path }) => path));
       const folders = new Set([...there].map((path) => path.split('/')[0]));
       if (!there.has(INDEX))
@@ -79,7 +79,7 @@ export class WikiVault {
    */
   async savePage(page: WikiPage | WikiPageInput, { seen }: { seen?: string | null | undefined } = {}): Promise<WikiPage> {
     const path = pagePath(page.path);
-    await this.#turns.take(never, async () => {
+    await this.#turns.run(async () => {
       const { histories } = await this.claims.read();
       const stray = new WikiPage({ ...page }).claims.find(({ id }) => !histories.has(id));
       if (stray) throw new RpcError('INVALID_PARAMS', `The claim ${stray.id} is not in this wiki: add it by addClaim`);
@@ -98,7 +98,7 @@ export class WikiVault {
   /** Removes a page; its claims stay, and are told as orphaned. Resolves with what it was; undefined: there was none. `seen` as for `savePage`. */
   async removePage(path: string, { seen }: { seen?: string | undefined } = {}): Promise<WikiPage | undefined> {
     const file = pagePath(path);
-    return this.#turns.take(never, async () => {
+    return this.#turns.run(async () => {
       const before = await this.#workspace.read(file);
       if (before === undefined) return undefined;
       if (seen !== undefined) unlessChanged(file, before, seen);
@@ -137,7 +137,7 @@ export class WikiVault {
   /** Brings the lines in which a page shows its claims up to date. All else in the file stays as it was. False: there was nothing to do, or no such page. */
   async showClaims(path: string): Promise<boolean> {
     const file = pagePath(path);
-    return this.#turns.take(never, async () => {
+    return this.#turns.run(async () => {
       if ((await this.#workspace.stat(file)) === undefined) return false;
       const claims = await this.claims.listClaims(file);
       return this.#edit(file, (before) => (before === undefined ? undefined : withShown(before, claims)));

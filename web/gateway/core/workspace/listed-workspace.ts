@@ -3,8 +3,6 @@ import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 
 /** So many changes at once, and the whole list is read anew. */
 const MANY = 200;
-const never = new AbortController().signal;
-
 /** A workspace whose list is read once, and kept by being told of each change: `noted`. */
 export interface ListedWorkspace extends Workspace {
   /** Somebody has written or removed this file. */
@@ -37,9 +35,9 @@ export function listedWorkspace(workspace: Workspace): ListedWorkspace {
   return {
     ...workspace,
     noted: (path) => void changed.add(path),
-    stat: (path) => turns.take(never, async () => (await look()).get(path)),
+    stat: (path) => turns.run(async () => (await look()).get(path)),
     list: (under) =>
-      turns.take(never, async () => {
+      turns.run(async () => {
         const here = await look();
         sorted ??= [...here.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
         return under === undefined ? [...sorted] : sorted.filter(({ path }) => path.startsWith(`${under}/`));

@@ -1,3 +1,4 @@
+import { Turns } from '#shared/turns.ts';
 import { removeFrom, putInto } from '../requests.ts';
 import type { LocalRow, SegmentRow, StoredMessage } from '../schema.ts';
 import type { Transactions } from '../transaction.ts';
@@ -53,7 +54,7 @@ export class SearchIndex {
   readonly #transactions: Transactions;
   readonly #sizes: { memtable: number; fan: number };
   #loaded: Loaded | undefined;
-  #turns: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #nextSegment = 0;
   #readers = 0;
   #stopped = false;
@@ -70,7 +71,7 @@ export class SearchIndex {
 
   /** Takes up to so many messages in. False: there was nothing more to do. */
   take(most: number): Promise<boolean> {
-    return this.#turn(() => this.#take(most));
+    return this.#turns.run(() => this.#take(most));
   }
 
   async #take(most: number): Promise<boolean> {
@@ -95,7 +96,7 @@ export class SearchIndex {
       more = await this.take(MESSAGES_A_TURN);
       const { memtable, unsaved, filled } = await this.#known();
       if (memtable.full || (filled === null && unsaved >= this.#sizes.memtable)) {
-        await this.#turn(() => this.#save());
+        await this.#turns.run(() => this.#save());
         await this.#tidy();
         more = true;
       }
@@ -105,7 +106,7 @@ export class SearchIndex {
 
   /** What can be searched, once up to `most` messages more were taken in. `complete`: everything that is stored is in it. */
   async sources(most: number): Promise<{ sources: Source[]; sessions: SessionNames; complete: boolean }> {
-    return this.#turn(async () => {
+    return this.#turns.run(async () => {
       const complete = !(await this.#take(most));
       const { segments, memtable, sessions } = await this.#known();
       return { sources: [...segments, memtable], sessions, complete };
@@ -119,18 +120,11 @@ export class SearchIndex {
       return await read();
     } catch (error) {
       if (!(error instanceof IndexBroken)) throw error;
-      await this.#turn(() => this.#reset());
+      await this.#turns.run(() => this.#reset());
       return await read();
     } finally {
       this.#readers--;
     }
-  }
-
-  /** One after the other. */
-  #turn<T>(step: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.then(step);
-    this.#turns = turn.catch(() => {});
-    return turn;
   }
 
   async #load(): Promise<Loaded> {
@@ -273,7 +267,7 @@ export class SearchIndex {
 
   /** Merges segments while there are many of a size, and those of which much is dead; then deletes what is left over. */
   async #tidy(): Promise<void> {
-    const loaded = await this.#turn(() => this.#load());
+    const loaded = await this.#turns.run(() => this.#load());
     let merged = false;
     for (let group = ripe(loaded.segments, this.#sizes); group && !this.#stopped; group = ripe(loaded.segments, this.#sizes)) {
       if (!(await this.#merge(loaded, group))) return;
@@ -281,7 +275,7 @@ export class SearchIndex {
     }
     // Whoever reads may need what went into a merge; the rest of it goes with the next one, or at the next start.
     if (merged && this.#readers === 0) {
-      await this.#turn(async () => this.pages.sweep(new Set((await this.#load()).segments.map(({ id }) => id))));
+      await this.#turns.run(async () => this.pages.sweep(new Set((await this.#load()).segments.map(({ id }) => id))));
     }
   }
 
@@ -290,7 +284,7 @@ export class SearchIndex {
     const writer = this.#writer();
     const { numbers, length } = await merge(group, writer, { pages: this.pages, sessions: loaded.sessions });
     const row = await writer.finish(length);
-    return this.#turn(async () => {
+    return this.#turns.run(async () => {
       if ((await this.#load()) !== loaded) return false;
       const segment = row.docs > 0 ? await Segment.load(row, this.pages, loaded.sessions) : undefined;
       // Some may have died while the merge went on.
