@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type AST, parse } from 'svelte/compiler';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { LOCALES } from '#lib/i18n/locale.ts';
+import { directionOf, type Locale, LOCALES } from '#lib/i18n/locale.ts';
 import { partsOf } from '#lib/i18n/parts.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -77,7 +77,30 @@ describe('the words of every language', () => {
     });
     expect(faults).toEqual([]);
   });
+
+  it('keep what is no word as it is written, in a sentence from right to left', () => {
+    const toRtl = locales.filter((locale) => directionOf(locale as Locale) === 'rtl');
+    expect(toRtl).toContain('ar');
+    expect(turned('تبدأ بـ wss://، و‎/v1‎ و<code>--bind</code> وهي https://example.org/x.')).toEqual(['wss://']);
+    const found = toRtl.flatMap((locale) =>
+      areas.flatMap((area) =>
+        Object.entries(readJson(`${area}/${locale}.json`) as Messages).flatMap(([key, message]) =>
+          textsOf(message).flatMap((text) => turned(text).map((code) => `${key}: ${code}`)),
+        ),
+      ),
+    );
+    expect(found).toEqual([]);
+  });
 });
+
+/**
+ * Addresses, paths and switches that begin or end with a sign: from right to left it is shown at the other end (`//:https`), unless a mark
+ * from left to right stands beside it.
+ */
+function turned(text: string): string[] {
+  const outside = text.replace(/<code>.*?<\/code>|<\/?\w+>|\{\w+\}/g, ' ');
+  return outside.match(/(?<![\u200e\u2066\p{L}\p{N}/.])(?:[/~.#$]|--)[a-z]\S*|[a-z]\S*[/…](?=[\s.،؛)]|$)/giu) ?? [];
+}
 
 /** Attributes that people read or hear. */
 const SAID = new Set([
