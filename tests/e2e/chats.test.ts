@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlobReader, type FileEntry, TextWriter, ZipReader } from '@zip.js/zip.js';
 import type { Locator, Page } from 'playwright';
-import { describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { lowContrast, overflowing, remaining, tabAround } from './accessibility.ts';
@@ -49,9 +49,15 @@ function chatGpt(id: string, title: string): object {
 
 describe('chats in order', () => {
   const at = served();
+  // For any of them alone, too: a page that is not linked keeps its chats to itself, where programs ask another host.
+  beforeAll(async () => {
+    const page = await linkedPage(at.browser, at.perch);
+    await page.close();
+  });
 
   verifies('chats.app/order', 'from its menu: pinned, in a folder with tags, archived and back', async () => {
-    const page = await linkedPage(at.browser, at.perch);
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
     const client = await at.perch.client();
     for (const title of ['Alpha', 'Beta', 'Gamma']) {
       const sessionId = title.toLowerCase();
