@@ -38,6 +38,24 @@ const fromTheLeft = (shown: Locator, ...pieces: string[]): Promise<string[]> =>
     return all.toSorted((a, b) => at(a) - at(b));
   }, pieces);
 
+/** Where the lines of a piece of what is shown are. */
+const linesOf = (shown: Locator, piece: string): Promise<{ left: number; right: number }[]> =>
+  shown.evaluate((element, wanted) => {
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
+    const start = text?.textContent?.indexOf(wanted) ?? -1;
+    if (!text || start < 0) throw new Error(`there is no ${wanted}`);
+    const range = document.createRange();
+    range.setStart(text, start);
+    range.setEnd(text, start + wanted.length);
+    // The brackets and numbers of a line have boxes of their own.
+    const lines = new Map<number, { left: number; right: number }>();
+    for (const { top, left, right } of range.getClientRects()) {
+      const line = lines.get(Math.round(top));
+      lines.set(Math.round(top), { left: Math.min(left, line?.left ?? left), right: Math.max(right, line?.right ?? right) });
+    }
+    return [...lines.values()];
+  }, piece);
+
 /** From the settings, with the words of the language that they are in. */
 async function choose(page: Page, now: string, tag: string): Promise<void> {
   const loaded = page.waitForEvent('load');
@@ -83,6 +101,51 @@ describe('languages', () => {
     const [word = ''] = said('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
     expect(await fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is no token')).toEqual(['“', 'Bearer', word, '”', 'is no token']);
   });
+
+  verifies(
+    'app/languages',
+    'a name of the person’s own runs as its letters do, and stands where the others of its list begin',
+    async () => {
+      await using browser = await launchBrowser();
+      const page = await browser.page(await at.perch.open());
+      await page
+        .getByLabel(said('en', 'frame/shell', 'shell_sync_on_disk_title'))
+        .first()
+        .waitFor();
+      using outside = await connectOutside(at.perch);
+      const title = 'رحلة إلى البحيرة في الصباح الباكر مع الأصدقاء والطيور والكتب والخبز والشاي والقهوة (2026)';
+      await outside.client.call('drawings.create', { title, width: 40, height: 40 });
+      await outside.client.call('cron.add', { cron: '0 7 * * *', message: 'Hello', name: title, enabled: false });
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.goto(`${at.perch.url}/annotate`);
+      // What does not fit is left out at its end.
+      const card = page.locator('.title').getByText(title);
+      await card.waitFor();
+      const cut = await card.boundingBox();
+      const [first] = await linesOf(card, title.slice(0, 4));
+      expect(first?.right).toBeLessThanOrEqual((cut?.x ?? 0) + (cut?.width ?? 0));
+      expect(first?.left).toBeGreaterThan((cut?.x ?? 0) + (cut?.width ?? 0) / 2);
+      // A name of several lines begins each beside the box that switches it.
+      await page.goto(`${at.perch.url}/schedules`);
+      const name = page.locator('strong').getByText(title);
+      await name.waitFor();
+      const box = await name.boundingBox();
+      const lines = await linesOf(name, title);
+      expect(lines.length).toBeGreaterThan(1);
+      for (const { left } of lines) expect(left).toBeCloseTo(box?.x ?? 0, 0);
+      // A file to send is called as it is.
+      await page.goto(at.perch.url);
+      await field(page, 'en').waitFor();
+      await page
+        .locator('input[type=file]')
+        .first()
+        .setInputFiles({ name: 'تقرير (نهائي).txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+      const file = page.locator('.name').getByText('تقرير (نهائي).txt');
+      await file.waitFor();
+      expect(await fromTheLeft(file, 'تقرير', 'نهائي', 'txt')).toEqual(['txt', 'نهائي', 'تقرير']);
+      expect(browser.complaints).toEqual([]);
+    },
+  );
 
   verifies('app/languages', 'as it is chosen, from right to left too, with numbers and plurals of its own, and nothing lost', async () => {
     const page = await at.browser.page(at.perch.url);
