@@ -41,11 +41,23 @@ describe('plans and skills in the app', () => {
     // Of many, those with the words looked for: in the goal, in a step or in what came of one.
     await client.call('chat.send', { sessionId: 'trip', message: '/tool plan_create {"goal":"A trip","steps":["Book the train"]}' });
     const all = page.getByRole('list', { name: 'Plans', exact: true });
-    await all.getByRole('listitem', { name: 'A trip' }).waitFor();
+    const trip = all.getByRole('listitem', { name: 'A trip' });
+    await trip.getByText('Book the train').waitFor();
+    // The steps of one that is done are folded, and in sight where words of theirs are looked for.
+    await client.call('chat.send', { sessionId: 'trip', message: '/tool plan_update {"status":"skipped"}' });
+    await trip.getByText('done', { exact: true }).waitFor();
+    const train = trip.getByRole('listitem').filter({ hasText: 'Book the train' });
+    await train.waitFor({ state: 'hidden' });
+    await trip.locator('summary').press('Enter');
+    await train.waitFor();
+    await trip.locator('summary').press('Enter');
+    await train.waitFor({ state: 'hidden' });
+    await plan.getByText('It is known').waitFor();
     const search = page.getByRole('textbox', { name: 'Search the plans' });
     await search.fill(' TRAIN');
     await page.getByText('1 found', { exact: true }).waitFor();
     expect(await all.locator('strong').allInnerTexts()).toEqual(['A trip']);
+    await train.waitFor();
     await search.fill('it is known');
     await plan.waitFor();
     expect(await all.locator('strong').allInnerTexts()).toEqual(['A page about this machine']);
