@@ -39,18 +39,20 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
       const { status, headers } = denialOf(denial);
       return reply.code(status).headers(headers).send(errorBody(status, denial.message));
     }
-    const name = hostName({ userAgent: request.headers['user-agent'] ?? '' });
-    const [appCredential, hostCredential] = [newCredential('app', name), newCredential('host', name)];
+    const called = hostName({ userAgent: request.headers['user-agent'] ?? '' });
+    let made: [app: StoredCredential, host: StoredCredential];
     try {
-      await home.addCredentials([appCredential, hostCredential]);
+      const name = freeName(called, await home.credentials());
+      made = [newCredential('app', name), newCredential('host', name)];
+      await home.addCredentials(made);
     } catch (error) {
       redeemed.restore();
       log(`a browser could not be linked: ${error instanceof Error ? error.message : String(error)}`);
       return reply.code(500).send(errorBody(500, 'the credential could not be stored; the link is still good'));
     }
-    auth.add([appCredential, hostCredential]);
+    auth.add(made);
     log('a browser was linked');
-    return { app: publicPart(appCredential), host: publicPart(hostCredential) } satisfies Linked;
+    return { app: publicPart(made[0]), host: publicPart(made[1]) } satisfies Linked;
   });
 
   app.post('/link/code', { bodyLimit: 4096 }, async (request, reply) => {
@@ -67,6 +69,14 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
     const there = vault === vaults.first && elsewhere;
     return { url: linkTo(admission.origin), ...(there && { elsewhere: linkTo(there) }), expiresInMs: OPEN_TTL_MS };
   });
+}
+
+/** As no other browser is called: two of one kind are `Chrome 156 on Linux` and `Chrome 156 on Linux (2)`. */
+function freeName(called: string, credentials: readonly StoredCredential[]): string {
+  const taken = new Set(credentials.map(({ name }) => name));
+  let name = called;
+  for (let nth = 2; taken.has(name); nth++) name = `${called} (${nth})`;
+  return name;
 }
 
 const newCredential = (kind: StoredCredential['kind'], name: string): StoredCredential => ({

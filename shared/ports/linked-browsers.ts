@@ -5,7 +5,7 @@ import { port } from './port.ts';
 export const linkedBrowser = z.object({
   /** Of the credential that its pages have. */
   id: z.string(),
-  /** What it called itself when it was linked, as `Chrome 156 on Linux`; null where an older build linked it. */
+  /** What it called itself when it was linked, as `Chrome 156 on Linux`, with a number where another had that name; null where an older build linked it. */
   name: z.string().nullable(),
   /** Milliseconds since 1970. */
   linkedAt: z.number(),

@@ -40,8 +40,14 @@ describe('linked browsers', () => {
     await bridge.attach({ credential: lost.host });
     expect(bridge.bridge.hosts.size).toBe(2);
     const browsers = async () => (await other.client.call('device.browsers')).payload?.browsers;
+    // Of one kind, they are told apart by a number.
     const entry = ({ app }: Linked, connected: boolean) => ({
-      ...{ id: app.id, name: 'Chrome 156 on Linux', linkedAt: expect.any(Number) as number, connected },
+      ...{
+        id: app.id,
+        name: app === lost.app ? 'Chrome 156 on Linux' : 'Chrome 156 on Linux (2)',
+        linkedAt: expect.any(Number) as number,
+        connected,
+      },
     });
     expect(await browsers()).toEqual([entry(lost, true), entry(kept, true)]);
     page.client.socket.close();
@@ -53,6 +59,9 @@ describe('linked browsers', () => {
     expect(answer).toMatchObject({ ok: true, payload: { unlinked: true } });
     expect(await again.client.closed).toMatchObject({ code: 1008, reason: 'access was revoked' });
     expect(await browsers()).toEqual([entry(kept, true)]);
+    // A name that is free again is given again, and no number changes.
+    await link(bridge);
+    expect(await browsers()).toMatchObject([{ name: 'Chrome 156 on Linux (2)' }, { name: 'Chrome 156 on Linux' }]);
     await until(() => bridge.bridge.hosts.size === 1, 'its worker to be cut off');
     expect((await connect(bridge, lost.app)).answer).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED' } });
     await expect(bridge.attach({ credential: lost.host })).rejects.toMatchObject({ code: 1008 });
