@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BlobReader, type FileEntry, TextWriter, ZipReader } from '@zip.js/zip.js';
+import { BlobReader, type FileEntry, TextReader, TextWriter, Uint8ArrayWriter, ZipReader, ZipWriter } from '@zip.js/zip.js';
 import type { Locator, Page } from 'playwright';
 import { beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -186,6 +186,14 @@ describe('chats in order', () => {
     // What the gateway does not read is said in the words of the page, too.
     await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));
     await page.getByText('cut.jsonl was not brought in: line 2 of it is no message of a chat').waitFor();
+    // In a zip each file stands for itself.
+    const zip = new ZipWriter(new Uint8ArrayWriter());
+    await zip.add('About.md', new TextReader('# About these\n\nSaved on Monday'));
+    await zip.add('Birds.md', new TextReader('# Birds\n\n## You\n\nWhat is a bird?'));
+    await give({ name: 'chats.zip', mimeType: 'application/zip', buffer: Buffer.from(await zip.close()) });
+    await page.getByText('1 chat brought in.').waitFor();
+    await page.getByText('About.md was not brought in: it is Markdown, but no chat').waitFor();
+    await shoot(page, 'import-zip');
     await give(file('conversations.json', json));
     await page.getByText('2 chats there already.').waitFor();
     await page.getByRole('button', { name: 'Close', exact: true }).last().click();

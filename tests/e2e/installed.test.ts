@@ -245,7 +245,8 @@ describe('the app as the system knows it', () => {
     await composer(page).waitFor();
 
     // What could be brought in is there already, and does not come again with the next try.
-    await share('half.zip', await zip({ 'Tides.jsonl': `${LINE}\n`, 'Wrong.jsonl': `${LINE}\n{"id":"b"}\n` }));
+    await share('half.zip', await zip({ 'About.md': '# About', 'Tides.jsonl': `${LINE}\n`, 'Wrong.jsonl': `${LINE}\n{"id":"b"}\n` }));
+    await page.getByRole('alert').getByText('About.md was not brought in').waitFor();
     await page.getByRole('alert').getByText('Wrong.jsonl was not brought in').waitFor();
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.waitForURL(/\/sessions$/);

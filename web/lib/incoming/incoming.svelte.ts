@@ -2,7 +2,7 @@ import { goto } from '$app/navigation';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/later.ts';
-import { BrokenZip, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
+import { BrokenZip, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { ChatImport } from '#lib/state/chat-import.svelte.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
@@ -19,6 +19,8 @@ export class Incoming {
   #chats: File[];
   #others: File[];
   #exports: File[] | null = null;
+  /** What was read to see whether it is an export. */
+  readonly #reads = new WeakMap<File, Read>();
   #chat: string | null = null;
 
   constructor({ text, files }: Shared) {
@@ -57,7 +59,7 @@ export class Incoming {
   /** Of other programs, too: whether a JSON file or a zip is one is only seen in it. */
   async #importExports(): Promise<boolean> {
     if (this.#exports === null) {
-      const found = await Promise.all(this.#others.map(async (file) => ((await isExport(file)) ? [file] : [])));
+      const found = await Promise.all(this.#others.map(async (file) => ((await this.#isExport(file)) ? [file] : [])));
       const exports = (this.#exports = found.flat());
       this.#others = this.#others.filter((file) => !exports.includes(file));
     }
@@ -65,7 +67,7 @@ export class Incoming {
       const [file] = this.#exports;
       if (!file) return true;
       const given = new ChatImport();
-      await given.run([file]);
+      await given.run([file], async (file) => this.#reads.get(file) ?? (await readExport(file)));
       const brought = given.added > 0 || given.known > 0;
       // What is there already would come a second time.
       if (brought || given.problems.length === 0) this.#exports.shift();
@@ -104,16 +106,18 @@ export class Incoming {
     this.problem = fresh.problem;
     return fresh.problem === null;
   }
-}
 
-async function isExport(file: File): Promise<boolean> {
-  if (!/\.(json|zip)$/i.test(file.name)) return false;
-  try {
-    const { chats } = await readExport(file);
-    return /\.zip$/i.test(file.name) || chats.some(({ kind }) => kind === 'other');
-  } catch (error) {
-    // Nobody could read it where a message took it along, either.
-    if (error instanceof Unimportable) return error instanceof BrokenZip;
-    throw error;
+  async #isExport(file: File): Promise<boolean> {
+    if (!/\.(json|zip)$/i.test(file.name)) return false;
+    try {
+      const read = await readExport(file);
+      const isOne = /\.zip$/i.test(file.name) ? read.chats.length > 0 : read.chats.some(({ kind }) => kind === 'other');
+      if (isOne) this.#reads.set(file, read);
+      return isOne;
+    } catch (error) {
+      // Nobody could read it where a message took it along, either.
+      if (error instanceof Unimportable) return error instanceof BrokenZip;
+      throw error;
+    }
   }
 }

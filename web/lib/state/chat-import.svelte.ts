@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { canBeSeen } from '#shared/seen.ts';
 import { problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { type Importable, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
+import { type Importable, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { cut, jsonLines, tagsOf } from '#lib/chat/import/imported-chat.ts';
 import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
@@ -32,14 +32,16 @@ export class ChatImport {
   });
   #stopped = false;
 
-  async run(files: readonly File[]): Promise<void> {
+  /** `read`: what reads a file, where that may have been done before. */
+  async run(files: readonly File[], read: (file: File) => Promise<Read> = readExport): Promise<void> {
     if (this.working || files.length === 0) return;
     Object.assign(this, { working: true, all: 0, done: 0, added: 0, known: 0, problems: [], ended: false });
     this.#stopped = false;
     for (const file of files) {
       const name = legible(file.name);
       try {
-        const { chats, strange } = await readExport(file);
+        const { chats, strange, refused } = await read(file);
+        for (const { file, why } of refused) this.problems.push(m.sessions_import_not({ file: legible(file), why }));
         if (strange > 0) this.problems.push(m.sessions_import_strange({ file: name, count: strange }));
         this.all += chats.length;
         await this.#addAll(chats);

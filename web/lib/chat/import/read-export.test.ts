@@ -71,6 +71,27 @@ verifies('chats.app/import', 'of Perch: the zip that several chats are saved as'
   expect(strange).toBe(0);
 });
 
+verifies(
+  ['chats.app/import', 'chats.app/import-bad'],
+  'of a zip: the chats in it, and each file that is none with its reason',
+  async () => {
+    const zip = new ZipWriter(new BlobWriter(), { level: 0 });
+    const line = '{"role":"user","content":"What is a cat?"}\n';
+    await zip.add('About.md', new TextReader('# About these\n\nSaved on Monday'));
+    await zip.add('old/Cats.jsonl', new TextReader(line));
+    await zip.add('old/Cut.jsonl', new TextReader(line.slice(0, -9)));
+    await zip.add('old/Locked.jsonl', new TextReader(line), { password: 'x' });
+    await zip.add('old/Cats.png', new TextReader('no picture'));
+    const { chats, refused } = await readExport(file(await zip.close(), 'chats.zip'));
+    expect(chats).toMatchObject([{ title: 'Cats' }]);
+    expect(refused).toEqual([
+      { file: 'About.md', why: expect.stringContaining('nobody speaks in it') },
+      { file: 'Cut.jsonl', why: expect.stringContaining('no JSON') },
+      { file: 'Locked.jsonl', why: expect.stringContaining('locked with a password') },
+    ]);
+  },
+);
+
 verifies('chats.app/import', 'of Open WebUI, with its tags, and of its older versions', async () => {
   const messages = {
     q: { id: 'q', parentId: null, childrenIds: ['a'], role: 'user', content: 'Hi', timestamp: 1_700_000_000 },

@@ -1,3 +1,4 @@
+import type { FileEntry } from '@zip.js/zip.js';
 import { m } from '#lib/i18n/later.ts';
 import { fromChatGpt } from './chatgpt.ts';
 import { type ImportedChat, isFields } from './imported-chat.ts';
@@ -18,14 +19,17 @@ export class BrokenZip extends Unimportable {}
 const tooLarge = (): Unimportable => new Unimportable(m.chat_import_inner_too_large());
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 
-interface Read {
+export interface Read {
   chats: Importable[];
+  /** Chats of a list that are none. */
   strange: number;
+  /** Files in a zip that are no chat, and what is wrong with each. */
+  refused: { file: string; why: string }[];
 }
 
 /**
  * The chats of a file: those that Perch has exported (JSON Lines, Markdown, or a zip of several), and the exports of ChatGPT (`conversations.json`, or the zip with it), Open WebUI and LibreChat.
- * Rejects with an `Unimportable` that says what is wrong with it; a chat of a list that is none is left out and counted in `strange`.
+ * Rejects with an `Unimportable` that says what is wrong with it.
  */
 export async function readExport(file: File): Promise<Read> {
   if (file.size === 0) throw new Unimportable(m.chat_import_empty());
@@ -39,23 +43,23 @@ function chatsOf(text: string, name: string): Read {
   if (whole === undefined && /^\s*#/.test(text)) {
     if (!/^## (You|Assistant)\b/m.test(text)) throw new Unimportable(m.chat_import_no_speaker());
     const [, title = titleOf(name)] = /^\s*# (.+)/.exec(text) ?? [];
-    return { chats: [{ kind: 'perch', content: text, title, file: name }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title, file: name }], strange: 0, refused: [] };
   }
   if (whole === undefined) {
     const [first = ''] = text.split('\n', 1);
     if (!isFields(parsed(first))) throw new Unimportable(m.chat_import_no_json());
-    return { chats: [{ kind: 'perch', content: text, title: titleOf(name), file: name }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(name), file: name }], strange: 0, refused: [] };
   }
   // A chat of a single message is one line, which is JSON as a whole.
   if (isFields(whole) && typeof whole['role'] === 'string' && 'content' in whole)
-    return { chats: [{ kind: 'perch', content: text, title: titleOf(name), file: name }], strange: 0 };
+    return { chats: [{ kind: 'perch', content: text, title: titleOf(name), file: name }], strange: 0, refused: [] };
   const list = Array.isArray(whole) ? (whole as unknown[]) : [whole];
   const chats = list.flatMap((each): Importable[] => {
     const chat = fromChatGpt(each) ?? fromOpenWebUi(each) ?? fromLibreChat(each);
     return chat && chat.messages.length > 0 ? [{ kind: 'other', chat }] : [];
   });
   if (chats.length === 0) throw new Unimportable(m.chat_import_unknown());
-  return { chats, strange: list.length - chats.length };
+  return { chats, strange: list.length - chats.length, refused: [] };
 }
 
 async function utf8(file: Blob): Promise<string> {
@@ -87,19 +91,28 @@ async function chatsOfZip(file: File): Promise<Read> {
     if (wanted.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > IMPORT_BYTES) throw tooLarge();
     // The size that it says need not be true.
     let size = 0;
-    const all: Read = { chats: [], strange: 0 };
-    for (const entry of wanted) {
+    const unpacked = async (entry: FileEntry): Promise<Blob> => {
       const parts: Uint8Array<ArrayBuffer>[] = [];
-      const unpacked = new WritableStream<Uint8Array<ArrayBuffer>>({
+      const into = new WritableStream<Uint8Array<ArrayBuffer>>({
         write(part) {
           if ((size += part.length) > IMPORT_BYTES) throw tooLarge();
           parts.push(part);
         },
       });
-      await entry.getData(unpacked);
-      const { chats, strange } = chatsOf(await utf8(new Blob(parts)), entry.filename.replace(/^.*\//, ''));
-      all.chats.push(...chats);
-      all.strange += strange;
+      await entry.getData(into);
+      return new Blob(parts);
+    };
+    const all: Read = { chats: [], strange: 0, refused: [] };
+    for (const entry of wanted) {
+      const name = entry.filename.replace(/^.*\//, '');
+      try {
+        const { chats, strange } = chatsOf(await utf8(await unpacked(entry)), name);
+        all.chats.push(...chats);
+        all.strange += strange;
+      } catch (error) {
+        if (size > IMPORT_BYTES) throw error;
+        all.refused.push({ file: name, why: error instanceof Unimportable ? error.message : m.chat_import_damaged() });
+      }
     }
     return all;
   } catch (error) {
