@@ -9,6 +9,7 @@ import { holdBack } from './hold-back.ts';
 import { connectOutside } from './outside.ts';
 import { outboxRows } from './outbox-rows.ts';
 import { putRows } from './put-rows.ts';
+import { shoot } from './shoot.ts';
 
 /** Keeps the page's own store busy from now on, so that what it is asked waits in line; the result lets go. */
 async function occupy(page: Page): Promise<() => Promise<void>> {
@@ -35,14 +36,23 @@ async function occupy(page: Page): Promise<() => Promise<void>> {
   return () => release.evaluate((state) => void (state.done = true));
 }
 
-verifies('app/outbox', 'a message written before the gateway is there, while the page reads what waits, is sent', async () => {
-  await using perch = await startPerch({ host: 'tab' });
-  await using browser = await launchBrowser();
-  const gateway = await holdBack(await browser.page(`${perch.url}/health`));
-  await gateway.held;
+/** A page to write on, before there is a gateway; `letGo` lets one come. */
+async function beforeGateway() {
+  await using opened = new AsyncDisposableStack();
+  const perch = opened.use(await startPerch({ host: 'tab' }));
+  const browser = opened.use(await launchBrowser());
+  const { held, letGo } = await holdBack(await browser.page(`${perch.url}/health`));
+  await held;
   const page = await browser.page(perch.url);
   const composer = page.getByRole('textbox', { name: 'Message' });
   await composer.waitFor();
+  const all = opened.move();
+  return { page, composer, letGo, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+verifies('app/outbox', 'a message written before the gateway is there, while the page reads what waits, is sent', async () => {
+  await using early = await beforeGateway();
+  const { page, composer } = early;
   const free = await occupy(page);
   // As another tab tells of a change: the page reads, and that waits in line.
   await page.evaluate(() => new BroadcastChannel('perch-outbox').postMessage('changed'));
@@ -50,19 +60,14 @@ verifies('app/outbox', 'a message written before the gateway is there, while the
   await composer.press('Enter');
   await page.waitForURL(/\/chat\//);
   await free();
-  await gateway.letGo();
+  await early.letGo();
   await page.getByRole('article', { name: 'Reply' }).first().waitFor();
   await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').first().waitFor();
 });
 
 verifies('app/outbox', 'a message that this browser has no room for holds the page until it is sent', async () => {
-  await using perch = await startPerch({ host: 'tab' });
-  await using browser = await launchBrowser();
-  const gateway = await holdBack(await browser.page(`${perch.url}/health`));
-  await gateway.held;
-  const page = await browser.page(perch.url);
-  const composer = page.getByRole('textbox', { name: 'Message' });
-  await composer.waitFor();
+  await using early = await beforeGateway();
+  const { page, composer } = early;
   await page.evaluate(() => {
     IDBObjectStore.prototype.put = () => {
       throw new DOMException('no room', 'QuotaExceededError');
@@ -70,19 +75,47 @@ verifies('app/outbox', 'a message that this browser has no room for holds the pa
   });
   await composer.fill('What can you do?');
   await composer.press('Enter');
-  await page.getByRole('alert').getByText('Could not keep the message in this browser').waitFor();
+  const unkept = page.getByRole('alert').getByText('Could not keep the message in this browser');
+  await unkept.waitFor();
   const asked = page.waitForEvent('dialog');
   await page.close({ runBeforeUnload: true });
   const dialog = await asked;
   expect(dialog.type()).toBe('beforeunload');
   await dialog.dismiss();
-  await gateway.letGo();
+  await early.letGo();
   await page.getByRole('article', { name: 'Reply' }).first().waitFor();
+  await unkept.waitFor({ state: 'detached' });
   // Nothing holds it any more.
   await until(async () => {
     if (!page.isClosed()) await page.close({ runBeforeUnload: true });
     return page.isClosed();
   }, 'the page to close');
+});
+
+verifies('app/outbox', 'a message that neither the page nor the gateway has room for is told of once, and can be given up', async () => {
+  await using perch = await startPerch({ host: 'tab' });
+  await using browser = await launchBrowser();
+  await linkedPage(browser, perch);
+  // Chromium keeps for a while how much room there was.
+  await browser.reopen();
+  const page = await browser.page(`${perch.url}/health`);
+  const { usage = 0 } = await page.evaluate(() => navigator.storage.estimate());
+  const cdp = await browser.context.newCDPSession(page);
+  await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url, quotaSize: usage + 700_000 });
+  await page.goto(perch.url);
+  await connected(page, LINKED);
+  const composer = page.getByRole('textbox', { name: 'Message' });
+  // Nothing that could be packed.
+  await composer.fill(Array.from({ length: 200_000 }, () => String.fromCharCode(0x4e00 + Math.random() * 0x5000)).join(''));
+  await composer.press('Enter');
+  await page.getByRole('alert').getByText('no room').first().waitFor();
+  const retry = page.getByRole('button', { name: 'Retry' });
+  await retry.waitFor();
+  await shoot(page, 'no-room');
+  expect(await page.getByRole('alert').count()).toBe(1);
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await retry.waitFor({ state: 'detached' });
+  expect(await page.getByRole('alert').count()).toBe(0);
 });
 
 verifies('app/outbox', 'a message that the gateway has is found there, however large, and not sent again', async () => {

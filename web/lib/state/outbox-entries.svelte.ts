@@ -12,13 +12,17 @@ export interface OutboxEntry extends OutboxRecord {
 /** The messages of the outbox as this browser keeps them, and what this tab does with each. Other tabs are told of every change. */
 export class OutboxEntries {
   readonly entries = new SvelteMap<string, OutboxEntry>();
-  /** Set when this browser could not keep a message: it lives as long as the page. */
-  problem = $state<string | null>(null);
   readonly #channel = new BroadcastChannel(named('perch-outbox'));
-  /** Entries that this browser could not keep: no reading of what is kept tells that they are gone. */
-  readonly #unkept = new Set<string>();
+  /** Entries that this browser could not keep, and why: they live as long as the page, and no reading of what is kept tells that they are gone. */
+  readonly #unkept = new SvelteMap<string, string>();
+  #unread = $state<string | null>(null);
+  /** Why what waits could not be read, or a message not be kept. One that failed says so where it stands. */
+  readonly problem = $derived.by(() => {
+    const [, untold] = [...this.#unkept].find(([id]) => this.entries.get(id)?.state !== 'failed') ?? [];
+    return this.#unread ?? untold ?? null;
+  });
   /** The only copy would go with the page: the browser asks first. */
-  readonly #stay = (event: Event): void => void (this.#unkept.size > 0 && event.preventDefault());
+  readonly #stay = (event: Event): void => event.preventDefault();
   /** Counts what this tab has changed: what was read before the last change is out of date. */
   #changes = 0;
 
@@ -46,20 +50,18 @@ export class OutboxEntries {
         return;
       }
       await Promise.all([store.put($state.snapshot(record)), done]);
-      this.#unkept.delete(entry.id);
-      this.problem = null;
+      this.#keeps(entry.id);
       this.#channel.postMessage('changed');
     } catch (error) {
-      this.#unkept.add(entry.id);
+      this.#unkept.set(entry.id, problemOf(error, m.chat_doing_keep_message()).message);
       addEventListener('beforeunload', this.#stay);
-      this.problem = problemOf(error, m.chat_doing_keep_message()).message;
     }
   }
 
   async forget(id: string): Promise<void> {
     this.#changes++;
     this.entries.delete(id);
-    this.#unkept.delete(id);
+    this.#keeps(id);
     try {
       await (await pageDb()).delete('outbox', id);
       this.#channel.postMessage('changed');
@@ -72,17 +74,19 @@ export class OutboxEntries {
   async read(): Promise<void> {
     try {
       const records = await this.#kept();
+      this.#unread = null;
       const ids = new Set(records.map(({ id }) => id));
       for (const { id, state } of this.entries.values())
         if (!ids.has(id) && state !== 'sent' && state !== 'moving' && !this.#unkept.has(id)) this.entries.delete(id);
       for (const record of records) {
         const state = this.entries.get(record.id)?.state;
         const untold = state === 'taken' && record.tried && !record.failure;
-        if (state !== 'sent' && state !== 'moving' && !untold)
+        // What could not be kept is newer than what is.
+        if (state !== 'sent' && state !== 'moving' && !untold && !this.#unkept.has(record.id))
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
     } catch (error) {
-      this.problem = problemOf(error, m.chat_doing_read_waiting()).message;
+      this.#unread = problemOf(error, m.chat_doing_read_waiting()).message;
     }
   }
 
@@ -95,6 +99,12 @@ export class OutboxEntries {
     } catch {
       return entry;
     }
+  }
+
+  /** It is kept, or is no more: nothing is lost with the page. */
+  #keeps(id: string): void {
+    this.#unkept.delete(id);
+    if (this.#unkept.size === 0) removeEventListener('beforeunload', this.#stay);
   }
 
   /** What this browser has kept, as it is with every change that this tab has made. */
