@@ -20,8 +20,9 @@ export class Draft {
   #key: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it, or null. */
+  /** Keeps what is there, and goes on with what another chat had; resolves when its files are there too. `key` as `drafts` has it, or null. One that is open already stays as it is. */
   async open(key: string | null): Promise<void> {
+    if (key !== null && key === this.#key) return;
     this.keep();
     this.#key = key;
     this.text = key === null ? '' : drafts.text(key);
