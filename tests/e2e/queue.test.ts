@@ -83,11 +83,16 @@ describe('what is sent while a reply runs', () => {
   /** The link's code is good for once. */
   let linked = false;
 
-  /** A chat whose reply waits for a tool, which waits for its approval. */
-  async function busyPage(): Promise<Page> {
+  async function newPage(): Promise<Page> {
     const page = linked ? await at.browser.page(at.perch.url) : await linkedPage(at.browser, at.perch);
     await connected(page, LINKED);
     linked = true;
+    return page;
+  }
+
+  /** A chat whose reply waits for a tool, which waits for its approval. */
+  async function busyPage(): Promise<Page> {
+    const page = await newPage();
     using outside = await connectOutside(at.perch);
     await outside.client.call('config.patch', { patch: { tools: { policies: { current_time: 'ask' } } } });
     await write(page, '/tool current_time {}');
@@ -253,11 +258,35 @@ describe('what is sent while a reply runs', () => {
       await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
       const unsent = page.getByRole('list', { name: /was not sent, and is still here/ });
       expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
+      expect(await field(page).count()).toBe(0);
       await shoot(page, 'gone');
       await page.getByRole('button', { name: 'Go on with it in a new chat' }).click();
       await page.waitForURL(`${at.perch.url}/`);
       await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');
       expect((await outboxRows(page)).filter((row) => row.sessionId === sessionId)).toEqual([]);
+      await field(page).fill('');
+      await page.close();
+    },
+  );
+
+  verifies(
+    'app/two-tabs',
+    'what a message was being changed to is still there where another deletes the chat, also after a reload',
+    async () => {
+      const page = await newPage();
+      await write(page, 'What can you do?');
+      await page.getByRole('button', { name: 'Edit this message' }).click();
+      await page.getByRole('textbox', { name: 'Edit your message' }).fill('What can you not do?');
+      using outside = await connectOutside(at.perch);
+      const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+      await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+      const unsent = page.getByRole('list', { name: /was not sent, and is still here/ }).getByRole('listitem');
+      await unsent.getByText('What can you not do?', { exact: true }).waitFor();
+      await shoot(page, 'gone-edit');
+      await page.reload();
+      await unsent.getByText('What can you not do?', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Go on with it in a new chat' }).click();
+      await expect.poll(() => field(page).inputValue()).toBe('What can you not do?');
       await field(page).fill('');
       await page.close();
     },

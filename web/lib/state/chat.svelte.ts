@@ -38,6 +38,8 @@ export class Chat {
   phase = $state<'loading' | 'ready' | 'missing' | 'deleted'>('loading');
   /** The last thing that failed here, apart from what failed replies say themselves. */
   problem = $state<(Problem & { retry: (() => void) | null }) | null>(null);
+  /** By message id: what is being written in its place. */
+  readonly edits: Record<string, string | undefined> = $state({});
   loadingOlder = $state(false);
   /** A resend or an edit has been asked for and has not begun. */
   asking = $state(false);

@@ -25,6 +25,7 @@ export class IncognitoChat implements ListedChat {
   messages = $state.raw<HistoryMessage[]>([]);
   live = $state.raw<LiveRun | null>(null);
   problem = $state<(Problem & { retry: (() => void) | null }) | null>(null);
+  readonly edits: Record<string, string | undefined> = $state({});
   readonly #keys = new Map<string, string>();
   readonly items = $derived(itemsOf(this.messages, this.#keys));
   readonly busy = $derived(this.live !== null);

@@ -11,6 +11,7 @@ export type ListedChat = Pick<
   | 'live'
   | 'phase'
   | 'problem'
+  | 'edits'
   | 'loadingOlder'
   | 'asking'
   | 'elsewhere'
