@@ -260,6 +260,10 @@ describe('what is sent while a reply runs', () => {
       expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
       expect(await field(page).count()).toBe(0);
       await shoot(page, 'gone');
+      await page.reload();
+      await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
+      await unsent.getByText('held one').waitFor();
+      expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
       await page.getByRole('button', { name: 'Go on with it in a new chat' }).click();
       await page.waitForURL(`${at.perch.url}/`);
       await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');

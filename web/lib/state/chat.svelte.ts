@@ -46,6 +46,8 @@ export class Chat {
   /** What is shown was read behind the bridge, and has not come to this browser yet, whose own gateway answers now. */
   elsewhere = $state(false);
 
+  /** No gateway knows of it yet: only its first message makes it. */
+  #fresh: boolean;
   readonly #keys = new Map<string, string>();
   readonly #texts = new LeftOutTexts(async (messageId) => (await gateway.call('chat.text', { ...this.#ids, messageId })).text);
   readonly #off: (() => void)[];
@@ -71,6 +73,7 @@ export class Chat {
   constructor(agentId: string, sessionId: string, fresh: boolean) {
     this.agentId = agentId;
     this.sessionId = sessionId;
+    this.#fresh = fresh;
     if (fresh) this.phase = 'ready';
     this.#off = [
       gateway.on('chat.message', (event) => this.#mine(event) && this.#onMessage(event)),
@@ -120,9 +123,13 @@ export class Chat {
       this.versions = { ...this.versions, ...versions };
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
+      this.#fresh = false;
     } catch (error) {
       if (load !== this.#loads) return await this.#loading;
       if (error instanceof RpcError && NO_SUCH_CHAT.includes(error.code)) {
+        // What is held here for it tells whether there ever was one.
+        await outbox.kept.read();
+        if (load !== this.#loads) return await this.#loading;
         if (changes !== this.#changes) return await this.load(limit);
         this.#notHere();
       } else if (!isLost(error) || this.messages.length === 0)
@@ -152,7 +159,8 @@ export class Chat {
   async send(message: string, files: PickedFile[], model: string | null, steer = false): Promise<void> {
     this.problem = null;
     void storage.persist();
-    await outbox.add({ ...this.#ids, message, files, model, steer });
+    const begins = this.#fresh || this.outgoing.some((entry) => entry.begins);
+    await outbox.add({ ...this.#ids, message, files, model, steer, begins });
   }
 
   /** The bytes (base64) of a file that is shown without. */
@@ -276,8 +284,16 @@ export class Chat {
       this.phase = 'ready';
     } else if (this.messages.length > 0) this.#onDeleted();
     // What was asked before the chat was deleted is answered after.
-    else if (this.phase !== 'deleted') this.phase = this.phase === 'ready' || this.outgoing.length > 0 ? 'ready' : 'missing';
+    else if (this.phase !== 'deleted') this.phase = this.#unknown(behind);
     this.live = null;
+  }
+
+  /** What a chat is that the gateway knows nothing of. */
+  #unknown(behind: boolean): Chat['phase'] {
+    this.#fresh ||= this.outgoing.some(({ begins }) => begins);
+    const onTheWay = this.outgoing.some(({ state }) => state !== 'failed');
+    if (this.phase === 'ready' || this.#fresh || onTheWay) return 'ready';
+    return this.outgoing.length > 0 && !behind ? 'deleted' : 'missing';
   }
 
   #run(runId: string): LiveRun {
@@ -299,6 +315,7 @@ export class Chat {
   #onMessage({ messageId, parentId, content, timestamp, runId }: EventPayload<'chat.message'>): void {
     this.#changes++;
     this.phase = 'ready';
+    this.#fresh = false;
     this.asking = false;
     const messages = placed(this.messages, { id: messageId, role: 'user', content, timestamp, parentId }, parentId);
     this.live = new LiveRun(runId);

@@ -118,4 +118,7 @@ export class OutboxEntries {
 }
 
 /** Those that an earlier build has kept go in the order in which they were written. */
-const withPlace = (record: OutboxRecord): OutboxRecord => ({ ...{ place: record.createdAt, steer: false }, ...record });
+const withPlace = (record: OutboxRecord): OutboxRecord => ({
+  ...{ place: record.createdAt, steer: false, begins: true },
+  ...record,
+});

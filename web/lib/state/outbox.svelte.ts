@@ -43,7 +43,7 @@ class Outbox {
   }
 
   /** `steer`: it goes now, into the reply under way. */
-  async add(message: Pick<OutboxRecord, 'agentId' | 'sessionId' | 'message' | 'files' | 'model' | 'steer'>): Promise<void> {
+  async add(message: Pick<OutboxRecord, 'agentId' | 'sessionId' | 'message' | 'files' | 'model' | 'steer' | 'begins'>): Promise<void> {
     const createdAt = Date.now();
     const last = this.kept.of(message.agentId, message.sessionId).at(-1)?.place ?? 0;
     const record: OutboxRecord = {

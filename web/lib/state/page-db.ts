@@ -31,6 +31,8 @@ export interface OutboxRecord {
   place: number;
   /** The reply under way is to take it in. */
   steer: boolean;
+  /** There was no chat yet: it makes one. */
+  begins: boolean;
   /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
   failure: Problem | null;
   /** It was handed over at least once: look for it in the history before sending again. */
