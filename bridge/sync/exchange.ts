@@ -1,4 +1,5 @@
 import type { SequencedRecord } from '#shared/ports/journal.ts';
+import { included, onTop } from '#shared/sync/conflict.ts';
 import { hasMore, messagesFrom, type Streamed } from '#shared/sync/nats/flow.ts';
 import { lookAgain } from '#shared/sync/nats/look-through.ts';
 import {
@@ -16,7 +17,7 @@ import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { OnceEach } from '#shared/sync/once-each.ts';
-import { included, onTop, wins } from '#shared/sync/record.ts';
+import { wins } from '#shared/sync/record.ts';
 import { Turns, unlessAborted } from '#shared/turns.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ObjectAges } from './clean.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { version } from '../../bridge/journal/fixture.ts';
 import { verifies } from '../../tests/requirements.ts';
-import { mergeInto } from './conflict.ts';
-import { included, onTop, type SyncRecord } from './record.ts';
+import { included, mergeInto, onTop } from './conflict.ts';
+import type { SyncRecord } from './record.ts';
 
 const written = (wall: number, origin: string, base?: string): SyncRecord =>
   version('x', wall, origin, { store: 'config', base: base ?? null });

@@ -1,4 +1,4 @@
-import { included, type SyncRecord } from './record.ts';
+import { ANCESTORS, type SyncRecord } from './record.ts';
 import { SYNC_STORES } from './stores.ts';
 import { originOf, wins } from './version.ts';
 
@@ -32,6 +32,26 @@ export function mergeInto(current: SyncRecord | undefined, incoming: SyncRecord)
   const [winner, loser] = newer ? [incoming, current] : [current, incoming];
   const apart = SYNC_STORES[incoming.store].conflicts && !includes(incoming, current) && !includes(current, incoming);
   return { stored: newer ? incoming : null, copy: apart ? copyOf(loser, winner) : null };
+}
+
+/** The versions that one includes beside itself, the latest first, as far as it remembers. */
+export const included = ({ base, ancestors = [] }: Pick<SyncRecord, 'base' | 'ancestors'>): string[] => [
+  ...(base ? [base] : []),
+  ...ancestors,
+];
+
+/**
+ * A version as others are to take it: made from the one that is there, with which it was merged. `there`: its clock (empty where that cannot be read), and what it
+ * includes; undefined where there is none.
+ */
+export function onTop(record: SyncRecord, there: { clock: string; included: readonly string[] } | undefined): SyncRecord {
+  if (!SYNC_STORES[record.store].conflicts) return record;
+  const { ancestors: _, ...own } = record;
+  if (!there?.clock) return { ...own, base: null };
+  const seen = new Set([originOf(record.clock), originOf(there.clock)]);
+  const latest = [...there.included, ...included(record)].toSorted().toReversed();
+  const ancestors = latest.filter((clock) => !seen.has(originOf(clock)) && seen.add(originOf(clock))).slice(0, ANCESTORS);
+  return { ...own, base: there.clock, ...(ancestors.length > 0 && { ancestors }) };
 }
 
 /** Whether `one` was made from a version, or from what was made from that, as far as it remembers. */

@@ -1,6 +1,5 @@
 import { z } from '../rpc/zod.ts';
 import { SYNC_STORES, type SyncStore } from './stores.ts';
-import { originOf } from './version.ts';
 
 export { SYNC_STORES, type SyncStore } from './stores.ts';
 export { originOf, type Version, wallOf, wins } from './version.ts';
@@ -14,7 +13,7 @@ export const reading = z.string().regex(/^\d{15}-[0-9a-z]{4}-[A-Za-z0-9_-]{1,100
 export const blobHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** So many other writers a version remembers. */
-const ANCESTORS = 8;
+export const ANCESTORS = 8;
 
 export const syncRecord = z.object({
   store: z.enum(SYNC_STORE_NAMES),
@@ -36,23 +35,3 @@ export const syncRecord = z.object({
 });
 /** The last change of one record, as it travels between replicas and lies in the journal. */
 export type SyncRecord = z.infer<typeof syncRecord>;
-
-/** The versions that one includes beside itself, the latest first, as far as it remembers. */
-export const included = ({ base, ancestors = [] }: Pick<SyncRecord, 'base' | 'ancestors'>): string[] => [
-  ...(base ? [base] : []),
-  ...ancestors,
-];
-
-/**
- * A version as others are to take it: made from the one that is there, with which it was merged. `there`: its clock (empty where that cannot be read), and what it
- * includes; undefined where there is none.
- */
-export function onTop(record: SyncRecord, there: { clock: string; included: readonly string[] } | undefined): SyncRecord {
-  if (!SYNC_STORES[record.store].conflicts) return record;
-  const { ancestors: _, ...own } = record;
-  if (!there?.clock) return { ...own, base: null };
-  const seen = new Set([originOf(record.clock), originOf(there.clock)]);
-  const latest = [...there.included, ...included(record)].toSorted().toReversed();
-  const ancestors = latest.filter((clock) => !seen.has(originOf(clock)) && seen.add(originOf(clock))).slice(0, ANCESTORS);
-  return { ...own, base: there.clock, ...(ancestors.length > 0 && { ancestors }) };
-}

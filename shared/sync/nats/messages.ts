@@ -1,5 +1,6 @@
 import { z } from '../../rpc/zod.ts';
-import { included, reading, type SyncRecord, syncRecord } from '../record.ts';
+import { included } from '../conflict.ts';
+import { reading, type SyncRecord, syncRecord } from '../record.ts';
 import type { Places } from './places.ts';
 import { openJson, sealJson, type VaultSeal } from './seal.ts';
 

@@ -1,9 +1,9 @@
-import { mergeInto } from '#shared/sync/conflict.ts';
+import { included, mergeInto, onTop } from '#shared/sync/conflict.ts';
 import { currentMessage, type Known, nameOf, type Received, writeMessage } from '#shared/sync/nats/messages.ts';
 import type { Places } from '#shared/sync/nats/places.ts';
 import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
-import { included, onTop, originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
+import { originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
 
 /** How often one record is tried against others who write it at the same time. */
 const TRIES = 20;
