@@ -1,6 +1,6 @@
-import { ANCESTORS, type SyncRecord } from './record.ts';
+import type { SyncRecord } from './record.ts';
 import { SYNC_STORES } from './stores.ts';
-import { originOf, wins } from './version.ts';
+import { ANCESTORS, originOf, wins } from './version.ts';
 
 /** A version that lost against one that was written apart from it, kept for the person to look at. */
 export interface ConflictCopy {

@@ -1,5 +1,6 @@
 import { z } from '../rpc/zod.ts';
 import { SYNC_STORES, type SyncStore } from './stores.ts';
+import { ANCESTORS } from './version.ts';
 
 export { SYNC_STORES, type SyncStore } from './stores.ts';
 export { originOf, type Version, wallOf, wins } from './version.ts';
@@ -11,9 +12,6 @@ export const reading = z.string().regex(/^\d{15}-[0-9a-z]{4}-[A-Za-z0-9_-]{1,100
 
 /** SHA-256 of an attachment's bytes, in hex. */
 export const blobHash = z.string().regex(/^[0-9a-f]{64}$/);
-
-/** So many other writers a version remembers. */
-export const ANCESTORS = 8;
 
 export const syncRecord = z.object({
   store: z.enum(SYNC_STORE_NAMES),

@@ -1,5 +1,8 @@
 import type { SyncRecord } from './record.ts';
 
+/** So many other writers a version remembers (`SyncRecord.ancestors`). */
+export const ANCESTORS = 8;
+
 /** What decides between two versions of one record. */
 export type Version = Pick<SyncRecord, 'clock' | 'fence'>;
 
