@@ -115,7 +115,7 @@ verifies('app/outbox', 'a message that neither the page nor the gateway has room
   expect(await page.getByRole('alert').count()).toBe(1);
   await page.getByRole('button', { name: 'Discard' }).click();
   await retry.waitFor({ state: 'detached' });
-  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.getByRole('alert').waitFor({ state: 'detached' });
 });
 
 verifies('app/outbox', 'a message that the gateway has is found there, however large, and not sent again', async () => {

@@ -16,9 +16,9 @@ export class OutboxEntries {
   /** Entries that this browser could not keep, and why: they live as long as the page, and no reading of what is kept tells that they are gone. */
   readonly #unkept = new SvelteMap<string, string>();
   #unread = $state<string | null>(null);
-  /** Why what waits could not be read, or a message not be kept. One that failed says so where it stands. */
+  /** Why what waits could not be read, or a message not be kept. One that failed says so where it stands; of one that is taken back nobody needs to know. */
   readonly problem = $derived.by(() => {
-    const [, untold] = [...this.#unkept].find(([id]) => this.entries.get(id)?.state !== 'failed') ?? [];
+    const [, untold] = [...this.#unkept].find(([id]) => ['waiting', 'sent', 'taken'].includes(this.entries.get(id)?.state ?? '')) ?? [];
     return this.#unread ?? untold ?? null;
   });
   /** The only copy would go with the page: the browser asks first. */
@@ -53,6 +53,8 @@ export class OutboxEntries {
       this.#keeps(entry.id);
       this.#channel.postMessage('changed');
     } catch (error) {
+      // It may have been given up meanwhile.
+      if (!this.entries.has(entry.id)) return;
       this.#unkept.set(entry.id, problemOf(error, m.chat_doing_keep_message()).message);
       addEventListener('beforeunload', this.#stay);
     }
