@@ -86,10 +86,9 @@ verifies('app/outbox', 'a message that this browser has no room for holds the pa
   await page.getByRole('article', { name: 'Reply' }).first().waitFor();
   await unkept.waitFor({ state: 'detached' });
   // Nothing holds it any more.
-  await until(async () => {
-    if (!page.isClosed()) await page.close({ runBeforeUnload: true });
-    return page.isClosed();
-  }, 'the page to close');
+  const closed = page.waitForEvent('close');
+  await page.close({ runBeforeUnload: true });
+  await closed;
 });
 
 verifies('app/outbox', 'a message that neither the page nor the gateway has room for is told of once, and can be given up', async () => {
