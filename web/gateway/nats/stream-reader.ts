@@ -40,7 +40,8 @@ export class StreamReader {
         if (signal.aborted) return;
         this.last = message.seq;
         const own = this.#own.get(message.seq);
-        this.#own.delete(message.seq);
+        // Those before it that were replaced never come.
+        for (const seq of this.#own.keys()) if (seq <= message.seq) this.#own.delete(seq);
         if (!own || !isEqual(own, message.data)) this.#queue.push(message);
         this.#wake();
         onarrived(message.seq);
