@@ -7,10 +7,12 @@ let told = false;
 
 /** Tells, from now on, where a part of the app did not come since the app was replaced under this page: it never will, nor would the part that asks otherwise. */
 export function tellMissedParts(): void {
-  addEventListener('vite:preloadError', () => void look());
+  addEventListener('vite:preloadError', look);
 }
 
-async function look(): Promise<void> {
+const look = (): void => void tell();
+
+async function tell(): Promise<void> {
   if (told) return;
   // Several may be missed at once.
   told = true;

@@ -25,7 +25,10 @@ export function holdUpdates(): () => void {
   return resolve;
 }
 
-const tellMissed = async (): Promise<void> => (await import('./missed-parts.ts')).tellMissedParts();
+const loadMissedParts = async (): Promise<void> => {
+  await loadWords('later');
+  (await import('./missed-parts.ts')).tellMissedParts();
+};
 
 /** The app's own updates: a new version is fetched in the background and asks before it takes over. */
 class Update {
@@ -38,14 +41,6 @@ class Update {
   #registration: ServiceWorkerRegistration | undefined;
 
   start(): void {
-    // Before it can be missed itself; where it is, parts say of themselves that they are not there.
-    whenIdle(
-      () =>
-        void loadWords('later')
-          .then(tellMissed)
-          .catch(() => {}),
-      LOAD_MS,
-    );
     if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
     // Whichever tab accepted: all of them go on with the new version.
     let controlled = navigator.serviceWorker.controller !== null;
@@ -54,6 +49,12 @@ class Update {
       controlled = true;
     });
     void this.#register();
+  }
+
+  /** Parts of the app that do not come because it was replaced are told from now on. May be called again. */
+  tellMissed(): void {
+    // Before it can be missed itself; where it is, parts say of themselves that they are not there.
+    whenIdle(() => void loadMissedParts().catch(() => {}), LOAD_MS);
   }
 
   accept(): void {
