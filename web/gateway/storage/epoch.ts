@@ -1,6 +1,7 @@
 import { OwnershipLost } from '../core/vault.ts';
 import { Database } from './database.ts';
 import { steps } from './migrations.ts';
+import { Reserve } from './reserve.ts';
 import type { WriteTransaction } from './schema.ts';
 
 /**
@@ -10,12 +11,15 @@ import type { WriteTransaction } from './schema.ts';
 export async function takeEpoch(name: string, options: { onblocked?: () => void } = {}): Promise<number> {
   const database = new Database({ name, steps, onblocked: options.onblocked });
   try {
-    return await database.write(['local'], 'strict', async (tx) => {
-      // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.
-      const value = Math.max(((await ownerOf(tx)) ?? 0) + 1, Date.now());
-      await tx.objectStore('local').put({ name: 'epoch', value });
-      return value;
-    });
+    // Without it nothing could be deleted either.
+    return await new Reserve(name).within(() =>
+      database.write(['local'], 'strict', async (tx) => {
+        // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.
+        const value = Math.max(((await ownerOf(tx)) ?? 0) + 1, Date.now());
+        await tx.objectStore('local').put({ name: 'epoch', value });
+        return value;
+      }),
+    );
   } finally {
     await database.close();
   }

@@ -1,10 +1,11 @@
 import type { StoreKey, StoreValue } from 'idb';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
-import { OwnershipLost, type SessionRecord, VaultReadOnly } from '../core/vault.ts';
+import { OwnershipLost, type SessionRecord, StorageFull, VaultReadOnly } from '../core/vault.ts';
 import { type Change, ChangeNotes } from './change-log.ts';
 import type { Database } from './database.ts';
 import { checkEpoch } from './epoch.ts';
 import { putInto, removeFrom } from './requests.ts';
+import type { Reserve } from './reserve.ts';
 import type { PlainStore, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
 import { entryPart, headPart, isSame } from './session-parts.ts';
 
@@ -30,6 +31,8 @@ export interface TransactionOptions {
   onlost: (reason: OwnershipLost) => void;
   /** The browser cleared the data, and this write is the first in what is empty now. */
   oncleared: () => void;
+  /** Where there is no room left, what only deletes takes it from here. */
+  reserve: Reserve;
 }
 
 /** Where changes go beside this database. */
@@ -152,6 +155,8 @@ export class Transactions {
     } catch (error) {
       // Whoever is told that it failed may count on it: nothing of it comes back from elsewhere.
       if (elsewhere) await sink?.undone(changes);
+      const deletes = changes.length > 0 && changes.every(({ row }) => row.deleted);
+      if (deletes && error instanceof StorageFull && (await this.#options.reserve.spend())) return this.#commit(writes, durability);
       throw error;
     }
   }

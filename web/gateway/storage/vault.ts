@@ -14,6 +14,7 @@ import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
 import { steps } from './migrations.ts';
 import { Replica } from './replica.ts';
+import { Reserve } from './reserve.ts';
 import { runStore } from './runs.ts';
 import { checkWriting } from './check-writing.ts';
 import { searchStore, type SearchStoreDeps } from './search-store.ts';
@@ -52,7 +53,7 @@ export interface VaultOptions {
 /** The vault, and what its sync works with. */
 export interface StoredVault extends Vault {
   readonly sync: Replica;
-  /** Brings the index for search up to date; for when a worker has started, and has nothing better to do. */
+  /** Brings the index for search up to date and sets the reserve aside; for when a worker has started, and has nothing better to do. */
   tend(): Promise<void>;
 }
 
@@ -88,7 +89,8 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const onlost = (reason: OwnershipLost): void => {
     if (database.end(reason)) onclosed('ownership-lost');
   };
-  const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.cleared() });
+  const reserve = new Reserve(name);
+  const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.cleared(), reserve });
   const blobs = new Blobs(transactions);
   const secrets = secretStore({ transactions });
   const sync = new Replica({ transactions, readings, blobs, secrets, origin, seen, pushed, onfault });
@@ -126,7 +128,10 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     check: () => checkWriting(transactions),
     ahead: () => readings.ahead(),
     search: search.store,
-    tend: () => search.tend(),
+    async tend() {
+      await search.tend();
+      await reserve.fill();
+    },
     origin,
     replica,
     sync,

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright';
+import { verifies } from '../requirements.ts';
+import { until } from '../support/gateway.ts';
+import { launchBrowser } from './browser.ts';
+import { connected, LINKED, linkedPage } from './connected.ts';
+import { startPerch } from './harness.ts';
+import { shoot } from './shoot.ts';
+
+/** Writes until the browser takes nothing more of this origin, not one letter. */
+const fillUp = (page: Page): Promise<void> =>
+  page.evaluate(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open('filler');
+        opening.onupgradeneeded = () => opening.result.createObjectStore('bytes', { autoIncrement: true });
+        opening.onerror = () => reject(new Error('the store cannot be opened'));
+        opening.onsuccess = () => {
+          const put = (bytes: number): void => {
+            const tx = opening.result.transaction('bytes', 'readwrite', { durability: 'strict' });
+            tx.objectStore('bytes').put(new Uint8Array(bytes));
+            tx.oncomplete = () => put(bytes);
+            tx.onabort = () => {
+              if (tx.error?.name !== 'QuotaExceededError') reject(new Error(`refused for another reason: ${tx.error?.name ?? 'none'}`));
+              else if (bytes <= 1) resolve();
+              else put(Math.floor(bytes / 4));
+            };
+          };
+          put(16_384);
+        };
+      }),
+  );
+
+verifies('storage/quota', 'with no room left at all the app starts, and chats can be deleted', async () => {
+  await using perch = await startPerch({ host: 'tab' });
+  await using browser = await launchBrowser();
+  const before = await linkedPage(browser, perch);
+  for (const words of ['About herons', 'About owls']) {
+    await before.goto(perch.url);
+    await connected(before, LINKED);
+    await before.getByRole('textbox', { name: 'Message' }).fill(words);
+    await before.getByRole('textbox', { name: 'Message' }).press('Enter');
+    await before.getByRole('article', { name: 'Reply' }).first().waitFor();
+  }
+  const reserved = (): Promise<number> =>
+    before.evaluate(async () => {
+      const [name = ''] = (await caches.keys()).filter((each) => each.startsWith('reserve-'));
+      return (await (await caches.open(name)).keys()).length;
+    });
+  await until(async () => (await reserved()) === 32, 'room to be set aside', 20_000);
+  // Chromium keeps for a while how much room there was.
+  await browser.reopen();
+  const page = await browser.page(`${perch.url}/health`);
+  const { usage = 0 } = await page.evaluate(() => navigator.storage.estimate());
+  const cdp = await browser.context.newCDPSession(page);
+  await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url, quotaSize: usage });
+  await page.goto(perch.url);
+  await connected(page, LINKED);
+  await until(async () => (await perch.fetch('/v1/models')).ok, 'the tab to serve', 30_000);
+  for (const words of ['About herons', 'About owls']) {
+    await fillUp(page);
+    await page.goto(`${perch.url}/sessions`);
+    await page.getByRole('checkbox', { name: `Choose ${words}`, exact: true }).check();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('dialog', { name: 'Delete 1 chat?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('link', { name: words }).first().waitFor({ state: 'detached' });
+    await shoot(page, 'no-room');
+  }
+  await page.reload();
+  await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
+});
