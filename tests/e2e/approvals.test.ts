@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
@@ -7,14 +8,21 @@ import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
+/** Nothing covers its first line. */
+const isOnTop = (element: Locator): Promise<boolean> =>
+  element.evaluate((shown) => {
+    const [{ left, top, width, height } = new DOMRect()] = shown.getClientRects();
+    return shown.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+  });
+
 describe('a tool that waits for a person', () => {
   const at = served();
 
   verifies('approvals/app', 'is approved or denied in the chat, and a command runs on the bridge’s machine once it is', async () => {
     const page = await linkedPage(at.browser, at.perch);
-    const ask = async (word: string): Promise<void> => {
+    const ask = async (word: string, heard = word): Promise<void> => {
       const composer = page.getByRole('textbox', { name: 'Message' });
-      await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"], "purpose": "To hear ${word}"}`);
+      await composer.fill(`/tool exec {"command": "echo", "args": ["${word}"], "purpose": "To hear ${heard}"}`);
       await composer.press('Enter');
     };
     const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
@@ -33,8 +41,21 @@ describe('a tool that waits for a person', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await waiting.getByRole('button', { name: 'Allow once' }).click();
     await waiting.waitFor({ state: 'detached' });
+
     await page.getByText('awaiting approval').waitFor({ state: 'detached' });
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
+
+    // Of a command that is longer than its card the rest is in sight, too.
+    await ask('long '.repeat(400), 'it');
+    await waiting.waitFor();
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const said of [waiting.locator('code'), waiting.getByText('To hear it', { exact: true }), waiting.getByRole('timer'), once])
+        await until(() => isOnTop(said), `${String(said)} to be in sight at ${width} px`);
+    }
+    await once.click();
+    await waiting.waitFor({ state: 'detached' });
+    await page.getByText('awaiting approval').waitFor({ state: 'detached' });
 
     await ask('never-said');
     await waiting.getByRole('button', { name: 'Deny' }).press('Enter');
@@ -47,12 +68,14 @@ describe('a tool that waits for a person', () => {
     await denied.waitFor();
     expect((await cards.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
       'exec echo said-once done',
+      expect.stringMatching(/^exec echo "long long .* done$/),
       'exec echo never-said denied',
     ]);
     using outside = await connectOutside(at.perch);
     const { requests } = await outside.client.call('exec.list', {});
     expect(requests.map(({ args, status }) => [args[0], status])).toEqual([
       ['never-said', 'denied'],
+      ['long '.repeat(400), 'completed'],
       ['said-once', 'completed'],
     ]);
     expect(at.browser.complaints).toEqual([]);
