@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
-import { answered, ask } from './answered.ts';
+import { answered, ask, replies } from './answered.ts';
 import { connected, LINKED } from './connected.ts';
 
 const view = (page: Page) => page.getByRole('region', { name: 'Messages' });
@@ -64,4 +64,22 @@ describe('the place of who reads while a reply is written', () => {
       await page.close();
     },
   );
+
+  verifies('app/scroll', 'is the end, where a chat begins with a message that is higher than the window', async () => {
+    const page = await at.browser.page(at.perch.url);
+    await page.setViewportSize({ width: 360, height: 780 });
+    await connected(page, LINKED);
+    const answer = at.model.begin();
+    await ask(page, 'A long message. '.repeat(110));
+    await answer.more('It begins.\n\n');
+    await replies(page).getByText('It begins.').waitFor();
+    await until(async () => (await top(page)) > 100 && (await left(page)) < 2, 'the end to be followed');
+    await answer.more('Line of it.\n\n'.repeat(30));
+    await answer.more('It ends.');
+    await answer.end();
+    await replies(page).getByText('It ends.').waitFor();
+    await until(async () => (await left(page)) < 2, 'the end to be in sight');
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
 });

@@ -123,6 +123,8 @@ export class ScrollKeeper {
   }
 
   #resized(): void {
+    // Layout takes the position along where content is lower for a moment, which is told only later. The reader's own movements are told before this.
+    if (this.#pinned && this.#view.scrollTop < this.#last) this.#place(Math.min(this.#last, this.#bottom()));
     if (this.#pinned) this.#follow(this.#glides);
     else this.#tell();
   }
