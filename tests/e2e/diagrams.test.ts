@@ -97,7 +97,7 @@ describe('diagrams of an answer', () => {
       const long = `flowchart LR\n${'  A --> B\n'.repeat(6_000)}`;
       const page = await chat.page(
         [
-          fenced('mermaid', 'flowchart LR\n  A --> B\n  B --> C\n  C --> ('),
+          fenced('mermaid', 'flowchart LR\n  A --> B\n  B -->\n  --> C{'),
           fenced('mermaid', long),
           fenced('mermaid', 'No diagram at all'),
         ].join('\n\n'),
@@ -114,7 +114,7 @@ describe('diagrams of an answer', () => {
       await see(2);
       await reply.getByText('This is not a kind of diagram that Mermaid knows.').waitFor();
       await reply.getByText('This diagram is not drawn: its source is longer than 50,000 characters.').waitFor();
-      expect(await reply.getByText('Parse error on line 4').textContent()).toContain('C --> (');
+      expect(await reply.getByText('Parse error on line 4').textContent()).toContain('--> C{');
       expect(await page.locator('[data-code] pre').count()).toBe(3);
       chat.model.answer(`${fenced('mermaid', endless)}\n\n${fenced('mermaid', FLOW)}\n\nDone.`);
       await ask(page);

@@ -35,7 +35,8 @@
     } catch (error) {
       return {
         kind: 'mistake',
-        line: error?.hash?.loc?.first_line ?? error?.hash?.line ?? null,
+        // From 0 on, and of where the parser stopped, as its words have it: `loc` is of what it read before.
+        line: error?.hash?.line === undefined ? null : error.hash.line + 1,
         text: String(error?.message ?? error).slice(0, 2_000),
       };
     }
