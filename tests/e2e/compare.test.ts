@@ -138,4 +138,30 @@ describe('models side by side', () => {
       await page.close();
     },
   );
+
+  verifies('app/compare', 'what a message was being changed to is led to where another deletes its chat', async () => {
+    await using upstream = await startUpstream({ models: ['normal', 'endless'] });
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await addProvider(client, upstream.url);
+    await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
+    const page = await at.browser.page(`${at.perch.url}/compare`);
+    await connected(page, LINKED);
+    await page.getByRole('textbox', { name: 'Message' }).fill('What do herons eat?');
+    await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+    const left = column(page, /^1\./);
+    await left.getByText(/first word .* whole .* tokens/).waitFor();
+    await left.getByRole('button', { name: 'Edit this message' }).click();
+    await left.getByRole('textbox', { name: 'Edit your message' }).fill('What do storks eat?');
+    const [id = ''] = new URL(page.url()).searchParams.get('chats')?.split(',') ?? [];
+    await client.call('sessions.delete', { path: `main/${id}.jsonl` });
+    await left.getByText('This chat was deleted').waitFor();
+    await left.getByRole('link', { name: 'Go on with this one' }).click();
+    await page
+      .getByRole('list', { name: /was not sent, and is still here/ })
+      .getByText('What do storks eat?')
+      .waitFor();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
 });
