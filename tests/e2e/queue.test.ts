@@ -70,8 +70,8 @@ async function stallBehindClaim(page: Page): Promise<{ held: Promise<void>; letG
 const handsNothingOver = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const { request } = navigator.locks;
-    const asked = (name: string, work: LockGrantedCallback<unknown>): Promise<unknown> =>
-      name.startsWith('perch-outbox:') ? new Promise(() => {}) : request.call(navigator.locks, name, {}, work);
+    const asked = (name: string, ...rest: unknown[]): Promise<unknown> =>
+      name.startsWith('perch-outbox:') ? new Promise(() => {}) : Reflect.apply(request, navigator.locks, [name, ...rest]);
     Object.defineProperty(navigator.locks, 'request', { value: asked });
   });
 
@@ -295,4 +295,33 @@ describe('what is sent while a reply runs', () => {
       await page.close();
     },
   );
+
+  verifies('app/two-tabs', 'what was written before a new chat was there makes no other one where that is deleted', async () => {
+    const page = await newPage();
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('config.patch', { patch: { tools: { policies: { current_time: 'ask' } } } });
+    await handsNothingOver(page);
+    await write(page, '/tool current_time {}');
+    await page.waitForURL(/\/chat\//);
+    await write(page, 'held one');
+    await until(async () => (await outboxRows(page)).filter(({ begins }) => begins).length === 2, 'both to be kept');
+    const address = page.url();
+    // It hands over what it finds, before it is connected to the gateway of its own browser.
+    const other = await at.browser.page(address);
+    await page.close();
+    await approvals(other).waitFor();
+    await inOrder(other, ['held one']);
+    await other.getByRole('button', { name: 'Stop' }).click();
+    await other.getByRole('alert').filter({ hasText: 'it was not sent' }).waitFor();
+    const sessionId = new URL(other.url()).pathname.split('/').at(-1) ?? '';
+    await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+    const gone = other.getByRole('heading', { name: 'This chat was deleted' });
+    await gone.waitFor();
+    await other.reload();
+    await gone.waitFor();
+    await other.getByRole('button', { name: 'Go on with it in a new chat' }).click();
+    await expect.poll(() => field(other).inputValue()).toBe('held one');
+    await field(other).fill('');
+    await other.close();
+  });
 });

@@ -23,6 +23,8 @@ export class OutboxEntries {
   });
   /** The only copy would go with the page: the browser asks first. */
   readonly #stay = (event: Event): void => event.preventDefault();
+  /** Chats that there are by what this tab was told: an entry that was read before makes none. */
+  readonly #begun = new Set<string>();
   /** Counts what this tab has changed: what was read before the last change is out of date. */
   #changes = 0;
 
@@ -39,7 +41,8 @@ export class OutboxEntries {
   }
 
   /** `claim`: only while no other tab has taken it back or away, which only what is kept says for certain. */
-  async change(entry: OutboxEntry, claim = false): Promise<void> {
+  async change(changed: OutboxEntry, claim = false): Promise<void> {
+    const entry = { ...changed, begins: changed.begins && !this.#begun.has(`${changed.agentId}/${changed.sessionId}`) };
     this.#changes++;
     this.entries.set(entry.id, entry);
     const { state: _, ...record } = entry;
@@ -58,6 +61,21 @@ export class OutboxEntries {
       this.#unkept.set(entry.id, problemOf(error, m.chat_doing_keep_message()).message);
       addEventListener('beforeunload', this.#stay);
     }
+  }
+
+  /** There is the chat: none of its messages makes it any more. */
+  async begun(agentId: string, sessionId: string): Promise<void> {
+    this.#begun.add(`${agentId}/${sessionId}`);
+    const beginning = this.of(agentId, sessionId).filter(({ begins }) => begins);
+    for (const entry of beginning) this.entries.set(entry.id, { ...entry, begins: false });
+    if (beginning.length === 0) return;
+    const { store, done } = (await pageDb()).transaction('outbox', 'readwrite');
+    for (const { id } of beginning) {
+      // Another tab may have sent it meanwhile, or taken it back.
+      const kept = await store.get(id);
+      if (kept) await store.put({ ...kept, begins: false });
+    }
+    await done;
   }
 
   async forget(id: string): Promise<void> {

@@ -294,6 +294,8 @@ class Outbox {
   }
 
   #stored(agentId: string, sessionId: string, content: string, messageId: string): void {
+    // Where that cannot be kept, the chat is taken for a new one once it is deleted.
+    this.kept.begun(agentId, sessionId).catch(() => {});
     const wanted = asStored(content);
     const entry = this.kept.of(agentId, sessionId).find(({ tried, message }) => tried && asStored(message) === wanted);
     if (!entry) return;
