@@ -156,6 +156,15 @@ describe('contrast', () => {
             .map(({ className }) => String(className)),
         );
         expect(large, path).toEqual([]);
+        // Of a page's parts, one is shown and underlined.
+        const underlined = await page.locator('nav a:not([aria-current], .button)').evaluateAll(
+          (links) =>
+            links.filter((link) => {
+              const { borderBottomWidth, borderBottomColor } = getComputedStyle(link);
+              return borderBottomWidth !== '0px' && borderBottomColor !== getComputedStyle(document.documentElement).backgroundColor;
+            }).length,
+        );
+        expect(underlined, path).toBe(0);
         if (path.startsWith('/chat')) expect(await lines('.bubble'), path).toBe('solid');
       }
       await page.close();
