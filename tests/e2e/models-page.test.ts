@@ -62,6 +62,11 @@ describe('models in the app', () => {
       await page.getByLabel('Find models').fill('no such model');
       await page.getByText('No model fits.').waitFor();
       await page.getByRole('button', { name: 'Show all' }).click();
+      // What they can do is asked for in one line, on a tablet too.
+      await page.setViewportSize({ width: 768, height: 900 });
+      const line = async (label: string): Promise<number | undefined> => (await page.getByLabel(label).boundingBox())?.y;
+      expect(await line('See pictures')).toBe(await line('Use tools'));
+      await page.setViewportSize({ width: 1280, height: 800 });
       await page.getByLabel('See pictures').check();
       await until(async () => (await keys()).toSorted().join() === 'vendor/gpt-4o,vendor/gpt-4o-mini', 'those that see');
       await page.getByLabel('Order').selectOption({ label: 'cheapest first' });
