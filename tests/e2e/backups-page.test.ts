@@ -23,6 +23,11 @@ describe('backups in the app', () => {
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Backups' }).click();
     await page.getByText('There is none yet').waitFor();
+    // The command that brings back a backup of another machine is read whole on a phone.
+    await page.setViewportSize({ width: 360, height: 800 });
+    const command = page.getByText('backup restore FILE', { exact: false }).last();
+    expect(await command.evaluate((code) => code.scrollWidth - code.clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: 'Back up now' }).click();
     const list = page.getByRole('list', { name: 'Backups' }).getByRole('listitem');
     await list.getByText(/\d+ records?/).waitFor();
