@@ -158,6 +158,19 @@ describe('memory in the app', () => {
     await language.getByText('Answer in Portuguese').waitFor();
     await until(async () => (await focused(page)) === 'Edit', 'the keyboard to be back');
     await shoot(page, 'preferences');
+    // Its row has as much room above the words as below, and on a phone the words have the card's width; so has what is written.
+    const told = language.getByText('Answer in Portuguese');
+    const [row, words] = [await language.boundingBox(), await told.boundingBox()];
+    if (!row || !words) throw new Error('the row is not there');
+    expect(Math.abs(words.y - row.y - (row.y + row.height - words.y - words.height))).toBeLessThan(4);
+    await page.setViewportSize({ width: 360, height: 800 });
+    const share = async (of: Locator): Promise<number> =>
+      ((await of.boundingBox())?.width ?? 0) / ((await language.boundingBox())?.width ?? 1);
+    await until(async () => (await share(language.getByRole('cell').first())) > 0.95, 'the width of the card');
+    await language.getByRole('button', { name: 'Edit' }).click();
+    expect(await share(language.getByRole('textbox'))).toBeGreaterThan(0.8);
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await language.getByRole('button', { name: 'Forget' }).click();
     await until(async () => (await client.call('memory.preferences', {})).preferences.length === 0);
     await language.getByRole('button', { name: 'Undo' }).click();
