@@ -127,6 +127,10 @@ describe('the demo, from a plain file server', () => {
     await until(() => isWhollyInSight(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the sidebar');
     await page.goto(`${site.url}#/schedules`);
     await page.getByText('Morning look at the lake').first().waitFor();
+    await page.goto(`${site.url}#/memory#preferences`);
+    await page.getByRole('row').filter({ hasText: 'answers' }).getByText('short, with a table').waitFor();
+    await page.goto(`${site.url}#/schedules`);
+    await page.getByText('Morning look at the lake').first().waitFor();
 
     // Every name tells whose it is.
     const names = await traces(page);

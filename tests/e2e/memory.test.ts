@@ -146,7 +146,10 @@ describe('memory in the app', () => {
 
     const parts = page.getByRole('navigation', { name: 'Parts of the memory' });
     await parts.getByRole('link', { name: 'Preferences' }).click();
-    await page.getByText('There is no preference yet.').waitFor();
+    // One without a name is among the memories alone, and not denied.
+    const { memory: rain } = await client.call('memory.add', { text: 'Likes rain', category: 'preference' });
+    await page.getByText('No preference has a name yet.').waitFor();
+    await client.call('memory.forget', { id: rain.id });
     await page.getByLabel('Name').fill('language');
     await page.getByLabel('Preference', { exact: true }).fill('Answer in French');
     await page.getByRole('button', { name: 'Add', exact: true }).click();

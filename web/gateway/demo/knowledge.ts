@@ -2,7 +2,7 @@ import type { GatewayClient } from '#shared/client/client.ts';
 
 const MEMORIES = [
   { text: 'The herons are counted each year in the last week of March.', category: 'fact' },
-  { text: 'Likes short answers, with a table where numbers are compared.', category: 'preference' },
+  { text: 'answers: short, with a table where numbers are compared', category: 'preference' },
   { text: 'The count of this year was sent to the bird club.', category: 'fact' },
 ] as const;
 
