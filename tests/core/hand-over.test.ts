@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
-import type { Link } from '#shared/link/link.ts';
+import { type Link, type LinkEvents, memoryPair, type MovableLink } from '#shared/link/link.ts';
+import { SCOPES } from '#shared/rpc/contract.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 import { verifies } from '../requirements.ts';
 import { testGateway, type TestGateway, until } from '../support/gateway.ts';
@@ -72,4 +73,38 @@ describe('another host serves', () => {
     expect((await client.call('health', {})).status).toBe('ok');
     expect(closed).toEqual([]);
   });
+
+  verifies(
+    'vault.hand-over/connections',
+    'a long call that came while the bridge began to hold back does not keep the client from all others',
+    async () => {
+      const gate = Promise.withResolvers<void>();
+      await using gw = await testGateway({ model: () => [{ wait: gate.promise }, 'done'] });
+      const [far, near] = memoryPair<string>();
+      const asked = Promise.withResolvers<void>();
+      let events: LinkEvents<string> | undefined;
+      const movable: MovableLink = {
+        buffered: 0,
+        send: (text) => near.send(text),
+        close: (code, reason) => near.close(code, reason),
+        receive: (given) => near.receive((events = given)),
+        leave: () => asked.resolve(),
+        move: () => near.close(CLOSE.normal),
+      };
+      gw.gateway.accept(movable, { principal: 'owner', scopes: SCOPES, challenged: false, socket: true, movable });
+      const client = await GatewayClient.connect(far, { params: { clientName: 'test' } });
+      gw.gateway.handOver();
+      await asked.promise;
+      const sent = client.call('chat.send', { sessionId: 'a', message: 'hi' });
+      sent.catch(() => {});
+      await until(() => gw.calls.length === 1);
+      events?.left?.();
+      // Nothing that it sends from here on is heard: it is asked to come anew.
+      expect((await client.closed).code).toBe(CLOSE.handingOver);
+      await expect(sent).rejects.toThrow();
+      gate.resolve();
+      const { client: next } = await gw.client();
+      await until(async () => (await next.call('chat.history', { sessionId: 'a' })).messages.at(-1)?.role === 'assistant');
+    },
+  );
 });

@@ -37,6 +37,9 @@ export interface ConnectionDeps extends PendingRequestsDeps {
 /** Sessions and drawings that a client goes on following at another host; an opening has 64 KB. */
 const MAX_FOLLOWS = 100;
 
+/** A client that the bridge holds back is let go with a call under way after this. */
+const HELD_MS = 1_000;
+
 /** One client, from its first frame to its end, here or at the next host (decisions, "Frames and connection"). */
 export class Connection implements Subscriber {
   readonly id: string;
@@ -89,6 +92,9 @@ export class Connection implements Subscriber {
       left: () => {
         this.#left = true;
         this.#leaveIfIdle();
+        // A call that came meanwhile may take minutes, and nothing else of the client is heard until it is answered.
+        if (this.#open)
+          this.#cancelTimeout = this.#deps.clock.after(HELD_MS, () => this.close(CLOSE.handingOver, 'another host serves now'));
       },
     });
     if (this.#admission.challenged) return;
