@@ -60,6 +60,16 @@ test('growing piece by piece ends as the text read at once', () => {
   );
 });
 
+test('lines that end as Windows or an old Mac ends them are lines, also while they come', () => {
+  for (const end of ['\r\n', '\r']) {
+    const text = SAMPLE.replaceAll('\n', end);
+    expect(whole(text), JSON.stringify(end)).toEqual(whole(SAMPLE));
+    const growing = new Blocks();
+    for (let shown = 0; shown <= text.length; shown++) growing.update(text.slice(0, shown));
+    expect(growing.update(text), JSON.stringify(end)).toEqual(whole(SAMPLE));
+  }
+});
+
 test('blocks that are complete stay the same objects while the last one grows', () => {
   const blocks = new Blocks();
   const before = blocks.update('One paragraph.\n\nAnother one.\n\nThe last');

@@ -28,8 +28,10 @@ export class Blocks {
   #seen = '';
   #blocks: Block[] = [];
 
-  /** The blocks of `text`. Where it does not begin with the text of the last call everything is read anew. */
-  update(text: string): Block[] {
+  /** The blocks of a text. Where it does not begin with the text of the last call everything is read anew. */
+  update(written: string): Block[] {
+    // As the parser of the whole does, which is passed by here.
+    const text = written.replace(/\r\n?/g, '\n');
     if (text === this.#seen) return this.#blocks;
     if (!text.startsWith(this.#seen)) {
       this.#settled = [];
