@@ -54,6 +54,8 @@ describe('config', () => {
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'ftp://x.test' } } }, 'providers.x.baseUrl'],
       [{ chat: { model: 'a/b' }, providers: { x: {} } }, 'providers.x.baseUrl'],
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: SECRET, more: 1 } } }, 'more'],
+      // It cannot be sent, which looked as if the server were away.
+      [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: 'sk-\u200bcopied' } } }, 'providers.x.apiKey: holds'],
       [{ chat: { model: 'a/b' }, agents: { main: { temperature: 3 } } }, 'agents.main.temperature'],
       [{ chat: { model: 'a/b' }, providers: [] }, 'providers'],
       [{ chat: 'x' }, 'chat'],

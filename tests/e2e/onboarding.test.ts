@@ -56,6 +56,12 @@ describe('the first steps', () => {
     const dialog = page.getByRole('dialog', { name: 'A model by its key' });
     await dialog.getByLabel('Base URL').fill(upstream.url);
     const key = dialog.getByRole('textbox', { name: /^Key/ });
+    // A hidden character came along: nothing is sent yet.
+    await key.fill('sk-first\u200b');
+    await dialog.getByRole('button', { name: 'Save and test' }).click();
+    await dialog.getByRole('alert').getByText('The key holds a character that no key has').waitFor();
+    expect(await focused(page)).toMatch(/^Key/);
+    expect(upstream.requests).toEqual([]);
     await key.fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('does not accept this one').waitFor();

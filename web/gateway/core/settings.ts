@@ -1,4 +1,5 @@
 import { MAX_COMMAND_MS } from '#shared/ports/exec.ts';
+import { isHeaderValue } from '#shared/http/header-value.ts';
 import { isTimeZone } from './local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
@@ -31,7 +32,11 @@ const provider = z
       }, 'must be without user name, password, query and fragment')
       .optional(),
     /** A secret: kept apart, read as `***`. */
-    apiKey: z.string().max(4096).optional(),
+    apiKey: z
+      .string()
+      .max(4096)
+      .refine(isHeaderValue, 'holds a character that cannot be sent, often a hidden one that was copied along')
+      .optional(),
     enabled: z.boolean().optional(),
   })
   .refine((part) => baseUrlOf(part) !== undefined, {
