@@ -185,6 +185,23 @@ describe('sessions', () => {
     }
   });
 
+  verifies(
+    'sessions.list/details',
+    'a folder reads in the order that it has, as do a provider and a page of the wiki beside their words',
+    async () => {
+      const TURNED = '\u202eherons \u2066stand\u2069';
+      await using gw = await testGateway();
+      const { client } = await gw.client();
+      await client.call('chat.send', { sessionId: 'a', message: 'x' });
+      await client.call('sessions.move', { path: 'main/a.jsonl', folder: `${TURNED}/still` });
+      expect((await client.call('sessions.list', { folder: 'herons stand' })).sessions[0]?.folder).toBe('herons stand/still');
+      await client.call('config.patch', { patch: { providers: { p: { name: TURNED, baseUrl: 'http://p.test/v1' } } } });
+      expect((await client.call('models.providers', {})).providers.find(({ id }) => id === 'p')?.name).toBe('herons stand');
+      for (const page of [{ content: `# ${TURNED}\n` }, { content: '', title: TURNED }])
+        expect((await client.call('wiki.savePage', { path: 'a', ...page })).page.title).toBe('herons stand');
+    },
+  );
+
   verifies('sessions.list/details', 'a title is words that can be seen, also where a message or a stored chat has none', async () => {
     const UNSEEN = '\u200b\u2060\u3164';
     await using gw = await testGateway({ model: script(['ok']) });

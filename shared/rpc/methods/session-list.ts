@@ -1,4 +1,4 @@
-import { canBeSeen, UNSEEN } from '../../seen.ts';
+import { canBeSeen, inOrder, UNSEEN } from '../../seen.ts';
 import { call } from '../contract.ts';
 import { agentId, sessionEntry, sessionPath } from '../records.ts';
 import { visibleName } from '../visible-name.ts';
@@ -7,6 +7,7 @@ import { z } from '../zod.ts';
 /** Names in a row, `/` between them. */
 export const folder = z
   .string()
+  .overwrite(inOrder)
   .trim()
   .max(300)
   .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them')

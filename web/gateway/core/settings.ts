@@ -4,6 +4,7 @@ import { isTimeZone } from './local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/records.ts';
+import { visibleName } from '#shared/rpc/visible-name.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { TOOL_POLICIES } from '#shared/rpc/methods/tools.ts';
 import { UPSTREAM_RANGES } from '#shared/upstream-limits.ts';
@@ -20,7 +21,7 @@ import { MAX_STEPS } from './runs/max-steps.ts';
 const provider = z
   .strictObject({
     kind: providerKind.optional(),
-    name: z.string().trim().min(1).max(100).optional(),
+    name: visibleName(100).optional(),
     /** With `/v1` or whatever the server has before `/chat/completions`; the kind's own where left out. */
     baseUrl: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })

@@ -1,6 +1,6 @@
 import { splitHead } from '#shared/front-matter.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { seenOr } from '#shared/seen.ts';
+import { inOrder, seenOr } from '#shared/seen.ts';
 import { textVersion } from '../memory/content-id.ts';
 import { type Claim, readFields } from './claim.ts';
 import { withClaims, withoutClaims } from './claims-block.ts';
@@ -61,7 +61,7 @@ export class WikiPage {
     const { path, title, content, claims, ...rest } = readFields(schema, given, 'A page');
     this.path = path;
     this.content = content;
-    this.title = seenOr(title, titleOf(path, content));
+    this.title = seenOr(title && inOrder(title), titleOf(path, content));
     this.claims = claims;
     Object.assign(this, Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)));
   }
@@ -71,7 +71,7 @@ const headingOf = (content: string): string | undefined =>
   /^# +(\S.*?)[ #]*$/m.exec(withoutCode(content.slice(0, 4000)))?.[1]?.slice(0, 500);
 
 /** What a page is called that has no title of its own. */
-const titleOf = (path: string, content: string): string => seenOr(headingOf(content), nameOf(path));
+const titleOf = (path: string, content: string): string => seenOr(inOrder(headingOf(content) ?? ''), nameOf(path));
 
 /** What a page's file says, but for its claims. */
 export interface PageFile {
