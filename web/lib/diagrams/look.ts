@@ -40,6 +40,8 @@ const FLAT = { fontSize: '14px', useGradient: false, dropShadow: 'none', pieOpac
 /** The look of the page as it is. */
 export function lookOf(dark: boolean): Look {
   const probe = document.body.appendChild(document.createElement('span'));
+  // With reduced motion each change takes a millisecond, in which a colour is still the one before.
+  probe.style.transitionProperty = 'none';
   const style = getComputedStyle(probe);
   const colours = Object.entries(COLOURS).map(([name, token]) => {
     probe.style.color = `var(${token})`;
