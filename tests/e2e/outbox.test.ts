@@ -65,6 +65,16 @@ verifies('app/outbox', 'a message written before the gateway is there, while the
   await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').first().waitFor();
 });
 
+verifies('app/outbox', 'a character that no message may have, and nobody sees, was pasted along: it is sent without', async () => {
+  await using early = await beforeGateway();
+  const { page, composer } = early;
+  await early.letGo();
+  await composer.fill('What can\0 you do?');
+  await composer.press('Enter');
+  await page.getByRole('article', { name: 'Reply' }).first().waitFor();
+  await page.getByRole('region', { name: 'Messages' }).getByText('What can you do?').first().waitFor();
+});
+
 verifies('app/outbox', 'a message that this browser has no room for holds the page until it is sent', async () => {
   await using early = await beforeGateway();
   const { page, composer } = early;

@@ -160,7 +160,8 @@ export class Chat {
     this.problem = null;
     void storage.persist();
     const begins = this.#fresh || this.outgoing.some((entry) => entry.begins);
-    await outbox.add({ ...this.#ids, message, files, model, steer, begins });
+    // One that was pasted along is refused, and nobody can see it.
+    await outbox.add({ ...this.#ids, message: message.replaceAll('\0', ''), files, model, steer, begins });
   }
 
   /** The bytes (base64) of a file that is shown without. */
