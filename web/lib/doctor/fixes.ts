@@ -2,7 +2,7 @@ import type { DoctorCheck } from '#shared/rpc/methods/status.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { storage } from '#lib/state/storage.svelte.ts';
-import { update } from '#lib/state/update.svelte.ts';
+import { newVersion } from '#lib/state/new-version.svelte.ts';
 
 /** What a button beside a check does: it mends what was found, or leads to where that is done. */
 export type Fix =
@@ -12,7 +12,7 @@ export type Fix =
 
 const providers = (): Fix => ({ label: m.doctor_fix_providers(), href: '/models#providers' });
 const model = (): Fix => ({ label: m.doctor_fix_model(), href: '/settings#model' });
-const reload = (): Fix => ({ label: m.doctor_fix_reload(), run: () => update.reload() });
+const reload = (): Fix => ({ label: m.doctor_fix_reload(), run: () => newVersion.reload() });
 const room = (): Fix => ({ label: m.doctor_fix_room(), href: '/devices#storage' });
 const disk = (): Fix => ({ label: m.doctor_fix_journal(), href: '/devices#disk' });
 

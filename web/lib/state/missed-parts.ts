@@ -1,7 +1,7 @@
 import { updated } from '$app/state';
 import { m } from '#lib/i18n/later.ts';
+import { newVersion } from './new-version.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
-import { update } from './update.svelte.ts';
 
 let told = false;
 
@@ -18,5 +18,5 @@ async function tell(): Promise<void> {
   told = true;
   told = await updated.check();
   if (!told) return;
-  toasts.show(m.shell_update_ready(), { sticky: true, action: { label: m.shell_update_reload(), run: () => void update.reload() } });
+  toasts.show(m.shell_update_ready(), { sticky: true, action: { label: m.shell_update_reload(), run: () => void newVersion.reload() } });
 }
