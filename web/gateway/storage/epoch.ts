@@ -1,7 +1,7 @@
 import { OwnershipLost } from '../core/vault.ts';
 import { Database } from './database.ts';
 import { steps } from './migrations.ts';
-import { Reserve } from './reserve.ts';
+import { withReserve } from './reserve.ts';
 import type { WriteTransaction } from './schema.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function takeEpoch(name: string, options: { onblocked?: () => void 
   const database = new Database({ name, steps, onblocked: options.onblocked });
   try {
     // Without it nothing could be deleted either.
-    return await new Reserve(name).within(() =>
+    return await withReserve(name, () =>
       database.write(['local'], 'strict', async (tx) => {
         // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.
         const value = Math.max(((await ownerOf(tx)) ?? 0) + 1, Date.now());

@@ -5,7 +5,6 @@ import { type Change, ChangeNotes } from './change-log.ts';
 import type { Database } from './database.ts';
 import { checkEpoch } from './epoch.ts';
 import { putInto, removeFrom } from './requests.ts';
-import type { Reserve } from './reserve.ts';
 import type { PlainStore, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
 import { entryPart, headPart, isSame } from './session-parts.ts';
 
@@ -31,8 +30,8 @@ export interface TransactionOptions {
   onlost: (reason: OwnershipLost) => void;
   /** The browser cleared the data, and this write is the first in what is empty now. */
   oncleared: () => void;
-  /** Where there is no room left, what only deletes takes it from here. */
-  reserve: Reserve;
+  /** Where there is no room left, what only deletes asks for some: false where none is set aside either. */
+  onfull: () => Promise<boolean>;
 }
 
 /** Where changes go beside this database. */
@@ -156,7 +155,7 @@ export class Transactions {
       // Whoever is told that it failed may count on it: nothing of it comes back from elsewhere.
       if (elsewhere) await sink?.undone(changes);
       const deletes = changes.length > 0 && changes.every(({ row }) => row.deleted);
-      if (deletes && error instanceof StorageFull && (await this.#options.reserve.spend())) return this.#commit(writes, durability);
+      if (deletes && error instanceof StorageFull && (await this.#options.onfull())) return this.#commit(writes, durability);
       throw error;
     }
   }

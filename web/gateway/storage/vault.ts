@@ -14,7 +14,7 @@ import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
 import { steps } from './migrations.ts';
 import { Replica } from './replica.ts';
-import { Reserve } from './reserve.ts';
+import { spendReserve } from './reserve.ts';
 import { runStore } from './runs.ts';
 import { checkWriting } from './check-writing.ts';
 import { searchStore, type SearchStoreDeps } from './search-store.ts';
@@ -89,8 +89,13 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const onlost = (reason: OwnershipLost): void => {
     if (database.end(reason)) onclosed('ownership-lost');
   };
-  const reserve = new Reserve(name);
-  const transactions = new Transactions(database, { clock: readings, epoch, onlost, oncleared: () => sync.cleared(), reserve });
+  const transactions = new Transactions(database, {
+    clock: readings,
+    epoch,
+    onlost,
+    oncleared: () => sync.cleared(),
+    onfull: () => spendReserve(name),
+  });
   const blobs = new Blobs(transactions);
   const secrets = secretStore({ transactions });
   const sync = new Replica({ transactions, readings, blobs, secrets, origin, seen, pushed, onfault });
@@ -130,7 +135,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     search: search.store,
     async tend() {
       await search.tend();
-      await reserve.fill();
+      await (await import('./fill-reserve.ts')).fillReserve(name);
     },
     origin,
     replica,
