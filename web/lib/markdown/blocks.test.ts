@@ -95,3 +95,13 @@ verifies('rendering/hostile', 'what comes after very many blocks is one, as it i
   expect(blocks).toHaveLength(1_001);
   expect(blocks.at(-1)).toEqual({ kind: 'code', language: '', code: '# A\n\n'.repeat(2_000).trimEnd() });
 });
+
+test('a list or a quote without end is shown as it is written, and what stands beside it as ever', () => {
+  for (const line of ['- item\n', '> quoted\n>\n', 'line  \n']) {
+    const long = line.repeat(3_001).trimEnd();
+    const blocks = whole(`Before.\n\n${long}\n\n# After`);
+    expect(blocks[1]).toMatchObject({ kind: 'code', language: '', code: long });
+    expect(blocks.at(-1)).toMatchObject({ kind: 'markdown', source: '# After' });
+    expect(whole(line.repeat(1_000))).toMatchObject([{ kind: 'markdown' }]);
+  }
+});

@@ -18,6 +18,9 @@ const LEXING = reader().defaults;
 /** What comes after so many blocks is one block, as it is written: each takes a page some milliseconds. */
 const MOST_BLOCKS = 1_000;
 
+/** A block of more lines, as a list without end, is shown as it is written: each line may be an element or more, and a block is laid out in one go. */
+const MOST_LINES = 3_000;
+
 /**
  * Cuts a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads that one
  * and what is new, not the whole text.
@@ -63,11 +66,20 @@ export class Blocks {
         return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
       }
       const before = this.#blocks[blocks.length];
-      const isCode = token.type === 'code' || isLargeTable(token);
+      const isCode = token.type === 'code' || isLargeTable(token) || isLong(token);
       blocks.push(isCode ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
     }
     return blocks;
   }
+}
+
+function isLong({ raw }: Token): boolean {
+  let at = -1;
+  for (let line = 0; line < MOST_LINES; line++) {
+    at = raw.indexOf('\n', at + 1);
+    if (at === -1) return false;
+  }
+  return at < raw.trimEnd().length;
 }
 
 function codeOf(token: Token, before: Block | undefined): Block {
