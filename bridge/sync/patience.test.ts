@@ -1,10 +1,27 @@
-import { TimeoutError } from '@nats-io/nats-core';
+import { type NatsConnection, TimeoutError } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { bePatient } from '#shared/sync/nats/patience.ts';
 import { hasNats, natsServer } from './tests/nats-server.ts';
 import { tcpProxy } from './tests/tcp-proxy.ts';
+
+test('an answer that comes in one piece with what tells that all before it has come is heard', async () => {
+  const piece = Promise.withResolvers<void>();
+  let inBytes = 0;
+  // As the client has it: the answer of a ping takes fewer turns to be heard than that of a request.
+  const nc = {
+    stats: () => ({ inBytes: ++inBytes }),
+    flush: () => (piece.resolve(), piece.promise),
+    async request() {
+      await piece.promise;
+      for (let turn = 0; turn < 10; turn++) await null;
+      return 'answered';
+    },
+  } as unknown as NatsConnection;
+  bePatient(nc);
+  expect(await nc.request('ask', '', { timeout: 5 })).toBe('answered');
+});
 
 if (!hasNats) test.skip('vault.cluster/faults: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('how long an answer is waited for', () => {

@@ -21,14 +21,15 @@ function behind<T>(nc: NatsConnection, answer: Promise<T>, ms: number): Promise<
       clearInterval(timer);
       reject(new TimeoutError());
     };
+    const lately = (): void => void setTimeout(late, 0);
     let before = nc.stats().inBytes;
     let isCounted = false;
     const timer = setInterval(() => {
       const { inBytes } = nc.stats();
       if (inBytes === before) return late();
       before = inBytes;
-      // The server answers a ping behind everything that it had to send before.
-      if (!isCounted) nc.flush().then(late, late);
+      // The server answers a ping behind everything that it had to send before; what came with that is heard first.
+      if (!isCounted) nc.flush().then(lately, lately);
       isCounted = true;
     }, ms);
     answer.then(resolve, reject).finally(() => clearInterval(timer));
