@@ -66,7 +66,7 @@ export class Blocks {
         return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
       }
       const before = this.#blocks[blocks.length];
-      const isCode = token.type === 'code' || isLargeTable(token) || isLong(token);
+      const isCode = token.type === 'code' || (token.type === 'table' ? isLargeTable(token) : isLong(token));
       blocks.push(isCode ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
     }
     return blocks;
