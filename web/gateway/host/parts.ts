@@ -12,7 +12,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/memory/long-term-memories.ts'),
   () => import('../storage/search/find.ts'),
   () => import('../storage/search/search-index.ts'),
-  () => import('../storage/fill-reserve.ts'),
+  () => import('../storage/reserve.ts'),
   () => import('../core/workbench.ts'),
   () => import('../core/tools/browser-tools.ts'),
   () => import('../core/tools/desktop-tools.ts'),

@@ -1,7 +1,6 @@
-import { OwnershipLost } from '../core/vault.ts';
+import { OwnershipLost, StorageFull } from '../core/vault.ts';
 import { Database } from './database.ts';
 import { steps } from './migrations.ts';
-import { withReserve } from './reserve.ts';
 import type { WriteTransaction } from './schema.ts';
 
 /**
@@ -10,16 +9,19 @@ import type { WriteTransaction } from './schema.ts';
  */
 export async function takeEpoch(name: string, options: { onblocked?: () => void } = {}): Promise<number> {
   const database = new Database({ name, steps, onblocked: options.onblocked });
+  const take = (): Promise<number> =>
+    database.write(['local'], 'strict', async (tx) => {
+      // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.
+      const value = Math.max(((await ownerOf(tx)) ?? 0) + 1, Date.now());
+      await tx.objectStore('local').put({ name: 'epoch', value });
+      return value;
+    });
   try {
     // Without it nothing could be deleted either.
-    return await withReserve(name, () =>
-      database.write(['local'], 'strict', async (tx) => {
-        // The wall clock keeps epochs apart where the data was cleared in between, and counting began anew.
-        const value = Math.max(((await ownerOf(tx)) ?? 0) + 1, Date.now());
-        await tx.objectStore('local').put({ name: 'epoch', value });
-        return value;
-      }),
-    );
+    return await take().catch(async (error: unknown) => {
+      if (!(error instanceof StorageFull)) throw error;
+      return (await import('./reserve.ts')).withReserve(name, error, take);
+    });
   } finally {
     await database.close();
   }

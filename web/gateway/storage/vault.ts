@@ -14,7 +14,6 @@ import { memoryStore } from './memories.ts';
 import { messageStore } from './messages.ts';
 import { steps } from './migrations.ts';
 import { Replica } from './replica.ts';
-import { spendReserve } from './reserve.ts';
 import { runStore } from './runs.ts';
 import { checkWriting } from './check-writing.ts';
 import { searchStore, type SearchStoreDeps } from './search-store.ts';
@@ -94,7 +93,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     epoch,
     onlost,
     oncleared: () => sync.cleared(),
-    onfull: () => spendReserve(name),
+    onfull: async () => (await import('./reserve.ts')).spendReserve(name),
   });
   const blobs = new Blobs(transactions);
   const secrets = secretStore({ transactions });
@@ -135,7 +134,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
     search: search.store,
     async tend() {
       await search.tend();
-      await (await import('./fill-reserve.ts')).fillReserve(name);
+      await (await import('./reserve.ts')).fillReserve(name);
     },
     origin,
     replica,
