@@ -93,8 +93,9 @@ export class Connection implements Subscriber {
         this.#left = true;
         this.#leaveIfIdle();
         // A call that came meanwhile may take minutes, and nothing else of the client is heard until it is answered.
-        if (this.#open)
-          this.#cancelTimeout = this.#deps.clock.after(HELD_MS, () => this.close(CLOSE.handingOver, 'another host serves now'));
+        if (!this.#open) return;
+        this.#cancelTimeout();
+        this.#cancelTimeout = this.#deps.clock.after(HELD_MS, () => this.close(CLOSE.handingOver, 'another host serves now'));
       },
     });
     if (this.#admission.challenged) return;
