@@ -41,7 +41,6 @@ describe('a tool that waits for a person', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await waiting.getByRole('button', { name: 'Allow once' }).click();
     await waiting.waitFor({ state: 'detached' });
-
     await page.getByText('awaiting approval').waitFor({ state: 'detached' });
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
 

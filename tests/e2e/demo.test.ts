@@ -125,8 +125,6 @@ describe('the demo, from a plain file server', () => {
     await page.getByText('scripted-small').first().waitFor();
     // The banner takes room from the list that it is in.
     await until(() => isWhollyInSight(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the sidebar');
-    await page.goto(`${site.url}#/schedules`);
-    await page.getByText('Morning look at the lake').first().waitFor();
     await page.goto(`${site.url}#/memory#preferences`);
     await page.getByRole('row').filter({ hasText: 'answers' }).getByText('short, with a table').waitFor();
     await page.goto(`${site.url}#/schedules`);
