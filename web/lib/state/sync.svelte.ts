@@ -6,7 +6,6 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
 import { outdated } from '#lib/sync/standing.ts';
 import { type Standing, standingOf } from '#lib/sync/words.ts';
-import { announcer } from './announcer.svelte.ts';
 
 /** What changes is read anew at most this often, milliseconds. */
 const REFRESH_MS = 500;
@@ -34,7 +33,7 @@ class Sync {
     const standing = standingOf(gateway.bridge.linked || gateway.generation === 0, gateway.host, this.own);
     // A bridge that knows this browser no longer is away for it, and does not come back by itself.
     const refused = this.own?.state === 'away' && gateway.bridge.refused ? gateway.problem : null;
-    return refused === null ? standing : { ...standing, about: refused };
+    return refused === null ? standing : { ...standing, problem: refused };
   });
   /** No bridge was ever there; the vault may be shared over a cluster. */
   readonly alone = $derived(!gateway.bridge.linked && ((this.own?.state ?? 'off') === 'off' || Boolean(gateway.host?.cluster)));
@@ -75,10 +74,9 @@ class Sync {
   }
 
   /** Settles a conflict. Rejects where the gateway refuses. */
-  async resolve({ id, about }: Conflict, choice: 'keep' | 'restore'): Promise<void> {
+  async resolve({ id }: Conflict, choice: 'keep' | 'restore'): Promise<void> {
     await gateway.call('sync.resolve', { id, choice });
     this.conflicts = (this.conflicts ?? []).filter((conflict) => conflict.id !== id);
-    announcer.say(choice === 'keep' ? m.shell_sync_kept({ about }) : m.shell_sync_other_used({ about }));
     this.refresh();
   }
 }

@@ -10,6 +10,7 @@ import { steps } from '../../gateway/storage/migrations.ts';
 import { NO_SYNC, outdated, ownHost, unfit } from './standing.ts';
 import { ago } from './ago.ts';
 import { conflictWords } from './device-words.ts';
+import { explained } from './explained.ts';
 import { outdatedWords } from './outdated-words.ts';
 import { percentOf, standingOf } from './words.ts';
 
@@ -47,8 +48,10 @@ describe('the dot', () => {
   });
 
   test('what fails is told in its own words', () => {
-    expect(standingOf(true, host(), sync({ state: 'failing', problem: 'The disk is full' })).about).toMatch(/^The disk is full\. /);
-    expect(standingOf(true, host({ state: 'failed', problem: 'No room left' }), null).about).toMatch(/^No room left\. /);
+    expect(explained(standingOf(true, host(), sync({ state: 'failing', problem: 'The disk is full' }))).about).toMatch(
+      /^The disk is full\. /,
+    );
+    expect(explained(standingOf(true, host({ state: 'failed', problem: 'No room left' }), null)).about).toMatch(/^No room left\. /);
   });
 });
 

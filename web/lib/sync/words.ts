@@ -4,98 +4,54 @@ import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/frame.ts';
 import { outdated } from './standing.ts';
 
-/** How safe this browser's data is, for a person. */
+/** How safe this browser's data is. */
 export interface Standing {
+  name:
+    | 'older'
+    | 'no_copy'
+    | 'alone'
+    | 'shared'
+    | 'unshared'
+    | 'on_disk'
+    | 'catching_up'
+    | 'not_on_disk'
+    | 'bridge_away'
+    | 'failing'
+    | 'unknown';
   /** The dot's colour: on disk, not yet, in trouble, not known. */
   tone: 'good' | 'warn' | 'bad' | '';
-  /** Two or three words, for a heading. */
-  short: string;
-  /** The dot's name. */
+  /** The dot's name, for a person. */
   title: string;
-  /** What it means, and what will happen. */
-  about: string;
+  /** What is in the way; null where nothing is known of it. */
+  problem: string | null;
 }
-
-/** A count with its word: `1 change`, `1,234 changes`. */
-export const counted = (count: number, word: string): string => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 
 /** How this browser stands with the bridge's disk. `linked`: it knows a bridge. `sync`: of its own host; null where that is not known. */
 export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncState | null): Standing {
-  if (outdated(host)) {
-    return {
-      tone: 'bad',
-      short: m.shell_sync_older(),
-      title: m.shell_sync_older_title(),
-      about: m.shell_sync_older_about(),
-    };
-  }
-  if (linked && host?.state === 'failed') {
-    return {
-      tone: 'bad',
-      short: m.shell_sync_no_copy(),
-      title: m.shell_sync_no_copy_title(),
-      about: host.problem === null ? m.shell_sync_no_copy_about() : m.shell_sync_no_copy_why({ problem: sentence(host.problem) }),
-    };
-  }
-  if (!linked && (!sync || sync.state === 'off')) {
-    return {
-      tone: '',
-      short: m.shell_sync_alone(),
-      title: m.shell_sync_alone_title(),
-      about: m.shell_sync_alone_about(),
-    };
-  }
-  if (!linked && host?.cluster && (sync?.state === 'synced' || sync?.state === 'away' || sync?.state === 'failing')) return shared(sync);
+  const { state, problem } = { problem: null, ...sync };
+  if (outdated(host)) return { name: 'older', tone: 'bad', title: m.shell_sync_older_title(), problem: null };
+  if (linked && host?.state === 'failed')
+    return { name: 'no_copy', tone: 'bad', title: m.shell_sync_no_copy_title(), problem: host.problem };
+  if (!linked && (!sync || state === 'off')) return { name: 'alone', tone: '', title: m.shell_sync_alone_title(), problem: null };
+  const shared = !linked && host?.cluster;
+  if (shared && state === 'synced') return { name: 'shared', tone: 'good', title: m.shell_sync_shared_title(), problem };
+  if (shared && (state === 'away' || state === 'failing'))
+    return { name: 'unshared', tone: state === 'failing' ? 'bad' : 'warn', title: m.shell_sync_unshared_title(), problem };
   const count = sync?.pending ?? 0;
-  switch (sync?.state) {
+  switch (state) {
     case 'synced':
-      return {
-        tone: 'good',
-        short: m.shell_sync_on_disk(),
-        title: m.shell_sync_on_disk_title(),
-        about: m.shell_sync_on_disk_about(),
-      };
+      return { name: 'on_disk', tone: 'good', title: m.shell_sync_on_disk_title(), problem };
     case 'catching-up':
-      return {
-        tone: 'warn',
-        short: m.shell_sync_catching_up(),
-        title: catchingUp(percentOf(sync)),
-        about: m.shell_sync_catching_up_about(),
-      };
+      return { name: 'catching_up', tone: 'warn', title: catchingUp(sync && percentOf(sync)), problem };
     case 'away':
-      return {
-        tone: 'warn',
-        short: count > 0 ? m.shell_sync_not_on_disk() : m.shell_sync_bridge_away(),
-        title: count > 0 ? m.shell_sync_not_on_disk_title({ count }) : m.shell_sync_bridge_away_title(),
-        about: m.shell_sync_bridge_away_about(),
-      };
+      return count > 0
+        ? { name: 'not_on_disk', tone: 'warn', title: m.shell_sync_not_on_disk_title({ count }), problem: null }
+        : { name: 'bridge_away', tone: 'warn', title: m.shell_sync_bridge_away_title(), problem: null };
     case 'failing':
-      return {
-        tone: 'bad',
-        short: m.shell_sync_failing(),
-        title: m.shell_sync_failing_title(),
-        about: sync.problem === null ? m.shell_sync_failing_about() : m.shell_sync_failing_why({ problem: sentence(sync.problem) }),
-      };
+      return { name: 'failing', tone: 'bad', title: m.shell_sync_failing_title(), problem };
     default:
-      return {
-        tone: '',
-        short: m.shell_sync_unknown(),
-        title: m.shell_sync_unknown_title(),
-        about: m.shell_sync_unknown_about(),
-      };
+      return { name: 'unknown', tone: '', title: m.shell_sync_unknown_title(), problem };
   }
-}
-
-/** Over a cluster, without a bridge. */
-function shared({ state, problem }: SyncState): Standing {
-  if (state === 'synced')
-    return { tone: 'good', short: m.shell_sync_shared(), title: m.shell_sync_shared_title(), about: m.shell_sync_shared_about() };
-  return {
-    tone: state === 'failing' ? 'bad' : 'warn',
-    short: m.shell_sync_unshared(),
-    title: m.shell_sync_unshared_title(),
-    about: problem === null ? m.shell_sync_unshared_about() : m.shell_sync_failing_why({ problem: sentence(problem) }),
-  };
 }
 
 /** Of the records that it has to read, how many it has, in percent; null where that is not known. */
