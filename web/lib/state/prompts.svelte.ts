@@ -2,10 +2,8 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { FileEntry } from '#shared/rpc/methods/workspace.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { list } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/frame.ts';
-import { freeName, type Prompt, PROMPT_LIMITS } from '#lib/prompts/prompt.ts';
-import { announcer } from './announcer.svelte.ts';
+import { type Prompt, PROMPT_LIMITS } from '#lib/prompts/prompt.ts';
 
 /** Calls under way at once while files are read. */
 const AT_ONCE = 16;
@@ -14,8 +12,6 @@ interface Read {
   modifiedAt: number;
   prompt: Prompt;
 }
-
-const fileParts = (): Promise<typeof import('#lib/prompts/prompt-file.ts')> => import('#lib/prompts/prompt-file.ts');
 
 /** The prompts that a person keeps: Markdown files under `prompts/` in the main workspace. */
 class Prompts {
@@ -35,7 +31,7 @@ class Prompts {
 
   async #load(): Promise<void> {
     try {
-      const { PROMPTS_FOLDER, promptName, parsePrompt } = await fileParts();
+      const { PROMPTS_FOLDER, promptName, parsePrompt } = await import('#lib/prompts/prompt-file.ts');
       const { files } = await gateway.call('workspace.list', { under: PROMPTS_FOLDER });
       const wanted = files.flatMap((file) => {
         const name = promptName(file.path);
@@ -64,62 +60,6 @@ class Prompts {
 
   get names(): Set<string> {
     return new Set(this.list?.map(({ name }) => name));
-  }
-
-  /** Writes one in the place of `before`, where it is given. Rejects where the gateway refuses. */
-  async save(prompt: Prompt, before: string | null): Promise<void> {
-    await this.#write(prompt);
-    if (before !== null && before !== prompt.name) await this.#remove(before);
-    announcer.say(before === null ? m.slash_prompt_made() : m.slash_prompt_changed());
-    await this.load();
-  }
-
-  async duplicate(prompt: Prompt): Promise<void> {
-    await this.#write({
-      ...prompt,
-      name: freeName(prompt.name, this.names),
-      title: m.slash_prompt_copy({ title: prompt.title }).slice(0, PROMPT_LIMITS.title),
-    });
-    announcer.say(m.slash_prompt_duplicated());
-    await this.load();
-  }
-
-  async remove(prompt: Prompt): Promise<void> {
-    await this.#remove(prompt.name);
-    announcer.say(m.slash_prompt_deleted());
-    await this.load();
-  }
-
-  /** Adds those of an export: what is there already stays, and another of a name that is taken gets a name of its own. Tells what came of it. */
-  async import(prompts: readonly Prompt[]): Promise<string> {
-    await this.load();
-    const names = this.names;
-    let added = 0;
-    try {
-      for (const prompt of prompts) {
-        const same = this.list?.some(({ text, title }) => text === prompt.text && title === prompt.title);
-        if (same) continue;
-        const name = names.has(prompt.name) ? freeName(prompt.name, names) : prompt.name;
-        await this.#write({ ...prompt, name });
-        names.add(name);
-        added++;
-      }
-    } finally {
-      await this.load();
-    }
-    const known = prompts.length - added;
-    const facts = [m.slash_prompts_added({ count: added }), ...(known > 0 ? [m.slash_prompts_known({ count: known })] : [])];
-    return list(facts, { style: 'narrow' });
-  }
-
-  async #write(prompt: Prompt): Promise<void> {
-    const { promptPath, promptFile } = await fileParts();
-    await gateway.call('workspace.write', { path: promptPath(prompt.name), content: promptFile(prompt) });
-  }
-
-  async #remove(name: string): Promise<void> {
-    const { promptPath } = await fileParts();
-    await gateway.call('workspace.remove', { path: promptPath(name) });
   }
 }
 
