@@ -56,6 +56,10 @@ describe('config', () => {
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: SECRET, more: 1 } } }, 'more'],
       // It cannot be sent, which looked as if the server were away.
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: 'sk-\u200bcopied' } } }, 'providers.x.apiKey: holds'],
+      [
+        { chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: '\nsk-after-a-line' } } },
+        'providers.x.apiKey: holds',
+      ],
       [{ chat: { model: 'a/b' }, agents: { main: { temperature: 3 } } }, 'agents.main.temperature'],
       [{ chat: { model: 'a/b' }, providers: [] }, 'providers'],
       [{ chat: 'x' }, 'chat'],

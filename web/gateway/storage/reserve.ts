@@ -14,10 +14,12 @@ const openReserve = (vault: string): Promise<Cache> | undefined =>
 /** Sets aside what is missing, as far as there is room. */
 export async function fillReserve(vault: string): Promise<void> {
   const cache = await openReserve(vault);
+  if (!cache) return;
+  const there = new Set((await cache.keys()).map(({ url }) => new URL(url).pathname));
   try {
-    for (let piece = 0; cache && piece < PIECES; piece++) {
+    for (let piece = 0; piece < PIECES; piece++) {
       const path = `/${piece}`;
-      if (!(await cache.match(path))) await cache.put(path, new Response(new Uint8Array(PIECE_BYTES)));
+      if (!there.has(path)) await cache.put(path, new Response(new Uint8Array(PIECE_BYTES)));
     }
   } catch (error) {
     if (!(error instanceof DOMException) || error.name !== 'QuotaExceededError') throw error;
