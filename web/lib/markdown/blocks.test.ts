@@ -105,3 +105,13 @@ test('a list or a quote without end is shown as it is written, and what stands b
     expect(whole(line.repeat(1_000))).toMatchObject([{ kind: 'markdown' }]);
   }
 });
+
+verifies('rendering/hostile', 'runs of backticks that only grow are shown as they are written', () => {
+  const runs = Array.from({ length: 1_200 }, (_, count) => '`'.repeat(count + 1)).join(' a ');
+  const fence = '`'.repeat(120);
+  expect(new Blocks().update(`${runs}\n\nA \`word\`.\n\n${fence}js\nx\n${fence}`)).toEqual([
+    { kind: 'code', language: '', code: runs },
+    { kind: 'markdown', source: 'A `word`.' },
+    { kind: 'code', language: 'js', code: 'x' },
+  ]);
+});

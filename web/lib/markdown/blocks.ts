@@ -21,6 +21,9 @@ const MOST_BLOCKS = 1_000;
 /** A block of more lines, as a list without end, is shown as it is written: each line may be an element or more, and a block is laid out in one go. */
 const MOST_LINES = 3_000;
 
+/** Code in a line has a backtick or two around it. From each longer run that is alone the whole text is looked through for its other end. */
+const LONG_TICKS = /`{100}/;
+
 /**
  * Cuts a growing Markdown text into blocks. Only the last one can still change while text is added, so each `update` reads that one
  * and what is new, not the whole text.
@@ -66,7 +69,7 @@ export class Blocks {
         return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
       }
       const before = this.#blocks[blocks.length];
-      const isCode = token.type === 'code' || (token.type === 'table' ? isLargeTable(token) : isLong(token));
+      const isCode = token.type === 'code' || (token.type === 'table' ? isLargeTable(token) : isLong(token) || LONG_TICKS.test(token.raw));
       blocks.push(isCode ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
     }
     return blocks;
