@@ -105,6 +105,7 @@ describe('diagrams of an answer', () => {
           fenced('mermaid', 'flowchart LR\n  A --> B\n  B -->\n  --> C{'),
           fenced('mermaid', long),
           fenced('mermaid', 'No diagram at all'),
+          fenced('mermaid', 'block-beta\n  columns 9999999\n  a:9999999'),
         ].join('\n\n'),
       );
       const reply = replies(page);
@@ -120,14 +121,16 @@ describe('diagrams of an answer', () => {
       await reply.getByText('This is not a kind of diagram that Mermaid knows.').waitFor();
       await reply.getByText('This diagram is not drawn: its source is longer than 50,000 characters.').waitFor();
       expect(await reply.getByText('Parse error on line 4').textContent()).toContain('--> C{');
-      expect(await page.locator('[data-code] pre').count()).toBe(3);
+      await see(3);
+      await reply.getByText(/^The picture would be \d+(\.\d+)? by \d/).waitFor();
+      expect(await page.locator('[data-code] pre').count()).toBe(4);
       chat.model.answer(`${fenced('mermaid', endless)}\n\n${fenced('mermaid', FLOW)}\n\nDone.`);
       await ask(page);
       const next = replies(page).last();
       await next.getByText('Done.').waitFor();
-      await see(3);
-      await next.getByText('This diagram is not drawn: it took longer than 5 seconds.').waitFor();
       await see(4);
+      await next.getByText('This diagram is not drawn: it took longer than 5 seconds.').waitFor();
+      await see(5);
       await picture(page, 'Flowchart').waitFor();
       safe();
       await page.close();

@@ -4,8 +4,8 @@
   const { port1: line, port2 } = new MessageChannel();
   const PLACE = 'diagram';
 
-  line.onmessage = async ({ data: { library, source, look } }) => {
-    line.postMessage(JSON.stringify(library ? await load(library) : await draw(source, look)));
+  line.onmessage = async ({ data: { library, source, look, mostPx } }) => {
+    line.postMessage(JSON.stringify(library ? await load(library) : await draw(source, look, mostPx)));
   };
   parent.postMessage('worker', '*', [port2]);
 
@@ -17,7 +17,7 @@
     return promise.then(({ type }) => ({ kind: type === 'load' ? 'loaded' : 'unavailable' }));
   }
 
-  async function draw(source, { background, variables }) {
+  async function draw(source, { background, variables }, mostPx) {
     // Words as text of the picture: what shows pictures need not know HTML.
     mermaid.initialize({
       startOnLoad: false,
@@ -31,7 +31,7 @@
     });
     try {
       const { svg, diagramType } = await mermaid.render(PLACE, source);
-      return { kind: 'drawn', type: diagramType, ...sized(svg, background) };
+      return { kind: 'drawn', type: diagramType, ...sized(svg, background, mostPx) };
     } catch (error) {
       return {
         kind: 'mistake',
@@ -43,9 +43,10 @@
   }
 
   /** A picture by itself: with a size of its own, in CSS pixels, and a ground. */
-  function sized(svg, background) {
+  function sized(svg, background, mostPx) {
     const root = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg');
     const { width, height } = root.viewBox.baseVal;
+    if (!(Math.max(width, height) <= mostPx)) throw new Error(`The picture would be ${width} by ${height} pixels`);
     root.setAttribute('width', width);
     root.setAttribute('height', height);
     root.removeAttribute('style');

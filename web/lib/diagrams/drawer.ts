@@ -6,7 +6,8 @@ import { MOST_CHARS } from './diagram.ts';
 import draw from './draw.js?raw';
 import type { Look } from './look.ts';
 
-const side = z.number().positive().max(100_000);
+const MOST_PX = 100_000;
+const side = z.number().positive().max(MOST_PX);
 const answer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('loaded') }),
   z.object({ kind: z.literal('unavailable') }),
@@ -118,7 +119,7 @@ async function attempt(source: string, look: Look): Promise<Drawing> {
   clearTimeout(idle);
   try {
     const place = await (workplace ??= opened());
-    const drawn = await place.ask({ source, look }, DRAWS_WITHIN_MS);
+    const drawn = await place.ask({ source, look, mostPx: MOST_PX }, DRAWS_WITHIN_MS);
     return drawn.kind === 'loaded' ? { kind: 'unavailable' } : drawn;
   } catch (error) {
     closeWorkplace();
