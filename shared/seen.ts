@@ -4,6 +4,9 @@ const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 /** A text in the order in which it reads, whatever stands in it to turn that around. */
 export const inOrder = (text: string): string => text.replaceAll(TURNS, '');
 
+/** A text without what turns the order of all that follows around, whatever its script: no language needs it, and with it words read as others. */
+export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202d\u202e]/g, '');
+
 /** Whether a text has more than spaces and what takes no room at all. */
 export const canBeSeen = (text: string): boolean => /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]/u.test(text);
 

@@ -251,8 +251,9 @@ describe('what an answer shows', () => {
     model.answer(
       `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go();')}\n\nLast.`,
     );
-    const page = await asked();
+    const page = await asked('See \u202egnp.exe');
     await replies(page).getByText('Last.').waitFor();
+    expect(await page.locator('article', { hasText: 'See' }).locator('.bubble').textContent()).toBe('See gnp.exe');
     expect(await replies(page).locator('p').first().textContent()).toBe('Open gnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!');
     expect(await replies(page).locator('pre').textContent()).toBe('if (user\\u{202e}\\u{2066}// admin\\u{2069}) go();');
     // What is copied is what the model wrote.

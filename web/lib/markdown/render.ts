@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify';
 import remend from 'remend';
+import { withoutOverrides } from '#shared/seen.ts';
 import { m } from '#lib/i18n/later.ts';
 import { showMath } from './math/show-math.ts';
 import { MOST_LEVELS, reader } from './reader.ts';
@@ -19,8 +20,6 @@ const PLAIN = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|
 const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '));
 
 const WITHOUT_END = new Set(['br', 'hr']);
-/** What turns the order of all that follows around, whatever its script: no language needs it, and with it words read as others. */
-const OVERRIDES = /[\u202d\u202e]/g;
 
 /** How many elements of raw HTML are open where the text is being read. */
 let levels = 0;
@@ -62,7 +61,7 @@ function fits(name: string, ends: boolean): boolean {
  * there instead, so that reading an answer asks no other server). `growing` closes what is still half open.
  */
 export function render(written: string, growing: boolean): DocumentFragment {
-  const source = written.replace(OVERRIDES, '');
+  const source = withoutOverrides(written);
   if (PLAIN.test(source)) return paragraph(source.trim());
   const closes = growing && source.split('[', MOST_BRACKETS + 2).length <= MOST_BRACKETS + 1;
   const whole = closes ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
