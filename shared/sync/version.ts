@@ -1,10 +1,11 @@
-import type { SyncRecord } from './record.ts';
-
 /** So many other writers a version remembers (`SyncRecord.ancestors`). */
 export const ANCESTORS = 8;
 
-/** What decides between two versions of one record. */
-export type Version = Pick<SyncRecord, 'clock' | 'fence'>;
+/** What decides between two versions of one record (`SyncRecord`). */
+export interface Version {
+  clock: string;
+  fence?: number | undefined;
+}
 
 /**
  * Whether `a` wins over `b`, versions of one record: the higher fence, then the later reading. Readings of two writers are never equal, so this is a total
