@@ -1,8 +1,9 @@
 import { http, HttpResponse } from 'msw';
 import { z } from '#shared/rpc/zod.ts';
-import { estimateTokens } from '#shared/estimate-tokens.ts';
 import { readEnvelope, readKnown } from '../core/http/chat-request.ts';
 import { ChunkWriter, completion, completionHead, type Counted } from '../core/http/completion.ts';
+import { estimateUsage } from '../core/providers/estimate.ts';
+import type { ModelMessage } from '../core/providers/provider.ts';
 import { type Line, lineFor } from './script.ts';
 
 /** Names under `.invalid` lead nowhere, by rule (RFC 6761, section 6.4). */
@@ -24,7 +25,7 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
     const envelope = readEnvelope(body.parse(await request.json()));
     const { messages, tools } = readKnown(envelope);
     const line = lineFor(messages, new Set(tools.map(({ name }) => name)));
-    const counted = countedOf(JSON.stringify(envelope.messages), line);
+    const counted = countedOf(messages, line, envelope.model);
     const head = completionHead(envelope.model, Date.now());
     if (envelope.stream) {
       const writer = new ChunkWriter(head, envelope.stream_options?.include_usage === true);
@@ -39,11 +40,11 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
 
 const finishOf = ({ calls }: Line): 'stop' | 'tool_calls' => (calls.length > 0 ? 'tool_calls' : 'stop');
 
-function countedOf(prompt: string, { text, reasoning = '' }: Line): Counted {
-  const inputTokens = estimateTokens(prompt);
-  const outputTokens = estimateTokens(text + reasoning) + 1;
-  return { usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }, reasoningTokens: undefined };
-}
+/** A picture counts as what models take for one, not as the text that it is sent as. */
+const countedOf = (messages: readonly ModelMessage[], { text, reasoning = '', calls }: Line, model: string): Counted => ({
+  usage: estimateUsage(messages, text + reasoning + (calls.length > 0 ? JSON.stringify(calls) : ''), model),
+  reasoningTokens: undefined,
+});
 
 /** The answer word by word, as a model would write it; it ends with the request. */
 function played(writer: ChunkWriter, line: Line, counted: Counted, signal: AbortSignal): ReadableStream<Uint8Array> {
