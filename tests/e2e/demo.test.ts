@@ -130,6 +130,13 @@ describe('the demo, from a plain file server', () => {
     await page.goto(`${site.url}#/schedules`);
     await page.getByText('Morning look at the lake').first().waitFor();
 
+    // An address that leads nowhere has a way back into the demo.
+    await page.goto(`${site.url}#/no/such/page`);
+    await page.getByRole('link', { name: 'To the chats' }).click();
+    await composer(page).waitFor();
+    await page.goto(`${site.url}#/schedules`);
+    await page.getByText('Morning look at the lake').first().waitFor();
+
     // Every name tells whose it is.
     const names = await traces(page);
     expect(names).toEqual(expect.arrayContaining([`perch demo ${BASE}`, `perch-page demo ${BASE}`, site.url]));
