@@ -130,6 +130,21 @@ describe('the demo, from a plain file server', () => {
     await page.goto(`${site.url}#/schedules`);
     await page.getByText('Morning look at the lake').first().waitFor();
 
+    await page.goto(`${site.url}#/prompts`);
+    await page.getByText('Decline kindly').waitFor();
+    await page.goto(`${site.url}#/skills`);
+    await page.getByText('thank-you', { exact: true }).waitFor();
+    // What no page can show here says so.
+    await page.goto(`${site.url}#/browser`);
+    await page.getByText('The demo has no browser for agents').waitFor();
+
+    // A plan that was left is gone on with.
+    await page.goto(`${site.url}#/plans`);
+    const plan = page.getByRole('listitem', { name: 'Count the herons of the lake this spring' });
+    await plan.getByText('1 of 4', { exact: false }).waitFor();
+    await plan.getByRole('button', { name: 'Go on' }).click();
+    await plan.getByText('4 of 4', { exact: false }).waitFor();
+
     // An address that leads nowhere has a way back into the demo.
     await page.goto(`${site.url}#/no/such/page`);
     await page.getByRole('link', { name: 'To the chats' }).click();

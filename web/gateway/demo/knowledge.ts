@@ -23,7 +23,49 @@ const CLAIMS = [
   },
 ];
 
-/** Memories, a wiki of two pages with two claims that do not agree, and a schedule. */
+/** Texts that are kept to be sent again: what they ask for is among what the script answers. */
+const PROMPTS = {
+  decline: `---
+title: Decline kindly
+description: A short note, with what is offered instead
+---
+
+Draft a friendly note that declines {{what you are asked for}} and offers {{what instead}}.
+`,
+  doubts: `---
+title: What does not agree?
+description: Looks through the wiki
+---
+
+Does anything in the wiki about {{subject}} contradict itself?
+`,
+  compare: `---
+title: Compare in a table
+---
+
+Compare {{the first}} and {{the second}} in a table, best and worst case.
+`,
+};
+
+const SKILLS = {
+  'thank-you': `---
+name: thank-you
+description: How people who counted birds are thanked. Read it before you write to one.
+---
+
+Three lines at most. Name what they counted, and what it was good for.
+`,
+  'count-report': `---
+name: count-report
+description: How a count becomes a report for the bird club.
+license: CC0-1.0
+---
+
+A table of species, nests and place; below it who counted, when, and from where. Totals are added up twice.
+`,
+};
+
+/** Memories, a wiki of two pages with two claims that do not agree, prompts, skills, and a schedule. */
 export async function knowledge(client: GatewayClient): Promise<void> {
   for (const memory of MEMORIES) await client.call('memory.add', memory);
   await client.call('wiki.savePage', { path: 'grey-heron.md', title: 'Grey heron', content: HERON, tags: ['birds'] });
@@ -33,6 +75,8 @@ export async function knowledge(client: GatewayClient): Promise<void> {
     if (claims.some((claim) => claim.text === text)) continue;
     await client.call('wiki.addClaim', { path: 'grey-heron.md', text, evidence: [{ source_id, excerpt, weight: 1 }] });
   }
+  for (const [name, content] of Object.entries(PROMPTS)) await client.call('workspace.write', { path: `prompts/${name}.md`, content });
+  for (const [name, content] of Object.entries(SKILLS)) await client.call('workspace.write', { path: `skills/${name}/SKILL.md`, content });
   await client.call('cron.add', {
     name: 'Morning look at the lake',
     cron: '0 8 * * 1-5',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { ModelMessage } from '../core/providers/provider.ts';
 import { lineFor } from './script.ts';
 
 const words = join(import.meta.dirname, '../../words/frame/chat');
@@ -10,6 +11,46 @@ it.each(readdirSync(words))('what an empty chat proposes has an answer of its ow
   const said = JSON.parse(readFileSync(join(words, file), 'utf8')) as Record<string, string>;
   const proposed = ['learn', 'write', 'weigh'].map((way) => answers(said[`chat_start_${way}`] ?? ''));
   expect(proposed.map((text) => /places = 8|Hello Robin|merge sort/.exec(text)?.[0])).toEqual(['places = 8', 'Hello Robin', 'merge sort']);
+});
+
+/** What pages without content propose, in every language. */
+const starters = (page: string): string[] =>
+  readdirSync(join(words, '../../pages', page)).flatMap((file) =>
+    Object.entries(JSON.parse(readFileSync(join(words, '../../pages', page, file), 'utf8')) as Record<string, string>)
+      .filter(([name]) => /_starter_[a-z]+_text$/.test(name))
+      .map(([, text]) => text),
+  );
+
+it.each(starters('plans'))('begins a plan: %s', (message) => {
+  expect(lineFor([{ role: 'user', content: message }], new Set(['plan_create'])).calls).toMatchObject([{ tool: 'plan_create' }]);
+});
+
+it.each(starters('skills'))('writes a skill: %s', (message) => {
+  const path = /skills\/\w+\/SKILL\.md/.exec(message)?.[0];
+  expect(lineFor([{ role: 'user', content: message }], new Set(['file_write'])).calls).toMatchObject([
+    { tool: 'file_write', args: { path } },
+  ]);
+});
+
+it('goes on with a plan until no step is left', () => {
+  const messages: ModelMessage[] = [
+    { role: 'user', content: 'Go on with the plan "Count the herons" at its step s2: Choose two mornings' },
+  ];
+  const results: unknown[] = [];
+  for (const next of ['s3', 's4', null]) {
+    const [call] = lineFor(messages, new Set(['plan_update'])).calls;
+    expect(call).toMatchObject({ tool: 'plan_update', args: { status: 'completed' } });
+    results.push(call?.args['result']);
+    messages.push(
+      { role: 'assistant', content: '', toolCalls: call ? [call] : [] },
+      { role: 'tool', toolCallId: call?.id ?? '', content: JSON.stringify({ planId: 'p', currentStep: next }) },
+    );
+  }
+  expect(new Set(results).size).toBe(3);
+  expect(lineFor(messages, new Set(['plan_update']))).toMatchObject({
+    text: expect.stringContaining('All steps are done') as string,
+    calls: [],
+  });
 });
 
 it('a tool that gives a picture is spoken of: the picture follows its result as if the person had sent it', () => {

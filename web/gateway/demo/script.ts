@@ -9,13 +9,19 @@ export interface Line {
   calls: ToolCall[];
 }
 
+interface Call {
+  name: string;
+  args: Record<string, unknown>;
+}
+
 interface Scene {
-  /** Words of the person that begin it: what an empty chat proposes, in each language, and English ones. */
+  /** Words of the person that begin it: what empty pages propose, in each language, and English ones. */
   cue: RegExp;
-  tool?: { name: string; args: Record<string, unknown> };
+  /** What is called; of several the next one, by what was said and what the ones before have answered. */
+  tool?: Call | ((said: string, answers: readonly string[]) => Call | undefined);
   reasoning?: string;
   before: string;
-  /** After the tool has answered. */
+  /** After the last tool has answered. */
   after?: (answer: string) => string;
 }
 
@@ -35,7 +41,69 @@ const counterPage = (ground: string, ink: string): string =>
     '```',
   ].join('\n');
 
+const PLAN = {
+  goal: 'Count the herons of the lake this spring',
+  steps: [
+    'Ask the bird club for last year’s numbers',
+    'Choose two mornings without wind in the last week of March',
+    'Count from the north shore, twice, by two people',
+    'Write the numbers into the wiki, with who counted',
+  ],
+};
+/** What came of each step. */
+const DONE: readonly string[] = [
+  'Last year: 13 nests of grey herons, 3 of great egrets.',
+  'March 24 and 27, from seven o’clock.',
+  '14 and 14 nests: both counts agree.',
+  'The page Nest count has them.',
+];
+
+const stepDone = (step: string): Call => ({
+  name: 'plan_update',
+  args: { status: 'completed', result: `${DONE[Number(step) - 1] ?? 'Done.'} (Made up: I am scripted.)` },
+});
+/** The number of the step that a plan is at, by what a tool for plans has answered. */
+const stepOf = (answer = ''): string | undefined => /"currentStep":\s*"s(\d+)"/.exec(answer)?.[1];
+
 const SCENES: readonly Scene[] = [
+  {
+    cue: /^Go on with the plan .* at its step s\d+:/s,
+    tool: (said, answers) => {
+      const step = answers.length === 0 ? /at its step s(\d+):/.exec(said)?.[1] : stepOf(answers.at(-1));
+      return step === undefined ? undefined : stepDone(step);
+    },
+    before: 'I go on where the plan was left.',
+    after: () =>
+      'All steps are done, and the page **Plans** has what came of each. (The steps were made up; the plan and the way it is followed are real.)',
+  },
+  {
+    cue: /skills\/[\w-]+\/SKILL\.md/,
+    tool: (said, answers) => {
+      const [path = '', name = ''] = /skills\/([\w-]+)\/SKILL\.md/.exec(said) ?? [];
+      const content = `---\nname: ${name}\ndescription: How ${name} are made here. Read it before you make some.\n---\n\nShort and friendly, the most important thing first.\n`;
+      return answers.length === 0 ? { name: 'file_write', args: { path, content } } : undefined;
+    },
+    before: 'A skill is a file with instructions, so I write one. Writing has an effect: it waits for your word.',
+    after: (answer) =>
+      /"written"/.test(answer)
+        ? 'It is written, and the page **Skills** lists it. A message that begins with `/` and its name has it read first. (A real model would have asked you what belongs into it.)'
+        : 'It was not written, and that is fine: without your word nothing is.',
+  },
+  {
+    cue: /\b(plane?|plans|planifi(e|ca)|plano|planeje|piano|pianifica|zaplanuj)\b|план|меню|خط[ةّ]|計画|计划|规划/i,
+    tool: (_, answers) => {
+      if (answers.length === 0) return { name: 'plan_create', args: PLAN };
+      return answers.length === 1 && stepOf(answers[0]) === '1' ? stepDone('1') : undefined;
+    },
+    before:
+      'That takes several steps, so I make a plan of them and begin. (I am scripted: whatever is asked for, my plan is about herons.)',
+    after: () => 'The first step is done, and here I stop. On the page **Plans** you see how far it is; **Go on** has me do the rest.',
+  },
+  {
+    cue: /^\/thank-you\b/,
+    before:
+      '> Dear Robin,\n>\n> thank you for your count of the herons: both of yours agree, and that made our work easy. We hope to see you next spring.\n\nThree lines, as the skill **thank-you** says: the gateway gave it to me because your message began with its name. (The letter was written beforehand: I am scripted.)',
+  },
   {
     cue: /\b(wrong|mistake|total)\b/i,
     reasoning: 'Three rows of the picture have nests: 14, 3 and 1. What stands at its foot should be their sum.',
@@ -130,6 +198,7 @@ const OTHERWISE = [
   '- **take a screenshot** – a picture that you can draw on;',
   '- **look for contradictions in the wiki**;',
   '- **tell the time** – a tool call;',
+  '- **make a plan** – it is kept and followed step by step;',
   '- **compare ways to sort**, in a table;',
   '- **make a web page** – it runs beside the chat, closed off from everything.',
 ].join('\n');
@@ -152,14 +221,16 @@ export function lineFor(messages: readonly ModelMessage[], tools: ReadonlySet<st
   // Pictures behind the results of tools are given as if the person had sent them.
   const at = messages.findLastIndex((message, nth) => asks(message) && messages[nth - 1]?.role !== 'tool');
   const asked = messages[at];
-  const scene = SCENES.find(({ cue, tool }) => cue.test(asked ? said(asked) : '') && (!tool || tools.has(tool.name)));
+  const words = asked ? said(asked) : '';
+  const next = ({ tool }: Scene, answers: readonly string[]): Call | undefined =>
+    typeof tool === 'function' ? tool(words, answers) : answers.length === 0 ? tool : undefined;
+  const scene = SCENES.find((each) => each.cue.test(words) && (!each.tool || tools.has(next(each, [])?.name ?? '')));
   if (!scene) return { text: asked && hasPicture(asked) ? SEEN_PICTURE : OTHERWISE, calls: [] };
-  const answered = messages.slice(at + 1).findLast(({ role }) => role === 'tool');
-  if (answered) return { text: scene.after?.(plainText(answered.content)) ?? OTHERWISE, calls: [] };
-  const { tool, before, reasoning } = scene;
-  return {
-    ...(reasoning === undefined ? {} : { reasoning }),
-    text: before,
-    calls: tool ? [{ id: `call_${crypto.randomUUID()}`, tool: tool.name, args: tool.args }] : [],
-  };
+  const answers = messages.slice(at + 1).flatMap(({ role, content }) => (role === 'tool' ? [plainText(content)] : []));
+  const call = next(scene, answers);
+  const calls = call ? [{ id: `call_${crypto.randomUUID()}`, tool: call.name, args: call.args }] : [];
+  const answer = answers.at(-1);
+  if (answer !== undefined) return { text: call ? '' : (scene.after?.(answer) ?? OTHERWISE), calls };
+  const { before, reasoning } = scene;
+  return { ...(reasoning === undefined ? {} : { reasoning }), text: before, calls };
 }

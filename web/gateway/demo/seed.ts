@@ -15,6 +15,7 @@ const PROVIDER = 'demo';
 /** Chats that are held with the scripted model at the first start: what they show is what really happened in them. */
 const CHATS = [
   { sessionId: 'wiki', message: 'Does anything in the wiki about herons contradict itself?' },
+  { sessionId: 'plan', message: 'Make a plan for the count of the herons this spring, and begin with it.' },
   { sessionId: 'screen', message: 'What is wrong on this page? I have marked nothing yet.', picture: true },
   { sessionId: 'approval', message: 'Run the tests of the project, please.' },
 ];
