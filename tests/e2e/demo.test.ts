@@ -137,6 +137,9 @@ describe('the demo, from a plain file server', () => {
     // What no page can show here says so.
     await page.goto(`${site.url}#/browser`);
     await page.getByText('The demo has no browser for agents').waitFor();
+    await page.goto(`${site.url}#/annotate`);
+    await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Picture of the agent’s browser' }).count()).toBe(0);
 
     // A plan that was left is gone on with.
     await page.goto(`${site.url}#/plans`);

@@ -4,6 +4,7 @@ import Clipboard from '@lucide/svelte/icons/clipboard-paste';
 import ImageUp from '@lucide/svelte/icons/image-up';
 import Monitor from '@lucide/svelte/icons/monitor';
 import ScreenShare from '@lucide/svelte/icons/screen-share';
+import { inDemo } from '#lib/demo.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { canShareScreen, canUseCamera } from '#lib/studio/take-picture.ts';
 
@@ -13,7 +14,14 @@ export const SOURCES = [
   { id: 'paste', label: () => m.annotate_source_paste(), icon: Clipboard, name: () => m.annotate_pasted_picture(), there: () => true },
   { id: 'screen', label: () => m.annotate_source_screen(), icon: ScreenShare, name: () => m.annotate_screenshot(), there: canShareScreen },
   { id: 'desktop', label: () => m.annotate_source_desktop(), icon: Monitor, name: () => m.annotate_desktop(), there: () => true },
-  { id: 'browser', label: () => m.annotate_source_browser(), icon: AppWindow, name: () => m.annotate_agents_browser(), there: () => true },
+  {
+    id: 'browser',
+    label: () => m.annotate_source_browser(),
+    icon: AppWindow,
+    name: () => m.annotate_agents_browser(),
+    // The demo has a drawn desktop, and no browser for agents.
+    there: () => !inDemo,
+  },
   { id: 'camera', label: () => m.annotate_source_camera(), icon: Camera, name: () => m.annotate_photograph(), there: canUseCamera },
 ] as const;
 export type Source = (typeof SOURCES)[number];
