@@ -1,4 +1,4 @@
-import { type ImportedChat, isFields, saidOf, stringsOf, textOf, timeOf, type TreeNode } from './imported-chat.ts';
+import { type ImportedChat, isFields, PICTURE, saidOf, stringsOf, textOf, timeOf, type TreeNode } from './imported-chat.ts';
 
 /** A conversation of ChatGPT's `conversations.json`: a tree of messages under `mapping`; null where it is none. */
 export function fromChatGpt(value: unknown): ImportedChat | null {
@@ -12,7 +12,7 @@ export function fromChatGpt(value: unknown): ImportedChat | null {
     id: textOf(value['conversation_id']) || textOf(value['id']),
     title: textOf(value['title']),
     tags: [],
-    pinned: false,
+    pinned: value['is_starred'] === true,
     archived: value['is_archived'] === true,
     messages: saidOf(nodes, textOf(value['current_node']) || (nodes.at(-1)?.id ?? null)),
   };
@@ -29,6 +29,17 @@ function said(value: unknown, begun: number): TreeNode['message'] {
   return { role, content, timestamp: timeOf(value['create_time'], begun), ...(role === 'assistant' && model ? { model } : {}) };
 }
 
+/** What ChatGPT shows as a link to a source, a card or a name stands between these in its text: a kind, and what it is of. */
+const MARKS = / ?\ue200([^\ue200\ue201]*)\ue201/g;
+
+/** Of a name the name stays, of a link its words; the rest has no words of its own. */
+const withoutMarks = (text: string): string =>
+  text.replaceAll(MARKS, (mark, inner: string) => {
+    const [kind, what = ''] = inner.split('\ue202');
+    const words = kind === 'entity' ? /^\["[^"]*","([^"]+)"/.exec(what)?.[1] : kind === 'url' ? what : undefined;
+    return words === undefined ? '' : `${mark.startsWith(' ') ? ' ' : ''}${words}`;
+  });
+
 /** What was said. Pictures lie beside the export, not in it: a word stands for each. */
 function contentOf(content: Readonly<Record<string, unknown>>): string {
   const { content_type: type, parts, text, language } = content;
@@ -38,5 +49,5 @@ function contentOf(content: Readonly<Record<string, unknown>>): string {
   }
   if (type !== 'text' && type !== 'multimodal_text') return '';
   const pictures = Array.isArray(parts) ? parts.filter((part) => isFields(part) && part['content_type'] === 'image_asset_pointer') : [];
-  return [...stringsOf(parts), ...pictures.map(() => '[Picture]')].filter((part) => part.trim() !== '').join('\n\n');
+  return [...stringsOf(parts).map(withoutMarks), ...pictures.map(() => PICTURE)].filter((part) => part.trim() !== '').join('\n\n');
 }

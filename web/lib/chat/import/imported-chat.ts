@@ -1,3 +1,4 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { canBeSeen } from '#shared/seen.ts';
 
 /** A message of another product's export, as `sessions.import` takes it. */
@@ -5,7 +6,8 @@ export interface ImportedMessage {
   id: string;
   parentId: string | null;
   role: 'user' | 'assistant';
-  content: string;
+  content: HistoryMessage['content'];
+  attachments?: HistoryMessage['attachments'];
   /** Milliseconds since 1970. */
   timestamp: number;
   model?: string;
@@ -29,6 +31,8 @@ export interface TreeNode {
   message: Omit<ImportedMessage, 'id' | 'parentId'> | null;
 }
 
+/** Stands for a picture that is not in the export. */
+export const PICTURE = '[Picture]';
 /** What one tag may have, and a chat of them (`sessions.tag`). */
 const TAG_CHARS = 50;
 const MOST_TAGS = 50;
@@ -38,6 +42,22 @@ type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []);
+
+/** A text with the pictures that were given with it, where their addresses have them; a word stands for each that lies beside the export. The content is empty without any. */
+export function withPictures(text: string, addresses: readonly string[]): Pick<ImportedMessage, 'content' | 'attachments'> {
+  const pictures = addresses.map((address) => /^data:(image\/(png|jpeg|gif|webp));base64,([\w+/]+=*)$/.exec(address));
+  const words = [text, ...pictures.map((picture) => (picture ? '' : PICTURE))].filter((each) => each.trim() !== '').join('\n\n');
+  const parts = pictures.flatMap((picture) => {
+    const [, mimeType = '', kind = '', data = ''] = picture ?? [];
+    return picture ? { type: 'image' as const, mimeType, data, filename: `picture.${kind}` } : [];
+  });
+  if (parts.length === 0) return { content: words };
+  return {
+    content: words === '' ? parts : [{ type: 'text', text: words }, ...parts],
+    // A history that leaves out the bytes of large ones tells of them by this.
+    attachments: parts.map(({ filename, mimeType, data }) => ({ filename, mimeType, size: Math.floor((data.length * 3) / 4) })),
+  };
+}
 
 /** Seconds since 1970 (as Python writes them), milliseconds, or a date as text; `other` where it is none of these. */
 export function timeOf(value: unknown, other: number): number {

@@ -1,4 +1,4 @@
-import { type ImportedChat, isFields, saidOf, stringsOf, textOf, timeOf, type TreeNode } from './imported-chat.ts';
+import { type ImportedChat, isFields, saidOf, stringsOf, textOf, timeOf, type TreeNode, withPictures } from './imported-chat.ts';
 
 /** A conversation that LibreChat has exported as JSON, its messages in a list or as a tree of `children`; null where it is none. */
 export function fromLibreChat(value: unknown): ImportedChat | null {
@@ -11,13 +11,13 @@ export function fromLibreChat(value: unknown): ImportedChat | null {
     if (!isFields(node)) continue;
     const { messageId, parentMessageId, isCreatedByUser, createdAt, model, children } = node;
     if (Array.isArray(children)) for (const child of children as unknown[]) waiting.push(child);
-    const content = contentOf(node);
+    const said = withPictures(contentOf(node), picturesOf(node));
     const role = isCreatedByUser === true ? 'user' : 'assistant';
     const name = role === 'assistant' ? textOf(model) : '';
     nodes.push({
       id: textOf(messageId) || String(nodes.length),
       parentId: textOf(parentMessageId) || null,
-      message: content === '' ? null : { role, content, timestamp: timeOf(createdAt, begun), ...(name ? { model: name } : {}) },
+      message: said.content.length === 0 ? null : { role, ...said, timestamp: timeOf(createdAt, begun), ...(name ? { model: name } : {}) },
     });
   }
   return {
@@ -40,3 +40,9 @@ function contentOf({ text, content }: Readonly<Record<string, unknown>>): string
     .filter((part) => part.trim() !== '')
     .join('\n\n');
 }
+
+/** The addresses of pictures that were given with a message, or made. */
+const picturesOf = ({ files, attachments }: Readonly<Record<string, unknown>>): string[] =>
+  [files, attachments]
+    .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
+    .flatMap((file) => (isFields(file) && textOf(file['type']).startsWith('image/') ? textOf(file['filepath']) : []));

@@ -1,4 +1,4 @@
-import { type ImportedChat, isFields, saidOf, stringsOf, textOf, timeOf, type TreeNode } from './imported-chat.ts';
+import { type ImportedChat, isFields, saidOf, stringsOf, textOf, timeOf, type TreeNode, withPictures } from './imported-chat.ts';
 
 /** A chat of Open WebUI's export: a tree of messages under `chat.history`, in older ones a list under `chat.messages`; null where it is none. */
 export function fromOpenWebUi(value: unknown): ImportedChat | null {
@@ -23,10 +23,14 @@ export function fromOpenWebUi(value: unknown): ImportedChat | null {
 }
 
 function nodeOf(id: string, parentId: string | null, node: unknown, begun: number): TreeNode {
-  const { role, content, timestamp, model } = isFields(node) ? node : {};
-  const text = textOf(content);
-  const isSaid = (role === 'user' || role === 'assistant') && text.trim() !== '';
+  const { role, content: text, timestamp, model, files } = isFields(node) ? node : {};
+  const said = withPictures(textOf(text), picturesOf(files));
+  const isSaid = (role === 'user' || role === 'assistant') && said.content.length > 0;
   if (!isSaid) return { id, parentId, message: null };
   const name = role === 'assistant' ? textOf(model) : '';
-  return { id, parentId, message: { role, content: text, timestamp: timeOf(timestamp, begun), ...(name ? { model: name } : {}) } };
+  return { id, parentId, message: { role, ...said, timestamp: timeOf(timestamp, begun), ...(name ? { model: name } : {}) } };
 }
+
+/** The addresses of pictures among the files of a message: newer versions keep the picture itself elsewhere. */
+const picturesOf = (files: unknown): string[] =>
+  Array.isArray(files) ? files.flatMap((file) => (isFields(file) && file['type'] === 'image' ? textOf(file['url']) : [])) : [];

@@ -52,6 +52,52 @@ verifies('chats.app/import', 'of ChatGPT: its tree without what nobody was shown
   expect(chat && readJsonLines(jsonLines(chat)).map(({ id }) => id)).toEqual(['a1', 'q', 'a2']);
 });
 
+verifies('chats.app/import', 'of ChatGPT: its marks of sources are left out, what they name stays; a star pins', async () => {
+  const text =
+    'Rain \ue200cite\ue202turn0search1\ue202turn0news2\ue201 in \ue200entity\ue202["city","Paris","capital of France"]\ue201, says \ue200url\ue202the office\ue202turn0search3\ue201.\ue200navlist\ue202News\ue202turn0news1\ue201';
+  const mapping = Object.fromEntries([node('q', null, 'user', ['Weather?']), node('a', 'q', 'assistant', [text])]);
+  const [chat] = await others([{ ...chatGpt, is_starred: true, current_node: 'a', mapping }]);
+  expect(chat?.messages.at(-1)?.content).toBe('Rain in Paris, says the office.');
+  expect(chat?.pinned).toBe(true);
+});
+
+verifies('chats.app/import', 'of Open WebUI and LibreChat: the pictures in it come along, for others a word stands', async () => {
+  const image = (url: string) => ({ type: 'image', url });
+  const webUi = {
+    id: 'p-1',
+    chat: {
+      history: {
+        messages: {
+          q: {
+            role: 'user',
+            parentId: null,
+            content: 'What is this?',
+            files: [image('data:image/png;base64,AAAA'), { type: 'file', name: 'a.txt' }],
+          },
+          a: { role: 'assistant', parentId: 'q', content: 'A cat' },
+          r: { role: 'user', parentId: 'a', content: '', files: [image('data:image/png;base64,BBBB')] },
+          b: { role: 'assistant', parentId: 'r', content: '', files: [image('/api/v1/files/1/content')] },
+        },
+        currentId: 'b',
+      },
+    },
+  };
+  const file = { type: 'image/png', filepath: '/images/1/a.png' };
+  const libre = { conversationId: 'p-2', messages: [{ messageId: 'q', text: 'And this?', isCreatedByUser: true, files: [file] }] };
+  const [first, second] = await others([webUi, libre]);
+  const picture = (data: string) => ({ type: 'image', mimeType: 'image/png', data, filename: 'picture.png' });
+  expect(first?.messages.map(({ content }) => content)).toEqual([
+    [{ type: 'text', text: 'What is this?' }, picture('AAAA')],
+    'A cat',
+    [picture('BBBB')],
+    '[Picture]',
+  ]);
+  // What a history without their bytes tells of them.
+  expect(first?.messages[0]?.attachments).toEqual([{ filename: 'picture.png', mimeType: 'image/png', size: 3 }]);
+  expect(second?.messages.map(({ content }) => content)).toEqual(['And this?\n\n[Picture]']);
+  expect(first && readJsonLines(jsonLines(first))).toHaveLength(4);
+});
+
 verifies('chats.app/import', 'of ChatGPT: the zip as it comes', async () => {
   const zip = new ZipWriter(new BlobWriter());
   await zip.add('export/chat.html', new TextReader('<h1>No</h1>'));
