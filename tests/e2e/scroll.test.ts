@@ -2,8 +2,9 @@ import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
-import { answered, ask, replies } from './answered.ts';
+import { answered, ask, fenced, replies } from './answered.ts';
 import { connected, LINKED } from './connected.ts';
+import { connectOutside } from './outside.ts';
 
 const view = (page: Page) => page.getByRole('region', { name: 'Messages' });
 const top = (page: Page): Promise<number> => view(page).evaluate(({ scrollTop }) => scrollTop);
@@ -64,6 +65,29 @@ describe('the place of who reads while a reply is written', () => {
       await page.close();
     },
   );
+
+  verifies('app/scroll', 'stays where a diagram or a picture above it gets its height: that is there before the reader is', async () => {
+    const picture = {
+      type: 'image',
+      mimeType: 'image/png',
+      data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    };
+    const said = [
+      { id: 'q', role: 'user', content: [{ type: 'text', text: 'Look' }, picture] },
+      { id: 'a', parentId: 'q', role: 'assistant', content: `${fenced('mermaid', 'graph TD\nA-->B')}\n\n${'A line.\n\n'.repeat(18)}` },
+    ];
+    using outside = await connectOutside(at.perch);
+    const content = said.map((each, nth) => JSON.stringify({ timestamp: nth + 1, ...each })).join('\n');
+    await outside.client.call('sessions.import', { sessionId: 'above', content });
+    const page = await at.browser.page(`${at.perch.url}/chat/main/above`);
+    await connected(page, LINKED);
+    const drawn = page.getByRole('article').locator('img');
+    await until(async () => (await drawn.count()) === 2, 'the picture and the diagram');
+    expect(await left(page)).toBeLessThan(2);
+    for (const each of await drawn.all()) expect((await each.boundingBox())?.y).toBeLessThan(0);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
 
   verifies('app/scroll', 'is the end, where a chat begins with a message that is higher than the window', async () => {
     const page = await at.browser.page(at.perch.url);

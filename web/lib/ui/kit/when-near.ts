@@ -7,9 +7,14 @@ export function whenNear(reached: () => void, margin = 200): (element: Element) 
         observer.disconnect();
         reached();
       },
-      { scrollMargin: `${margin}px` },
+      { root: scrollerOf(element), rootMargin: `${margin}px` },
     );
     observer.observe(element);
     return () => observer.disconnect();
   };
+}
+
+/** What an element scrolls in. The body clips what is beyond it, so that a margin around the window reaches nowhere. */
+function scrollerOf({ parentElement: parent }: Element): Element | null {
+  return !parent || /auto|scroll/.test(getComputedStyle(parent).overflowY) ? parent : scrollerOf(parent);
 }
