@@ -37,6 +37,8 @@ describe('the place of who reads while a reply is written', () => {
       const before = await top(page);
       await until(async () => (await top(page)) > before + 100, 'two pixels to change nothing');
 
+      // The button to the end leaves the keyboard there.
+      await view(page).focus();
       for (const [how, move] of [
         ['the wheel', () => page.mouse.wheel(0, -4)],
         ['PageUp', () => page.keyboard.press('PageUp')],
@@ -44,7 +46,6 @@ describe('the place of who reads while a reply is written', () => {
         ['Home', () => page.keyboard.press('Home')],
         ['Shift+Space', () => page.keyboard.press('Shift+Space')],
       ] as const) {
-        await view(page).focus();
         await move();
         await jump.waitFor();
         // Keys travel for some frames.
