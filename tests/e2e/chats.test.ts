@@ -248,6 +248,51 @@ describe('chats in order', () => {
     await page.close();
   });
 
+  verifies(
+    'chats.app/table',
+    'all that fit at once, those further down too; from one to another with Shift, its buttons in sight',
+    async () => {
+      const client = await at.perch.client();
+      const page = await at.browser.page(`${at.perch.url}/sessions`);
+      await connected(page, LINKED);
+      await page.getByRole('button', { name: 'Import…' }).click();
+      const buffer = Buffer.from(JSON.stringify(Array.from({ length: 120 }, (_, nth) => chatGpt(`many-${nth}`, `Many ${nth}`))));
+      await page.getByLabel('Files with chats').setInputFiles({ name: 'many.json', mimeType: 'application/json', buffer });
+      await page.getByText('120 chats brought in.').waitFor();
+      await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+      await until(async () => (await rows(page).count()) === 100, 'the first hundred');
+      const chosen = page.getByRole('group', { name: 'Chosen chats' });
+      const box = (nth: number) => rows(page).nth(nth).getByRole('checkbox');
+      await box(3).click();
+      await box(60).click({ modifiers: ['Shift'] });
+      await chosen.getByText('58 chosen').waitFor();
+      expect(await isInView(chosen)).toBe(true);
+      await box(58).click({ modifiers: ['Shift'] });
+      await chosen.getByText('55 chosen').waitFor();
+      // By keys, and upwards.
+      await box(57).press('Space');
+      await box(50).press('Shift+Space');
+      await chosen.getByText('47 chosen').waitFor();
+      const all = page.getByRole('checkbox', { name: 'Choose all that are shown' });
+      await all.check();
+      const { sessions: listed } = await client.call('sessions.list', {});
+      await chosen.getByText(`${listed.length} chosen`).waitFor();
+      await all.uncheck();
+      await page.getByLabel('Find chats').fill('many');
+      await page.getByText('120 chats that fit').waitFor();
+      await all.check();
+      await chosen.getByText('120 chosen').waitFor();
+      await shoot(page, 'all-chosen');
+      await chosen.getByRole('button', { name: 'Delete…' }).click();
+      await page.getByRole('dialog', { name: 'Delete 120 chats?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByText('No chat fits.').waitFor();
+      const { sessions } = await client.call('sessions.list', {});
+      expect(sessions.filter(({ title }) => title.startsWith('Many'))).toEqual([]);
+      client.close();
+      await page.close();
+    },
+  );
+
   verifies('chats.app/table', 'by keyboard, in both schemes, from 320 px on', async () => {
     const client = await at.perch.client();
     const beta = (await client.call('sessions.list', {})).sessions.find(({ title }) => title === 'Beta');

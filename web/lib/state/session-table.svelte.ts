@@ -4,6 +4,8 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 
 const PAGE = 100;
+/** What `sessions.list` gives at once. */
+const MOST = 10_000;
 /** Somebody who types is not asked about each letter; chats that change are not read anew at each word of a reply. Milliseconds. */
 const PAUSE_MS = 200;
 
@@ -31,6 +33,8 @@ class SessionTable {
   /** Paths. */
   chosen = $state.raw<ReadonlySet<string>>(new Set());
   #cursor = $state<string | null>(null);
+  /** Chosen last, or left out. */
+  #last = '';
   #asking: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -62,15 +66,30 @@ class SessionTable {
     if (this.#cursor !== null && !this.#asking) await this.#ask(this.#cursor, PAGE);
   }
 
-  choose(path: string, on: boolean): void {
+  /** `through`: and all those between it and the one that was chosen last. */
+  choose(path: string, on: boolean, through = false): void {
+    const paths = (this.list ?? []).map((entry) => entry.path);
+    const [here, last] = [paths.indexOf(path), paths.indexOf(this.#last)];
+    const among = through && last !== -1 ? paths.slice(Math.min(here, last), Math.max(here, last) + 1) : [path];
+    this.#last = path;
     const chosen = new Set(this.chosen);
-    if (on) chosen.add(path);
-    else chosen.delete(path);
+    for (const each of among) {
+      if (on) chosen.add(each);
+      else chosen.delete(each);
+    }
     this.chosen = chosen;
   }
 
-  chooseAll(on: boolean): void {
-    this.chosen = new Set(on ? (this.list ?? []).map(({ path }) => path) : []);
+  /** All that fit, those that nobody has looked at yet included. */
+  async chooseAll(on: boolean): Promise<void> {
+    const take = (): unknown => (this.chosen = new Set(on ? (this.list ?? []).map(({ path }) => path) : []));
+    take();
+    while (on && this.#cursor !== null && this.problem === null) {
+      const { words, shown, folder, tag } = this;
+      await this.#ask(this.#cursor, MOST);
+      if (words !== this.words || shown !== this.shown || folder !== this.folder || tag !== this.tag) return;
+      take();
+    }
   }
 
   async #labels(): Promise<void> {
@@ -98,7 +117,7 @@ class SessionTable {
       const words = this.words.trim();
       const found =
         words === ''
-          ? await gateway.call('sessions.list', { ...filter, limit: Math.min(10_000, limit) }, { signal })
+          ? await gateway.call('sessions.list', { ...filter, limit: Math.min(MOST, limit) }, { signal })
           : await gateway
               .call('sessions.search', { ...filter, query: this.words, limit: PAGE }, { signal })
               .then(({ results, ...rest }) => ({ ...rest, sessions: results.map(({ session }) => session) }));
