@@ -167,6 +167,29 @@ describe('an app that is not looked at', () => {
     },
   );
 
+  verifies('app/notifies', 'a chat that is not in the list is named as well', async () => {
+    const page = await at.browser.page(await at.perch.open());
+    await connected(page, LINKED);
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('chat.send', { message: 'Kept for later', sessionId: 'filed' });
+    await outside.client.call('sessions.archive', { path: 'main/filed.jsonl', archived: true });
+    await page.goto(`${at.perch.url}/settings`);
+    await connected(page, LINKED);
+    await at.browser.context.grantPermissions(['notifications'], { origin: at.perch.url });
+    const settings = page.locator('#notifications');
+    const turnOn = settings.getByRole('button', { name: 'Turn on' });
+    await turnOn.or(settings.getByRole('button', { name: 'Turn off' })).waitFor();
+    if (await turnOn.isVisible()) await turnOn.click();
+    await settings.getByText('On, in this browser.').waitFor();
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+    await setVisible(page, 'hidden');
+    await nobodyLooks(page);
+    await outside.client.call('chat.send', { message: 'Anything new?', sessionId: 'filed' });
+    await until(async () => (await notifications(page)).length > 0, 'the notification');
+    expect((await notifications(page)).map(({ body }) => body)).toEqual(['Kept for later']);
+    await page.close();
+  });
+
   verifies(
     'app/badge',
     'the icon’s number is of approvals and of chats with something new, and a chat in a hidden tab is not read',

@@ -4,7 +4,6 @@ import { BASE, named } from '#lib/demo.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
 import { kept } from './kept.ts';
-import { sessions } from './sessions.svelte.ts';
 import { visible } from './visible.svelte.ts';
 
 /** Held by every tab that can be seen. */
@@ -32,8 +31,8 @@ class Notices {
     this.#started = true;
     kept.watch('notify', (value) => (this.#wanted = value === 'on'));
     void this.#followPermission();
-    gateway.on('chat.done', (event) => this.#ended(event, m.state_notice_reply_done()));
-    gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && this.#ended(event, m.state_notice_reply_failed()));
+    gateway.on('chat.done', (event) => void this.#ended(event, m.state_notice_reply_done()));
+    gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && void this.#ended(event, m.state_notice_reply_failed()));
     gateway.on('approval.requested', ({ approval }) => void this.#tell(noticeOf(approval)));
     gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(({ tag }) => tag === noticeOf(approval).tag));
   }
@@ -71,9 +70,15 @@ class Notices {
     status.onchange = () => (this.permission = Notification.permission);
   }
 
-  #ended({ agentId, sessionId, runId }: Pick<EventPayload<'chat.done'>, 'agentId' | 'sessionId' | 'runId'>, title: string): void {
-    const body = sessions.find(agentId, sessionId)?.title ?? '';
-    void this.#tell({ tag: `run:${runId}`, title, body, href: `/chat/${agentId}/${sessionId}` });
+  async #ended(
+    { agentId, sessionId, runId }: Pick<EventPayload<'chat.done'>, 'agentId' | 'sessionId' | 'runId'>,
+    title: string,
+  ): Promise<void> {
+    if (!this.on || visible.now) return;
+    const chat = `${agentId}/${sessionId}`;
+    // Asked for: a list on screen need not have it, and that of a hidden tab, whose timers wait, not yet.
+    const read = await gateway.call('sessions.list', { paths: [`${chat}.jsonl`] }).catch(() => null);
+    await this.#tell({ tag: `run:${runId}`, title, body: read?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
   }
 
   async #tell({ tag, title, body, href }: Told): Promise<void> {
