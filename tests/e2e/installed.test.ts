@@ -267,6 +267,12 @@ describe('the app as the system knows it', () => {
     await page.getByRole('button', { name: 'Leave it' }).click();
     await composer(page).waitFor();
     await page.goto(site.url);
+    await post(page, `${perch.url}/share`, { files: [{ name: 'empty.jsonl', type: '', base64: '' }] });
+    await page.getByRole('alert').getByText('empty.jsonl is empty.').waitFor();
+    await page.goto(site.url);
+    await post(page, `${perch.url}/share`, { text: ' ' });
+    await page.getByText('Nothing waits here').waitFor();
+    await page.goto(site.url);
     await post(page, `${perch.url}/share`, { files: [{ name: 'broken.png', type: 'image/png', base64: base64('no pixels') }] });
     await page.getByRole('alert').getByText('broken.png').waitFor();
   });

@@ -1,6 +1,7 @@
 import { goto } from '$app/navigation';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m as words } from '#lib/i18n/frame.ts';
 import { m } from '#lib/i18n/later.ts';
 import { BrokenZip, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { ChatImport } from '#lib/state/chat-import.svelte.ts';
@@ -45,6 +46,10 @@ export class Incoming {
     for (;;) {
       const [file] = this.#chats;
       if (!file) return true;
+      if (file.size === 0) {
+        this.problem = { message: words.chat_file_empty({ name: file.name }), code: null };
+        return false;
+      }
       try {
         const { session } = await gateway.call('sessions.import', { content: await file.text() });
         this.#chat = `/chat/${session.agentId}/${session.sessionId}`;

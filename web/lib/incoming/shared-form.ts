@@ -29,7 +29,7 @@ export async function keepShared(request: Request): Promise<string> {
   return id;
 }
 
-/** What is kept under an id; null where there is nothing, or no more. */
+/** What is kept under an id; null where there is nothing in it, or no more. */
 export async function readShared(id: string): Promise<Shared | null> {
   const kept = await (await caches.open(CACHE)).match(addressOf(id));
   if (!kept) return null;
@@ -38,6 +38,7 @@ export async function readShared(id: string): Promise<Shared | null> {
   const lines = new Set(fields.map((field) => field.trim()).filter((field) => field !== ''));
   // A form without files posts an empty one without a name.
   const files = form.getAll('files').filter((value) => value instanceof File && (value.name !== '' || value.size > 0)) as File[];
+  if (lines.size + files.length === 0) return null;
   return { text: [...lines].join('\n'), files: files.map(plainlyNamed) };
 }
 
