@@ -169,7 +169,24 @@ describe('voices', () => {
     expect(await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun)).toEqual([
       { lang: await page.evaluate(() => navigator.language), local: true },
     ]);
+    await field(page).fill('');
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     await dictate(page).click();
+    await ends(page).waitFor();
+    // The pointer is on it, and it is seen to listen all the same.
+    const look = (): Promise<string> => ends(page).evaluate((button) => getComputedStyle(button).color);
+    const pointedAt = await look();
+    await page.mouse.move(0, 0);
+    expect(await look()).toBe(pointedAt);
+    for (let line = 0; line < 30; line++) await hears(page, `The line ${line} of a long letter to Ana, who is far away.`, true);
+    await until(async () => (await field(page).inputValue()).includes('line 29'), 'the whole letter');
+    await until(
+      () =>
+        field(page).evaluate(
+          (area) => area.scrollHeight > area.clientHeight && area.scrollTop + area.clientHeight >= area.scrollHeight - 1,
+        ),
+      'the last words to be in sight',
+    );
     await ends(page).click();
     await dictate(page).waitFor();
     await page.close();
