@@ -65,6 +65,11 @@ describe('the first steps', () => {
     await key.fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('does not accept this one').waitFor();
+    // It is saved: leaving it loses nothing, and asks nothing.
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await doors(page).getByRole('button', { name: 'Add a key' }).click();
+    await dialog.getByLabel('Base URL').fill(upstream.url);
     await key.fill('sk-first');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('OpenAI answers, with 2 models').waitFor();
