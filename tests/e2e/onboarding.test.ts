@@ -65,11 +65,12 @@ describe('the first steps', () => {
     await key.fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('does not accept this one').waitFor();
-    // It is saved: leaving it loses nothing, and asks nothing.
+    // It is saved: leaving it asks nothing. Taken up again it is the same one that is mended.
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await doors(page).getByRole('button', { name: 'Add a key' }).click();
-    await dialog.getByLabel('Base URL').fill(upstream.url);
+    await key.waitFor();
+    expect(await dialog.getByLabel('Base URL').inputValue()).toBe(upstream.url);
     await key.fill('sk-first');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
     await dialog.getByText('OpenAI answers, with 2 models').waitFor();
@@ -80,6 +81,7 @@ describe('the first steps', () => {
     expect((await upstream.request(1)).body).toMatchObject({ model: 'normal' });
     using outside = await connectOutside(at.perch);
     expect(await outside.client.call('config.get', { key: 'chat.model' })).toMatchObject({ value: 'openai/normal' });
+    expect(Object.keys((await outside.client.call('config.get', { key: 'providers' })).value as object)).toEqual(['openai']);
     // There is a model now: they are gone by themselves, at once.
     await page.goto(at.perch.url);
     await connected(page, LINKED);
