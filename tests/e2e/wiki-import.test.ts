@@ -18,6 +18,8 @@ const FILES = {
   'vault/con.md': 'No file may be called so everywhere.\n',
   'vault/.obsidian/app.md': 'Hidden.\n',
   'vault/picture.png': 'no picture',
+  // As some editors on Windows save.
+  'vault/windows.md': Buffer.from('\ufeffThe harbour.\n', 'utf16le'),
 };
 
 describe('import into the wiki', () => {
@@ -47,6 +49,7 @@ describe('import into the wiki', () => {
     const row = (path: string) => dialog.getByRole('list', { name: 'What was chosen' }).getByRole('listitem').filter({ hasText: path });
     await row('Ana.md').getByText('Says something else here').waitFor();
     await row('entities/Miso.md').getByText('New').waitFor();
+    await row('windows.md').getByText('It is no text in UTF-8').waitFor();
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await shoot(page, 'chosen');
     // So far nothing is written.

@@ -4,7 +4,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
-import { type GivenFile, MOST_BYTES, pageOf, says, sorted } from '#lib/wiki/import-files.ts';
+import { type GivenFile, MOST_BYTES, pageOf, says, sorted, textOf } from '#lib/wiki/import-files.ts';
 import { wiki } from './wiki.svelte.ts';
 
 /** A file beside the page of its name: there is none, it says the same, it says something else, or the file is none for a page. */
@@ -85,9 +85,11 @@ export class WikiImport {
   async #look(path: string, file: File, here: boolean, twice: boolean, signal: AbortSignal): Promise<ImportRow> {
     if (twice) return { path, file, state: 'refused', why: m.wiki_import_twice() };
     if (file.size > MOST_BYTES) return { path, file, state: 'refused', why: m.wiki_import_too_large({ size: MOST_BYTES / 1024 / 1024 }) };
+    const text = await textOf(file);
+    if (text === null) return { path, file, state: 'refused', why: m.wiki_import_not_utf8() };
     if (!here) return { path, file, state: 'new' };
     const { page } = await this.#call('wiki.page', { path }, signal);
-    return says(page, pageOf(await file.text())) ? { path, file, state: 'same' } : { path, file, state: 'other', page };
+    return says(page, pageOf(text)) ? { path, file, state: 'same' } : { path, file, state: 'other', page };
   }
 
   /** Writes what was shown. What cannot be written is told, and stops nothing else. */

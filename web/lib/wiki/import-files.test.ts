@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pageOf, pathWithin, says, sorted } from './import-files.ts';
+import { pageOf, pathWithin, says, sorted, textOf } from './import-files.ts';
 
 const given = (...paths: string[]) => paths.map((path) => ({ path, file: path }));
 const paths = (list: { path: string }[]): string[] => list.map(({ path }) => path);
@@ -34,4 +34,9 @@ test('what makes a difference to a page that is there', () => {
   const shown =
     'A cat.\n\n<!-- perch:claims:begin (Perch writes these lines) -->\n## Claims\n\n- Ten. ^claim-1\n<!-- perch:claims:end -->\n';
   expect(says(page, pageOf(shown))).toBe(true);
+});
+
+test('what is no text in UTF-8 is none for a page', async () => {
+  expect(await textOf(new Blob(['\ufeffÀ la mer']))).toBe('À la mer');
+  expect(await textOf(new Blob([Uint8Array.of(0xff, 0xfe, 0x41, 0x00)]))).toBe(null);
 });

@@ -36,6 +36,16 @@ export function sorted<F>(files: readonly GivenFile<F>[]): Sorted<F> {
 export const pathWithin = ({ name, webkitRelativePath }: { name: string; webkitRelativePath: string }): string =>
   webkitRelativePath.split('/').slice(1).join('/') || name;
 
+/** What a file says; null where it is no text in UTF-8, of which a page would be a ruin. */
+export async function textOf(file: Blob): Promise<string | null> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
 /** A page as `wiki.savePage` takes it. */
 export function pageOf(text: string): { content: string; frontMatter: string | undefined } {
   const { yaml, body } = splitHead(text);
