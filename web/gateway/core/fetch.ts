@@ -35,8 +35,11 @@ export class FetchRefused extends TypeError {
   override name = 'FetchRefused';
 }
 
-/** Why no answer came, of which a browser tells nothing. */
-export const unreachedBecause = (cause: unknown): string =>
-  cause instanceof BridgeAway
-    ? 'this browser asks it through the bridge, which is away; start Perch with `npm start`'
-    : 'it is not running, or does not allow calls from here';
+/** Why no answer came from an address, of which a browser tells nothing. */
+export function unreachedBecause(cause: unknown, address: string): string {
+  if (cause instanceof BridgeAway) return 'this browser asks it through the bridge, which is away; start Perch with `npm start`';
+  const here = /^(localhost|127\..*|\[::1\])$/.test(URL.parse(address)?.hostname ?? '');
+  return here
+    ? 'it is not running, or does not allow calls from here'
+    : 'there is no network, it is not running, or it does not allow calls from here';
+}

@@ -36,7 +36,7 @@ function fetchLike(fetch: Fetch): FetchLike {
       signal?.throwIfAborted();
       // The bridge says why, and the gateway why it does not ask; a browser says nothing.
       if (cause instanceof ExchangeReset || cause instanceof FetchRefused) throw cause;
-      throw new TypeError(`${new URL(to).host} cannot be reached: ${unreachedBecause(cause)}`, { cause });
+      throw new TypeError(`${new URL(to).host} cannot be reached: ${unreachedBecause(cause, String(to))}`, { cause });
     }
   };
 }

@@ -240,6 +240,16 @@ describe('an upstream that misbehaves', () => {
     });
   });
 
+  it('elsewhere that cannot be reached may also lie behind a network that is not there', async () => {
+    const { error } = await run(ask('x'), {
+      baseUrl: 'https://models.example/v1',
+      fetch: () => Promise.reject(new TypeError('Failed to fetch')),
+    });
+    expect(error?.message).toBe(
+      'Upstream cannot be reached at https://models.example/v1: there is no network, it is not running, or it does not allow calls from here',
+    );
+  });
+
   it('that is asked through a bridge which is away is told so, and not taken for one that fails', async () => {
     const gone = await startUpstream();
     await gone.close();

@@ -129,7 +129,10 @@ export class UpstreamHttp {
       signal.throwIfAborted();
       if (cause instanceof RpcError || cause instanceof ProviderError) throw cause;
       if (cause instanceof FetchRefused) throw new ProviderError(`${this.name} is not asked: ${cause.message}`, { cause });
-      throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: ${unreachedBecause(cause)}`, { retryable: true, cause });
+      throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: ${unreachedBecause(cause, this.baseUrl)}`, {
+        retryable: true,
+        cause,
+      });
     }
     watchdog.limit(this.idleMs);
     if (response.ok) return response;
