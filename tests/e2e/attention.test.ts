@@ -5,6 +5,7 @@ import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { launchBrowser } from './browser.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
+import { startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -222,6 +223,22 @@ describe('an app that is not looked at', () => {
       await page.close();
     },
   );
+
+  verifies('app/badge', 'what came after a first look at an empty list is new at the next look, too', async () => {
+    await using perch = await startPerch();
+    await using browser = await launchBrowser();
+    const page = await linkedPage(browser, perch);
+    await page.getByText('Your chats will be listed here.').waitFor();
+    await record(page);
+    using outside = await connectOutside(perch);
+    await outside.client.call('chat.send', { message: 'What can you do?', sessionId: 'new' });
+    await page.goto(`${perch.url}/settings`);
+    await connected(page, LINKED);
+    await until(async () => (await recorded(page)).badges.at(-1) === 1, 'the new chat to be counted');
+    await page.reload();
+    await connected(page, LINKED);
+    await until(async () => (await recorded(page)).badges.at(-1) === 1, 'it to be counted still');
+  });
 
   verifies('app/keeps-data', 'the browser is asked to keep the data at the first that is made, in whatever part', async () => {
     const page = await open('/annotate');
