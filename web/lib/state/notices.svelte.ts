@@ -78,7 +78,7 @@ class Notices {
     const chat = `${agentId}/${sessionId}`;
     // Asked for: a list on screen need not have it, and that of a hidden tab, whose timers wait, not yet.
     const read = await gateway.call('sessions.list', { paths: [`${chat}.jsonl`] }).catch(() => null);
-    await this.#tell({ tag: `run:${runId}`, title, body: read?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
+    void this.#tell({ tag: `run:${runId}`, title, body: read?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
   }
 
   async #tell({ tag, title, body, href }: Told): Promise<void> {

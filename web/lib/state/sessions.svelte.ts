@@ -73,7 +73,7 @@ class Sessions {
       this.#cursor = cursor;
       this.problem = null;
       // What was there before this browser first looked counts as read.
-      const first = !this.loaded && kept.read('seen') === null;
+      const first = !this.loaded && !kept.read('seen');
       for (const entry of this.all) if (first || this.#isRead(entry)) this.#markSeen(entry);
       this.loaded = true;
       this.#keepSeen();
