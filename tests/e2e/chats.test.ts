@@ -261,6 +261,9 @@ describe('chats in order', () => {
       await page.getByText('120 chats brought in.').waitFor();
       await page.getByRole('button', { name: 'Close', exact: true }).last().click();
       await until(async () => (await rows(page).count()) === 100, 'the first hundred');
+      // Before its end is in sight.
+      await rows(page).nth(88).scrollIntoViewIfNeeded();
+      await until(async () => (await rows(page).count()) > 100, 'the others');
       const chosen = page.getByRole('group', { name: 'Chosen chats' });
       const box = (nth: number) => rows(page).nth(nth).getByRole('checkbox');
       await box(3).click();

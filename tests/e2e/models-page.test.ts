@@ -40,6 +40,8 @@ describe('models in the app', () => {
       await page.getByRole('link', { name: 'Models' }).click();
       await page.getByText('Built in, always there').waitFor();
       await row(page, 'guide/guide').waitFor();
+      await page.getByRole('button', { name: 'Look on this machine' }).click();
+      await page.getByText('No model was found on this machine.').waitFor();
       await shoot(page, 'empty');
 
       using outside = await connectOutside(at.perch);
