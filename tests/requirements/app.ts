@@ -92,7 +92,8 @@ export const app = [
     'chats.app/marks':
       'In the sidebar and in the table a chat shows that its reply waits for a person, is being written, or has not been read; in the sidebar also which agent answers, if not the main one.',
     'chats.app/select': 'The menu of a chat in the sidebar leads to where several are chosen at once, with that chat chosen.',
-    'chats.app/table': 'All chats are found by words, folder, tag, pinned or archived; one, those from one to another or all that fit are chosen, and deleted after a question.',
+    'chats.app/table':
+      'All chats are found by words, folder, tag, pinned or archived; one, those from one to another or all that fit are chosen, and deleted after a question.',
     'chats.app/export': 'A chat is saved as Markdown or JSON Lines, several in one zip.',
     'chats.app/import': 'Chats of Perch, ChatGPT, Open WebUI and LibreChat are brought in with their branches and times, each once.',
     'chats.app/import-bad':

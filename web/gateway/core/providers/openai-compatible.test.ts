@@ -245,9 +245,10 @@ describe('an upstream that misbehaves', () => {
       baseUrl: 'https://models.example/v1',
       fetch: () => Promise.reject(new TypeError('Failed to fetch')),
     });
-    expect(error?.message).toBe(
-      'Upstream cannot be reached at https://models.example/v1: there is no network, it is not running, or it does not allow calls from here',
-    );
+    expect(error).toMatchObject({
+      message:
+        'Upstream cannot be reached at https://models.example/v1: there is no network, it is not running, or it does not allow calls from here',
+    });
   });
 
   it('that is asked through a bridge which is away is told so, and not taken for one that fails', async () => {
