@@ -369,4 +369,64 @@ describe('chats in order', () => {
       await page.close();
     },
   );
+
+  verifies('chats.app/folders', 'those in folders by folder, folded and unfolded, as they are left; the others by date', async () => {
+    const client = await at.perch.client();
+    for (const [sessionId, folder] of Object.entries({ tea: 'Home 10', oak: 'Home 2', elm: 'Home 2', fir: null })) {
+      const path = `main/${sessionId}.jsonl`;
+      await client.call('chat.send', { message: '/tool health', sessionId, model: 'guide/guide' });
+      await client.call('sessions.rename', { path, title: sessionId });
+      if (folder !== null) await client.call('sessions.move', { path, folder });
+    }
+    const page = await at.browser.page(at.perch.url);
+    await connected(page, LINKED);
+    await until(async () => (await listed(page, 'Today').allInnerTexts()).includes('fir'), 'the chats by date');
+    expect(await listed(page, 'Today').allInnerTexts()).toEqual(expect.arrayContaining(['tea', 'oak', 'elm', 'fir']));
+    // Who puts a chat into a folder is offered to see it there.
+    await menu(page, 'fir', 'Folder and tags…');
+    await page.getByRole('combobox', { name: /^Folder / }).fill('Forest');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'List by folder' }).click();
+    const folders = sidebar(page).locator('.list summary');
+    const folder = (name: string) =>
+      sidebar(page)
+        .locator('.list details')
+        .filter({ has: page.getByText(name, { exact: true }) });
+    const within = (name: string) => folder(name).locator('li .title');
+    // Other tests have some, too; 2 comes before 10.
+    const names = async (): Promise<string> =>
+      (await folders.locator('.name').allInnerTexts()).filter((name) => /^(Forest|Home)/.test(name)).join();
+    await until(async () => (await names()) === 'Forest,Home 2,Home 10', 'the folders in order');
+    expect(await folder('Home 2').locator('.end').innerText()).toMatch(/2$/);
+    await folder('Forest').getByText('unread', { exact: true }).waitFor();
+    expect(await listed(page, 'Today').allInnerTexts()).not.toContain('oak');
+    await folder('Home 2').locator('summary').focus();
+    await page.keyboard.press('Enter');
+    await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'what is in it, the newest first');
+    await shoot(page, 'folders');
+    expect(await remaining(() => lowContrast(page), 'low contrast')).toEqual([]);
+    await folder('Home 2').getByText('oak', { exact: true }).click();
+    await page.waitForURL(/\/chat\/main\/oak$/);
+    // It is kept, and what others do comes in.
+    await page.reload();
+    await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'the folder as it was left');
+    await client.call('sessions.move', { path: 'main/elm.jsonl', folder: 'Home 10' });
+    await until(async () => /2$/.test(await folder('Home 10').locator('.end').innerText()), 'elm in the other folder');
+    expect(await within('Home 2').allInnerTexts()).toEqual(['oak']);
+    // The chat on screen is in sight, until its folder is folded.
+    await page.goto(`${at.perch.url}/chat/main/tea`);
+    await until(async () => (await within('Home 10').allInnerTexts()).join() === 'elm,tea', 'its folder to open');
+    await folder('Home 10').locator('summary').click();
+    await until(async () => (await within('Home 10').count()) === 0, 'it to be folded');
+
+    await page.goto(`${at.perch.url}/settings#appearance`);
+    const choice = page.getByRole('radiogroup', { name: 'Chats in the sidebar' });
+    expect(await choice.getByRole('radio', { name: 'By folder' }).isChecked()).toBe(true);
+    await choice.getByText('By date', { exact: true }).click();
+    await until(async () => (await listed(page, 'Today').allInnerTexts()).includes('oak'), 'the chats by date again');
+    expect(await folders.count()).toBe(0);
+    client.close();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
 });

@@ -89,6 +89,8 @@ export const app = [
     'app/crafted-link': 'No path, query or fragment makes the app connect anywhere but to its own origin, or run a script.',
     'chats.app/order':
       'Chats are pinned, archived, put into folders and tagged, one from its menu or several at once in their table, and stay so.',
+    'chats.app/folders':
+      'The sidebar lists chats by date or, where somebody wants it so, those in folders by folder; folders fold, and stay as they are left.',
     'chats.app/marks':
       'In the sidebar and in the table a chat shows that its reply waits for a person, is being written, or has not been read; in the sidebar also which agent answers, if not the main one.',
     'chats.app/select': 'The menu of a chat in the sidebar leads to where several are chosen at once, with that chat chosen.',

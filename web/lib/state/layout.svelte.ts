@@ -14,6 +14,8 @@ class Layout {
   narrow = $state(false);
   /** The sidebar beside the page, on wide screens. */
   docked = $state(kept.read('sidebar') !== 'hidden');
+  /** Chats in folders stand by those in the sidebar, and not by date. */
+  byFolder = $state(kept.read('chats') === 'folders');
   /** The drawer over the page, on narrow ones. */
   drawer = $state(false);
   modelsOpen = $state(false);
@@ -39,6 +41,11 @@ class Layout {
       this.docked = !this.docked;
       kept.write('sidebar', this.docked ? null : 'hidden');
     }
+  }
+
+  listByFolder(byFolder: boolean): void {
+    this.byFolder = byFolder;
+    kept.write('chats', byFolder ? 'folders' : null);
   }
 
   search(): void {

@@ -456,7 +456,7 @@ The device connects with \`auth: {pairingCode}\` and calls \`device.complete\` w
     id: 'sessions',
     title: 'Chats and sessions',
     keywords: 'new conversation rename delete list switch history thread many pin archive folder tag organise',
-    text: `Each chat is a *session*. A new one is made by your first message in it, and its title comes from that message; you can rename, pin, archive or delete it in the list of chats, and give it a folder and tags. The page [Chats](/sessions) has all of them in a table, several to be changed, saved or deleted at once. Sessions live in the gateway, so two tabs show the same ones, in step, and they are there after a reload.`,
+    text: `Each chat is a *session*. A new one is made by your first message in it, and its title comes from that message; you can rename, pin, archive or delete it in the list of chats, and give it a folder and tags. The list goes by date or [by folder](/settings#appearance). The page [Chats](/sessions) has all of them in a table, several to be changed, saved or deleted at once. Sessions live in the gateway, so two tabs show the same ones, in step, and they are there after a reload.`,
   },
   {
     id: 'import',
