@@ -107,11 +107,20 @@ describe('agents in the app', () => {
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
     expect(Object.keys((await configOf('editor')) ?? {}).sort()).toEqual(['avatar', 'name', 'systemPrompt', 'temperature']);
+    await editor.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    expect(await form.getByLabel('Name').inputValue()).toBe('Editor (copy)');
+    await form.getByLabel('Name').fill('Proofreader');
+    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.waitFor({ state: 'detached' });
+    expect(await configOf('proofreader')).toEqual({ ...(await configOf('editor')), name: 'Proofreader' });
+    await client.call('agents.remove', { agent_id: 'proofreader' });
     // What the gateway refuses is said in the form.
     await client.call('agents.remove', { agent_id: 'editor' });
     await page.getByText('To begin with').waitFor();
     await client.call('agents.add', { agent_id: 'editor', config: { name: 'Editor' } });
-    await editor.getByRole('button', { name: 'Remove…' }).click();
+    await editor.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
     await page.getByRole('dialog', { name: 'Remove Editor?' }).getByRole('button', { name: 'Remove', exact: true }).click();
     await editor.waitFor({ state: 'detached' });
     expect((await client.call('agents.list', {})).agents.map(({ id }) => id)).toEqual(['main']);

@@ -71,6 +71,9 @@ describe('chats in order', () => {
 
     await menu(page, 'Beta', 'Folder and tags…');
     await page.getByRole('combobox', { name: /^Folder / }).fill(' Work / Perch ');
+    await page.getByRole('textbox', { name: /^Tags / }).fill(`birds, ${'long '.repeat(11)}`);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('alert').getByText('A tag has 50 characters at most').waitFor();
     await page.getByRole('textbox', { name: /^Tags / }).fill('birds, code,birds, ');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -4,5 +4,8 @@ export function folderOf(typed: string): string | null {
   return names.filter(Boolean).join('/') || null;
 }
 
+/** What one tag may have (`sessions.tag`). */
+export const TAG_CHARS = 50;
+
 /** Tags as they were typed, commas between them: each once. */
 export const tagsOf = (typed: string): string[] => [...new Set(typed.split(',').flatMap((tag) => tag.trim() || []))];

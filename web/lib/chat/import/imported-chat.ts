@@ -1,5 +1,6 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { canBeSeen } from '#shared/seen.ts';
+import { TAG_CHARS } from '#lib/chat/labels.ts';
 
 /** A message of another product's export, as `sessions.import` takes it. */
 export interface ImportedMessage {
@@ -33,8 +34,7 @@ export interface TreeNode {
 
 /** Stands for a picture that is not in the export. */
 export const PICTURE = '[Picture]';
-/** What one tag may have, and a chat of them (`sessions.tag`). */
-const TAG_CHARS = 50;
+/** Tags that a chat may have (`sessions.tag`). */
 const MOST_TAGS = 50;
 
 type Fields = Readonly<Record<string, unknown>>;
