@@ -134,6 +134,11 @@ describe('chats in order', () => {
     await until(async () => (await titles(page)).join() === 'Gamma', 'what is looked for');
     await choose(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('Archived: 1', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Back in the list: 1', { exact: true }).waitFor();
+    await choose(page, 'Gamma').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('No chat fits.').waitFor();
     await page.getByRole('button', { name: 'Show those listed' }).click();
     await until(async () => (await titles(page)).join() === 'Beta,Alpha', 'the others');

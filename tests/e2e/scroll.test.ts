@@ -90,6 +90,25 @@ describe('the place of who reads while a reply is written', () => {
     await page.close();
   });
 
+  verifies('app/scroll', 'is the end of the chat after End, however far up it was read', async () => {
+    using outside = await connectOutside(at.perch);
+    const content = Array.from({ length: 400 }, (_, nth) => ({
+      ...{ id: `m${nth}`, ...(nth > 0 && { parentId: `m${nth - 1}` }), role: nth % 2 ? 'assistant' : 'user' },
+      ...{ timestamp: nth + 1, content: `Message ${nth}\n\n${'More of it.\n\n'.repeat(3)}` },
+    }));
+    await outside.client.call('sessions.import', { sessionId: 'far', content: content.map((each) => JSON.stringify(each)).join('\n') });
+    const { messages } = await outside.client.call('chat.history', { sessionId: 'far', limit: 1_000 });
+    const page = await at.browser.page(`${at.perch.url}/chat/main/far#message-${messages[41]?.id ?? ''}`);
+    await connected(page, LINKED);
+    await page.getByText('Message 41', { exact: true }).waitFor();
+    expect(await page.getByText('Message 399', { exact: true }).count()).toBe(0);
+    await view(page).focus();
+    await page.keyboard.press('End');
+    await page.getByText('Message 399', { exact: true }).waitFor();
+    await until(async () => (await left(page)) < 2, 'the end');
+    await page.close();
+  });
+
   verifies('app/scroll', 'is the end, where a chat begins with a message that is higher than the window', async () => {
     const page = await at.browser.page(at.perch.url);
     await page.setViewportSize({ width: 360, height: 780 });

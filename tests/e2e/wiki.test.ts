@@ -85,6 +85,8 @@ describe('the wiki in the app', () => {
     await form.getByLabel('Why').fill('A birthday.');
     await form.getByRole('button', { name: 'Save' }).click();
     await page.getByText('No claims contradict each other.').waitFor();
+    // The pair is gone, and the keyboard is where it was.
+    await until(() => page.evaluate(() => document.activeElement?.classList.contains('column') ?? false), 'the focus to stay there');
 
     await parts.getByRole('link', { name: 'Claims' }).click();
     const old = page.getByRole('listitem').filter({ hasText: 'Miso is 10 years old.' });
