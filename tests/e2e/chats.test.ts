@@ -378,6 +378,24 @@ describe('chats in order', () => {
     },
   );
 
+  verifies('chats.app/order', 'on a phone what was archived is brought back from where the chats are', async () => {
+    const client = await at.perch.client();
+    await client.call('chat.send', { message: '/tool health', sessionId: 'phone', model: 'guide/guide' });
+    await client.call('sessions.rename', { path: 'main/phone.jsonl', title: 'On the phone' });
+    const page = await at.browser.page();
+    await page.setViewportSize({ width: 360, height: 780 });
+    await page.goto(at.perch.url);
+    await page.getByRole('button', { name: 'Show the sidebar' }).click();
+    await sidebar(page).getByText('On the phone', { exact: true }).waitFor();
+    await menu(page, 'On the phone', 'Archive');
+    await sidebar(page).getByText('On the phone', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await sidebar(page).getByText('On the phone', { exact: true }).waitFor();
+    client.close();
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
   verifies('chats.app/folders', 'those in folders by folder, folded and unfolded, as they are left; the others by date', async () => {
     const client = await at.perch.client();
     for (const [sessionId, folder] of Object.entries({ tea: 'Home 10', oak: 'Home 2', elm: 'Home 2', fir: null })) {
