@@ -68,9 +68,9 @@ class SessionTable {
 
   /** `through`: and all those between it and the one that was chosen last. */
   choose(path: string, on: boolean, through = false): void {
-    const paths = (this.list ?? []).map((entry) => entry.path);
+    const paths = through ? (this.list ?? []).map((entry) => entry.path) : [];
     const [here, last] = [paths.indexOf(path), paths.indexOf(this.#last)];
-    const among = through && last !== -1 ? paths.slice(Math.min(here, last), Math.max(here, last) + 1) : [path];
+    const among = last === -1 ? [path] : paths.slice(Math.min(here, last), Math.max(here, last) + 1);
     this.#last = path;
     const chosen = new Set(this.chosen);
     for (const each of among) {
