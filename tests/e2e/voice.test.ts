@@ -174,7 +174,12 @@ describe('voices', () => {
     await dictate(page).click();
     await ends(page).waitFor();
     // The pointer is on it, and it is seen to listen all the same.
-    const look = (): Promise<string> => ends(page).evaluate((button) => getComputedStyle(button).color);
+    const look = (): Promise<string> =>
+      ends(page).evaluate(async (button) => {
+        const changes = button.getAnimations().filter((each) => each instanceof CSSTransition);
+        await Promise.allSettled(changes.map((each) => each.finished));
+        return getComputedStyle(button).color;
+      });
     const pointedAt = await look();
     await page.mouse.move(0, 0);
     expect(await look()).toBe(pointedAt);
