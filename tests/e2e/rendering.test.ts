@@ -249,14 +249,14 @@ describe('what an answer shows', () => {
 
   verifies('rendering/hostile', 'what would be read in another order than it has is not', async () => {
     model.answer(
-      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go(1 > 0);')}\n\nLast.`,
+      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go(\`1|2\` > 0);')}\n\nLast.`,
     );
     const page = await asked('See \u202egnp.exe');
     await replies(page).getByText('Last.').waitFor();
     expect(await page.locator('article', { hasText: 'See' }).locator('.bubble').textContent()).toBe('See gnp.exe');
     expect(await replies(page).locator('p').first().textContent()).toBe('Open gnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!');
-    expect(await replies(page).locator('pre').textContent()).toBe('if (user\\u{202e}\\u{2066}// admin\\u{2069}) go(1 > 0);');
-    await page.locator('.sr-only[aria-live]').getByText('go(1 > 0);').waitFor({ state: 'attached' });
+    expect(await replies(page).locator('pre').textContent()).toBe('if (user\\u{202e}\\u{2066}// admin\\u{2069}) go(`1|2` > 0);');
+    await page.locator('.sr-only[aria-live]').getByText('go(`1|2` > 0);').waitFor({ state: 'attached' });
     // What is copied is what the model wrote.
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await replies(page).locator('figure').getByRole('button', { name: 'Copy' }).click();

@@ -4,6 +4,11 @@ import { mathExtensions } from './math/formula.ts';
 /** Quotes, lists and emphasis within each other that are read as such; what is deeper stays as it is written. More would be no use to a reader. */
 export const MOST_LEVELS = 30;
 
+/** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
+export const BARE = new Set(
+  'abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '),
+);
+
 /** What holds others is read by recursion, in a time that grows with a power of the levels: a few lines would end the stack, or keep a page busy for minutes. */
 class LevelTokenizer extends Tokenizer {
   #level = 0;

@@ -3,7 +3,7 @@ import remend from 'remend';
 import { withoutOverrides } from '#shared/seen.ts';
 import { m } from '#lib/i18n/later.ts';
 import { showMath } from './math/show-math.ts';
-import { MOST_LEVELS, reader } from './reader.ts';
+import { BARE, MOST_LEVELS, reader } from './reader.ts';
 
 /** Elements that an answer may have. Nothing that loads, runs, styles or submits. */
 const TAGS = (
@@ -15,9 +15,6 @@ const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
 
 /** One line of prose without any mark-up, which most of a growing answer is: it needs no parser. */
 const PLAIN = /^(?! {0,3}(?:[-+=]|\d+[.)])| {4}|\t)(?!.*(?:[*_`[\]<>&!#|~\\$@^]|:\/\/|www\.| {2}$))[^\n]+\n*$/;
-
-/** Raw HTML that an answer may use, bare: anything else of it is shown as the text it is, and never reaches a parser. */
-const BARE = new Set('abbr b br dd del details dl dt em i ins kbd mark ol p q s samp small strong sub summary sup u ul li'.split(' '));
 
 const WITHOUT_END = new Set(['br', 'hr']);
 

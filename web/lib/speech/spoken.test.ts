@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spokenPieces } from './spoken.ts';
+import { readable, spokenPieces } from './spoken.ts';
 
 test('a text is said without its mark-up', () => {
   expect(
@@ -33,4 +33,17 @@ test('long texts are cut between sentences, and where there are none between wor
 
 test('what has no words is nothing to say', () => {
   expect(spokenPieces('***\n\n…\n\n`!`')).toEqual([]);
+});
+
+test('a screen reader is told code and formulas as they are written, and words without their mark-up', () => {
+  expect(
+    readable(
+      '# A *title*\n\n> Use `a * b | c` in a [shell](https://example.com/x), or $y^2$.\n\n- one:\n  ```sh\n  # all\n  ls *.ts | wc > `out`\n  ```\n\n2 * 3 > 5 <kbd>Esc</kbd> <Unknown>',
+    ).split('\n'),
+  ).toEqual(['A title', 'Use a * b | c in a shell, or $y^2$.', 'one:', '# all', 'ls *.ts | wc > `out`', '2 * 3 > 5 Esc <Unknown>']);
+});
+
+test('a fence that is not closed yet is code to its end, and a block of HTML is its words', () => {
+  expect(readable('```\n> a | b')).toBe('> a | b');
+  expect(readable('<details><summary>More</summary>Hidden <script>x</script></details>')).toMatch(/More +Hidden <script>x<\/script>/);
 });

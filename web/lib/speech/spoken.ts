@@ -1,5 +1,5 @@
 import { Lexer, type Token, type Tokens } from 'marked';
-import { reader } from '#lib/markdown/reader.ts';
+import { BARE, reader } from '#lib/markdown/reader.ts';
 
 const LEXING = reader().defaults;
 /** Voices of the network go silent in the middle of longer texts. UTF-16 units. */
@@ -7,43 +7,57 @@ const MOST_CHARS = 300;
 
 /** A Markdown text as it is said, in pieces of a sentence or several: without mark-up, code, formulas and addresses. */
 export function spokenPieces(markdown: string): string[] {
-  return blocksOf(new Lexer(LEXING).lex(markdown)).flatMap((block) => cut(block.replace(/\s+/g, ' ').trim()));
+  return blocksOf(new Lexer(LEXING).lex(markdown), false).flatMap((block) => cut(block.replace(/\s+/g, ' ').trim()));
 }
 
-function blocksOf(tokens: readonly Token[]): string[] {
+/** A Markdown text as a screen reader is told it: without mark-up and addresses, with code and formulas as they are written. */
+export function readable(markdown: string): string {
+  return blocksOf(new Lexer(LEXING).lex(markdown), true).join('\n');
+}
+
+function blocksOf(tokens: readonly Token[], withCode: boolean): string[] {
   return tokens.flatMap((token): string[] => {
     switch (token.type) {
       case 'list':
-        return (token as Tokens.List).items.flatMap((item) => blocksOf(item.tokens));
+        return (token as Tokens.List).items.flatMap((item) => blocksOf(item.tokens, withCode));
       case 'table': {
         const { header, rows } = token as Tokens.Table;
-        return [header, ...rows].map((cells) => cells.map((cell) => words(cell.tokens)).join(', '));
+        return [header, ...rows].map((cells) => cells.map((cell) => words(cell.tokens, withCode)).join(', '));
       }
       case 'blockquote':
-        return blocksOf(token.tokens ?? []);
+        return blocksOf(token.tokens ?? [], withCode);
       case 'code':
+        return withCode ? [(token as Tokens.Code).text] : [];
+      case 'mathBlock':
+        return withCode ? [token.raw.trim()] : [];
       case 'hr':
       case 'def':
       case 'space':
-      case 'mathBlock':
         return [];
       default:
-        return [words([token])];
+        return [words([token], withCode)];
     }
   });
 }
 
-function words(tokens: readonly Token[]): string {
+function words(tokens: readonly Token[], withCode: boolean): string {
   return tokens
     .map((token): string => {
       if (token.type === 'br') return ' ';
-      if (token.type === 'math' || token.type === 'html') return '';
+      if (token.type === 'math') return withCode ? token.raw : '';
+      if (token.type === 'html') return withCode ? withoutTags(token as Tokens.HTML) : '';
       if (token.type === 'image') return (token as Tokens.Image).text;
-      if ('tokens' in token && token.tokens) return words(token.tokens);
+      if ('tokens' in token && token.tokens) return words(token.tokens, withCode);
       return 'text' in token && typeof token.text === 'string' ? token.text : '';
     })
     .join('');
 }
+
+/** What is no mark-up of an answer's is shown as the text it is. */
+const withoutTags = ({ text, block }: Tokens.HTML): string =>
+  text
+    .replace(/<!--[^]*?-->/g, '')
+    .replace(/<\/?([a-z][a-z0-9]*)(?:\s[^<>]*)?\/?>/gi, (tag, name: string) => (BARE.has(name.toLowerCase()) ? (block ? ' ' : '') : tag));
 
 function cut(text: string): string[] {
   if (!/[\p{L}\p{N}]/u.test(text)) return [];

@@ -354,7 +354,8 @@ export class Chat {
       this.messages = [...this.messages, ...live.toMessages({ id: messageId, ...end })];
       this.live = null;
       // A failure says so itself, where it stands.
-      if (!end.error) announcer.say(end.aborted ? m.chat_reply_stopped() : live.text);
+      if (end.aborted) announcer.say(m.chat_reply_stopped());
+      else if (!end.error) void announcer.sayReply(live.text);
     }
     // The stored form has what events do not carry: model, tool results as kept, files.
     if (stored) void this.load(TAIL);

@@ -136,11 +136,12 @@ export class IncognitoChat implements ListedChat {
     this.problem = null;
     const live = (this.live = new LiveRun(crypto.randomUUID()));
     const began = performance.now();
-    const ended = (end: Partial<HistoryMessage>, said = ''): void => {
+    const ended = (end: Partial<HistoryMessage>): void => {
       // It may be forgotten by now.
       if (this.live !== live) return;
       this.#end(live, { ...end, elapsedMs: performance.now() - began });
-      announcer.say(said);
+      if (end.aborted) announcer.say(m.chat_reply_stopped());
+      else void announcer.sayReply(end.error || end.interrupted ? '' : live.text);
     };
     try {
       const params = { runId: live.runId, messages: told(this.messages), ...(model === null ? {} : { model }) };
@@ -153,10 +154,10 @@ export class IncognitoChat implements ListedChat {
           },
         });
       const answered = await gateway.call('incognito.send', params);
-      ended({ model: answered.model, usage: answered.usage }, live.text);
+      ended({ model: answered.model, usage: answered.usage });
     } catch (error) {
       if (isLost(error)) ended({ interrupted: true });
-      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true }, m.chat_reply_stopped());
+      else if (error instanceof RpcError && error.code === 'ABORTED') ended({ aborted: true });
       else if (error instanceof RpcError) ended({ error: { code: error.code, message: error.message } });
       else ended({ error: { code: 'INTERNAL_ERROR', message: error instanceof Error ? error.message : String(error) } });
     }
