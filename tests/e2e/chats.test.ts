@@ -436,6 +436,7 @@ describe('chats in order', () => {
     // It is kept, and what others do comes in.
     await page.reload();
     await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'the folder as it was left');
+    expect(await folder('Forest').getByText('unread', { exact: true }).count()).toBe(1);
     await client.call('sessions.move', { path: 'main/elm.jsonl', folder: 'Home 10' });
     await until(async () => /2$/.test(await folder('Home 10').locator('.end').innerText()), 'elm in the other folder');
     expect(await within('Home 2').allInnerTexts()).toEqual(['oak']);

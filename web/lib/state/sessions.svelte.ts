@@ -88,17 +88,25 @@ class Sessions {
     this.#loadingMore = true;
     try {
       const { sessions, cursor } = await gateway.call('sessions.list', { ...LISTED, limit: PAGE, cursor: this.#cursor });
+      this.passOver(sessions);
       const known = new Set(this.list.map(({ path }) => path));
       this.list = [...this.list, ...sessions.filter(({ path }) => !known.has(path))];
       this.#cursor = cursor;
-      // What is so far down and was never looked at here is nothing new.
-      for (const entry of sessions) if (!this.#seen.has(entry.path)) this.#markSeen(entry);
-      this.#keepSeen();
     } catch (error) {
       this.problem = problemOf(error, m.shell_doing_list_chats());
     } finally {
       this.#loadingMore = false;
     }
+  }
+
+  /** What is further down than the list and was never looked at here is nothing new. */
+  passOver(entries: readonly SessionEntry[]): void {
+    const last = this.list.at(-1);
+    if (!last || !this.more) return;
+    const known = new Set(this.list.map(({ path }) => path));
+    const isNew = ({ path, updatedAt }: SessionEntry): boolean => known.has(path) || this.#seen.has(path) || updatedAt > last.updatedAt;
+    for (const entry of entries) if (!isNew(entry)) this.#markSeen(entry);
+    this.#keepSeen();
   }
 
   /** The chat on screen may be further down than the list. */
