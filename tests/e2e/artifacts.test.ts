@@ -88,6 +88,25 @@ describe('artifacts', () => {
     await page.close();
   });
 
+  verifies('artifacts/use', 'a drawing that is broken or cut short says so, and one that is whole does not', async () => {
+    const told = "<script>addEventListener('load', () => console.log('all is here'))</script>";
+    for (const [source, drawn] of [
+      [`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" cx="5" cy="5"/></svg>${told}`, true],
+      [`<svg viewBox="0 0 9 9">${told}<line x1="1" y1="5" x2="8" y2="5" stroke="red"/>`, true],
+      ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="5" hei', false],
+      ['<svg viewBox="0 0 9 9"><path d="Mx,y"/></svg>', false],
+      ['<svg viewBox="0 0', false],
+    ] as const) {
+      const page = await place.page(fenced('svg', source));
+      await preview(page).click();
+      const said = pane(page).getByText('Nothing is drawn');
+      if (drawn) await pane(page).getByText('all is here').waitFor({ state: 'attached' });
+      else await said.waitFor();
+      expect(await said.count()).toBe(drawn ? 0 : 1);
+      await page.close();
+    }
+  });
+
   for (const [size, viewport] of [
     ['desktop', { width: 1280, height: 800 }],
     ['phone', { width: 360, height: 740 }],

@@ -47,6 +47,10 @@
     }
   }
 
+  addEventListener('load', () => {
+    const drawn = document.querySelector('svg')?.getBBox();
+    if (!drawn?.width && !drawn?.height) tell({ kind: 'undrawn' });
+  });
   addEventListener('keydown', (event) => event.isTrusted && event.key === 'Escape' && !event.defaultPrevented && tell({ kind: 'escape' }));
   line.onmessage = () => tell({ kind: 'pong' });
   addEventListener('pagehide', () => post('leaving'));

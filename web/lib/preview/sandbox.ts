@@ -11,6 +11,7 @@ const message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('left') }),
   z.object({ kind: z.literal('pong') }),
   z.object({ kind: z.literal('escape') }),
+  z.object({ kind: z.literal('undrawn') }),
   z.object({ kind: z.literal('employed') }),
   z.object({ kind: z.literal('answer'), text: z.string().max(MOST_ANSWERED) }),
   z.object({ kind: z.literal('note'), level: z.enum(['log', 'info', 'warn', 'error', 'blocked']), text }),
