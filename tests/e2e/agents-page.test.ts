@@ -43,6 +43,18 @@ describe('agents in the app', () => {
     expect(await form.getByLabel('Instructions').inputValue()).toContain('You edit texts');
     await form.getByLabel('Model', { exact: true }).selectOption('local/normal');
     await shoot(page, 'form');
+    // Nothing of a text that is too long is lost, and what is said of it is in sight.
+    const short = await form.getByLabel('Instructions').inputValue();
+    await form.getByLabel('Instructions').fill('x'.repeat(100_001));
+    await form.getByRole('button', { name: 'Make it' }).click();
+    const refused = form.getByRole('alert').filter({ hasText: 'at most 100000 characters' });
+    await refused.waitFor();
+    await shoot(page, 'refused');
+    const sides = await Promise.all([refused, form].map((each) => each.boundingBox()));
+    const [bottom, end] = sides.map((box) => (box ? box.y + box.height : NaN));
+    expect(bottom).toBeLessThanOrEqual(end ?? NaN);
+    expect(await form.getByLabel('Instructions').inputValue()).toHaveLength(100_001);
+    await form.getByLabel('Instructions').fill(short);
     await form.getByRole('button', { name: 'Make it' }).click();
     await form.waitFor({ state: 'detached' });
     expect(await configOf('editor')).toMatchObject({ name: 'Editor', avatar: '✍️', model: 'local/normal', tools: { allow: [] } });
