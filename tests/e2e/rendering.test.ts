@@ -249,7 +249,7 @@ describe('what an answer shows', () => {
 
   verifies('rendering/hostile', 'what would be read in another order than it has is not', async () => {
     model.answer(
-      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go(\`1|2\` > 0);')}\n\nLast.`,
+      `Open \u202egnp.exe\u202c, please. \u0627\u0647\u0644\u0627\u200f!\n\n${fenced('js', 'if (user\u202e\u2066// admin\u2069) go(`1|2` > 0);')}\n\nLast.`,
     );
     const page = await asked('See \u202egnp.exe');
     await replies(page).getByText('Last.').waitFor();
