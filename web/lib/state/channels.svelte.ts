@@ -18,14 +18,20 @@ class Channels {
   problem = $state<Problem | null>(null);
   #asked = 0;
   #askedAt = 0;
+  #changedAt = -Infinity;
 
   /** Reads them, now, when the configuration changes and every few seconds while the page is seen; the result stops it. */
   show(): () => void {
     void this.load();
-    const stop = gateway.on('config.changed', () => void this.load());
+    const stop = gateway.on('config.changed', () => {
+      this.#changedAt = performance.now();
+      void this.load();
+    });
     const timer = setInterval(() => {
-      const waits = this.list?.some((each) => this.connects(each) && each.problem === undefined) ? 0 : LOOK_EVERY_MS;
-      if (!document.hidden && performance.now() - this.#askedAt >= waits) void this.load();
+      const now = performance.now();
+      // One that starts anew is for a while as it was before.
+      const soon = now - this.#changedAt < LOOK_EVERY_MS || this.list?.some((each) => this.connects(each) && each.problem === undefined);
+      if (!document.hidden && now - this.#askedAt >= (soon ? 0 : LOOK_EVERY_MS)) void this.load();
     }, LOOK_WHILE_CONNECTING_MS);
     return () => {
       stop();
