@@ -63,7 +63,9 @@ verifies(
       rmSync(appDir, { recursive: true, maxRetries: 20, retryDelay: 50 });
       cpSync(join(folder, 'next'), appDir, { recursive: true });
 
-      // The open tab goes on with what it has, and is asked before it changes.
+      // The open tab goes on with what it has, and is asked before it changes, once somebody comes back to it.
+      await old.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await old.getByText('A new version is ready.').waitFor();
       await old.reload();
       await old.getByText('A new version is ready.').waitFor();
       expect(await old.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/_app/')))).toBe(true);

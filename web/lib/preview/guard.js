@@ -47,6 +47,7 @@
     }
   }
 
+  // A drawing that is broken, or was cut short, is an empty page.
   addEventListener('load', () => {
     const drawn = document.querySelector('svg')?.getBBox();
     if (!drawn?.width && !drawn?.height) tell({ kind: 'undrawn' });

@@ -45,7 +45,10 @@ class Update {
       follow();
       this.look();
       void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ type: 'SPEAK', locale }));
-      setInterval(() => void registration.update().catch(() => {}), LOOK_EVERY_MS);
+      const lookAgain = (): void => void registration.update().catch(() => {});
+      setInterval(lookAgain, LOOK_EVERY_MS);
+      // Whoever comes back to it, as after starting another version in a terminal.
+      document.addEventListener('visibilitychange', () => document.hidden || lookAgain());
     } catch {
       // No service worker in this browser or window: the app works, but not offline.
     }
