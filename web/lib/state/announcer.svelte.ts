@@ -18,8 +18,13 @@ class Announcer {
   /** Says a reply: its words and its code, without mark-up, unless something else is said before it is read. */
   async sayReply(markdown: string): Promise<void> {
     const turn = ++this.#turn;
-    const { readable } = await import('#lib/speech/spoken.ts');
-    if (turn === this.#turn) this.say(readable(markdown.slice(0, MAX_MARKDOWN_CHARS)));
+    const text = markdown.slice(0, MAX_MARKDOWN_CHARS);
+    // Where what reads it does not come, as from a version that was replaced, it is said as it is written.
+    const said = await import('#lib/speech/spoken.ts').then(
+      ({ readable }) => readable(text),
+      () => text,
+    );
+    if (turn === this.#turn) this.say(said);
   }
 }
 

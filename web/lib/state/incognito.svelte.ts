@@ -141,7 +141,7 @@ export class IncognitoChat implements ListedChat {
       if (this.live !== live) return;
       this.#end(live, { ...end, elapsedMs: performance.now() - began });
       if (end.aborted) announcer.say(m.chat_reply_stopped());
-      else void announcer.sayReply(end.error || end.interrupted ? '' : live.text);
+      else if (!end.error && !end.interrupted) void announcer.sayReply(live.text);
     };
     try {
       const params = { runId: live.runId, messages: told(this.messages), ...(model === null ? {} : { model }) };

@@ -105,8 +105,9 @@ class Sessions {
     if (!last || !this.more) return;
     const known = new Set(this.list.map(({ path }) => path));
     const isNew = ({ path, updatedAt }: SessionEntry): boolean => known.has(path) || this.#seen.has(path) || updatedAt > last.updatedAt;
-    for (const entry of entries) if (!isNew(entry)) this.#markSeen(entry);
-    this.#keepSeen();
+    const passed = entries.filter((entry) => !isNew(entry));
+    for (const entry of passed) this.#markSeen(entry);
+    if (passed.length > 0) this.#keepSeen();
   }
 
   /** The chat on screen may be further down than the list. */
