@@ -1,16 +1,20 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { compileWords } from './web/words/compile.ts';
 
 await compileWords();
 
-// Unit tests: Node, no build, no browser. What needs those is under tests/ and run by tests/run.ts.
+// Unit tests: Node, no build. Many of them wait for processes and timers, so there are more workers than cores; and as starting a process
+// and loading modules for each file would take longer than the tests, files share their worker (tests/setup.ts).
 export default defineConfig({
   define: { __PERCH_BUILD__: JSON.stringify('test'), __PERCH_VERSION__: JSON.stringify('0.0.0'), __PERCH_DEMO__: 'false' },
   test: {
-    setupFiles: 'tests/property-seed.ts',
+    setupFiles: 'tests/setup.ts',
     globalSetup: 'tests/warm-browser.ts',
-    include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault}/**/*.test.ts'],
+    include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault,runner}/**/*.test.ts'],
     exclude: ['**/*.browser.test.ts', 'node_modules/**'],
     testTimeout: 20_000,
+    isolate: false,
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
   },
 });

@@ -1,44 +1,63 @@
-// `npm test`: everything that can fail, in order, with one count at the end.
+// `npm test`, `npm run test:all`, `test:rest` (what is left of test:all after npm test) and `test:changed`.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { countVitest, type Count } from './unit/count.ts';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { changedSteps } from './runner/changed.ts';
+import { type Failure, groupSkipped, parseVitestReport, type StepResult } from './runner/report.ts';
+import { allSteps, restSteps, type Step, shortSteps } from './runner/steps.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'perch-tests-'));
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}` };
+const SLOWEST = 10;
+/** More failed files than this are not repeated alone: then it is no matter of company. */
+const MAX_REPEATED = 10;
 
-function run(script: string, args: readonly string[]): Promise<number> {
+const { values: options } = parseArgs({
+  options: {
+    all: { type: 'boolean' },
+    rest: { type: 'boolean' },
+    changed: { type: 'boolean' },
+    /** Git revision that `--changed` compares with. */
+    base: { type: 'string' },
+    /** File that holds the counts of earlier runs, and gets this run's: the last line is then the sum. */
+    sum: { type: 'string' },
+  },
+});
+
+interface Output {
+  code: number;
+  text: string;
+}
+
+/** Runs a program of the project's own Node. Output goes to the terminal, or is returned if `quiet`. */
+function run([script = '', ...args]: readonly string[], quiet: boolean): Promise<Output> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [join(root, script), ...args], { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
-    child.once('error', () => done(1));
-    child.once('exit', (code) => done(code ?? 1));
+    const child = spawn(process.execPath, [join(root, script), ...args], {
+      cwd: root,
+      env,
+      stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+    });
+    let text = '';
+    child.stdout?.on('data', (chunk) => (text += chunk));
+    child.stderr?.on('data', (chunk) => (text += chunk));
+    child.once('error', (error) => done({ code: 1, text: `${text}${error.message}` }));
+    child.once('close', (code) => done({ code: code ?? 1, text }));
   });
 }
 
-/** A command that passes or fails as a whole. */
-const command =
-  (script: string, ...args: string[]) =>
-  async (): Promise<Count> =>
-    (await run(script, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+async function runVitest(name: string, args: readonly string[], quiet: boolean): Promise<StepResult> {
+  const report = join(scratch, `${name}.json`);
+  rmSync(report, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const { code } = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], quiet);
+  return parseVitestReport(readJson(report), code, root);
+}
 
-/** A run of Vitest, counted test by test. */
-const vitest =
-  (name: string, ...args: string[]) =>
-  async (): Promise<Count> => {
-    const report = join(scratch, `${name}.json`);
-    const code = await run('node_modules/vitest/vitest.mjs', [
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-      ...args,
-    ]);
-    return countVitest(readReport(report), code);
-  };
-
-function readReport(path: string): unknown {
+function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
@@ -46,38 +65,88 @@ function readReport(path: string): unknown {
   }
 }
 
-const tsc = 'node_modules/typescript/bin/tsc';
-const STEPS: [heading: string, run: () => Promise<Count>][] = [
-  ['Types: generated ones', command('node_modules/@sveltejs/kit/svelte-kit.js', 'sync')],
-  ['Types: the contract', command(tsc, '-p', 'shared')],
-  ['Types: the gateway', command(tsc, '-p', 'web/gateway')],
-  ['Types: the bridge and all tests', command(tsc, '-p', 'bridge')],
-  [
-    'Types: the pages',
-    command('node_modules/svelte-check/bin/svelte-check', '--tsconfig', './tsconfig.json', '--fail-on-warnings', '--output', 'human'),
-  ],
-  ['Lint', command('node_modules/eslint/bin/eslint.js', '.')],
-  ['Unit tests', vitest('unit')],
-  ['End to end', vitest('e2e', '--config', 'vitest.e2e.config.ts')],
-];
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+const heading = (text: string): void => console.log(`\n── ${text} ${'─'.repeat(Math.max(0, 70 - text.length))}`);
 
-const total: Count = { passed: 0, failed: 0 };
+const sum: StepResult = { passed: 0, failed: 0, failures: [], skipped: [], files: [] };
 const failures: string[] = [];
+
+function add(name: string, result: StepResult): void {
+  sum.passed += result.passed;
+  sum.failed += result.failed;
+  sum.skipped.push(...result.skipped);
+  sum.files.push(...result.files);
+  if (result.failed > 0 && result.failures.length === 0) failures.push(name);
+}
+
+/** Whether failed tests fail without the rest of the suite too. A test that fails stays a failure either way. */
+async function repeatAlone(step: Extract<Step, { kind: 'vitest' }>, failed: readonly Failure[]): Promise<void> {
+  const files = [...new Set(failed.map(({ file }) => file))];
+  for (const file of files) {
+    const again = files.length > MAX_REPEATED ? undefined : await runVitest('again', [...step.config, file], true);
+    for (const { test, messages } of failed.filter((failure) => failure.file === file)) {
+      const isRed = again?.failures.some((failure) => failure.file === file && (test === undefined || failure.test === test));
+      const verdict = isRed === undefined ? 'not repeated: too many failures' : isRed ? 'red' : 'red only in company';
+      failures.push([`${file}${test === undefined ? '' : `: ${test}`} (${verdict})`, ...messages].join('\n    '));
+    }
+  }
+}
+
+async function runStep(step: Step, inCompany: boolean): Promise<void> {
+  const start = performance.now();
+  if (step.kind === 'vitest') {
+    if (!inCompany) heading(step.name);
+    const result = await runVitest(step.name.replaceAll(/\W+/g, '-'), [...step.config, ...step.args], false);
+    add(step.name, result);
+    if (result.failures.length > 0) await repeatAlone(step, result.failures);
+    console.log(`${step.name}: ${result.failed === 0 ? 'passed' : 'FAILED'} in ${seconds(start)}`);
+    return;
+  }
+  const { code, text } = await run(step.command, inCompany);
+  const isRed = code !== 0;
+  add(step.name, { ...sum, passed: isRed ? 0 : 1, failed: isRed ? 1 : 0, failures: [], skipped: [], files: [] });
+  console.log(`${isRed ? text : ''}${step.name}: ${isRed ? 'FAILED' : 'passed'} in ${seconds(start)}`);
+}
+
+const steps = options.changed
+  ? await changedSteps(root, options.base)
+  : options.all
+    ? allSteps()
+    : options.rest
+      ? restSteps()
+      : shortSteps();
 const since = performance.now();
 try {
-  for (const [heading, step] of STEPS) {
-    console.log(`\n── ${heading} ${'─'.repeat(Math.max(0, 70 - heading.length))}`);
-    const start = performance.now();
-    const { passed, failed, names = [] } = await step();
-    total.passed += passed;
-    total.failed += failed;
-    if (failed > 0) failures.push(`${heading}: ${failed}`, ...names.map((name) => `  ${name.replace(`${root}/`, '')}`));
-    console.log(`${failed === 0 ? 'passed' : 'FAILED'} in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  for (const group of steps) {
+    const [first] = group;
+    if (group.length > 1) heading(group.map((lane) => lane.map(({ name }) => name).join(', ')).join(' + '));
+    else if (first?.[0]?.kind === 'command') heading(first.map(({ name }) => name).join(', '));
+    await Promise.all(
+      group.map(async (lane) => {
+        for (const step of lane) await runStep(step, group.length > 1);
+      }),
+    );
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
+
+if (sum.files.length > 0) {
+  console.log('\nSlowest files:');
+  for (const { file, seconds } of sum.files.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST))
+    console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${file}`);
+}
+if (sum.skipped.length > 0) {
+  console.log('\nSkipped:');
+  for (const { reason, tests, files } of groupSkipped(sum.skipped))
+    console.log(`  ${tests} in ${files.length === 1 ? (files[0] ?? '') : `${files.length} files`}: ${reason}`);
+}
 console.log(`\n${Math.round((performance.now() - since) / 1000)} s in all`);
-if (failures.length > 0) console.log(`failed:\n${failures.join('\n')}`);
+if (failures.length > 0) console.log(`failed:\n  ${failures.join('\n  ')}`);
+
+const Counts = z.object({ passed: z.number(), failed: z.number() });
+const earlier = Counts.safeParse(options.sum === undefined ? undefined : readJson(options.sum)).data ?? { passed: 0, failed: 0 };
+const total = { passed: sum.passed + earlier.passed, failed: sum.failed + earlier.failed };
+if (options.sum !== undefined) writeFileSync(options.sum, JSON.stringify(total));
 console.log(`${total.passed} passed, ${total.failed} failed`);
-process.exitCode = total.failed > 0 ? 1 : 0;
+process.exitCode = sum.failed > 0 ? 1 : 0;

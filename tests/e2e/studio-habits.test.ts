@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { drag } from './canvas-input.ts';
-import { last, run, said, shapes, studio, THREE } from './studio-page.ts';
+import { last, run, said, servesStudio, shapes, studio, THREE } from './studio-page.ts';
+
+servesStudio();
 
 verifies('canvas.studio/touch', 'the middle button pans, whatever tool is in hand, and draws nothing', async () => {
   const page = await studio(THREE);

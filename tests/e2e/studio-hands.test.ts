@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { drag, touch } from './canvas-input.ts';
-import { last, run, said, shapes, site, studio, THREE } from './studio-page.ts';
+import { last, run, said, servesStudio, shapes, site, studio, THREE } from './studio-page.ts';
+
+servesStudio();
 
 verifies('canvas.studio/clipboard', 'what is cut in one studio is pasted in another; other text is refused', async () => {
   const page = await studio(THREE);

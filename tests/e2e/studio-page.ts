@@ -3,8 +3,12 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type CanvasSite, canvasSite } from './canvas-served.ts';
 
 export let site: CanvasSite;
-beforeAll(async () => void (site = await canvasSite(undefined, undefined, 'tests/e2e/studio-face.ts')), 120_000);
-afterAll(() => site[Symbol.asyncDispose]());
+
+/** Serves the studio to the tests of the calling file. */
+export function servesStudio(): void {
+  beforeAll(async () => void (site = await canvasSite(undefined, undefined, 'tests/e2e/studio-face.ts')), 120_000);
+  afterAll(() => site[Symbol.asyncDispose]());
+}
 
 export const run = (page: Page, script: string): Promise<unknown> => page.evaluate(`(async () => { ${script} })()`);
 

@@ -2,7 +2,9 @@ import { expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { drag } from './canvas-input.ts';
 import { shoot } from './shoot.ts';
-import { last, run, shapes, studio, THREE } from './studio-page.ts';
+import { last, run, servesStudio, shapes, studio, THREE } from './studio-page.ts';
+
+servesStudio();
 
 verifies('canvas.studio/tools', 'each tool by its key, with the mouse', async () => {
   const page = await studio();

@@ -199,13 +199,16 @@ describe('voices', () => {
 
   verifies('voice/dictation', 'the language is the one that was chosen for the app', async () => {
     const page = await opened((fresh) => withHearing(fresh, true));
-    await page.evaluate(() => localStorage.setItem('perch.locale', 'de'));
-    await page.reload();
-    await page.getByRole('button', { name: 'Diktieren' }).click();
-    await until(async () => (await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun.length)) === 1, 'it to begin');
-    expect((await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun))[0]?.lang).toBe('de');
-    await page.evaluate(() => localStorage.removeItem('perch.locale'));
-    await page.close();
+    try {
+      await page.evaluate(() => localStorage.setItem('perch.locale', 'de'));
+      await page.reload();
+      await page.getByRole('button', { name: 'Diktieren' }).click();
+      await until(async () => (await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun.length)) === 1, 'it to begin');
+      expect((await page.evaluate(() => (window as unknown as Faked).fakeHearing.begun))[0]?.lang).toBe('de');
+    } finally {
+      await page.evaluate(() => localStorage.removeItem('perch.locale'));
+      await page.close();
+    }
   });
 
   verifies('voice/dictation', 'typing and sending end it, and nothing comes after', async () => {

@@ -1,8 +1,8 @@
-import { afterEach } from 'vitest';
+import { afterEachTest } from '../each-test.ts';
 import { conforming, refuseMisfits } from './conforming.ts';
 
 const misfits = new Set<string>();
-afterEach(() => {
+afterEachTest.add(() => {
   try {
     refuseMisfits(misfits);
   } finally {

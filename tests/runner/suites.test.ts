@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FEATURES, findTestsOfFeatures, JOURNEYS, LONG_UNIT_TESTS } from './suites.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+test('every test that a suite names exists', () => {
+  const named = [...JOURNEYS, ...LONG_UNIT_TESTS, ...FEATURES.flatMap(([, names]) => names.map((name) => `tests/e2e/${name}.test.ts`))];
+  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test('a changed feature names its end-to-end tests, each once; tests and documents name none', () => {
+  expect(findTestsOfFeatures(['web/lib/usage/page.svelte', 'web/lib/usage/csv.ts'])).toEqual(['tests/e2e/usage.test.ts']);
+  expect(findTestsOfFeatures(['web/lib/usage/csv.test.ts', 'docs/usage.md', 'tests/core/usage.test.ts'])).toEqual([]);
+});

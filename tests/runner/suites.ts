@@ -1,0 +1,83 @@
+/**
+ * End-to-end tests that `npm test` runs: first answer, streaming, stop, reload while streaming, two tabs, offline and a killed worker (app),
+ * `/v1` by the `openai` package and a WebSocket client (clients), approval, one MCP server, memory, wiki, annotate and export, demo, backup,
+ * kill and recovery (faults). `test:all` runs all of them.
+ */
+export const JOURNEYS = [
+  'tests/e2e/app.test.ts',
+  'tests/e2e/clients.test.ts',
+  'tests/e2e/approvals.test.ts',
+  'tests/e2e/tool-servers.test.ts',
+  'tests/e2e/memory.test.ts',
+  'tests/e2e/wiki.test.ts',
+  'tests/e2e/annotate.test.ts',
+  'tests/e2e/annotate-files.test.ts',
+  'tests/e2e/demo.test.ts',
+  'tests/e2e/backups-page.test.ts',
+  'tests/e2e/faults.test.ts',
+  'tests/e2e/cli.test.ts',
+  'tests/conformance/socket.test.ts',
+];
+
+/** Unit tests that `npm test` leaves to `test:all`: conformance suites, mutated and random inputs, and what takes 20 s or more. */
+export const LONG_UNIT_TESTS = [
+  'bridge/backup/hostile.test.ts',
+  'bridge/capabilities/gguf/damaged.test.ts',
+  'bridge/capabilities/gguf/gguf.test.ts',
+  'bridge/cli/arguments.test.ts',
+  'bridge/cli/backup.test.ts',
+  'tests/core/files-mirror-disks.test.ts',
+  'tests/core/files-mirror-random.test.ts',
+  'tests/core/gguf.test.ts',
+  'tests/core/mcp-conformance.test.ts',
+  'tests/core/mcp-hostile.test.ts',
+  'tests/core/mcp-scripts.test.ts',
+  'tests/core/restore-mutated.test.ts',
+];
+
+/** End-to-end tests of a feature, by the files that make it up. Names of tests stand without `tests/e2e/` and `.test.ts`. */
+export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
+  [/^web\/(lib|gateway\/core)\/(agents|tools)\/|^web\/lib\/ui\/agents/, ['agents-page', 'tools-page']],
+  [/^web\/(paint|lib\/(canvas|studio))\/|^shared\/canvas\/|^web\/lib\/ui\/annotate/, ['annotate', 'annotate-files', 'canvas', 'studio']],
+  [/approvals?\b/, ['approvals', 'approvals-page']],
+  [/^web\/lib\/(backups)\/|^bridge\/backup\//, ['backups-page']],
+  [/^(web\/lib\/browser|bridge\/capabilities\/browser)\//, ['browser-page', 'driven-browser']],
+  [/^web\/gateway\/(browser-models|core\/local-models)\//, ['browser-models', 'local-models']],
+  [/channels?\//, ['channels', 'channels-page']],
+  [/^web\/lib\/(chat|ui\/chat|markdown)\/|^web\/routes\/\(app\)\/\(chat\)/, ['app', 'chats', 'queue', 'rendering']],
+  [/^bridge\/(cli|command-line)/, ['cli', 'completion', 'terminal']],
+  [/^web\/gateway\/core\/http\/|^shared\/http\/|^bridge\/server\/|good-answer|held-answer|whole-answer/, ['clients', 'responses']],
+  [/^bridge\/(sync|cluster)\/|^web\/gateway\/nats\//, ['cluster-browser']],
+  [/console\//, ['console-page']],
+  [/^web\/gateway\/demo\/|demo/, ['demo']],
+  [/devices?\/|pairing/, ['devices', 'pairing-page']],
+  [/doctor/, ['doctor', 'doctor-page']],
+  [/documents\//, ['documents', 'attaching']],
+  [/dream/, ['dreaming']],
+  [/^bridge\/headless\/|^web\/gateway\/host\//, ['app', 'faults', 'update']],
+  [/^web\/words\/|i18n/, ['languages', 'update-languages']],
+  [/incognito/, ['incognito']],
+  [/logs?\//, ['logs']],
+  [/^web\/(gateway\/core|lib)\/(memory|recall)\/|^bridge\/library\/|^web\/library\//, ['memory', 'memory-browser']],
+  [/mcp|tool-server/, ['tool-servers']],
+  [/models?\/|providers\//, ['models-page', 'onboarding', 'clients']],
+  [/plans?\//, ['plans-page']],
+  [/prompts?\/|skills\//, ['prompts-page']],
+  [/cron|schedules/, ['schedules']],
+  [/settings|config/, ['settings']],
+  [/^web\/gateway\/storage\/|^bridge\/journal\//, ['faults', 'no-room', 'outbox']],
+  [/speech|voice/, ['voice']],
+  [/usage/, ['usage']],
+  [/vaults?[-/]/, ['vaults']],
+  [/wiki/, ['wiki']],
+  [/^(package|vite\.config|bridge\/(build|setup))|^web\/[^/]+\.ts$/, ['app', 'build', 'first-load', 'package']],
+  [/^shared\/(rpc|link|client|sync)\//, ['app', 'clients']],
+  [/^web\/(lib\/(ui|state|gateway)|routes)\/|\.css$/, ['app', 'accessible']],
+];
+
+/** End-to-end tests of the features that these files belong to, each once. */
+export const findTestsOfFeatures = (files: readonly string[]): string[] => {
+  const sources = files.filter((file) => !file.startsWith('tests/') && !file.endsWith('.test.ts') && !file.endsWith('.md'));
+  const names = FEATURES.filter(([pattern]) => sources.some((file) => pattern.test(file))).flatMap(([, tests]) => tests);
+  return [...new Set(names)].map((name) => `tests/e2e/${name}.test.ts`);
+};
