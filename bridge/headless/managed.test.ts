@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { findBrowser } from './find.ts';
+import { findHostBrowser } from './find.ts';
 import { ManagedChromium, type ManagedOptions } from './managed.ts';
 import { profileHolder } from './profile.ts';
 import { processesNaming, StandIn, until } from './tests/stand-in.ts';
 
-const executable = (await findBrowser()) ?? '';
+const executable = (await findHostBrowser()) ?? '';
 const SECRET = 'a-secret-that-must-not-show';
 
 // Processes are looked up in /proc.
