@@ -7,6 +7,7 @@ import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
 import { z } from 'zod';
 import packageJson from './package.json' with { type: 'json' };
+import { compressFolder } from './web/compress-folder.ts';
 import { contractsWithoutDocs } from './web/contracts-without-docs.ts';
 import { loadedWith } from './web/first-load.ts';
 import { jsonSchemasLater, makesJsonSchemas } from './web/json-schemas-later.ts';
@@ -168,6 +169,7 @@ function tellingParts(inner: Adapter): Adapter {
       const after = filled(filled(before, '__PERCH_WORKER_PARTS__', parts), '__PERCH_LOCALE_FILES__', locales);
       writeFileSync(file, after);
       await inner.adapt(builder);
+      if (!DEMO) await compressFolder(PAGES, { quickly: process.env.PERCH_COMPRESS === 'quickly' });
       copyFileSync(MERMAID, join(PAGES, MERMAID_PLACE));
       if (DEMO) movable(PAGES);
       else copyOnnx(PAGES);
@@ -187,7 +189,7 @@ function mathFonts(): Plugin {
   };
 }
 
-await compileWords();
+compileWords();
 
 const build = process.env.PERCH_BUILD_ID ?? buildId();
 /** `npm run build:demo`: a folder for any file host, under any path. */
@@ -269,7 +271,7 @@ const config: UserConfig = {
           pages: PAGES,
           // With hash routes SvelteKit writes the page itself, with paths that hold wherever the folder lies.
           ...(DEMO ? {} : { fallback: 'index.html' }),
-          precompress: !DEMO,
+          precompress: false,
           strict: false,
         }),
       ),

@@ -1,8 +1,12 @@
-// What `npm start` and `npm test` need before they can run: dependencies, the built app, a browser. Does only what has changed.
+// Prepares the checkout for `npm start` and `npm test`: packages, the built app, a browser. Does only what has changed.
+//   (no option)  what running needs: packages, the app, a browser if there is one or one can be installed
+//   --build      packages and the app, compressed as well as possible
+//   --tools      all packages, and the types that SvelteKit generates: for checks, lint and benches
+//   --test       all packages, the app, and a browser, which must be there
 // The first run is on the system's Node, maybe 20, with nothing installed: plain JavaScript, and nothing but Node's own modules.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -17,16 +21,63 @@ const places = (root) => ({
   node: join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node'),
   build: join(root, 'dist', 'app', 'build.json'),
   buildStamp: join(root, '.cache', 'built'),
+  quicklyCompressed: join(root, '.cache', 'quickly-compressed'),
   browserStamp: join(root, '.cache', 'browser'),
+  /** Present if the packages of the workspace `tests/tools` are installed too. */
+  tools: join(root, 'node_modules', 'perch-tools'),
+  kitTypes: join(root, 'node_modules', '$app', 'tsconfig.json'),
 });
 
 /**
- * Whether node_modules are what the lock file says. A person's own `npm install` after the last change of the lock counts too.
- * @param {string} root
+ * Files of packages that are deleted after an install for a start, with the reason. Neither building, running, tests nor editors read them.
+ * A full install (`npm ci`, `npm install`) keeps them.
  */
-export function dependenciesCurrent(root) {
-  const { lock, installed, installedStamp, node } = places(root);
-  if (!existsSync(node) || !existsSync(installed)) return false;
+export const TRIMMED = [
+  { files: ['**/*.map'], reason: 'source maps of packages' },
+  { files: ['**/*.d.cts'], reason: 'types of CommonJS modules, which Perch does not use' },
+  {
+    files: ['node/node_modules/node-*/include', 'node/node_modules/node-*/share', 'node/node_modules/node-*/CHANGELOG.md'],
+    reason: 'headers for native addons',
+  },
+  {
+    files: ['onnxruntime-web/dist/*', '!ort.webgpu.min.mjs', '!ort-wasm-simd-threaded.asyncify.*', 'onnxruntime-web/lib'],
+    reason: 'builds that the app does not use',
+  },
+  { files: ['mermaid/dist/*', '!mermaid.min.js'], reason: 'the app copies one build' },
+  {
+    files: ['lucide/dist/umd', 'gpt-tokenizer/cjs', 'gpt-tokenizer/data', 'fabric/dist-extensions'],
+    reason: 'builds that the app does not use',
+  },
+  { files: ['@fortawesome/free-solid-svg-icons/fa*'], reason: 'a module for each icon: the app imports them from the index' },
+  {
+    files: ['fabric/src', 'zod/src', 'msw/src', 'gpt-tokenizer/src', '@xenova/transformers/src'],
+    reason: 'sources of what is built in the same package',
+  },
+  {
+    files: [
+      '@zip.js/zip.js/dist/*',
+      '!zip-web-worker*',
+      '!zip-module.wasm',
+      '@xenova/transformers/dist/*',
+      '!transformers.web.js',
+      '!transformers.node.mjs',
+    ],
+    reason: 'builds that the app does not use',
+  },
+  {
+    files: ['highlight.js/styles', 'katex/src', 'msw/lib/iife', 'protobufjs/dist', 'bintrees/test'],
+    reason: 'themes, sources, builds and tests that the app does not use',
+  },
+  { files: ['playwright-core/lib/vite'], reason: 'pages of Playwright’s own tools, such as its trace viewer' },
+];
+
+/**
+ * Whether node_modules are what the lock file says. A person's own `npm install` after the last change of the lock counts too.
+ * @param {string} root @param {boolean} tools whether the packages of tests and checks are needed too
+ */
+export function dependenciesCurrent(root, tools = false) {
+  const { lock, installed, installedStamp, node, tools: link } = places(root);
+  if (!existsSync(node) || !existsSync(installed) || (tools && !existsSync(link))) return false;
   if (read(installedStamp) === hashOf(lock)) return true;
   if (statSync(installed).mtimeMs < statSync(lock).mtimeMs) return false;
   writeFileSync(installedStamp, hashOf(lock));
@@ -34,7 +85,7 @@ export function dependenciesCurrent(root) {
 }
 
 /**
- * The sources' names, sizes and times: changes whenever they do, and is had without reading them.
+ * A hash of the sources' names, sizes and times: changes whenever they do, and is computed without reading them.
  * @param {string} root
  */
 export function fingerprint(root) {
@@ -84,11 +135,42 @@ function buildOf(path) {
   }
 }
 
+/** A step that runs and is shown on a terminal until its result takes its line. */
+let pending = '';
+const isTerminal = Boolean(process.stderr.isTTY);
+
 /** @param {string} line */
-const say = (line) => void process.stderr.write(`${line}\n`);
+function say(line) {
+  process.stderr.write(isTerminal && pending ? `\r\x1b[K${line}\n${pending}` : `${line}\n`);
+}
+
+/** @param {string} text */
+function setPending(text) {
+  if (isTerminal) process.stderr.write(`\r\x1b[K${text}`);
+  pending = text;
+}
+
+/**
+ * Runs a step and prints one line with what it did and how long it took.
+ * @template T
+ * @param {string} doing shown on a terminal meanwhile @param {string | ((result: T) => string)} done @param {() => Promise<T>} step
+ * @returns {Promise<T>}
+ */
+async function timed(doing, done, step) {
+  const since = performance.now();
+  setPending(`${doing}…`);
+  try {
+    const result = await step();
+    setPending('');
+    say(`${typeof done === 'string' ? done : done(result)} (${((performance.now() - since) / 1000).toFixed(1)} s)`);
+    return result;
+  } finally {
+    if (pending) setPending('');
+  }
+}
 
 class SetupError extends Error {
-  /** @param {string} message @param {string} report what the failed program wrote, where that was kept back */
+  /** @param {string} message @param {string} report output of the program that failed, if it was not shown */
   constructor(message, report = '') {
     super(message);
     this.report = report;
@@ -96,17 +178,18 @@ class SetupError extends Error {
 }
 
 /**
- * Runs a program, saying every 20 s that it still does. Resolves with its standard output where that is captured.
+ * Runs a program. Every 20 s a line says that it still runs. Resolves with its standard output if that is captured.
  * @param {string} what @param {string} program @param {string[]} args
- * @param {{ cwd: string, capture?: boolean, quiet?: boolean, interactive?: boolean, shell?: boolean }} options
+ * @param {{ cwd: string, capture?: boolean, quiet?: boolean, interactive?: boolean, shell?: boolean, env?: Record<string, string> }} options
  * @returns {Promise<string>}
  */
-function run(what, program, args, { cwd, capture = false, quiet = false, interactive = false, shell = false }) {
+function run(what, program, args, { cwd, capture = false, quiet = false, interactive = false, shell = false, env = {} }) {
   return new Promise((resolve, reject) => {
     const since = Date.now();
     const child = spawn(program, args, {
       cwd,
       shell,
+      env: { ...process.env, ...env },
       stdio: [interactive ? 'inherit' : 'ignore', capture || quiet ? 'pipe' : 2, quiet ? 'pipe' : 2],
     });
     const still = setInterval(() => say(`  … still ${what} (${Math.round((Date.now() - since) / 1000)} s)`), 20_000);
@@ -126,88 +209,191 @@ function run(what, program, args, { cwd, capture = false, quiet = false, interac
 
 /** @param {string} root @param {string[]} args @param {boolean} quiet */
 async function npm(root, args, quiet) {
-  const what = 'installing the dependencies';
-  const all = [...args, '--no-audit', '--no-fund', '--loglevel=error'];
+  const what = 'installing packages';
+  // Versions are fixed by the lock file: what npm has cached need not be asked for again.
+  const all = [...args, '--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const script = process.env.npm_execpath;
   if (script !== undefined && /\.c?js$/.test(script)) await run(what, process.execPath, [script, ...all], { cwd: root, quiet });
   else await run(what, 'npm', all, { cwd: root, quiet, shell: process.platform === 'win32' });
 }
 
-/** @param {string} root */
-async function install(root) {
-  if (dependenciesCurrent(root)) return;
-  say('Installing the dependencies (once, and when they change; a minute or so) …');
-  try {
-    await npm(root, ['ci', '--include=dev'], true);
-  } catch (error) {
-    // npm 11 refuses a lock file that lacks optional packages of other platforms, as one made where those cannot be had does. The versions
-    // that it holds are taken all the same.
-    if (!(error instanceof SetupError) || !error.report.includes('EUSAGE')) throw error;
-    say('  `npm ci` finds the lock file incomplete (packages of other platforms): `npm install` takes what it holds');
-    await npm(root, ['install', '--include=dev', '--no-save'], false);
-  }
-  const { node, installedStamp, lock } = places(root);
-  if (!existsSync(node))
-    throw new SetupError('installing the dependencies left out the `node` package’s program: allow its install script and try again');
-  // What the configuration files extend is generated, and an install takes it away.
-  await run('generating types', node, [join(root, 'node_modules/@sveltejs/kit/svelte-kit.js'), 'sync'], { cwd: root, quiet: true });
+/**
+ * How npm is called to get the packages. A full install stays full, and one for a start is added to rather than made again.
+ * @param {string} root @param {boolean} tools
+ */
+export function npmArguments(root, tools) {
+  const { tools: link } = places(root);
+  if (!tools && !existsSync(link)) return ['ci', '--workspaces=false'];
+  const onlyToolsMissing = !existsSync(link) && dependenciesCurrent(root);
+  return onlyToolsMissing ? ['install', '--no-save'] : ['ci'];
+}
+
+/** @param {string} root @param {boolean} tools whether to install what tests and checks need too */
+async function install(root, tools) {
+  if (dependenciesCurrent(root, tools)) return;
+  const { node, installedStamp, lock, tools: link } = places(root);
+  const args = npmArguments(root, tools);
+  const [subcommand, ...scope] = args;
+  await timed('Installing packages', existsSync(link) || tools ? 'Installed all packages' : 'Installed packages', async () => {
+    try {
+      await npm(root, args, true);
+    } catch (error) {
+      // npm 11 refuses a lock file without the optional packages of other platforms. Such a file is written by an npm that could not
+      // fetch them. Its versions still hold.
+      if (!(error instanceof SetupError) || subcommand !== 'ci' || !error.report.includes('EUSAGE')) throw error;
+      say('  The lock file lacks packages of other platforms: using `npm install` in place of `npm ci`');
+      await npm(root, ['install', '--no-save', ...scope], false);
+    }
+    if (!existsSync(node)) throw new SetupError('the `node` package has no program: allow its install script and try again');
+    if (scope.length > 0) trim(root);
+  });
   writeFileSync(installedStamp, hashOf(lock));
 }
 
-/** @param {string} root */
-async function build(root) {
-  if (buildCurrent(root)) return;
-  const { node, build: info } = places(root);
-  const sources = fingerprint(root);
-  // Times changed; whether the contents did, only the configuration's own hash knows. Asked where there is something to keep.
-  const built = buildOf(info);
-  if (built !== undefined) {
-    const ask = "const { buildId } = await import('./vite.config.ts'); process.stdout.write(buildId())";
-    const wanted = await run('reading the sources', node, ['--input-type=module', '-e', ask], { cwd: root, capture: true });
-    if (wanted === built) return markBuilt(root, sources);
+/**
+ * Deletes the files of packages that nothing reads.
+ * @param {string} root
+ */
+export function trim(root) {
+  const modules = join(root, 'node_modules');
+  /** @param {string} name */
+  const toPattern = (name) => new RegExp(`^${name.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`);
+  const everywhere = TRIMMED.flatMap(({ files }) => files.flatMap((file) => (file.startsWith('**/') ? [toPattern(file.slice(3))] : [])));
+  for (const { files } of TRIMMED) {
+    const kept = files.flatMap((file) => (file.startsWith('!') ? [toPattern(file.slice(1))] : []));
+    for (const file of files)
+      if (!file.startsWith('!') && !file.startsWith('**/'))
+        for (const path of expand(modules, file.split('/'), toPattern, kept)) rmSync(path, { recursive: true, force: true });
   }
-  say('Building the app (when its sources change; half a minute or so) …');
-  await run('building the app', node, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'], {
-    cwd: root,
-    quiet: true,
-  });
-  markBuilt(root, sources);
+  for (const entry of readdirSync(modules, { withFileTypes: true, recursive: true }))
+    if (entry.isFile() && everywhere.some((pattern) => pattern.test(entry.name))) rmSync(join(entry.parentPath ?? entry.path, entry.name));
 }
 
-/** @param {string} root @param {boolean} needed whether to fail without one */
-async function browser(root, needed) {
+/**
+ * The paths below a folder that match a pattern of names, without those whose last name is kept.
+ * @param {string} folder @param {string[]} names @param {(name: string) => RegExp} toPattern @param {RegExp[]} kept
+ * @returns {string[]}
+ */
+function expand(folder, [name = '', ...rest], toPattern, kept) {
+  const matching = name.includes('*')
+    ? (existsSync(folder) ? readdirSync(folder) : []).filter((each) => toPattern(name).test(each))
+    : [name];
+  if (rest.length > 0) return matching.flatMap((each) => expand(join(folder, each), rest, toPattern, kept));
+  return matching.filter((each) => !kept.some((pattern) => pattern.test(each))).map((each) => join(folder, each));
+}
+
+/**
+ * Generates what tsconfig.json extends. An install deletes it.
+ * @param {string} root
+ */
+async function generateTypes(root) {
+  const { node, kitTypes } = places(root);
+  if (existsSync(kitTypes)) return;
+  await timed('Generating the routes’ types', 'Generated the routes’ types', () =>
+    run('generating types', node, [join(root, 'node_modules/@sveltejs/kit/svelte-kit.js'), 'sync'], { cwd: root, quiet: true }),
+  );
+}
+
+/** @param {string} root @param {boolean} quickly whether a compression that takes a twentieth of the time will do */
+async function build(root, quickly) {
+  const { node, build: info, quicklyCompressed } = places(root);
+  /** @param {string} what @param {string} script */
+  const evaluate = (what, script) => run(what, node, ['--input-type=module', '-e', script], { cwd: root, capture: true });
+  if (!buildCurrent(root)) {
+    const sources = fingerprint(root);
+    // Times have changed. The configuration's own hash tells whether contents have, which matters only if there is something to keep.
+    const built = buildOf(info);
+    const wanted =
+      built &&
+      (await evaluate('reading the sources', "const { buildId } = await import('./vite.config.ts'); process.stdout.write(buildId())"));
+    if (built === undefined || wanted !== built)
+      await timed('Building the app', 'Built the app', async () => {
+        rmSync(quicklyCompressed, { force: true });
+        const args = [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn'];
+        await run('building the app', node, args, { cwd: root, quiet: true, env: quickly ? { PERCH_COMPRESS: 'quickly' } : {} });
+        if (quickly) writeFileSync(quicklyCompressed, '');
+      });
+    markBuilt(root, sources);
+  }
+  if (quickly || !existsSync(quicklyCompressed)) return;
+  await timed('Compressing the app', 'Compressed the app', () =>
+    evaluate(
+      'compressing the app',
+      "const { compressFolder } = await import('./web/compress-folder.ts'); await compressFolder('dist/app')",
+    ),
+  );
+  rmSync(quicklyCompressed);
+}
+
+/**
+ * Looks for a browser, asks whether to install one if there is none, and returns the installation, to run beside the build.
+ * @param {string} root @param {boolean} needed whether a missing browser is an error
+ * @returns {Promise<() => Promise<void>>}
+ */
+async function findBrowser(root, needed) {
   const { node, browserStamp } = places(root);
+  const nothing = async () => {};
   const named = process.env.PERCH_CHROMIUM;
   if (named) {
-    if (!existsSync(named)) throw new SetupError(`PERCH_CHROMIUM names ${named}, which is not there`);
-    return;
+    if (!existsSync(named)) throw new SetupError(`PERCH_CHROMIUM names ${named}, which does not exist`);
+    return nothing;
   }
   const known = read(browserStamp);
-  if (known !== undefined && existsSync(known)) return;
-  const interactive = Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI);
-  try {
-    const args = [join(root, 'bridge/headless/ensure.ts'), ...(interactive ? ['--ask'] : [])];
-    const found = await run('installing a browser', node, args, { cwd: root, capture: true, interactive });
+  if (known !== undefined && existsSync(known)) return nothing;
+  /** @param {string} path */
+  const remember = (path) => {
     mkdirSync(dirname(browserStamp), { recursive: true });
-    writeFileSync(browserStamp, found.trim());
-  } catch (error) {
-    // Without one `--host tab` still works, and the gateway says what is missing where it needs one.
-    if (needed) throw error;
+    writeFileSync(browserStamp, path);
+  };
+  /** @param {string[]} options */
+  const ensure = async (...options) => {
+    const args = [join(root, 'bridge/headless/ensure.ts'), ...options];
+    const interactive = options.includes('--ask');
+    return (await run('installing a browser', node, args, { cwd: root, capture: true, interactive })).trim();
+  };
+  const found = await timed(
+    'Looking for a browser',
+    (path) => (path === '' ? 'Found no browser' : `Found a browser: ${path}`),
+    () => ensure('--find'),
+  );
+  if (found !== '') {
+    remember(found);
+    return nothing;
   }
+  // Without a browser `--host tab` still works, and the gateway says what is missing when it needs one.
+  /** @param {() => Promise<void>} step */
+  const attempt = (step) => (needed ? step() : step().catch(() => {}));
+  if (process.stdin.isTTY && process.stderr.isTTY && !process.env.CI && (await ensure('--ask')) === 'no') {
+    if (needed) throw new SetupError('tests need a browser: install Chromium or Chrome, or name one in PERCH_CHROMIUM');
+    return nothing;
+  }
+  return () =>
+    attempt(async () => {
+      const since = performance.now();
+      const installed = await ensure('--install');
+      remember(installed);
+      say(`Installed a browser: ${installed} (${((performance.now() - since) / 1000).toFixed(1)} s)`);
+    });
 }
 
 async function main() {
   const root = dirname(dirname(fileURLToPath(import.meta.url)));
-  await install(root);
-  await build(root);
-  if (process.argv.includes('--build')) return;
-  await browser(root, process.argv.includes('--test'));
+  /** @param {string} option */
+  const has = (option) => process.argv.includes(option);
+  const test = has('--test');
+  const tools = test || has('--tools');
+  await install(root, tools);
+  if (tools) await generateTypes(root);
+  if (has('--tools')) return;
+  if (has('--build')) return build(root, false);
+  const installBrowser = await findBrowser(root, test);
+  await Promise.all([build(root, !test), installBrowser()]);
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   main().catch((error) => {
     if (error instanceof SetupError && error.report) process.stderr.write(error.report);
     say(error instanceof SetupError ? `setup: ${error.message}` : `setup: ${error?.stack ?? error}`);
-    process.exitCode = 1;
+    process.exit(1);
   });
 }

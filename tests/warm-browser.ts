@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBrowser } from '../bridge/headless/find.ts';
+import { findHostBrowser } from '../bridge/headless/find.ts';
 import { unattended } from '../bridge/headless/launch.ts';
 
 const PATIENCE_MS = 180_000;
@@ -13,7 +13,7 @@ const PATIENCE_MS = 180_000;
  * which may take longer than a test has. A browser that does not start is for the tests to tell.
  */
 export default async function setup(): Promise<void> {
-  const executable = await findBrowser();
+  const executable = await findHostBrowser();
   if (executable === null) return;
   const profile = mkdtempSync(join(tmpdir(), 'perch-warm-'));
   const { args, chromiumSandbox } = unattended(executable, ['--headless', `--user-data-dir=${profile}`, '--dump-dom', 'about:blank']);

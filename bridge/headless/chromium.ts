@@ -74,6 +74,11 @@ export class Chromium {
     return chromium;
   }
 
+  /** Process id of the browser. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** A new tab; all others are closed. */
   async tab(): Promise<Tab> {
     const { targetInfos } = await this.#cdp.call('Target.getTargets');

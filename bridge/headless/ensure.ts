@@ -1,9 +1,18 @@
-// Run by setup: finds a browser or installs one, asking first with `--ask`, and prints its path.
-import { ensureBrowser } from './install.ts';
+// Run by setup, in steps: `--find` prints the path of the browser that hosts the gateway, or nothing; `--ask` asks whether to install one and
+// prints `yes` or `no`; `--install` installs one and prints its path.
+import { findHostBrowser } from './find.ts';
+import { askToInstall, installBrowser } from './install.ts';
+
+const STEPS: Record<string, () => Promise<string>> = {
+  '--find': async () => (await findHostBrowser()) ?? '',
+  '--ask': async () => ((await askToInstall()) ? 'yes' : 'no'),
+  '--install': () => installBrowser((line) => console.error(line)),
+};
 
 try {
-  const say = (line: string): void => console.error(line);
-  process.stdout.write(await ensureBrowser({ interactive: process.argv.includes('--ask'), say }));
+  const step = STEPS[process.argv[2] ?? ''];
+  if (step === undefined) throw new Error(`use one of ${Object.keys(STEPS).join(', ')}`);
+  process.stdout.write(await step());
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;

@@ -1,33 +1,105 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { findBrowser, type Machine, NoBrowser, systemBrowsers, thisMachine } from './find.ts';
+import {
+  findDrivenBrowser,
+  findFullBrowser,
+  findHostBrowser,
+  findPlaywrightShell,
+  isHeadlessShell,
+  type Machine,
+  NoBrowser,
+  systemBrowsers,
+  thisMachine,
+} from './find.ts';
 import { installPlan } from './install.ts';
 
-const machine = (platform: NodeJS.Platform, env: Machine['env'], programs: string[], playwright: string | null = null): Machine => ({
-  platform,
-  env,
+interface Installed {
+  env?: Machine['env'];
+  programs?: readonly string[];
+  playwright?: string;
+  playwrightShell?: string;
+}
+
+const linux = ({ env, programs = [], playwright, playwrightShell }: Installed): Machine => ({
+  platform: 'linux',
+  env: { PATH: '/home/me/bin:/usr/bin', ...env },
   runnable: (path) => programs.includes(path),
-  playwright: async () => playwright,
+  playwrightShell: () => playwrightShell ?? null,
+  playwright: async () => playwright ?? null,
 });
 
-verifies('headless/which', 'the named one, else the system’s, else Playwright’s, else none', async () => {
-  const env = { PATH: '/home/me/bin:/usr/bin' };
-  const system = ['/usr/bin/google-chrome', '/usr/bin/chromium', '/opt/mine/chrome'];
-  expect(await findBrowser(machine('linux', { ...env, PERCH_CHROMIUM: '/opt/mine/chrome' }, system, '/pw/chrome'))).toBe(
+const SHELL = '/usr/bin/chromium-headless-shell';
+const FULL = ['/usr/bin/google-chrome', '/usr/bin/chromium'];
+
+verifies(
+  'headless/which',
+  'the host is the named browser, else a headless shell, else the system’s browser, else Playwright’s, else none',
+  async () => {
+    const playwright = { playwright: '/pw/chrome', playwrightShell: '/pw/shell' };
+    const find = (installed: Installed): Promise<string | null> => findHostBrowser(linux(installed));
+    const named = { env: { PERCH_CHROMIUM: '/opt/mine/chrome' } };
+    expect(await find({ ...named, programs: ['/opt/mine/chrome', SHELL, ...FULL], ...playwright })).toBe('/opt/mine/chrome');
+    expect(await find({ programs: [...FULL, SHELL], ...playwright })).toBe(SHELL);
+    expect(await find({ programs: FULL, ...playwright })).toBe('/pw/shell');
+    expect(await find({ programs: FULL, playwright: '/pw/chrome' })).toBe('/usr/bin/chromium');
+    expect(await find({ playwright: '/pw/chrome' })).toBe('/pw/chrome');
+    expect(await find({})).toBeNull();
+  },
+);
+
+verifies('headless/which', 'a full browser is found before a headless shell, which cannot stand in for it', async () => {
+  const both = linux({ programs: [SHELL, ...FULL] });
+  expect(await findFullBrowser(both)).toBe('/usr/bin/chromium');
+  expect(await findDrivenBrowser(both)).toBe('/usr/bin/chromium');
+  const shellOnly = linux({ programs: [SHELL], playwrightShell: '/pw/shell' });
+  expect(await findFullBrowser(shellOnly)).toBeNull();
+  expect(await findDrivenBrowser(shellOnly)).toBe(SHELL);
+  expect(await findFullBrowser(linux({ programs: [SHELL], playwright: '/pw/chrome' }))).toBe('/pw/chrome');
+  // PERCH_CHROMIUM names the host’s browser; what needs a full one uses it only if it is one.
+  expect(await findFullBrowser(linux({ env: { PERCH_CHROMIUM: SHELL }, programs: [SHELL, ...FULL] }))).toBe('/usr/bin/chromium');
+  expect(await findFullBrowser(linux({ env: { PERCH_CHROMIUM: '/opt/mine/chrome' }, programs: ['/opt/mine/chrome', ...FULL] }))).toBe(
     '/opt/mine/chrome',
   );
-  expect(await findBrowser(machine('linux', env, system, '/pw/chrome'))).toBe('/usr/bin/chromium');
-  expect(await findBrowser(machine('linux', env, [], '/pw/chrome'))).toBe('/pw/chrome');
-  expect(await findBrowser(machine('linux', env, []))).toBeNull();
+  expect(await findDrivenBrowser(linux({ env: { PERCH_CHROMIUM: '/opt/headless-shell' }, programs: ['/opt/headless-shell'] }))).toBe(
+    '/opt/headless-shell',
+  );
+});
+
+test('headless shells are known by their names', () => {
+  const shells = [SHELL, 'C:\\pw\\chrome-headless-shell.exe', '/pw/chrome-linux/headless_shell'];
+  expect(shells.filter(isHeadlessShell)).toEqual(shells);
+  expect(['/usr/bin/chromium', '/opt/headless-shell/chrome'].filter(isHeadlessShell)).toEqual([]);
+});
+
+test('the newest of Playwright’s headless shells is found', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perch-find-'));
+  const install = (path: string): string => {
+    const file = join(folder, path);
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, '');
+    chmodSync(file, 0o755);
+    return file;
+  };
+  expect(findPlaywrightShell(folder, thisMachine.runnable)).toBeNull();
+  install('chromium-1255/chrome-linux64/chrome');
+  install('chromium_headless_shell-999/chrome-linux/headless_shell');
+  const newest = install('chromium_headless_shell-1255/chrome-headless-shell-linux64/chrome-headless-shell');
+  install('chromium_headless_shell-1255/chrome-headless-shell-linux64/LICENSE.headless_shell');
+  expect(findPlaywrightShell(folder, thisMachine.runnable)).toBe(newest);
+  expect(findPlaywrightShell(join(folder, 'missing'), thisMachine.runnable)).toBeNull();
+  expect(findPlaywrightShell(null, thisMachine.runnable)).toBeNull();
+  rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
 });
 
 test('a name that cannot be run is an error, not a reason to take another', async () => {
-  const search = findBrowser(machine('linux', { PATH: '/usr/bin', PERCH_CHROMIUM: '/no/such' }, ['/usr/bin/chromium'], '/pw/chrome'));
-  await expect(search).rejects.toThrow(NoBrowser);
-  await expect(search).rejects.toThrow('PERCH_CHROMIUM names /no/such');
+  const machine = linux({ env: { PERCH_CHROMIUM: '/no/such' }, programs: FULL, playwright: '/pw/chrome' });
+  for (const find of [findHostBrowser, findFullBrowser, findDrivenBrowser]) {
+    await expect(find(machine)).rejects.toThrow(NoBrowser);
+    await expect(find(machine)).rejects.toThrow('PERCH_CHROMIUM names /no/such');
+  }
 });
 
 test('macOS and Windows are searched where their browsers live', () => {
@@ -52,10 +124,10 @@ test('a folder is no program', () => {
   rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
 });
 
-test('it is installed by the package as root on Debian, else by Playwright', () => {
+test('a headless shell is installed by the package as root on Debian, else by Playwright', () => {
   expect(installPlan({ platform: 'linux', uid: 0, debian: true }).commands).toEqual([
     ['apt-get', 'update', '-qq'],
-    ['apt-get', 'install', '-y', '-qq', 'chromium'],
+    ['apt-get', 'install', '-y', '-qq', 'chromium-headless-shell'],
   ]);
   for (const other of [
     { platform: 'linux', uid: 1000, debian: true },
@@ -63,6 +135,6 @@ test('it is installed by the package as root on Debian, else by Playwright', () 
     { platform: 'darwin', uid: 501, debian: false },
     { platform: 'win32', uid: undefined, debian: false },
   ] as const) {
-    expect(installPlan(other).commands.map((command) => command.slice(2))).toEqual([['install', 'chromium', '--no-shell']]);
+    expect(installPlan(other).commands.map((command) => command.slice(2))).toEqual([['install', 'chromium-headless-shell']]);
   }
 });

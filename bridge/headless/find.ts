@@ -4,13 +4,15 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../package-root.ts';
 
-/** Where a browser can be looked for. In tests a made-up machine; else this one. */
+/** A machine to look for browsers on: this one, or a made-up one in tests. */
 export interface Machine {
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;
-  /** Whether a program is there and may be run. */
+  /** Whether a program exists and may be run. */
   runnable(path: string): boolean;
-  /** Playwright's own Chromium where it is installed. Asked last: it costs loading Playwright. */
+  /** Playwright's own headless shell, if it is installed. */
+  playwrightShell(): string | null;
+  /** Playwright's own full Chromium, if it is installed. Asked last: it takes starting Playwright. */
   playwright(): Promise<string | null>;
 }
 
@@ -18,7 +20,9 @@ export class NoBrowser extends Error {
   override name = 'NoBrowser';
 }
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'microsoft-edge-stable', 'microsoft-edge'];
+/** Debian's package `chromium-headless-shell`, and the name in Chrome for Testing's archives. */
+const SHELL_NAMES = ['chromium-headless-shell', 'chrome-headless-shell'];
+const FULL_NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'microsoft-edge-stable', 'microsoft-edge'];
 const MAC_APPS = [
   'Google Chrome.app/Contents/MacOS/Google Chrome',
   'Chromium.app/Contents/MacOS/Chromium',
@@ -30,7 +34,12 @@ const WINDOWS_APPS = [
   'Microsoft\\Edge\\Application\\msedge.exe',
 ];
 
-/** Where system browsers live on a platform, the preferred first. */
+/** Folders that programs are looked for in on Linux. */
+const programFolders = (env: Machine['env']): string[] => [
+  ...new Set([...(env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/')), '/usr/bin', '/usr/local/bin', '/snap/bin']),
+];
+
+/** Paths of full browsers of the system, the preferred first. */
 export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'env'>): string[] {
   if (platform === 'darwin') {
     const folders = ['/Applications', ...(env.HOME ? [`${env.HOME}/Applications`] : [])];
@@ -40,35 +49,59 @@ export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'en
     const folders = [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA].filter((folder) => folder !== undefined);
     return WINDOWS_APPS.flatMap((app) => folders.map((folder) => `${folder}\\${app}`));
   }
-  const folders = [
-    ...new Set([
-      ...(env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/')),
-      '/usr/bin',
-      '/usr/local/bin',
-      '/snap/bin',
-    ]),
-  ];
   return [
-    ...NAMES.flatMap((name) => folders.map((folder) => `${folder}/${name}`)),
+    ...FULL_NAMES.flatMap((name) => programFolders(env).map((folder) => `${folder}/${name}`)),
     '/opt/google/chrome/chrome',
     '/opt/microsoft/msedge/msedge',
   ];
 }
 
+/** Paths of headless shells of the system. Only Linux distributions package one. */
+function systemShells({ platform, env }: Machine): string[] {
+  if (platform === 'darwin' || platform === 'win32') return [];
+  return SHELL_NAMES.flatMap((name) => programFolders(env).map((folder) => `${folder}/${name}`));
+}
+
+const SHELL_FILE = /^(chromium-|chrome-)?headless[-_]shell(\.exe)?$/;
+
+/** Whether a program is a headless shell, by its name. It can show no window, and has no extensions and no app install. */
+export const isHeadlessShell = (path: string): boolean => SHELL_FILE.test(path.split(/[\\/]/).at(-1) ?? '');
+
+/** The browser that PERCH_CHROMIUM names. Throws NoBrowser if it cannot be run. */
+function namedBrowser({ env, runnable }: Machine): string | null {
+  const named = env.PERCH_CHROMIUM;
+  if (!named) return null;
+  if (!runnable(named)) throw new NoBrowser(`PERCH_CHROMIUM names ${named}, which is no program that can be run`);
+  return named;
+}
+
 /**
- * The program that can host the gateway: the one that PERCH_CHROMIUM names, else the system's Chrome, Chromium or Edge, else
- * Playwright's; null where there is none. Throws NoBrowser where PERCH_CHROMIUM names what cannot be run.
+ * The browser to host the gateway: the one that PERCH_CHROMIUM names, else a headless shell (smaller and quicker to start), else Chrome,
+ * Chromium or Edge of the system, else Playwright's Chromium. Null if there is none. Throws NoBrowser if PERCH_CHROMIUM names a program
+ * that cannot be run.
  */
-export async function findBrowser(machine: Machine = thisMachine): Promise<string | null> {
-  const named = machine.env.PERCH_CHROMIUM;
-  if (named) {
-    if (machine.runnable(named)) return named;
-    throw new NoBrowser(`PERCH_CHROMIUM names ${named}, which is no program that can be run`);
-  }
+export async function findHostBrowser(machine: Machine = thisMachine): Promise<string | null> {
+  return (
+    namedBrowser(machine) ?? systemShells(machine).find(machine.runnable) ?? machine.playwrightShell() ?? (await findFullBrowser(machine))
+  );
+}
+
+/**
+ * A browser with everything that people use, such as windows and extensions: the one that PERCH_CHROMIUM names unless that is a headless
+ * shell, else Chrome, Chromium or Edge of the system, else Playwright's Chromium. Null if there is none. Throws NoBrowser as above.
+ */
+export async function findFullBrowser(machine: Machine = thisMachine): Promise<string | null> {
+  const named = namedBrowser(machine);
+  if (named !== null && !isHeadlessShell(named)) return named;
   return systemBrowsers(machine).find(machine.runnable) ?? (await machine.playwright());
 }
 
-/** In a process of its own: Playwright takes 85 MB that a bridge would keep. */
+/** The browser that agents drive without a window: a full one, which sites treat like a person's, else a headless shell. Throws NoBrowser as above. */
+export async function findDrivenBrowser(machine: Machine = thisMachine): Promise<string | null> {
+  return (await findFullBrowser(machine)) ?? (await findHostBrowser(machine));
+}
+
+/** Run in a process of its own: Playwright takes 85 MB that a bridge would keep. */
 const SAY_PATH = "process.stdout.write((await import('playwright')).chromium.executablePath())";
 
 export const thisMachine: Machine = {
@@ -82,8 +115,11 @@ export const thisMachine: Machine = {
       return false;
     }
   },
+  playwrightShell: () => findPlaywrightShell(playwrightFolder(), thisMachine.runnable),
   async playwright() {
-    if (!playwrightHasBrowsers()) return null;
+    const folder = playwrightFolder();
+    // A look at the folder first: Playwright need not be loaded to find that it has no browser.
+    if (folder !== null && !foldersOf(folder).some((name) => name.startsWith('chromium-'))) return null;
     const path = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SAY_PATH], { cwd: packageRoot }).then(
       ({ stdout }) => stdout,
       () => '',
@@ -92,8 +128,8 @@ export const thisMachine: Machine = {
   },
 };
 
-/** A look at Playwright's folder first, which is usually missing, so that Playwright need not be loaded to say so. */
-function playwrightHasBrowsers(): boolean {
+/** The folder of Playwright's browsers; null if they are in the package itself, where only Playwright finds them. */
+function playwrightFolder(): string | null {
   const { env, platform } = process;
   const home = env.HOME ?? env.USERPROFILE ?? '';
   const cache =
@@ -103,11 +139,27 @@ function playwrightHasBrowsers(): boolean {
         ? (env.LOCALAPPDATA ?? join(home, 'AppData/Local'))
         : (env.XDG_CACHE_HOME ?? join(home, '.cache'));
   const folder = env.PLAYWRIGHT_BROWSERS_PATH ?? join(cache, 'ms-playwright');
-  // `0` means beside the package: only Playwright knows where.
-  if (folder === '0') return true;
+  return folder === '0' ? null : folder;
+}
+
+function foldersOf(folder: string): string[] {
   try {
-    return readdirSync(folder).some((name) => name.startsWith('chromium-'));
+    return readdirSync(folder);
   } catch {
-    return false;
+    return [];
   }
+}
+
+/** The newest headless shell in a folder of Playwright's browsers: `chromium_headless_shell-<revision>/<platform>/<program>`. */
+export function findPlaywrightShell(folder: string | null, runnable: Machine['runnable']): string | null {
+  if (folder === null) return null;
+  const revision = (name: string): number => Number(name.split('-')[1]);
+  const shells = foldersOf(folder).filter((name) => /^chromium_headless_shell-\d+$/.test(name));
+  for (const shell of shells.sort((a, b) => revision(b) - revision(a)))
+    for (const platform of foldersOf(join(folder, shell)))
+      for (const name of foldersOf(join(folder, shell, platform))) {
+        const program = join(folder, shell, platform, name);
+        if (SHELL_FILE.test(name) && runnable(program)) return program;
+      }
+  return null;
 }

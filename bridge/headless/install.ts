@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { findBrowser, NoBrowser, thisMachine } from './find.ts';
+import { findHostBrowser, NoBrowser } from './find.ts';
 
 export interface InstallPlan {
-  /** For a person, who is asked: `Debian’s chromium package`. */
+  /** Shown to the person who is asked: `Debian’s package chromium-headless-shell`. */
   what: string;
   commands: string[][];
 }
 
-/** How a Chromium gets onto a machine: as root on Debian and its kin by the package, else Playwright's own. */
+/** How the headless shell that hosts the gateway gets onto a machine: as root on Debian by its package, else Playwright's. */
 export function installPlan({
   platform,
   uid,
@@ -23,16 +23,16 @@ export function installPlan({
 }): InstallPlan {
   if (platform === 'linux' && debian && uid === 0) {
     return {
-      what: 'Debian’s chromium package',
+      what: 'Debian’s package chromium-headless-shell',
       commands: [
         ['apt-get', 'update', '-qq'],
-        ['apt-get', 'install', '-y', '-qq', 'chromium'],
+        ['apt-get', 'install', '-y', '-qq', 'chromium-headless-shell'],
       ],
     };
   }
   return {
-    what: 'Playwright’s Chromium (about 180 MB, for you alone)',
-    commands: [[process.execPath, playwrightCli(), 'install', 'chromium', '--no-shell']],
+    what: 'Playwright’s headless Chromium (about 110 MB, for your user only)',
+    commands: [[process.execPath, playwrightCli(), 'install', 'chromium-headless-shell']],
   };
 }
 
@@ -42,20 +42,29 @@ export interface EnsureOptions {
   say(line: string): void;
 }
 
-/** The browser of this machine; where it has none it is installed, after asking on a terminal. Throws NoBrowser where that was declined or failed. */
+/** The browser that hosts the gateway. A missing one is installed, after asking on a terminal. Throws NoBrowser if that was declined or failed. */
 export async function ensureBrowser({ interactive, say }: EnsureOptions): Promise<string> {
-  const found = await findBrowser();
+  const found = await findHostBrowser();
   if (found !== null) return found;
-  const plan = installPlan({ platform: process.platform, uid: process.getuid?.(), debian: isDebian() });
-  if (interactive && !(await agreed(`No Chrome, Chromium or Edge was found. Install ${plan.what}? [Y/n] `))) {
+  if (interactive && !(await askToInstall()))
     throw new NoBrowser('there is no Chrome, Chromium or Edge: install one, or name one in PERCH_CHROMIUM, or use --host tab');
-  }
+  return installBrowser(say);
+}
+
+/** Asks on the terminal whether to install a browser. */
+export const askToInstall = (): Promise<boolean> => confirm(`No Chrome, Chromium or Edge was found. Install ${planHere().what}? [Y/n] `);
+
+/** Installs the headless shell and resolves with its path. Throws NoBrowser if that fails. */
+export async function installBrowser(say: (line: string) => void): Promise<string> {
+  const plan = planHere();
   say(`No Chrome, Chromium or Edge was found: installing ${plan.what}. This can take some minutes.`);
   for (const command of plan.commands) await run(command);
-  const installed = await findBrowser(thisMachine);
+  const installed = await findHostBrowser();
   if (installed === null) throw new NoBrowser('the browser was installed but cannot be found: name it in PERCH_CHROMIUM');
   return installed;
 }
+
+const planHere = (): InstallPlan => installPlan({ platform: process.platform, uid: process.getuid?.(), debian: isDebian() });
 
 /** Debian itself: Ubuntu's package of that name is a shim for a snap, which does not work in containers. */
 const isDebian = (): boolean => existsSync('/etc/os-release') && /^ID="?debian"?$/m.test(readFileSync('/etc/os-release', 'utf8'));
@@ -65,7 +74,7 @@ function playwrightCli(): string {
   return join(dirname(require.resolve('playwright/package.json')), 'cli.js');
 }
 
-async function agreed(question: string): Promise<boolean> {
+async function confirm(question: string): Promise<boolean> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^(y(es)?)?$/i.test((await reader.question(question)).trim());

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { findBrowser } from './find.ts';
+import { findHostBrowser } from './find.ts';
 import { ManagedChromium, type ManagedOptions } from './managed.ts';
-import { profileHolder } from './profile.ts';
+import { type Holder, profileHolder } from './profile.ts';
 import { processesNaming, StandIn, until } from './tests/stand-in.ts';
 
-const executable = (await findBrowser()) ?? '';
+const executable = (await findHostBrowser()) ?? '';
 const SECRET = 'a-secret-that-must-not-show';
 
 // Processes are looked up in /proc.
@@ -40,6 +40,8 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     backOff: { first: 50, most: 400 },
     ...changes,
   });
+  /** The browser that holds the profile. Never a process id of 0, which a signal would take for this process and its group. */
+  const holder = (): Holder => profileHolder(join(folder, 'profile')) ?? expect.fail('nothing holds the profile');
   const processes = (kind?: string): { pid: number; args: string[] }[] =>
     processesNaming(folder).filter(({ args }) => kind === undefined || args.includes(`--type=${kind}`));
 
@@ -72,10 +74,10 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
       await standIn.attachments(3);
       expect(lines.join('\n')).toContain('the host page crashed');
 
-      const browser = profileHolder(join(folder, 'profile'));
-      process.kill(browser?.pid ?? 0, 'SIGKILL');
+      const browser = holder();
+      process.kill(browser.pid, 'SIGKILL');
       await standIn.attachments(4);
-      expect(profileHolder(join(folder, 'profile'))?.pid).not.toBe(browser?.pid);
+      expect(profileHolder(join(folder, 'profile'))?.pid).not.toBe(browser.pid);
 
       await managed.restart('the host does not answer');
       await standIn.attachments(5);
@@ -100,11 +102,11 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   test('a profile in use is a clear error that names the holder, and the holder goes on', async () => {
     managed = await ManagedChromium.start(options());
     await standIn.attachments(1);
-    const holder = profileHolder(join(folder, 'profile'));
+    const { pid } = holder();
     await expect(ManagedChromium.start(options({ patience: 100 }))).rejects.toThrow(
-      `in use by another gateway (its browser is process ${holder?.pid})`,
+      `in use by another gateway (its browser is process ${pid})`,
     );
-    expect(profileHolder(join(folder, 'profile'))?.pid).toBe(holder?.pid);
+    expect(holder().pid).toBe(pid);
   });
 
   test('a browser that does not start says why, in one line', async () => {
@@ -120,7 +122,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   test('closing while it starts again leaves nothing behind', async () => {
     managed = await ManagedChromium.start(options());
     await standIn.attachments(1);
-    process.kill(profileHolder(join(folder, 'profile'))?.pid ?? 0, 'SIGKILL');
+    process.kill(holder().pid, 'SIGKILL');
     await until(() => lines.some((line) => line.includes('starting it again')));
     await managed.close();
     await until(() => processes().length === 0);

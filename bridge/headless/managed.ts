@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credential } from '../../shared/link/proof.ts';
 import { Chromium } from './chromium.ts';
-import { awaitProfile, majorVersion, prepareProfile } from './profile.ts';
+import { isHeadlessShell } from './find.ts';
+import { awaitProfile, holdProfile, majorVersion, ProfileInUse, prepareProfile } from './profile.ts';
 import type { Tab } from './tab.ts';
 
 export interface ManagedOptions {
@@ -76,10 +77,19 @@ export class ManagedChromium {
     if (aside !== null) log(`the browser is older than its profile: a fresh profile is used, the earlier one is kept in ${aside}`);
     try {
       const limit = heapMb === undefined ? [] : [`--js-flags=--max-old-space-size=${heapMb}`];
-      this.#browser = await Chromium.launch({ executable, profile, args: [...SMALL, ...limit] });
+      const browser = await Chromium.launch({ executable, profile, args: [...SMALL, ...limit] });
+      try {
+        // Before a page is loaded, which opens the profile's databases.
+        if (isHeadlessShell(executable) && process.platform !== 'win32') holdProfile(profile, browser.pid);
+      } catch (error) {
+        await browser.close();
+        throw error;
+      }
+      this.#browser = browser;
       this.#credential = null;
-      return this.#browser;
+      return browser;
     } catch (error) {
+      if (error instanceof ProfileInUse) throw error;
       throw new Error(`the managed Chromium (${executable}) did not start: ${reasonOf(error)}`);
     }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
-import { findBrowser } from './find.ts';
+import { findHostBrowser } from './find.ts';
 import { awaitProfile, majorVersion, prepareProfile, profileHolder } from './profile.ts';
 
 let folder: string;
@@ -41,7 +41,7 @@ test('a browser that does not say its version keeps the profile', () => {
 });
 
 test('the real browser says its major version', async () => {
-  expect(await majorVersion((await findBrowser()) ?? '')).toBeGreaterThan(100);
+  expect(await majorVersion((await findHostBrowser()) ?? '')).toBeGreaterThan(100);
   expect(await majorVersion(join(folder, 'missing'))).toBeNull();
 });
 

@@ -1,5 +1,16 @@
 import { execFile } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -81,6 +92,30 @@ export function profileHolder(folder: string): Holder | null {
 }
 
 /**
+ * Locks a profile for the browser `pid`, as Chromium does itself and a headless shell does not. Throws ProfileInUse if another live browser
+ * holds it. A lock of a dead browser is replaced.
+ */
+export function holdProfile(folder: string, pid: number): void {
+  const file = join(folder, 'SingletonLock');
+  if (profileHolder(folder) === null) rmSync(file, { force: true });
+  try {
+    symlinkSync(`${hostname()}-${pid}`, file);
+  } catch (error) {
+    const holder = profileHolder(folder);
+    if (holder === null) throw error;
+    if (holder.pid !== pid || holder.host !== hostname()) throw inUse(folder, holder);
+  }
+}
+
+function inUse(folder: string, { host, pid, file }: Holder): ProfileInUse {
+  return new ProfileInUse(
+    host === hostname()
+      ? `the browser profile ${folder} is in use by another gateway (its browser is process ${pid}): stop that one, or give this one a PERCH_HOME of its own`
+      : `the browser profile ${folder} is in use on the machine ${host}; if that is gone, delete ${file}`,
+  );
+}
+
+/**
  * Waits until nobody holds the profile: a browser whose bridge was killed needs a moment to go. Throws ProfileInUse after `patienceMs`.
  */
 export async function awaitProfile(folder: string, patienceMs: number, sleep: (ms: number) => Promise<void>): Promise<void> {
@@ -88,16 +123,7 @@ export async function awaitProfile(folder: string, patienceMs: number, sleep: (m
   for (;;) {
     const holder = profileHolder(folder);
     if (holder === null) return;
-    if (holder.host !== hostname()) {
-      throw new ProfileInUse(
-        `the browser profile ${folder} is in use on the machine ${holder.host}; if that is gone, delete ${holder.file}`,
-      );
-    }
-    if (performance.now() >= deadline) {
-      throw new ProfileInUse(
-        `the browser profile ${folder} is in use by another gateway (its browser is process ${holder.pid}): stop that one, or give this one a PERCH_HOME of its own`,
-      );
-    }
+    if (holder.host !== hostname() || performance.now() >= deadline) throw inUse(folder, holder);
     await sleep(50);
   }
 }

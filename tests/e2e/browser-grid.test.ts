@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { browserPort } from '#shared/ports/browser.ts';
 import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { findBrowser } from '../../bridge/headless/find.ts';
+import { findDrivenBrowser } from '../../bridge/headless/find.ts';
 import { Keeper } from '../../bridge/processes/keep.ts';
 import { verifies } from '../requirements.ts';
 import { cdpGrid } from '../support/cdp-grid.ts';
@@ -26,7 +26,7 @@ verifies(
     const browsers = browsersApart({ dir: join(dir, 'profiles'), log: () => {}, keeper: new Keeper(() => {}) });
     const bridge = new FakeBridge(lend(browserPort, browsers.handlers));
     try {
-      await using grid = await cdpGrid({ executable: (await findBrowser()) ?? '', token: 'hush-hush', most: 2 });
+      await using grid = await cdpGrid({ executable: (await findDrivenBrowser()) ?? '', token: 'hush-hush', most: 2 });
       await bridge.call(browserPort, 'browser.allow', { places: [place], cdpEndpoint: grid.url });
       for (const name of ['research', 'shopping', 'third']) await bridge.call(browserPort, 'browser.createProfile', { name });
       const evaluate = async (profile: string, fn: string): Promise<unknown> =>

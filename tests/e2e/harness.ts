@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBrowser } from '../../bridge/headless/find.ts';
+import { findFullBrowser, findHostBrowser } from '../../bridge/headless/find.ts';
 import { type ConnectParams, GatewayClient, socketLink } from '../../shared/client/index.ts';
 import { conforming, refuseMisfits } from '../support/openai-shapes/conforming.ts';
 
@@ -177,9 +177,12 @@ const cleanEnvironment = (env: Readonly<Record<string, string>>): NodeJS.Process
 
 const headersOf = ({ headers }: RequestInit): Record<string, string> => Object.fromEntries(new Headers(headers));
 
-/** The program that tests drive: the one that the gateway would take. */
+/** A full browser, for tests of what a headless shell lacks (installed apps, extensions, windows); null if the machine has none. */
+export const fullBrowserProgram = (): Promise<string | null> => findFullBrowser();
+
+/** The program that tests drive: the browser that would host the gateway, a headless shell if there is one. */
 export async function browserProgram(): Promise<string> {
-  const found = await findBrowser();
+  const found = await findHostBrowser();
   if (found === null) throw new Error('no browser: run `npm test`, which installs one');
   return found;
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { browserPort } from '#shared/ports/browser.ts';
 import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
 import { browsersApart } from '../../bridge/capabilities/browser/apart.ts';
-import { findBrowser } from '../../bridge/headless/find.ts';
+import { findDrivenBrowser } from '../../bridge/headless/find.ts';
 import { Keeper } from '../../bridge/processes/keep.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
     `--user-data-dir=${folder}`,
     `http://${place}/theirs`,
   ];
-  remote = spawn((await findBrowser()) ?? '', args, { stdio: 'ignore' });
+  remote = spawn((await findDrivenBrowser()) ?? '', args, { stdio: 'ignore' });
   const port = await vi.waitFor(() => {
     const [first = ''] = readFileSync(join(folder, 'DevToolsActivePort'), 'utf8').split('\n');
     // It is there before it says anything.

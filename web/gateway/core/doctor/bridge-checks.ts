@@ -113,7 +113,8 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       async look(signal) {
         const { browser, noBrowser, hostMode } = await files(signal);
         if (browser !== null) return fine(`${browser} can host the gateway when no tab does.`);
-        const hint = 'Install Chromium, Chrome or Edge, or name one in PERCH_CHROMIUM; with `npm start -- --host tab` none is needed.';
+        const hint =
+          'Install chromium-headless-shell, Chromium, Chrome or Edge, or name one in PERCH_CHROMIUM. Not needed with `npm start -- --host tab`.';
         return wrong(
           hostMode === 'tab' ? 'info' : 'error',
           noBrowser ?? 'There is no Chromium, Chrome or Edge on the bridge’s machine.',

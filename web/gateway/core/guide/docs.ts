@@ -206,7 +206,7 @@ Without a bridge the tab's own worker always hosts.`,
     id: 'chromium',
     title: 'Which browser the bridge uses',
     keywords: 'chrome chromium edge path PERCH_CHROMIUM playwright find not found install',
-    text: `The bridge takes the browser that \`PERCH_CHROMIUM\` names, else Chrome, Chromium or Edge of the system, else Playwright's. If there is none it installs one, asking first on a terminal. It runs with a profile of its own, apart from your browsing, and goes away with the bridge.`,
+    text: `The bridge uses the browser that \`PERCH_CHROMIUM\` names, else a headless Chromium (\`chromium-headless-shell\`) of the system or of Playwright, else Chrome, Chromium or Edge. If there is none it installs the headless Chromium, asking first on a terminal. It runs with a profile of its own, apart from your browsing, and goes away with the bridge.`,
   },
   {
     id: 'linking',

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { compileLocale, declareMessages, type Message, type Messages, REGISTRY } from './message-compiler.ts';
+
+type Compiled = Record<string, (inputs?: Record<string, string | number>) => string>;
+
+const toUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+
+async function compile(english: Messages, locale = 'en', messages = english): Promise<Compiled> {
+  const code = compileLocale(locale, messages, english).replace('"../registry.js"', JSON.stringify(toUrl(REGISTRY)));
+  const { default: compiled } = (await import(toUrl(code))) as { default: Compiled };
+  return compiled;
+}
+
+const COUNT: Message = [
+  {
+    declarations: ['input count', 'input name', 'local n = count: plural', 'local shown = count: number'],
+    match: { 'count=0, n=*': '{name} has no chats', 'n=one': '{name} has one chat', 'n=other': '{name} has {shown} chats' },
+  },
+];
+
+describe('a compiled message', () => {
+  it('says plain text, inputs, and what is escaped', async () => {
+    const compiled = await compile({
+      plain: 'New chat',
+      inputs: '{name} sent {size} to {name}',
+      braces: String.raw`\{\{topic\}\} and \\ and \n`,
+      code: 'a `tick`, ${dollar} and $',
+    });
+    expect(Object.keys(compiled)).toEqual(['plain', 'inputs', 'braces', 'code']);
+    expect(compiled['plain']?.()).toBe('New chat');
+    expect(compiled['inputs']?.({ name: 'Ana', size: 3 })).toBe('Ana sent 3 to Ana');
+    expect(compiled['braces']?.()).toBe(String.raw`{{topic}} and \ and \n`);
+    expect(compiled['code']?.({ dollar: 'money' })).toBe('a `tick`, $money and $');
+  });
+
+  it('has a form for each count, and the key if no form fits', async () => {
+    const { count } = await compile({ count: COUNT });
+    const say = (number: number | string): string | undefined => count?.({ count: number, name: 'Ana' });
+    expect([say(0), say('0'), say(1), say(2), say(1234)]).toEqual([
+      'Ana has no chats',
+      'Ana has no chats',
+      'Ana has one chat',
+      'Ana has 2 chats',
+      'Ana has 1,234 chats',
+    ]);
+    const { unfit } = await compile({ unfit: [{ declarations: ['input count', 'local n = count: plural'], match: { 'n=one': 'one' } }] });
+    expect(unfit?.({ count: 2 })).toBe('unfit');
+  });
+
+  it('has ordinal forms', async () => {
+    const declarations = ['input day', 'local n = day: plural type=ordinal'];
+    const { day } = await compile({ day: [{ declarations, match: { 'n=two': '{day}nd', 'n=other': '{day}th' } }] });
+    expect([day?.({ day: 22 }), day?.({ day: 12 })]).toEqual(['22nd', '12th']);
+  });
+
+  it('follows the rules of its language, and is English if its language lacks it', async () => {
+    const polish: Messages = {
+      files: [
+        {
+          declarations: ['input count', 'local n = count: plural', 'local shown = count: number'],
+          match: { 'n=one': '{shown} plik', 'n=few': '{shown} pliki', 'n=many': '{shown} plików', 'n=other': '{shown} pliku' },
+        },
+      ],
+    };
+    const { files, count } = await compile({ files: '{count} files', count: COUNT }, 'pl', polish);
+    expect([1, 3, 5, 1.5].map((number) => files?.({ count: number }))).toEqual(['1 plik', '3 pliki', '5 plików', '1,5 pliku']);
+    expect(count?.({ count: 1, name: 'Ana' })).toBe('Ana has one chat');
+  });
+
+  it.each<[string, Message]>([
+    ['neither a name in braces nor escaped', 'Braces { alone'],
+    ['unknown declaration "local n = other: plural"', [{ declarations: ['input count', 'local n = other: plural'], match: {} }]],
+    ['unknown declaration "local n = count: list"', [{ declarations: ['input count', 'local n = count: list'], match: {} }]],
+    ['unknown condition "k=one"', [{ declarations: ['input count', 'local n = count: plural'], match: { 'k=one': 'One' } }]],
+  ])('is refused by its name: %s', (reason, message) => {
+    expect(() => compileLocale('en', { bad: message }, { bad: message })).toThrow(`message bad: `);
+    expect(() => compileLocale('en', { bad: message }, { bad: message })).toThrow(reason);
+  });
+});
+
+it('declares what each message takes', () => {
+  expect(declareMessages({ plain: 'New chat', inputs: '{name} sent {size} to {name}', count: COUNT })).toBe(
+    [
+      'declare const messages: {',
+      '  plain: (inputs: { }) => string;',
+      '  inputs: (inputs: { name: NonNullable<unknown>; size: NonNullable<unknown>; }) => string;',
+      '  count: (inputs: { count: NonNullable<unknown>; name: NonNullable<unknown>; }) => string;',
+      '};',
+      'export default messages;\n',
+    ].join('\n'),
+  );
+});
