@@ -22,6 +22,8 @@ export class NoBrowser extends Error {
 
 /** Debian's package `chromium-headless-shell`, and the name in Chrome for Testing's archives. */
 const SHELL_NAMES = ['chromium-headless-shell', 'chrome-headless-shell'];
+/** Debian's program itself: the one on the PATH is a script that stays its parent, and does not pass signals on. */
+const DEBIAN_SHELL = '/usr/lib/chromium/chromium-headless-shell';
 const FULL_NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'microsoft-edge-stable', 'microsoft-edge'];
 const MAC_APPS = [
   'Google Chrome.app/Contents/MacOS/Google Chrome',
@@ -59,7 +61,7 @@ export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'en
 /** Paths of headless shells of the system. Only Linux distributions package one. */
 function systemShells({ platform, env }: Machine): string[] {
   if (platform === 'darwin' || platform === 'win32') return [];
-  return SHELL_NAMES.flatMap((name) => programFolders(env).map((folder) => `${folder}/${name}`));
+  return [DEBIAN_SHELL, ...SHELL_NAMES.flatMap((name) => programFolders(env).map((folder) => `${folder}/${name}`))];
 }
 
 const SHELL_FILE = /^(chromium-|chrome-)?headless[-_]shell(\.exe)?$/;

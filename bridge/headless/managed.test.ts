@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
+import { Offspring } from '../../tests/support/left-running.ts';
 import { findHostBrowser } from './find.ts';
 import { ManagedChromium, type ManagedOptions } from './managed.ts';
 import { type Holder, profileHolder } from './profile.ts';
-import { processesNaming, StandIn, until } from './tests/stand-in.ts';
+import { StandIn, until } from './tests/stand-in.ts';
 
 const executable = (await findHostBrowser()) ?? '';
 const SECRET = 'a-secret-that-must-not-show';
@@ -18,12 +19,14 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   let standIn: StandIn;
   let lines: string[];
   let managed: ManagedChromium | null;
+  let offspring: Offspring;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'perch-managed-'));
     standIn = await StandIn.listen();
     lines = [];
     managed = null;
+    offspring = new Offspring(folder);
   });
   afterEach(async () => {
     await managed?.close();
@@ -42,8 +45,9 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   });
   /** The browser that holds the profile. Never a process id of 0, which a signal would take for this process and its group. */
   const holder = (): Holder => profileHolder(join(folder, 'profile')) ?? expect.fail('nothing holds the profile');
+  // A headless shell's helpers do not name the profile in their arguments.
   const processes = (kind?: string): { pid: number; args: string[] }[] =>
-    processesNaming(folder).filter(({ args }) => kind === undefined || args.includes(`--type=${kind}`));
+    offspring.running().filter(({ args }) => kind === undefined || args.includes(`--type=${kind}`));
 
   verifies(
     ['headless/credential', 'secrets/argv-and-logs'],

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { findHostBrowser } from './find.ts';
-import { awaitProfile, majorVersion, prepareProfile, profileHolder } from './profile.ts';
+import { awaitProfile, holdProfile, majorVersion, prepareProfile, ProfileInUse, profileHolder } from './profile.ts';
 
 let folder: string;
 let profile: string;
@@ -60,4 +62,25 @@ test('a lock of a dead process, or of one that is no browser here, holds nobody 
   }
   lock('elsewhere-12');
   await expect(awaitProfile(profile, 0, sleep)).rejects.toThrow(/in use on the machine elsewhere; .*delete .*SingletonLock/);
+});
+
+test('a profile is held for a browser that writes no lock of its own; a dead lock is replaced, a live one refuses', async () => {
+  prepareProfile(profile, 156);
+  // Runs until its input ends, and names the profile, as a browser's command line does.
+  const browser = spawn(process.execPath, ['-e', 'process.stdin.resume()', profile]);
+  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', profile]);
+  try {
+    symlinkSync(`${hostname()}-${2 ** 22 + 1}`, join(profile, 'SingletonLock'));
+    holdProfile(profile, browser.pid ?? 0);
+    expect(profileHolder(profile)?.pid).toBe(browser.pid);
+    holdProfile(profile, browser.pid ?? 0);
+    expect(() => holdProfile(profile, other.pid ?? 0)).toThrow(ProfileInUse);
+    browser.kill('SIGKILL');
+    await once(browser, 'exit');
+    holdProfile(profile, other.pid ?? 0);
+    expect(profileHolder(profile)?.pid).toBe(other.pid);
+  } finally {
+    browser.kill('SIGKILL');
+    other.kill('SIGKILL');
+  }
 });

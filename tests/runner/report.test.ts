@@ -33,7 +33,7 @@ test('passed, failed and skipped tests are counted, with the time of each file',
 
 test('a file that does not load is one failure', () => {
   const report = { numPassedTests: 1, numFailedTests: 0, testResults: [file('failed'), file('passed', 'passed')] };
-  expect(parseVitestReport(report, 1)).toMatchObject({ passed: 1, failed: 1, failures: [{ file: '/root/.test.ts', messages: [] }] });
+  expect(parseVitestReport(report, 1, '/root')).toMatchObject({ passed: 1, failed: 1, failures: [{ file: '.test.ts', messages: [] }] });
 });
 
 test('no report, no test, and an error exit without a failed test are failures', () => {

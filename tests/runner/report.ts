@@ -48,7 +48,10 @@ export function parseVitestReport(report: unknown, exitCode: number, root = ''):
   const parsed = vitestReport.safeParse(report);
   if (!parsed.success) return { passed: 0, failed: 1, failures: [], skipped: [], files: [] };
   const { numPassedTests, numFailedTests } = parsed.data;
-  const results = parsed.data.testResults.map((result) => ({ ...result, file: result.name.replace(`${root}/`, '') }));
+  const results = parsed.data.testResults.map((result) => ({
+    ...result,
+    file: root !== '' && result.name.startsWith(root) ? result.name.slice(root.length + 1) : result.name,
+  }));
   const broken = results.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );

@@ -5,7 +5,9 @@ export interface Running {
   parent: number;
   /** With the pid it is unique. */
   began: string;
+  /** The beginning of its command line. */
   command: string;
+  args: string[];
 }
 
 /** What tells processes of one gateway: a text in their environment or command line, and who descends from them. */
@@ -41,12 +43,15 @@ function read(pid: string, mark: string): (Running & { marked: boolean }) | unde
     const line = text('stat');
     const [state, parent, ...rest] = line.slice(line.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return undefined;
-    const command = text('cmdline').replaceAll('\0', ' ');
+    // Helpers of Chromium write theirs anew, with spaces.
+    const args = text('cmdline').split(/[\0 ]/);
+    const command = args.join(' ');
     return {
       pid: Number(pid),
       parent: Number(parent),
       began: rest[17] ?? '',
       command: command.slice(0, 200),
+      args,
       marked: command.includes(mark) || text('environ').includes(mark),
     };
   } catch {

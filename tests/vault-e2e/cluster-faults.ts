@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { profileHolder } from '../../bridge/headless/profile.ts';
-import { processesNaming } from '../../bridge/headless/tests/stand-in.ts';
+import { Offspring } from '../support/left-running.ts';
 import type { NodeIndex, ThreeNodes } from '../../bridge/sync/tests/three-nodes.ts';
 import type { Perch } from '../e2e/harness.ts';
 
@@ -24,9 +24,11 @@ export async function strikeCluster(
 ): Promise<void> {
   const node = nats.nodes[at];
   switch (fault) {
-    case 'worker':
+    case 'worker': {
       // Its bridge starts it again.
-      return signal([profileHolder(join(profilesOf(perch), 'gateway'))?.pid ?? 0], 'SIGKILL');
+      const holder = profileHolder(join(profilesOf(perch), 'gateway'));
+      return signal(holder ? [holder.pid] : [], 'SIGKILL');
+    }
     case 'bridge':
       await perch.kill('SIGKILL');
       await sleep(ms);
@@ -37,7 +39,7 @@ export async function strikeCluster(
       await sleep(ms);
       return node.start();
     case 'pause worker': {
-      const paused = processesNaming(profilesOf(perch)).map(({ pid }) => pid);
+      const paused = new Offspring(profilesOf(perch)).running().map(({ pid }) => pid);
       signal(paused, 'SIGSTOP');
       await sleep(2 * ms);
       return signal(paused, 'SIGCONT');

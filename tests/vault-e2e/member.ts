@@ -1,5 +1,5 @@
 import type { Page } from 'playwright';
-import { profileHolder } from '../../bridge/headless/profile.ts';
+import { processesNaming } from '../../bridge/headless/tests/stand-in.ts';
 import type { MethodName, MethodParams, MethodResult } from '../../shared/rpc/methods/index.ts';
 import { launchBrowser, type TestBrowser } from '../e2e/browser.ts';
 import type { Perch } from '../e2e/harness.ts';
@@ -75,9 +75,13 @@ export class Member implements AsyncDisposable {
   }
 
   signal(signal: NodeJS.Signals): void {
-    const holder = profileHolder(this.browser.profile);
-    if (!holder) throw new Error(`nobody holds the profile of ${this.name}`);
-    process.kill(-holder.pid, signal);
+    // Not by the profile's lock, which a headless shell does not write.
+    const started = `--user-data-dir=${this.browser.profile}`;
+    const browser = processesNaming(this.browser.profile).find(
+      ({ args }) => args.includes(started) && !args.some((arg) => arg.startsWith('--type=')),
+    );
+    if (!browser) throw new Error(`no browser runs on the profile of ${this.name}`);
+    process.kill(-browser.pid, signal);
   }
 
   /** Opens the browser again on its profile, and the app in it. */
