@@ -69,18 +69,50 @@ export class StandIn {
   }
 }
 
-/** The processes whose arguments name a folder, by pid and arguments (Linux). Chromium writes the arguments of its children with blanks between. */
-export function processesNaming(folder: string): { pid: number; args: string[] }[] {
+interface Process {
+  pid: number;
+  args: string[];
+}
+
+/** All processes, with their parents (Linux). Chromium writes the arguments of its children with blanks between. */
+function allProcesses(): (Process & { parent: number })[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
         const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split(/[\0 ]/);
-        return args.some((arg) => arg.includes(folder)) ? [{ pid: Number(name), args }] : [];
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return [{ pid: Number(name), args, parent: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) }];
       } catch {
         return [];
       }
     });
+}
+
+/** Browsers' processes found below one that names a folder: they are looked for when that one is gone, too. */
+const children = new Map<number, { folder: string; line: string }>();
+
+/**
+ * The processes whose arguments name a folder, by pid and arguments, and the browser processes below them: a headless shell's renderers do
+ * not name its profile.
+ */
+export function processesNaming(folder: string): Process[] {
+  const all = allProcesses();
+  const found = new Set(all.filter(({ args }) => args.some((arg) => arg.includes(folder))).map(({ pid }) => pid));
+  for (let before = -1; before !== found.size;) {
+    before = found.size;
+    for (const { pid, parent, args } of all)
+      if (found.has(parent) && !found.has(pid) && args.some((arg) => arg.startsWith('--type='))) {
+        found.add(pid);
+        children.set(pid, { folder, line: args.join(' ') });
+      }
+  }
+  return all
+    .filter(({ pid, args }) => {
+      const child = children.get(pid);
+      return found.has(pid) || (child?.folder === folder && child.line === args.join(' '));
+    })
+    .map(({ pid, args }) => ({ pid, args }));
 }
 
 /** Waits for a condition that nothing announces; the test's own time-out ends it. */

@@ -1,9 +1,9 @@
-/** What MSW keeps cookies in, which workers lack; it lasts as long as the worker. Imported before MSW. */
-const kept = new Map<string, string>();
-const shim: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
-  getItem: (key) => kept.get(key) ?? null,
-  setItem: (key, value) => void kept.set(key, value),
-  removeItem: (key) => void kept.delete(key),
+/** An in-memory `localStorage` for workers, which lack one: MSW keeps cookies in it. It lasts as long as the worker. Imported before MSW. */
+const values = new Map<string, string>();
+const shim = {
+  getItem: (key: string): string | null => values.get(key) ?? null,
+  setItem: (key: string, value: string): void => void values.set(key, value),
+  removeItem: (key: string): void => void values.delete(key),
 };
 
-if (typeof localStorage === 'undefined') Object.defineProperty(globalThis, 'localStorage', { value: shim });
+if (!('localStorage' in globalThis)) Object.defineProperty(globalThis, 'localStorage', { value: shim });
