@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './tests/runner/slowest-first.ts';
 import { compileWords } from './web/words/compile.ts';
 
 await compileWords();
@@ -14,6 +15,7 @@ export default defineConfig({
     include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault,runner}/**/*.test.ts'],
     exclude: ['**/*.browser.test.ts', 'node_modules/**'],
     testTimeout: 20_000,
+    sequence: { sequencer: SlowestFirst },
     isolate: false,
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
   },

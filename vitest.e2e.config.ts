@@ -1,17 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './tests/runner/slowest-first.ts';
 import { compileWords } from './web/words/compile.ts';
 
 await compileWords();
 
-// What crosses processes: the real command, a real browser, the packed package. Tests wait more than they compute, so files run side by side.
+// What crosses processes: the real command, a real browser, the packed package. Files run side by side, one for each core.
 export default defineConfig({
   test: {
     setupFiles: 'tests/setup.ts',
     include: ['tests/{e2e,faults,vault-e2e,conformance}/**/*.test.ts'],
     globalSetup: ['tests/e2e/build-once.ts', 'tests/warm-browser.ts'],
+    sequence: { sequencer: SlowestFirst },
     isolate: false,
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    maxWorkers: availableParallelism(),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FEATURES, findTestsOfFeatures, JOURNEYS, LONG_UNIT_TESTS } from './suites.ts';
+import { FEATURES, findTestsOfFeatures, JOURNEYS, LONG_UNIT_TESTS, SLOWEST_FIRST } from './suites.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 test('every test that a suite names exists', () => {
-  const named = [...JOURNEYS, ...LONG_UNIT_TESTS, ...FEATURES.flatMap(([, names]) => names.map((name) => `tests/e2e/${name}.test.ts`))];
+  const named = [
+    ...JOURNEYS,
+    ...LONG_UNIT_TESTS,
+    ...SLOWEST_FIRST,
+    ...FEATURES.flatMap(([, names]) => names.map((name) => `tests/e2e/${name}.test.ts`)),
+  ];
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 

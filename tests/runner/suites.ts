@@ -15,8 +15,6 @@ export const JOURNEYS = [
   'tests/e2e/demo.test.ts',
   'tests/e2e/backups-page.test.ts',
   'tests/e2e/faults.test.ts',
-  'tests/e2e/cli.test.ts',
-  'tests/conformance/socket.test.ts',
 ];
 
 /** Unit tests that `npm test` leaves to `test:all`: conformance suites, mutated and random inputs, and what takes 20 s or more. */
@@ -26,6 +24,13 @@ export const LONG_UNIT_TESTS = [
   'bridge/capabilities/gguf/gguf.test.ts',
   'bridge/cli/arguments.test.ts',
   'bridge/cli/backup.test.ts',
+  'bridge/cluster/cluster.test.ts',
+  'bridge/sync/cluster-session.test.ts',
+  'bridge/sync/full-and-slow.test.ts',
+  'bridge/sync/partitions.test.ts',
+  'bridge/sync/permissions.test.ts',
+  'bridge/sync/random.test.ts',
+  'bridge/sync/three-nodes.test.ts',
   'tests/core/files-mirror-disks.test.ts',
   'tests/core/files-mirror-random.test.ts',
   'tests/core/gguf.test.ts',
@@ -33,6 +38,29 @@ export const LONG_UNIT_TESTS = [
   'tests/core/mcp-hostile.test.ts',
   'tests/core/mcp-scripts.test.ts',
   'tests/core/restore-mutated.test.ts',
+  'web/gateway/nats/doubt.test.ts',
+  'web/gateway/nats/random.test.ts',
+  'web/gateway/nats/sharing-faults.test.ts',
+];
+
+/** Test files that take longest, the longest first: they start before all others, so that none is left running alone at the end. */
+export const SLOWEST_FIRST = [
+  'tests/vault-e2e/chaos.test.ts',
+  'tests/vault-e2e/cluster-chaos.test.ts',
+  'tests/e2e/update-languages.test.ts',
+  'tests/e2e/gallery.test.ts',
+  'tests/e2e/artifacts-sandbox.test.ts',
+  'tests/e2e/update.test.ts',
+  'tests/faults/kill-everything.test.ts',
+  'tests/vault-e2e/cluster.test.ts',
+  'tests/e2e/app.test.ts',
+  'tests/e2e/demo.test.ts',
+  'bridge/sync/partitions.test.ts',
+  'tests/core/mcp-conformance.test.ts',
+  'bridge/sync/random.test.ts',
+  'tests/core/mcp-scripts.test.ts',
+  'bridge/sync/three-nodes.test.ts',
+  'bridge/sync/full-and-slow.test.ts',
 ];
 
 /** End-to-end tests of a feature, by the files that make it up. Names of tests stand without `tests/e2e/` and `.test.ts`. */
