@@ -8,6 +8,9 @@ export const QUIET = [
   '--no-first-run',
 ];
 
+/** A process of its own for each site, as full browsers have by default and headless shells do not: a busy or hostile frame does not stop the page. */
+export const SITE_ISOLATION = '--site-per-process';
+
 /** Milliseconds for a start. What is warm takes half a second; a first one reads some 300 MB, which takes a slow disk tens of seconds. */
 export const START_MS = 60_000;
 

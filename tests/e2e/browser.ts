@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright';
-import { QUIET } from '../../bridge/headless/launch.ts';
+import { QUIET, SITE_ISOLATION } from '../../bridge/headless/launch.ts';
 import { browserProgram } from './harness.ts';
 
 export interface BrowserOptions {
@@ -44,7 +44,7 @@ export async function launchBrowser(options: BrowserOptions = {}): Promise<TestB
     const launched = await chromium.launchPersistentContext(profile, {
       executablePath: await browserProgram(),
       chromiumSandbox: process.getuid?.() !== 0,
-      args: [...QUIET, ...(options.args ?? [])],
+      args: [...QUIET, SITE_ISOLATION, ...(options.args ?? [])],
       viewport: options.viewport ?? { width: 1280, height: 800 },
       colorScheme: options.colorScheme ?? 'light',
       ...(options.locale ? { locale: options.locale } : {}),

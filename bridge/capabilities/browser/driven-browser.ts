@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { BrowserTab } from '#shared/rpc/methods/browser.ts';
-import { START_MS, unattended } from '../../headless/launch.ts';
+import { SITE_ISOLATION, START_MS, unattended } from '../../headless/launch.ts';
 import { endTree } from '../../processes/process-tree.ts';
 import { Elements } from './elements.ts';
 import { Happenings } from './happenings.ts';
@@ -100,7 +100,7 @@ export class DrivenBrowser {
     await rm(downloadsPath, { recursive: true, force: true });
     await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
     const mark = `BROWSER_RUN_${randomUUID().replaceAll('-', '')}`;
-    const { env, ...launch } = unattended(executable, ARGS);
+    const { env, ...launch } = unattended(executable, [...ARGS, SITE_ISOLATION]);
     try {
       const context = await chromium.launchPersistentContext(folder, {
         ...launch,
