@@ -1,11 +1,11 @@
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { launchBrowser } from './browser.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
-import { startPerch } from './harness.ts';
+import { fullBrowserProgram, startPerch } from './harness.ts';
 import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -79,8 +79,11 @@ async function click(context: BrowserContext, url: string, tag: string): Promise
   }, tag);
 }
 
-describe('an app that is not looked at', () => {
-  const at = served();
+// A headless shell shows no notifications.
+const executable = await fullBrowserProgram();
+if (executable === null) test.skip('app/notifies: a full Chromium is not installed here', () => {});
+describe.runIf(executable !== null)('an app that is not looked at', () => {
+  const at = served({ executable });
   let upstream: Upstream;
   beforeAll(async () => {
     upstream = await startUpstream({ models: ['normal', 'stall'] });

@@ -6,6 +6,8 @@ import { QUIET, SITE_ISOLATION } from '../../bridge/headless/launch.ts';
 import { browserProgram } from './harness.ts';
 
 export interface BrowserOptions {
+  /** The browser's program. Default: the one that would host the gateway, a headless shell if there is one. */
+  executable?: string | null;
   /** An existing profile, which then outlives the browser. Default: a new one, deleted at the end. */
   profile?: string;
   viewport?: { width: number; height: number };
@@ -42,7 +44,7 @@ export async function launchBrowser(options: BrowserOptions = {}): Promise<TestB
 
   async function launch(): Promise<BrowserContext> {
     const launched = await chromium.launchPersistentContext(profile, {
-      executablePath: await browserProgram(),
+      executablePath: options.executable ?? (await browserProgram()),
       chromiumSandbox: process.getuid?.() !== 0,
       args: [...QUIET, SITE_ISOLATION, ...(options.args ?? [])],
       viewport: options.viewport ?? { width: 1280, height: 800 },

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { launchBrowser, type TestBrowser } from './browser.ts';
-import { type Perch, startPerch } from './harness.ts';
+import { fullBrowserProgram, type Perch, startPerch } from './harness.ts';
 import { whitePng } from './pictures.ts';
 
 interface Posted {
@@ -68,7 +68,10 @@ type Pwa = CDPSession & { send(method: `PWA.${string}`, params: Record<string, u
 
 const LINE = JSON.stringify({ id: 'a', parentId: null, role: 'user', content: 'Hoist the sails', timestamp: 1_700_000_000_000 });
 
-describe('the app as the system knows it', () => {
+// A headless shell installs no apps.
+const executable = await fullBrowserProgram();
+if (executable === null) test.skip('app/installable: a full Chromium is not installed here', () => {});
+describe.runIf(executable !== null)('the app as the system knows it', () => {
   let perch: Perch;
   let browser: TestBrowser;
   let site: Awaited<ReturnType<typeof foreignSite>>;
@@ -91,7 +94,7 @@ describe('the app as the system knows it', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'perch-files-'));
     perch = await startPerch({ host: 'tab' });
-    browser = await launchBrowser();
+    browser = await launchBrowser({ executable });
     site = await foreignSite();
     const page = await browser.page(perch.linkUrl);
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll } from 'vitest';
-import { launchBrowser, type TestBrowser } from './browser.ts';
+import { type BrowserOptions, launchBrowser, type TestBrowser } from './browser.ts';
 import { type Perch, startPerch } from './harness.ts';
 
 /** A gateway and a browser for all tests of a `describe`. */
-export function served(): { readonly perch: Perch; readonly browser: TestBrowser } {
+export function served(options: BrowserOptions = {}): { readonly perch: Perch; readonly browser: TestBrowser } {
   const parts = new AsyncDisposableStack();
   const made: { perch?: Perch; browser?: TestBrowser } = {};
   beforeAll(async () => {
     made.perch = parts.use(await startPerch());
-    made.browser = parts.use(await launchBrowser());
+    made.browser = parts.use(await launchBrowser(options));
   });
   afterAll(() => parts.disposeAsync());
   const there = <T>(part: T | undefined): T => {
