@@ -14,7 +14,7 @@ export default defineConfig({
     globalSetup: 'tests/warm-browser.ts',
     include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault,runner}/**/*.test.ts'],
     exclude: ['**/*.browser.test.ts', 'node_modules/**'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     sequence: { sequencer: SlowestFirst },
     isolate: false,
     maxWorkers: Math.ceil(availableParallelism() * 1.5),

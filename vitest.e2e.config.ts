@@ -14,7 +14,7 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     isolate: false,
     maxWorkers: availableParallelism(),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });

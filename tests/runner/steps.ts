@@ -55,7 +55,9 @@ export const shortSteps = (): Group[] => [
   [[endToEnd('Main journeys', ...JOURNEYS)]],
 ];
 
-/** What `npm run test:all` has beyond `npm test`. */
-export const restSteps = (): Group[] => [[[unit('Long unit tests', ...LONG_UNIT_TESTS)]], [[endToEnd('End to end', ...exclude(JOURNEYS))]]];
+/** What `npm run test:all` has beyond `npm test`. Most of the long unit tests wait for processes, and find the time beside the browsers. */
+export const restSteps = (): Group[] => [
+  [[unit('Long unit tests', '--maxWorkers=2', ...LONG_UNIT_TESTS)], [endToEnd('End to end', ...exclude(JOURNEYS))]],
+];
 
 export const allSteps = (): Group[] => [...shortSteps(), ...restSteps()];

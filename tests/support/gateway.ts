@@ -199,7 +199,7 @@ export async function testGateway(
 }
 
 /** Resolves when `condition` holds; fails after `ms`. */
-export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition', ms = 10_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition', ms = 30_000): Promise<void> {
   const began = Date.now();
   while (!(await condition())) {
     const waited = Date.now() - began;

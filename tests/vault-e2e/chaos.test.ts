@@ -3,7 +3,7 @@ import { SEED } from '../support/seed.ts';
 import { Chaos } from './chaos.ts';
 import { Random } from './random.ts';
 
-const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 200 : 20);
+const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 200 : 8);
 
 verifies(
   ['vault.sync/converges', 'vault.runs/recovers'],

@@ -7,7 +7,7 @@ import { ClusterChaos } from './cluster-chaos.ts';
 import { Random } from './random.ts';
 
 /** Of each of the two. */
-const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 100 : 10);
+const ROUNDS = Number(process.env.PERCH_ROUNDS) || (process.env.PERCH_LONG ? 100 : 4);
 
 if (!hasNats) test.skip('vault.cluster/converges: nats-server is not installed here', () => {});
 describe.runIf(hasNats)('three gateways, three NATS nodes and three writers', () => {
