@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { lowContrast, overflowing } from './accessibility.ts';
-import { connected } from './connected.ts';
+import { connected, LINKED } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
@@ -31,9 +31,9 @@ describe('the settings of the browser that agents drive', () => {
       const isSet = (name: string, value: unknown): Promise<void> =>
         until(async () => JSON.stringify((await set())[name]) === JSON.stringify(value), `${name} to be set so`);
       const page = await at.browser.page(at.perch.linkUrl);
-      await connected(page, 'Bridge');
+      await connected(page, LINKED);
       await page.goto(`${at.perch.url}/browser`);
-      await connected(page, 'Bridge');
+      await connected(page, LINKED);
       await page.getByRole('button', { name: 'Start the browser' }).click();
       const address = page.getByRole('textbox', { name: 'Address' });
       await address.fill(`http://${place}/`);
@@ -73,12 +73,12 @@ describe('the settings of the browser that agents drive', () => {
       }
 
       await page.goto(`${at.perch.url}/browser`);
-      await connected(page, 'Bridge');
+      await connected(page, LINKED);
       await address.fill(`http://${place}/`);
       await address.press('Enter');
       await page.getByRole('list', { name: 'Tabs' }).getByRole('button', { name: 'Mine', exact: true }).waitFor();
       await page.goto(`${at.perch.url}/settings#browser`);
-      await connected(page, 'Bridge');
+      await connected(page, LINKED);
       await list.getByRole('button', { name: `Remove ${place}` }).click();
       await list.getByText(place, { exact: true }).waitFor({ state: 'detached' });
       await isSet('allow', ['nas.local']);

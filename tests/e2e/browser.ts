@@ -36,6 +36,9 @@ export interface TestBrowser extends AsyncDisposable {
   reopen(): Promise<void>;
 }
 
+/** Some Chromiums offer a model of their own, and others do not: tests bring theirs. */
+const NO_OWN_MODEL = '--disable-blink-features=AIPromptAPI';
+
 export async function launchBrowser(options: BrowserOptions = {}): Promise<TestBrowser> {
   const profile = options.profile ?? mkdtempSync(join(tmpdir(), 'perch-browser-'));
   const complaints: string[] = [];
@@ -46,7 +49,7 @@ export async function launchBrowser(options: BrowserOptions = {}): Promise<TestB
     const launched = await chromium.launchPersistentContext(profile, {
       executablePath: options.executable ?? (await browserProgram()),
       chromiumSandbox: process.getuid?.() !== 0,
-      args: [...QUIET, SITE_ISOLATION, ...(options.args ?? [])],
+      args: [...QUIET, SITE_ISOLATION, NO_OWN_MODEL, ...(options.args ?? [])],
       viewport: options.viewport ?? { width: 1280, height: 800 },
       colorScheme: options.colorScheme ?? 'light',
       ...(options.locale ? { locale: options.locale } : {}),

@@ -12,12 +12,12 @@ let elsewhere: string;
 let installed: string;
 const opened: CanvasSite[] = [];
 
-beforeAll(() => {
+beforeAll(async () => {
   elsewhere = mkdtempSync(join(tmpdir(), 'perch-drawing-'));
   installed = join(elsewhere, 'node_modules/perch');
   mkdirSync(installed, { recursive: true });
   // Not one of its dependencies is there.
-  execFileSync('tar', ['-xzf', packInto(elsewhere), '--strip-components=1', '-C', installed]);
+  execFileSync('tar', ['-xzf', await packInto(elsewhere), '--strip-components=1', '-C', installed]);
   writeFileSync(join(elsewhere, 'package.json'), JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }));
 }, 400_000);
 afterAll(async () => {

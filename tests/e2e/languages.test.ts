@@ -99,7 +99,10 @@ describe('languages', () => {
     await sentence.waitFor();
     // The label is read from the right, and ends with "(Bearer)".
     const [word = ''] = said('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
-    expect(await fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is no token')).toEqual(['“', 'Bearer', word, '”', 'is no token']);
+    const order = ['“', 'Bearer', word, '”', 'is no token'];
+    const shown = (): Promise<string[]> => fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is no token');
+    // Its directions are set once it is there.
+    await until(async () => (await shown()).join() === order.join(), 'the order of the sentence');
   });
 
   verifies(

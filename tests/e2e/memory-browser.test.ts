@@ -41,7 +41,7 @@ beforeAll(async () => {
   installed = join(elsewhere, 'node_modules/perch');
   mkdirSync(installed, { recursive: true });
   // Not one of its dependencies is there.
-  execFileSync('tar', ['-xzf', packInto(elsewhere), '--strip-components=1', '-C', installed]);
+  execFileSync('tar', ['-xzf', await packInto(elsewhere), '--strip-components=1', '-C', installed]);
   cpSync(join(import.meta.dirname, 'memory-site'), join(elsewhere, 'site'), { recursive: true });
   writeFileSync(
     join(elsewhere, 'site/mapped.html'),

@@ -14,11 +14,11 @@ let elsewhere: string;
 let installed: string;
 let command: string;
 
-beforeAll(() => {
+beforeAll(async () => {
   elsewhere = mkdtempSync(join(tmpdir(), 'perch-installed-'));
   installed = join(elsewhere, 'node_modules/perch');
   command = join(elsewhere, 'node_modules/.bin/perch');
-  const packed = packInto(elsewhere);
+  const packed = await packInto(elsewhere);
   writeFileSync(join(elsewhere, 'package.json'), JSON.stringify({ name: 'elsewhere', private: true, type: 'module' }));
   execFileSync('npm', ['install', '--prefer-offline', ...quiet, packed], {
     cwd: elsewhere,

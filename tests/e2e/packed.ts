@@ -1,12 +1,45 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { until } from '../support/gateway.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** npm is a program of the machine: on Windows a script that wants a shell. */
 export const shell = process.platform === 'win32';
 
-/** Builds the package, and packs it into a folder: its file. */
-export function packInto(folder: string): string {
+/** Builds the package and packs it into a folder, once for all test files of a run. Returns the packed file. */
+export async function packInto(folder: string): Promise<string> {
+  const shared = process.env['PERCH_TEST_SHARED'];
+  if (shared === undefined) return pack(folder);
+  const once = join(shared, 'package');
+  const result = join(once, 'result.json');
+  try {
+    mkdirSync(once);
+  } catch {
+    // Another file packs it, or has.
+    await until(() => existsSync(result), 'the package', 300_000);
+  }
+  if (!existsSync(result)) {
+    let file: string | null = null;
+    try {
+      file = pack(once);
+    } finally {
+      writeFileSync(`${result}.tmp`, JSON.stringify(file));
+      renameSync(`${result}.tmp`, result);
+    }
+  }
+  const file = z
+    .string()
+    .nullable()
+    .parse(JSON.parse(readFileSync(result, 'utf8')));
+  if (file === null) throw new Error('the package could not be built: see the first test file that needs it');
+  const copy = join(folder, basename(file));
+  copyFileSync(file, copy);
+  return copy;
+}
+
+function pack(folder: string): string {
   execFileSync(process.execPath, [join(root, 'bridge/build.ts')], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root, shell, encoding: 'utf8' }).trim();
   return join(folder, name);

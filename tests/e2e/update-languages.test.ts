@@ -37,7 +37,7 @@ async function buildNext(folder: string): Promise<string> {
   const built = join(folder, 'next');
   await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build'], {
     cwd: source,
-    env: { ...process.env, PERCH_BUILD_DIR: built },
+    env: { ...process.env, PERCH_BUILD_DIR: built, PERCH_COMPRESS: 'quickly' },
   });
   return built;
 }

@@ -19,7 +19,7 @@ const ROOT = join(import.meta.dirname, '../..');
 async function buildNext(into: string): Promise<void> {
   await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/vite/bin/vite.js'), 'build'], {
     cwd: ROOT,
-    env: { ...process.env, PERCH_BUILD_ID: 'next', PERCH_BUILD_DIR: into },
+    env: { ...process.env, PERCH_BUILD_ID: 'next', PERCH_BUILD_DIR: into, PERCH_COMPRESS: 'quickly' },
   });
 }
 

@@ -124,28 +124,42 @@ describe('usage in the app', () => {
         await page.reload();
         const totals = page.locator('dl[aria-label="合計"]');
         await totals.getByText('呼び出しのあったもの').waitFor();
-        // How wide letters are depends on the fonts of the machine: each line is tried at every width from 2 to 12 em.
-        const lines = await totals.locator('dd.more').evaluateAll((all) =>
-          all.map((each) => {
-            const text = each.firstChild;
-            const range = document.createRange();
-            const broken = Array.from({ length: 41 }, (_, at) => {
-              (each as HTMLElement).style.inlineSize = `${2 + at / 4}em`;
-              const heights = Array.from(each.textContent, (__, letter) => {
-                if (text) range.setStart(text, letter);
-                if (text) range.setEnd(text, letter + 1);
-                return range.getBoundingClientRect().top;
-              });
-              return Array.from(each.textContent, (letter, at) => (at > 0 && heights[at] !== heights[at - 1] ? `|${letter}` : letter)).join(
-                '',
-              );
-            });
-            return [...new Set(broken)];
-          }),
+        // How wide letters are depends on the fonts of the machine: each line is tried at every width between its longest part and its whole.
+        const PARTS = ['入力[\\d,]+、|出力[\\d,]+', '推定', 'モデルの|呼び出し', '呼び出しの|あった|もの'];
+        const lines = await totals.locator('dd.more').evaluateAll(
+          (all, parts) =>
+            all.map((each, row) => {
+              const { style } = each as HTMLElement;
+              const text = each.firstChild;
+              const rectOf = (from: number, to: number): DOMRect => {
+                const range = document.createRange();
+                if (text) range.setStart(text, from);
+                if (text) range.setEnd(text, to);
+                return range.getBoundingClientRect();
+              };
+              style.cssText = 'inline-size: max-content; white-space: nowrap';
+              const found = [...each.textContent.matchAll(new RegExp(parts[row] ?? '', 'g'))];
+              const widths = found.map((part) => rectOf(part.index, part.index + part[0].length).width);
+              const whole = rectOf(0, each.textContent.length).width;
+              const broken: string[] = [];
+              for (let width = Math.ceil(Math.max(...widths)) + 1; width <= whole + 2; width++) {
+                style.cssText = `inline-size: ${width}px; max-inline-size: none`;
+                const tops = Array.from(each.textContent, (_, at) => rectOf(at, at + 1).top);
+                broken.push(
+                  Array.from(each.textContent, (letter, at) => (at > 0 && tops[at] !== tops[at - 1] ? `|${letter}` : letter)).join(''),
+                );
+              }
+              return { parts: found.map(([part]) => part), broken: [...new Set(broken)] };
+            }),
+          PARTS,
         );
-        const allowed = [/^入力[\d,]+、\|?出力[\d,]+$/, /^推定$/, /^モデルの\|?呼び出し$/, /^呼び出しの\|?あった\|?もの$/];
-        expect(lines).toEqual(allowed.map((pattern) => expect.toSatisfy((all: string[]) => all.every((line) => pattern.test(line)))));
-        expect(lines.flat().join()).toContain('|');
+        expect(lines.map(({ parts }) => parts.length)).toEqual([2, 1, 2, 3]);
+        for (const { parts, broken } of lines)
+          for (const line of broken) {
+            expect(line.replaceAll('|', '')).toBe(parts.join(''));
+            for (const part of parts) expect(line).toContain(part);
+          }
+        expect(lines.flatMap(({ broken }) => broken).join()).toContain('|');
       } finally {
         await page.evaluate(() => localStorage.removeItem('perch.locale'));
         await page.close();

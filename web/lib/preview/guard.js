@@ -47,11 +47,14 @@
     }
   }
 
-  // A drawing that is broken, or was cut short, is an empty page.
-  addEventListener('load', () => {
-    const drawn = document.querySelector('svg')?.getBBox();
-    if (!drawn?.width && !drawn?.height) tell({ kind: 'undrawn' });
-  });
+  // A drawing that is broken, or was cut short, is an empty page. Looked at with the first frame: before it a browser may not have laid
+  // out a page of another process.
+  addEventListener('load', () =>
+    requestAnimationFrame(() => {
+      const drawn = document.querySelector('svg')?.getBBox();
+      if (!drawn?.width && !drawn?.height) tell({ kind: 'undrawn' });
+    }),
+  );
   addEventListener('keydown', (event) => event.isTrusted && event.key === 'Escape' && !event.defaultPrevented && tell({ kind: 'escape' }));
   line.onmessage = () => tell({ kind: 'pong' });
   addEventListener('pagehide', () => post('leaving'));
