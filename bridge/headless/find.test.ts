@@ -127,7 +127,7 @@ test('a folder is no program', () => {
 test('a headless shell is installed by the package as root on Debian, else by Playwright', () => {
   expect(installPlan({ platform: 'linux', uid: 0, debian: true }).commands).toEqual([
     ['apt-get', 'update', '-qq'],
-    ['apt-get', 'install', '-y', '-qq', 'chromium-headless-shell'],
+    ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell', 'fonts-liberation'],
   ]);
   for (const other of [
     { platform: 'linux', uid: 1000, debian: true },

@@ -26,7 +26,7 @@ export function installPlan({
       what: 'Debian’s package chromium-headless-shell',
       commands: [
         ['apt-get', 'update', '-qq'],
-        ['apt-get', 'install', '-y', '-qq', 'chromium-headless-shell'],
+        ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell', 'fonts-liberation'],
       ],
     };
   }
