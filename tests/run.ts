@@ -69,22 +69,29 @@ const seconds = (since: number): string => `${((performance.now() - since) / 100
 const heading = (text: string): void => console.log(`\n── ${text} ${'─'.repeat(Math.max(0, 70 - text.length))}`);
 
 const sum: StepResult = { passed: 0, failed: 0, failures: [], skipped: [], files: [] };
+/** What failed, a paragraph each. */
 const failures: string[] = [];
+/** Failed files, to be repeated once nothing else runs. */
+const failed = new Map<string, { config: readonly string[]; failures: Failure[] }>();
 
-function add(name: string, result: StepResult): void {
+function add(step: Step, result: Pick<StepResult, 'passed' | 'failed'> & Partial<StepResult>): void {
   sum.passed += result.passed;
   sum.failed += result.failed;
-  sum.skipped.push(...result.skipped);
-  sum.files.push(...result.files);
-  if (result.failed > 0 && result.failures.length === 0) failures.push(name);
+  sum.skipped.push(...(result.skipped ?? []));
+  sum.files.push(...(result.files ?? []));
+  if (result.failed > 0 && (result.failures ?? []).length === 0) failures.push(step.name);
+  for (const failure of result.failures ?? []) {
+    const of = failed.get(failure.file) ?? { config: step.kind === 'vitest' ? step.config : [], failures: [] };
+    of.failures.push(failure);
+    failed.set(failure.file, of);
+  }
 }
 
-/** Whether failed tests fail without the rest of the suite too. A test that fails stays a failure either way. */
-async function repeatAlone(step: Extract<Step, { kind: 'vitest' }>, failed: readonly Failure[]): Promise<void> {
-  const files = [...new Set(failed.map(({ file }) => file))];
-  for (const file of files) {
-    const again = files.length > MAX_REPEATED ? undefined : await runVitest('again', [...step.config, file], true);
-    for (const { test, messages } of failed.filter((failure) => failure.file === file)) {
+/** Whether failed tests fail without the rest of the suite too. A failed test stays a failure either way. */
+async function repeatAlone(): Promise<void> {
+  for (const [file, of] of failed) {
+    const again = failed.size > MAX_REPEATED ? undefined : await runVitest('again', [...of.config, file], true);
+    for (const { test, messages } of of.failures) {
       const isRed = again?.failures.some((failure) => failure.file === file && (test === undefined || failure.test === test));
       const verdict = isRed === undefined ? 'not repeated: too many failures' : isRed ? 'red' : 'red only in company';
       failures.push([`${file}${test === undefined ? '' : `: ${test}`} (${verdict})`, ...messages].join('\n    '));
@@ -94,18 +101,20 @@ async function repeatAlone(step: Extract<Step, { kind: 'vitest' }>, failed: read
 
 async function runStep(step: Step, inCompany: boolean): Promise<void> {
   const start = performance.now();
+  let report = '';
+  let isRed: boolean;
   if (step.kind === 'vitest') {
     if (!inCompany) heading(step.name);
     const result = await runVitest(step.name.replaceAll(/\W+/g, '-'), [...step.config, ...step.args], false);
-    add(step.name, result);
-    if (result.failures.length > 0) await repeatAlone(step, result.failures);
-    console.log(`${step.name}: ${result.failed === 0 ? 'passed' : 'FAILED'} in ${seconds(start)}`);
-    return;
+    isRed = result.failed > 0;
+    add(step, result);
+  } else {
+    const { code, text } = await run(step.command, inCompany);
+    isRed = code !== 0;
+    if (isRed) report = text;
+    add(step, { passed: isRed ? 0 : 1, failed: isRed ? 1 : 0 });
   }
-  const { code, text } = await run(step.command, inCompany);
-  const isRed = code !== 0;
-  add(step.name, { ...sum, passed: isRed ? 0 : 1, failed: isRed ? 1 : 0, failures: [], skipped: [], files: [] });
-  console.log(`${isRed ? text : ''}${step.name}: ${isRed ? 'FAILED' : 'passed'} in ${seconds(start)}`);
+  console.log(`${report}${step.name}: ${isRed ? 'FAILED' : 'passed'} in ${seconds(start)}`);
 }
 
 const steps = options.changed
@@ -127,6 +136,7 @@ try {
       }),
     );
   }
+  await repeatAlone();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -141,7 +141,7 @@ verifies(
       values('Environment')
         .split(' ')
         .map((set) => set.split('=')[0]),
-    ).toEqual(['PERCH_HOME', 'HOME', 'PERCH_CHROMIUM']);
+    ).toEqual(['PERCH_HOME', 'HOME']);
     expect(values('User')).toBe('perch');
     expect(values('RestrictNamespaces').split(' ')).toEqual(['user', 'pid', 'net']);
     expect(values('SystemCallFilter').split(' ')).toContain('chroot');
