@@ -1,11 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { until } from '../support/gateway.ts';
 import { startUpstream, type Upstream, UPSTREAM_TEXT, UPSTREAM_USAGE } from '../upstream.ts';
-import { type Perch, startPerch } from './harness.ts';
+import { hasCurl, type Perch, startPerch } from './harness.ts';
 import { openaiOf } from './openai.ts';
 import { addProvider, connectOutside } from './outside.ts';
 
@@ -189,7 +189,7 @@ describe('any WebSocket client', () => {
   });
 });
 
-if (spawnSync('curl', ['--version']).status !== 0) test.skip('cli/three-lines: curl is not installed here', () => {});
+if (!hasCurl) test.skip('cli/three-lines: curl is not installed here', () => {});
 else
   verifies('cli/three-lines', 'the curl works when pasted into a shell', async () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', perch.curl]);

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -186,3 +186,6 @@ export async function browserProgram(): Promise<string> {
   if (found === null) throw new Error('no browser: run `npm test`, which installs one');
   return found;
 }
+
+/** Whether the printed command can be tried. A bare Debian has no curl. */
+export const hasCurl = spawnSync('curl', ['--version']).status === 0;
