@@ -13,7 +13,7 @@ export default defineConfig({
     globalSetup: ['tests/e2e/build-once.ts', 'tests/warm-browser.ts'],
     sequence: { sequencer: SlowestFirst },
     isolate: false,
-    maxWorkers: availableParallelism(),
+    maxWorkers: process.env.PERCH_CALM ? 1 : availableParallelism(),
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

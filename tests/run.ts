@@ -7,12 +7,14 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { changedSteps } from './runner/changed.ts';
 import { type Failure, groupSkipped, parseVitestReport, type StepResult } from './runner/report.ts';
-import { allSteps, restSteps, type Step, shortSteps } from './runner/steps.ts';
+import { allSteps, type Lane, restSteps, type Step, shortSteps } from './runner/steps.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'perch-tests-'));
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}` };
 const SLOWEST = 10;
+/** One lane and one browser at a time: slower, and nothing fails for company. */
+const isCalm = Boolean(process.env.PERCH_CALM);
 /** More failed files than this are not repeated alone: then it is no matter of company. */
 const MAX_REPEATED = 10;
 
@@ -54,7 +56,7 @@ async function runVitest(name: string, args: readonly string[], quiet: boolean):
   rmSync(report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const { code } = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args], quiet);
-  return parseVitestReport(readJson(report), code, root);
+  return parseVitestReport(readJson(report), code, root, args.includes('--passWithNoTests'));
 }
 
 function readJson(path: string): unknown {
@@ -128,13 +130,14 @@ const since = performance.now();
 try {
   for (const group of steps) {
     const [first] = group;
+    const inCompany = group.length > 1 && !isCalm;
     if (group.length > 1) heading(group.map((lane) => lane.map(({ name }) => name).join(', ')).join(' + '));
     else if (first?.[0]?.kind === 'command') heading(first.map(({ name }) => name).join(', '));
-    await Promise.all(
-      group.map(async (lane) => {
-        for (const step of lane) await runStep(step, group.length > 1);
-      }),
-    );
+    const runLane = async (lane: Lane): Promise<void> => {
+      for (const step of lane) await runStep(step, inCompany);
+    };
+    if (inCompany) await Promise.all(group.map(runLane));
+    else for (const lane of group) await runLane(lane);
   }
   await repeatAlone();
 } finally {

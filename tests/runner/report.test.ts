@@ -39,6 +39,7 @@ test('a file that does not load is one failure', () => {
 test('no report, no test, and an error exit without a failed test are failures', () => {
   expect(parseVitestReport(undefined, 0)).toMatchObject({ passed: 0, failed: 1 });
   expect(parseVitestReport({ numPassedTests: 0, numFailedTests: 0, testResults: [] }, 0)).toMatchObject({ passed: 0, failed: 1 });
+  expect(parseVitestReport({ numPassedTests: 0, numFailedTests: 0, testResults: [] }, 0, '', true)).toMatchObject({ failed: 0 });
   expect(parseVitestReport({ numPassedTests: 3, numFailedTests: 0, testResults: [] }, 1)).toMatchObject({ passed: 3, failed: 1 });
 });
 

@@ -42,9 +42,9 @@ const vitestReport = z.object({
 
 /**
  * Reads Vitest's JSON report. Counted as one failure each: a file that failed without a failed test (it did not load, or a hook threw), and
- * a run that wrote no report, ran no test, or exited with an error without naming a test.
+ * a run that wrote no report, ran no test (unless it `mayBeEmpty`), or exited with an error without naming a test.
  */
-export function parseVitestReport(report: unknown, exitCode: number, root = ''): StepResult {
+export function parseVitestReport(report: unknown, exitCode: number, root = '', mayBeEmpty = false): StepResult {
   const parsed = vitestReport.safeParse(report);
   if (!parsed.success) return { passed: 0, failed: 1, failures: [], skipped: [], files: [] };
   const { numPassedTests, numFailedTests } = parsed.data;
@@ -63,7 +63,7 @@ export function parseVitestReport(report: unknown, exitCode: number, root = ''):
   );
   return {
     passed: numPassedTests,
-    failed: failed === 0 && (exitCode !== 0 || numPassedTests === 0) ? 1 : failed,
+    failed: failed === 0 && (exitCode !== 0 || (numPassedTests === 0 && !mayBeEmpty)) ? 1 : failed,
     failures: [...failures, ...broken.map(({ file, message }) => ({ file, messages: message ? [firstLines(message)] : [] }))],
     skipped: results.flatMap(({ file, assertionResults }) =>
       assertionResults
