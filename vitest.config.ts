@@ -5,8 +5,8 @@ import { compileWords } from './web/words/compile.ts';
 
 await compileWords();
 
-// Unit tests: Node, no build. Many of them wait for processes and timers, so there are more workers than cores; and as starting a process
-// and loading modules for each file would take longer than the tests, files share their worker (tests/setup.ts).
+// Unit tests: Node, no build. Many tests wait for processes and timers, so there are more workers than cores. Files share a worker, because
+// a process per file would take longer than the tests (tests/setup.ts).
 export default defineConfig({
   define: { __PERCH_BUILD__: JSON.stringify('test'), __PERCH_VERSION__: JSON.stringify('0.0.0'), __PERCH_DEMO__: 'false' },
   test: {

@@ -5,7 +5,7 @@ import { compileWords } from './web/words/compile.ts';
 
 await compileWords();
 
-// What crosses processes: the real command, a real browser, the packed package. Files run side by side, one for each core.
+// End-to-end tests: the real command, a real browser, the packed package. Files run in parallel, one per core.
 export default defineConfig({
   test: {
     setupFiles: 'tests/setup.ts',

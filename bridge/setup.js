@@ -326,7 +326,7 @@ async function build(root, quickly) {
 }
 
 /**
- * Looks for a browser, asks whether to install one if there is none, and returns the installation, to run beside the build.
+ * Looks for a browser, asks whether to install one if there is none, and returns the installation, which runs in parallel with the build.
  * @param {string} root @param {boolean} needed whether a missing browser is an error
  * @returns {Promise<() => Promise<void>>}
  */

@@ -13,9 +13,9 @@ const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'perch-tests-'));
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}` };
 const SLOWEST = 10;
-/** One lane and one browser at a time: slower, and nothing fails for company. */
+/** Runs one lane and one browser at a time: slower, but no test competes with another. */
 const isCalm = Boolean(process.env.PERCH_CALM);
-/** More failed files than this are not repeated alone: then it is no matter of company. */
+/** Maximum number of failed files that are repeated alone. More failures have another cause than load. */
 const MAX_REPEATED = 10;
 
 const { values: options } = parseArgs({
@@ -71,7 +71,7 @@ const seconds = (since: number): string => `${((performance.now() - since) / 100
 const heading = (text: string): void => console.log(`\n── ${text} ${'─'.repeat(Math.max(0, 70 - text.length))}`);
 
 const sum: StepResult = { passed: 0, failed: 0, failures: [], skipped: [], files: [] };
-/** What failed, a paragraph each. */
+/** Report of each failure, printed at the end. */
 const failures: string[] = [];
 /** Failed files, to be repeated once nothing else runs. */
 const failed = new Map<string, { config: readonly string[]; failures: Failure[] }>();

@@ -1,4 +1,4 @@
-// Runs before each test file. Files share a process, so what one leaves in globals must not reach the next.
+// Runs before each test file. Files share a process: this resets global state between them.
 import fc from 'fast-check';
 import { IDBFactory } from 'fake-indexeddb';
 import { afterEach } from 'vitest';

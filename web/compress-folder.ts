@@ -9,7 +9,7 @@ const PARALLEL = 8;
 /** Brotli's best takes twenty times as long as this, for 8 % fewer bytes. */
 const QUICK_QUALITY = 9;
 
-/** Writes a `.br` and a `.gz` beside each text file of a folder. The bridge serves these. */
+/** Writes a `.br` and a `.gz` version next to each text file of a folder. The bridge serves these. */
 export async function compressFolder(folder: string, { quickly = false }: { quickly?: boolean } = {}): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const files = entries.flatMap((entry) =>

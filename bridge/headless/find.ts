@@ -103,7 +103,7 @@ export async function findDrivenBrowser(machine: Machine = thisMachine): Promise
   return (await findFullBrowser(machine)) ?? (await findHostBrowser(machine));
 }
 
-/** Run in a process of its own: Playwright takes 85 MB that a bridge would keep. */
+/** Runs in a separate process, because loading Playwright takes 85 MB. */
 const SAY_PATH = "process.stdout.write((await import('playwright')).chromium.executablePath())";
 
 export const thisMachine: Machine = {

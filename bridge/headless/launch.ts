@@ -8,7 +8,7 @@ export const QUIET = [
   '--no-first-run',
 ];
 
-/** A process of its own for each site, as full browsers have by default and headless shells do not: a busy or hostile frame does not stop the page. */
+/** Gives each site its own process, so that a busy or hostile frame cannot block the page. The default in full browsers, but not in headless shells. */
 export const SITE_ISOLATION = '--site-per-process';
 
 /** Milliseconds for a start. What is warm takes half a second; a first one reads some 300 MB, which takes a slow disk tens of seconds. */

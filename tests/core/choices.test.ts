@@ -10,7 +10,7 @@ verifies('http.chat/translated', 'several choices are as many calls, whose usage
   const ask = { model: 'claude/claude-opus-5-5', messages: hi, n: 3 };
   const whole = await openai.chat.completions.create(ask);
   expect(whole.choices.map(({ index }) => index)).toEqual([0, 1, 2]);
-  // The calls are made at the same time: which of them is answered first is open.
+  // The calls run in parallel, so the order of their answers is not fixed.
   expect(whole.choices.map(({ message }) => message.content).sort()).toEqual(['answer 1', 'answer 2', 'answer 3']);
   expect([whole.usage?.prompt_tokens, whole.usage?.completion_tokens, bodies().length]).toEqual([30, 15, 3]);
   const texts = ['', '', ''];

@@ -101,7 +101,7 @@ describe('languages', () => {
     const [word = ''] = said('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
     const order = ['“', 'Bearer', word, '”', 'is no token'];
     const shown = (): Promise<string[]> => fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is no token');
-    // Its directions are set once it is there.
+    // Text directions are applied shortly after the sentence appears.
     await until(async () => (await shown()).join() === order.join(), 'the order of the sentence');
   });
 

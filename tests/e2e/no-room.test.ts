@@ -53,7 +53,7 @@ verifies('storage/quota', 'with no room left at all the app starts, and chats ca
   await browser.reopen();
   const page = await browser.page(`${perch.url}/health`);
   let usage = 0;
-  // It counts what it has anew after a start, and tells less until it is through.
+  // After a start Chromium counts its storage again and reports less until it has finished.
   await until(async () => (usage = await usageIn(page)) >= usedBefore * 0.9, 'the browser to count what is stored');
   const cdp = await browser.context.newCDPSession(page);
   await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url, quotaSize: usage });

@@ -10,14 +10,12 @@ export const shell = process.platform === 'win32';
 
 /** Builds the package and packs it into a folder, once for all test files of a run. Returns the packed file. */
 export async function packInto(folder: string): Promise<string> {
-  const shared = process.env['PERCH_TEST_SHARED'];
-  if (shared === undefined) return pack(folder);
-  const once = join(shared, 'package');
+  const once = join(process.env['PERCH_TEST_SHARED'] ?? folder, 'package');
   const result = join(once, 'result.json');
   try {
     mkdirSync(once);
   } catch {
-    // Another file packs it, or has.
+    // Another test file is packing it or has done so.
     await until(() => existsSync(result), 'the package', 300_000);
   }
   if (!existsSync(result)) {

@@ -69,7 +69,7 @@ describe('tool servers in the app', () => {
     expect(line).toBeGreaterThan(0);
     for (const width of [360, 768, 900, 1280]) {
       await page.setViewportSize({ width, height: 800 });
-      // The sidebar folds a moment after.
+      // The sidebar collapses shortly after the resize.
       await until(async () => (await height()) === line, `one line at ${width} px`);
     }
     await row.getByRole('button', { name: 'Log' }).click();

@@ -55,7 +55,7 @@ export const shortSteps = (): Group[] => [
   [[endToEnd('Main journeys', ...JOURNEYS)]],
 ];
 
-/** What `npm run test:all` has beyond `npm test`. Most of the long unit tests wait for processes, and find the time beside the browsers. */
+/** `npm run test:rest`: the tests of `test:all` that `npm test` leaves out. Long unit tests mostly wait for processes, so they run in parallel with the browsers. */
 export const restSteps = (): Group[] => [
   [[unit('Long unit tests', '--maxWorkers=2', ...LONG_UNIT_TESTS)], [endToEnd('End to end', ...exclude(JOURNEYS))]],
 ];

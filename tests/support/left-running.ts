@@ -43,7 +43,7 @@ function read(pid: string, mark: string): (Running & { marked: boolean }) | unde
     const line = text('stat');
     const [state, parent, ...rest] = line.slice(line.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return undefined;
-    // Helpers of Chromium write theirs anew, with spaces.
+    // Chromium's child processes rewrite their command lines, separated by spaces.
     const args = text('cmdline').split(/[\0 ]/);
     const command = args.join(' ');
     return {

@@ -103,7 +103,7 @@ export function compileLocale(locale: string, messages: Messages, english: Messa
   return `import * as registry from "../registry.js";\nexport default {\n${functions.join('')}};\n`;
 }
 
-/** The declarations of that module. Those of every locale are the same. */
+/** Type declarations of that module, the same for every locale. */
 export function declareMessages(english: Messages): string {
   const lines = Object.entries(english).map(([key, message]) => {
     const inputs = withKey(key, () =>

@@ -47,8 +47,8 @@
     }
   }
 
-  // A drawing that is broken, or was cut short, is an empty page. Looked at with the first frame: before it a browser may not have laid
-  // out a page of another process.
+  // A broken or truncated drawing is an empty page. Checked in the first animation frame: before that, the browser may not have laid out a
+  // page that runs in another process.
   addEventListener('load', () =>
     requestAnimationFrame(() => {
       const drawn = document.querySelector('svg')?.getBBox();
