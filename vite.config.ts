@@ -16,7 +16,7 @@ import { rankTables } from './web/rank-tables.ts';
 import { compileWords, followWords } from './web/words/compile.ts';
 
 /** What the app is built from; the build id is a hash of all of it. */
-export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
+export const SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
 
 /** A short id that changes exactly when the sources do. */
 export function buildId(root = import.meta.dirname): string {

@@ -86,6 +86,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/^web\/words\/|i18n/, ['languages', 'update-languages']],
   [/incognito/, ['incognito']],
   [/logs?\//, ['logs']],
+  [/^docs\/(site|guide)\//, ['guide-site']],
   [/^web\/(gateway\/core|lib)\/(memory|recall)\/|^bridge\/library\/|^web\/library\//, ['memory', 'memory-browser']],
   [/mcp|tool-server/, ['tool-servers']],
   [/models?\/|providers\//, ['models-page', 'onboarding', 'clients']],

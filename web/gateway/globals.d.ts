@@ -4,3 +4,8 @@ declare const __PERCH_BUILD__: string;
 declare const __PERCH_VERSION__: string;
 /** Where what runs ONNX files lies, without the endings `.mjs` and `.wasm`; likewise. */
 declare const __PERCH_ONNX__: string;
+
+interface ImportMeta {
+  /** Files that a pattern matches, bundled; by Vite. */
+  glob<T>(pattern: string, options: { eager: true; query?: string; import?: string }): Record<string, T>;
+}

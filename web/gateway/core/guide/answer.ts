@@ -2,7 +2,7 @@ import type { Memory } from '../memory/long-term-file.ts';
 import { Bm25, type Hit } from '../retrieval/bm25.ts';
 import type { FoundMessage, MessageSearch } from '../retrieval/message-search.ts';
 import type { MessageRecord } from '../vault.ts';
-import type { Article } from './docs.ts';
+import type { Article } from './guide-page.ts';
 import { searchDocs } from './library.ts';
 import { quote } from './render.ts';
 
@@ -79,7 +79,7 @@ export async function answer(asked: string, sources: GuideSources, search: Messa
   if (THANKS.test(question)) return 'You are welcome.';
   const docs = await searchDocs(question, 4);
   if (IDENTITY.test(question)) {
-    const id = /perch|this/i.test(question) ? 'what-is-perch' : 'guide';
+    const id = /perch|this/i.test(question) ? 'getting-started#what-is-perch' : 'getting-started#what-is-the-built-in-guide';
     const about = (await searchDocs('Perch guide what is', 50)).find((hit) => hit.doc.id === id);
     if (about) return article(about, []);
   }

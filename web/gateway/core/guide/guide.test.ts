@@ -86,36 +86,36 @@ describe('answers', () => {
   });
 
   it.each([
-    ['how can I use ollama', 'ollama'],
-    ['does it work with LM Studio?', 'lm-studio'],
-    ['who are you?', 'guide'],
-    ['Are you an AI?', 'guide'],
-    ['What is Perch?', 'what-is-perch'],
-    ['How do I call Perch from a program?', 'api'],
-    ['openai python package', 'openai-package'],
-    ['curl example', 'curl'],
-    ['Where is my data kept?', 'privacy'],
-    ['how do i stop a reply', 'stop'],
-    ['does it work offline', 'offline'],
-    ['what does --host tab do', 'host-modes'],
-    ['keyboard shortcuts', 'keyboard'],
-    ['websocket protocol', 'websocket'],
-    ['the port is in use', 'port-taken'],
-    ['remind me every morning at nine', 'schedules'],
-    ['how do I schedule a job', 'schedules'],
-    ['what is the heartbeat', 'heartbeat'],
-    ['add an API key for OpenRouter', 'openrouter'],
-    ['How do I use Claude?', 'anthropic'],
-    ['What happens when a model fails, is there a fallback?', 'fallbacks'],
-    ['What does a reply cost?', 'prices'],
-    ['how do I run a tool', 'tools'],
-    ['can you remember things for me', 'memory'],
-    ['edit my message and regenerate', 'edit-retry'],
-    ['where do I find the access token', 'token'],
-    ['install as an app', 'install-app'],
-    ['how do I resume a paused plan', 'plans'],
-    ['where do I put a SKILL.md folder', 'skills'],
-    ['which files can an agent write in its workspace', 'workspace'],
+    ['how can I use ollama', 'models#using-ollama'],
+    ['does it work with LM Studio?', 'models#using-lm-studio'],
+    ['who are you?', 'getting-started#what-is-the-built-in-guide'],
+    ['Are you an AI?', 'getting-started#what-is-the-built-in-guide'],
+    ['What is Perch?', 'getting-started#what-is-perch'],
+    ['How do I call Perch from a program?', 'api#calling-perch-from-a-program'],
+    ['openai python package', 'api#using-the-openai-package'],
+    ['curl example', 'api#calling-perch-with-curl'],
+    ['Where is my data kept?', 'security#where-your-data-is-and-who-sees-it'],
+    ['how do i stop a reply', 'chat#stopping-a-reply'],
+    ['does it work offline', 'getting-started#working-offline'],
+    ['what does --host tab do', 'command-line#where-the-gateway-runs---host-auto-tab-headless'],
+    ['keyboard shortcuts', 'getting-started#keyboard'],
+    ['websocket protocol', 'api#the-websocket-protocol'],
+    ['the port is in use', 'troubleshooting#the-port-is-taken'],
+    ['remind me every morning at nine', 'automations#scheduled-jobs'],
+    ['how do I schedule a job', 'automations#scheduled-jobs'],
+    ['what is the heartbeat', 'automations#system-events-and-the-heartbeat'],
+    ['add an API key for OpenRouter', 'models#using-openrouter'],
+    ['How do I use Claude?', 'models#using-anthropic-claude'],
+    ['What happens when a model fails, is there a fallback?', 'models#fallback-models'],
+    ['What does a reply cost?', 'models#what-a-reply-costs'],
+    ['how do I run a tool', 'tools#tools-and-running-one-by-hand'],
+    ['can you remember things for me', 'memory#letting-perch-remember'],
+    ['edit my message and regenerate', 'chat#editing-and-retrying'],
+    ['where do I find the access token', 'api#the-access-token'],
+    ['install as an app', 'getting-started#installing-the-app'],
+    ['how do I resume a paused plan', 'automations#plans'],
+    ['where do I put a SKILL.md folder', 'tools#skills'],
+    ['which files can an agent write in its workspace', 'tools#files-that-agents-work-with'],
   ])('answers "%s" by the article %s', async (question, id) => {
     const title = articles.find((article) => article.id === id)?.title ?? 'no such article';
     expect(await reply(question)).toContain(`From Perch's docs: ${title}.`);
@@ -324,7 +324,7 @@ describe('the docs', () => {
     const cron = cronTools(() => Promise.reject(new Error('not asked for')));
     const names = new Set([...tools, ...cron].map(({ name }) => name));
     for (const [name] of all.matchAll(/\b(?:memory|docs|session|cron)_\w+/g)) expect(names, name).toContain(name);
-    expect(articles.find(({ id }) => id === 'memory')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
+    expect(articles.find(({ id }) => id === 'memory#letting-perch-remember')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
   });
 
   it('are each found by their title', async () => {

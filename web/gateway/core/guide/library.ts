@@ -1,6 +1,6 @@
 import { lazy } from '../lazy.ts';
 import { Bm25, type Hit } from '../retrieval/bm25.ts';
-import type { Article } from './docs.ts';
+import type { Article } from './guide-page.ts';
 
 /** The articles, and the index of them, when they are first asked for. */
 const library = lazy(async () => {
