@@ -4,25 +4,29 @@ import { z } from './zod.ts';
 
 const chat = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
 
-/** Events of chats and of the sessions that they are in. */
+/** Events of chats and their sessions. */
 export const chatEvents = {
-  /** `offset`: length of the run's text before this delta, in UTF-16 units, so that a reader who joins late neither repeats nor misses any. */
+  /** A piece of the reply's text. `offset` is the length of the run's text before it, in UTF-16 code units, so that a client that joins late neither repeats nor misses text. */
   'chat.delta': z.object({ ...chat, delta: z.string(), role: z.literal('assistant'), offset: z.number().int() }),
-  /** The tools of the calls that the model is writing, until `chat.tool_call` tells of them all. A try that failed leaves none. */
+  /** The model is writing tool calls: the tools named so far. `chat.tool_call` follows with the complete calls, unless the attempt fails. */
   'chat.tool_pending': z.object({ ...chat, tools: z.array(z.string()) }),
+  /** The model calls a tool. */
   'chat.tool_call': z.object({ ...chat, tool: z.string(), args: z.record(z.string(), z.unknown()), toolCallId: z.string() }),
+  /** A tool call returned. `isError` is true if the tool failed. */
   'chat.tool_result': z.object({ ...chat, tool: z.string(), result: z.unknown(), toolCallId: z.string(), isError: z.boolean().optional() }),
+  /** The run completed and its reply was stored as the message `messageId`. */
   'chat.done': z.object({ ...chat, usage, messageId: z.string() }),
+  /** The run failed or was aborted. `messageId` is the stored partial reply, if there is one. */
   'chat.error': z.object({ ...chat, error: errorShape, messageId: z.string().optional() }),
-  /** What the model is told from memory before it replies; only where there is something. */
+  /** The memories that the model is given before it replies. Not sent if there are none. */
   'chat.recalled': z.object({ ...chat, memories: z.array(recalledMemory), elapsedMs: z.number() }),
-  /** What the model thinks before it speaks, where its provider tells. `offset`: length of the run's thoughts before it, in UTF-16 units. */
+  /** A piece of the model's reasoning, if its provider returns it. `offset` is the length of the run's reasoning before it, in UTF-16 code units. */
   'chat.reasoning': z.object({ ...chat, delta: z.string(), offset: z.number().int() }),
-  /** A message was stored by a person's send: other tabs show it at once. */
+  /** A person's message was stored. Other tabs show it immediately. */
   'chat.message': z.object({ ...chat, messageId: z.string(), parentId: z.string().nullable(), content: z.string(), timestamp: z.number() }),
-  /** A session was made, changed or deleted: lists refresh. */
+  /** A session was created, changed or deleted. */
   'sessions.changed': z.object({ path: z.string(), agentId: z.string(), sessionId: z.string(), deleted: z.boolean().optional() }),
-  /** A conversation was summarised for its models, up to and with that message; what was said stays as it is. */
+  /** The conversation was summarised for the model, up to and including the message `messageId`. The messages themselves are not changed. */
   'sessions.compacted': z.object({
     path: z.string(),
     agentId: z.string(),
@@ -32,7 +36,7 @@ export const chatEvents = {
   }),
 } as const;
 
-/** What a run tells its readers. */
+/** Events that a run can emit. */
 export const RUN_EVENTS = [
   'chat.recalled',
   'chat.reasoning',

@@ -1,9 +1,9 @@
 import { scheduleText } from '../cron/schedule-text.ts';
 import type { MethodName, MethodResult } from './methods/index.ts';
 
-/** How a method was answered before protocol 3. */
+/** How a method responded before protocol 3. */
 export interface EarlierShape {
-  /** The method whose answer it is made from; null where there was no such method yet. */
+  /** The method whose result the older one is made from; null if the method did not exist. */
   method: MethodName | null;
   shape(payload: unknown): unknown;
 }
@@ -13,13 +13,13 @@ const earlier = <M extends MethodName>(method: M, shape: (payload: MethodResult<
   shape: (payload) => shape(payload as MethodResult<M>),
 });
 
-/** The one codec for protocol 2 (interface document 1, section 4.2): handlers know nothing of it. */
+/** The only codec for protocol 2; handlers know nothing of it. */
 const shapes = new Map<string, EarlierShape>([
   [
     'agents.list',
     earlier('agents.list', ({ agents }) => agents.map(({ id, config: { name = id, model = null } }) => ({ id, name, model }))),
   ],
-  // What its schedule says, in words where it has no expression.
+  // The schedule as an expression, or as text if it has none.
   ['cron.list', earlier('cron.list', ({ jobs }) => jobs.map((job) => ({ ...job, cron: scheduleText(job.schedule) })))],
   ['cron.add', earlier('cron.add', ({ jobId }) => ({ id: jobId }))],
   ['models.list', earlier('models.list', ({ models }) => models.map((model) => ({ id: model.key, ...model })))],

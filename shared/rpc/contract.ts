@@ -2,57 +2,57 @@ import type { z } from './zod.ts';
 import type { ErrorCode } from './errors.ts';
 import type { EventName } from './events.ts';
 
-/** What a caller must be allowed to do. `admin` includes `write`, which includes `read`. */
+/** Permission levels of callers. `admin` includes `write`, which includes `read`. */
 export const SCOPES = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Whether a principal with these scopes may do what needs `needed`. */
+/** Returns whether a principal with these scopes may call a method that requires `needed`. */
 export function allows(scopes: readonly Scope[], needed: Scope): boolean {
   const rank = Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope)));
   return rank >= SCOPES.indexOf(needed);
 }
 
 export interface Policy {
-  /** The least scope that may call it. */
+  /** The lowest scope that may call the method. */
   scope: Scope;
-  /** Its handler takes `idempotencyKey` too, to know a repeat whose first try another host had. */
+  /** The handler receives `idempotencyKey` too, to detect a repeat of a request that another host executed. */
   idempotent?: boolean;
-  /** A write to the control plane: 30 calls a minute per method and connection. */
+  /** Changes the control plane: limited to 30 calls a minute per method and connection. */
   controlPlane?: boolean;
-  /** It asks a model, for which a key's limits count. `unattended`: it has a model asked later, outside of those limits, so that a key with limits may not call it. */
+  /** Calls a model, which counts against the limits of an API key. `unattended`: calls a model later, outside these limits, so keys with limits may not call the method. */
   metered?: true | 'unattended';
-  /** A device that is not paired yet may call it, and nothing else. */
+  /** May be called by a device that is not paired yet, which may call nothing else. */
   pairing?: boolean;
 }
 
-/** What a device that is not paired yet is called: it has shown a pairing code and no more (decisions, "Devices, logs …"). */
+/** Principal of a device that has presented a pairing code but is not paired yet. */
 export const PAIRING = 'pairing';
 
-/** Why the caller may not call a method of this policy; undefined where it may. */
+/** Returns why the caller may not call a method with this policy, or undefined if it may. */
 export function refusalOf({ principal, scopes }: { principal: string; scopes: readonly Scope[] }, policy: Policy): string | undefined {
-  if (principal === PAIRING) return policy.pairing ? undefined : 'may not be called before the device is paired';
-  return allows(scopes, policy.scope) ? undefined : `needs the scope ${policy.scope}`;
+  if (principal === PAIRING) return policy.pairing ? undefined : 'can’t be called before the device is paired';
+  return allows(scopes, policy.scope) ? undefined : `requires the scope "${policy.scope}"`;
 }
 
 /**
- * Whether `idempotencyKey` may stand among the params: of methods with effects, repeats within 5 minutes get the first answer (decisions, "Frames and connection"). Those
- * that are not paired yet share a principal, so one of them could be given another's answer.
+ * Returns whether the params may contain `idempotencyKey`. Methods with effects return the first response again if a request is repeated within 5 minutes.
+ * Unpaired devices share a principal, so one could receive another's response; their methods are excluded.
  */
 export const isRepeatable = ({ scope, pairing = false }: Policy): boolean => scope !== 'read' && !pairing;
 
-/** Codes that say something of the method's own matter. */
+/** Error codes that depend on the method. */
 export const OWN_CODES = ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'] as const satisfies readonly ErrorCode[];
 export type OwnCode = (typeof OWN_CODES)[number];
 
-/** One method, declared once: types, validation, client, command line, documents and mocks are derived from it. */
+/** The declaration of one method. Types, validation, client, command line, documentation and mocks are derived from it. */
 export interface Contract<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
   params: P;
   result: R;
   /** Events that a call can cause on the caller's connection. */
   emits: readonly EventName[];
-  /** Codes that it may fail with, beside those that any method may: `AUTH_REQUIRED`, `INVALID_PARAMS`, `RATE_LIMITED`, `INTERNAL_ERROR`. */
+  /** Errors that the method may return, besides those of every method: `AUTH_REQUIRED`, `INVALID_PARAMS`, `RATE_LIMITED` and `INTERNAL_ERROR`. */
   fails: readonly OwnCode[];
-  /** One or two sentences for the protocol page. */
+  /** One or two sentences for the protocol reference. */
   docs: string;
   policy: Policy;
 }
@@ -64,8 +64,8 @@ export function call<P extends z.ZodType, R extends z.ZodType>(
 }
 
 export type Contracts = Record<string, Contract>;
-/** What a caller passes: defaults may be left out. */
+/** Params as a caller passes them: those with defaults are optional. */
 export type ParamsOf<C extends Contract> = z.input<C['params']>;
-/** What a handler receives: parsed, defaults filled in. */
+/** Params as a handler receives them: parsed, with defaults filled in. */
 export type ParsedOf<C extends Contract> = z.output<C['params']>;
 export type ResultOf<C extends Contract> = z.output<C['result']>;

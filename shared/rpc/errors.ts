@@ -1,6 +1,6 @@
 import { MAX_MESSAGE, withoutMiddle } from '../cut-short.ts';
 
-/** The closed list of error codes (interface document 1, section 7). */
+/** All error codes. */
 export const ERROR_CODES = [
   'AUTH_REQUIRED',
   'NOT_FOUND',
@@ -14,7 +14,7 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** An error as it travels (decisions, "Frames and connection"). */
+/** An error in a response frame. */
 export interface ErrorShape {
   code: ErrorCode;
   message: string;
@@ -23,7 +23,7 @@ export interface ErrorShape {
   retryAfterMs?: number;
 }
 
-/** A failure that the caller is meant to see. Anything else that is thrown becomes `INTERNAL_ERROR` at one place, the dispatcher. */
+/** An error for the caller to see. The dispatcher turns any other error into `INTERNAL_ERROR`. */
 export class RpcError extends Error {
   readonly code: ErrorCode;
   readonly extra: Omit<ErrorShape, 'code' | 'message'>;

@@ -11,80 +11,87 @@ import { modelDownload } from '../ports/model-downloads.ts';
 import { usage } from './records.ts';
 import { z } from './zod.ts';
 
-/** Every event the server pushes, and its payload (interface document 1, section 6; decisions, "Chat"). */
+/** Every event that the server sends, and its payload. */
 export const events = {
+  /** The first event of every connection. Clients that prove a credential by HMAC include `nonce` in the proof. */
   'connect.challenge': z.object({ nonce: z.string(), ts: z.number() }),
+  /** Sent every 15 seconds, so that clients notice a dead connection. */
   tick: z.object({ ts: z.number() }),
   ...chatEvents,
-  /** A piece of an answer that is kept nowhere, to the connection that asked for it; `offset` as in `chat.delta`. */
+  /** A piece of an incognito reply, sent only to the connection that requested it. `offset` as in `chat.delta`. */
   'incognito.delta': z.object({ runId: z.string(), delta: z.string(), offset: z.number().int() }),
-  /** What the model thinks before it; `offset` as in `chat.reasoning`. */
+  /** A piece of the model's reasoning for an incognito reply. `offset` as in `chat.reasoning`. */
   'incognito.reasoning': z.object({ runId: z.string(), delta: z.string(), offset: z.number().int() }),
+  /** An incognito reply is complete. */
   'incognito.done': z.object({ runId: z.string(), model: z.string(), usage }),
+  /** An incognito reply failed or was aborted. */
   'incognito.error': z.object({ runId: z.string(), error: errorShape }),
+  /** The configuration changed. `hash` identifies the new one. */
   'config.changed': z.object({ hash: z.string() }),
+  /** A plan was created, changed or deleted. */
   'plan.changed': z.object({ planId: z.string(), deleted: z.boolean().optional() }),
-  /** A drawing was made, renamed or deleted. */
+  /** A drawing was created, renamed or deleted. */
   'drawings.changed': z.object({ drawingId: z.string(), deleted: z.boolean().optional() }),
-  /** What others have done to a drawing, to connections that have opened it. `reopen`: it is too much for an event, and `drawings.open` has it. */
+  /** Other clients changed a drawing that this connection has open. With `reopen`, the changes are too large for an event: call `drawings.open` again. */
   'drawing.changed': z.object({ drawingId: z.string(), changes: z.array(changeSchema), reopen: z.boolean().optional() }),
-  /** What somebody is drawing just now, to the others who have the drawing open; `from` tells those who draw apart. Null: it is done, or given up. */
+  /** Another client is drawing a shape on a drawing that this connection has open; null when it is finished or cancelled. `from` identifies the client. */
   'drawing.draft': z.object({ drawingId: z.string(), from: z.string(), shape: shapeSchema.nullable() }),
-  /** Pages or claims of a wiki were written or removed, by whomever: their paths and ids; null where there are many. */
+  /** Pages or claims of a wiki were written or removed. `pages` has their paths and `claims` their IDs; each is null if there are many. */
   'wiki.changed': z.object({
     agentIds: z.array(z.string()),
     pages: z.array(z.string()).nullable(),
     claims: z.array(z.string()).nullable(),
   }),
-  /** A job was added, changed, removed, or has run: `jobId` says which. */
+  /** A job was created, changed, removed or run. */
   'cron.changed': z.object({ jobId: z.string() }),
-  /** A run of dreaming has begun, is at another phase, or has ended; without one, what waits or the signals have changed. */
+  /** A run of dreaming started, changed phase or ended. If `run` is null, the suggestions or signals changed. */
   'dreaming.changed': z.object({
     workspace: z.string(),
     run: z.object({ id: z.string(), state: z.string(), phase: z.string().nullable() }).nullable(),
   }),
-  /** A command waits for a person's word. */
+  /** A command waits for approval. */
   'exec.requested': z.object({ request: execRequest }),
-  /** A request was approved, denied, cancelled, has expired, or its command has ended. Requests in events come without their output. */
+  /** A command request was approved, denied or cancelled, has expired, or its command has ended. `request` has no output. */
   'exec.resolved': z.object({ request: execRequest }),
-  /** More output of a command that runs; `offset`: length of that output before it, in UTF-16 units. */
+  /** Output of a running command. `offset` is the length of that output before it, in UTF-16 code units. */
   'exec.output': z.object({ requestId: z.string(), stream: z.enum(['stdout', 'stderr']), text: z.string(), offset: z.number().int() }),
-  /** A tool waits for a person's word, and what was said. */
+  /** A tool waits for approval. */
   'approval.requested': z.object({ approval }),
+  /** An approval was given or denied, was cancelled or has expired. */
   'approval.resolved': z.object({ approval }),
-  /** What a driven browser shows, to the connection that watches it. */
+  /** An image of a driven browser's tab, sent to the connection that watches it. */
   'browser.frame': z.object({ profile: z.string(), ...frame }),
-  /** It is watched no more, and why. */
+  /** A stream of `browser.watch` ended. */
   'browser.unwatched': z.object({ profile: z.string(), reason: z.string() }),
-  /** The configuration file was read, written, or cannot be used. */
+  /** The configuration file was read or written, or cannot be used. */
   'config.file': configFileState,
-  /** How it stands with a tool server has changed: `mcp.list` tells. */
+  /** The state of an MCP server changed. Call `mcp.list` for the new state. */
   'mcp.changed': z.object({ name: z.string() }),
-  /** A tool server wants a person to fill in a form. */
+  /** An MCP server requests input from a person. */
   'mcp.asked': z.object({ ask: mcpAsk }),
-  /** How far a tool of a tool server has come; `total` and `message` as it says. */
+  /** Progress of a tool of an MCP server. `total` and `message` are as reported by the server. */
   'mcp.progress': z.object({
     server: z.string(),
     tool: z.string(),
     runId: z.string().nullable(),
-    /** The model's call, where a model has asked. */
+    /** The ID of the model's tool call, if a model called the tool. */
     toolCallId: z.string().optional(),
     progress: z.number(),
     total: z.number().optional(),
     message: z.string().optional(),
   }),
-  /** What the agents of a workspace remember has changed: memories, or notes of a day. */
+  /** The memories or daily notes of a workspace changed. */
   'memory.changed': z.object({ workspace: z.string() }),
-  /** How far a download of a model has come, wherever it is kept. */
+  /** Progress of a model download. */
   'models.progress': modelDownload,
-  /** How this host stands with the journal has changed, or a version was put aside: `sync.status` and `sync.conflicts` tell. */
+  /** The sync state of this host changed, or a version lost a conflict. Call `sync.status` and `sync.conflicts` for details. */
   'sync.changed': z.object({ state: z.string() }),
-  /** The gateway is about to leave (update or hand-over): finish, then reconnect. */
+  /** The gateway is about to stop, for an update or to hand over to another host. Finish and reconnect. */
   shutdown: z.object({ reason: z.string() }),
 } as const;
 
 export type EventName = keyof typeof events;
 export type EventPayload<E extends EventName> = z.infer<(typeof events)[E]>;
 export type AnyEvent = { [E in EventName]: { event: E; payload: EventPayload<E> } }[EventName];
-/** The five events of a chat run, whose terminal ones are `chat.done` and `chat.error`. */
+/** The basic events of a chat run. `chat.done` and `chat.error` end it. */
 export const CHAT_EVENTS = ['chat.delta', 'chat.tool_call', 'chat.tool_result', 'chat.done', 'chat.error'] as const;

@@ -18,7 +18,7 @@ export const requestFrame = z.object({
   method: z.string().min(1).max(128),
   params: z.record(z.string(), z.unknown()).default({}),
 });
-/** Client to server (interface document 1, section 2.1). */
+/** A request from client to server. */
 export type RequestFrame = z.infer<typeof requestFrame>;
 
 export const responseFrame = z.object({
@@ -37,17 +37,17 @@ export const eventFrame = z.object({
   seq: z.number().int(),
   payload: z.record(z.string(), z.unknown()),
 });
-/** Server to client, pushed; `seq` counts per connection from 1 without a gap. */
+/** A message pushed from server to client. `seq` counts per connection from 1, without gaps. */
 export type EventFrame = z.infer<typeof eventFrame>;
 
 export type Frame = RequestFrame | ResponseFrame | EventFrame;
 
-/** Ids of agents, sessions and the like (decisions, "Frames and connection"). */
+/** An ID: up to 128 letters, digits, `_` and `-`. */
 export const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');
 
 /**
- * Whether a text has more structural characters than may be parsed: over 1 MiB such JSON blocks a parser
- * for most of a second (decisions, "Frames and connection"). Counts `{ } [ ] , :` outside and inside strings alike.
+ * Returns whether a text has too many structural characters to be parsed: JSON over 1 MiB full of them blocks the parser for most of a second.
+ * Counts `{ } [ ] , :` inside and outside strings alike.
  */
 export function tooManyParts(text: string): boolean {
   if (text.length <= LIMITS.scanFrom) return false;

@@ -1,8 +1,8 @@
-/** The protocol spoken here, and the oldest one still answered (decisions, "Frames and connection"). */
+/** The current protocol version and the oldest supported one. */
 export const PROTOCOL = 3;
 export const MIN_PROTOCOL = 2;
 
-/** Sizes and times of the protocol (decisions, "Frames and connection"): bytes and milliseconds. */
+/** Protocol limits, in bytes and milliseconds. */
 export const LIMITS = {
   maxPayload: 25 * 1024 * 1024,
   maxPayloadBeforeConnect: 64 * 1024,
@@ -15,7 +15,7 @@ export const LIMITS = {
   tickIntervalMs: 15_000,
 } as const;
 
-/** WebSocket close codes that we use, by meaning. */
+/** WebSocket close codes by meaning. */
 export const CLOSE = {
   normal: 1000,
   goingAway: 1001,
@@ -24,8 +24,8 @@ export const CLOSE = {
   tooBig: 1009,
   internal: 1011,
   noGateway: 1013,
-  /** Of a request's stream: its caller has the whole answer already, past the host. */
+  /** Closes a request's stream whose caller already received the whole response directly, without the host. */
   spliced: 4013,
-  /** On the uplink: another host is about to dial (a browser's socket may not say 1012). */
+  /** Closes the uplink when another host is about to connect (browsers cannot send 1012). */
   handingOver: 4012,
 } as const;

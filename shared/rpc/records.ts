@@ -2,7 +2,7 @@ import { id } from './frames.ts';
 import { visibleName } from './visible-name.ts';
 import { z } from './zod.ts';
 
-/** Token counts and cost of a run; `estimated` where the provider gave none (decisions, "Chat"). */
+/** Token counts and cost of a run. `estimated` is true if the provider did not report them. */
 export const usage = z.object({
   inputTokens: z.number().int().nonnegative(),
   outputTokens: z.number().int().nonnegative(),
@@ -18,7 +18,7 @@ export const textPart = z.object({ type: z.literal('text'), text: z.string() });
 export const imagePart = z.object({ type: z.literal('image'), mimeType: z.string(), data: z.string(), filename: z.string().optional() });
 export const filePart = z.object({ type: z.literal('file'), mimeType: z.string(), data: z.string(), filename: z.string() });
 export const part = z.discriminatedUnion('type', [textPart, imagePart, filePart]);
-/** A piece of a message; `data` is base64. */
+/** A part of a message. `data` is base64-encoded. */
 export type Part = z.infer<typeof part>;
 
 export const toolCall = z.object({ id: z.string(), tool: z.string(), args: z.record(z.string(), z.unknown()) });
@@ -28,45 +28,45 @@ export const attachmentInfo = z.object({ filename: z.string(), mimeType: z.strin
 
 export const recalledMemory = z.object({
   id: z.string(),
-  /** What of it the model was told, on one line. */
+  /** The text given to the model, on one line. */
   text: z.string(),
   category: z.string().optional(),
-  /** Where it comes from, in words. */
+  /** The source, in plain language. */
   source: z.string(),
-  /** When it was noted, in milliseconds since 1970; null where it does not age. */
+  /** When it was written, in milliseconds since the Unix epoch; null if it does not age. */
   at: z.number().nullable(),
-  /** Words of what was asked that it has, or only what stands beside it has; `timely`: it is of a time that was named; `alike`: in meaning, at most 1, where a model compares that. */
+  /** `words`: matching words. `beside`: words that match only in its neighbours. `timely`: it belongs to the time that was mentioned. `alike`: semantic similarity up to 1, if a model computes it. */
   why: z.object({ words: z.array(z.string()), beside: z.array(z.string()), timely: z.boolean(), alike: z.number().optional() }),
-  /** How telling it was for what was asked: 0 to 1. */
+  /** Relevance to the message, from 0 to 1. */
   relevance: z.number().optional(),
 });
-/** A memory that a model was told of before it replied. */
+/** A memory that the model was given before it replied. */
 export type RecalledMemory = z.infer<typeof recalledMemory>;
 
-/** What a model thought before it said something, where its provider tells. */
+/** Reasoning of a model before its reply, if the provider returns it. */
 export const reasoning = z.object({
-  /** Markdown; its first 32,000 characters. */
+  /** Markdown, up to 32,000 characters. */
   text: z.string(),
-  /** How long it took, from its first word on. */
+  /** Duration in milliseconds. */
   ms: z.number(),
-  /** It was longer. */
+  /** Whether the text was longer. */
   cut: z.boolean().optional(),
 });
 export type Reasoning = z.infer<typeof reasoning>;
 
-/** What a conversation was summarised to for its models; the messages themselves stay (decisions, "Memory …"). */
+/** A summary that replaces older messages for the model. The messages themselves are kept. */
 export const compaction = z.object({
-  /** Markdown, with a heading for each part of a `StructuredSummary` (interface document 2, section 2.5). */
+  /** Markdown with a heading for each part of a `StructuredSummary`. */
   summary: z.string(),
   trigger: z.enum(['threshold', 'manual', 'overflow']),
-  /** How many messages it is of, those of the summaries before it included. */
+  /** Number of messages summarised, including those of earlier summaries. */
   messages: z.number().int(),
-  /** Of the conversation as models are told it, before and after. */
+  /** Size of the conversation as sent to the model, before and after. */
   tokensBefore: z.number().int(),
   tokensAfter: z.number().int(),
-  /** The key of the model that has written it. */
+  /** The key of the model that wrote the summary. */
   model: z.string(),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   at: z.number(),
 });
 export type Compaction = z.infer<typeof compaction>;
@@ -75,7 +75,7 @@ export const historyMessage = z.object({
   id: z.string(),
   role: z.enum(['user', 'assistant', 'system', 'tool']),
   content: z.union([z.string(), z.array(part)]),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   timestamp: z.number(),
   parentId: z.string().nullable().optional(),
   toolCalls: z.array(toolCall).optional(),
@@ -83,35 +83,35 @@ export const historyMessage = z.object({
   name: z.string().optional(),
   usage: usage.optional(),
   model: z.string().optional(),
-  /** The reply was stopped by a person; what had come is kept. */
+  /** The reply was stopped by a person. The partial text is kept. */
   aborted: z.boolean().optional(),
-  /** The host went away while the reply was written; what had come is kept, and resend is offered. */
+  /** The host stopped during the reply. The partial text is kept and the message can be sent again. */
   interrupted: z.boolean().optional(),
   /** The run failed after this partial reply. */
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   attachments: z.array(attachmentInfo).optional(),
-  /** Of a reply: what was recalled for it. */
+  /** For replies: the recalled memories. */
   recalled: z.array(recalledMemory).optional(),
-  /** Of a reply: milliseconds from its run's beginning to its end, tools included. */
+  /** For replies: the duration of the run in milliseconds, including tools. */
   elapsedMs: z.number().optional(),
-  /** Of a reply that ended well: tokens of what its model was asked last, and said to that; `usage` is of all that was asked. */
+  /** For completed replies: tokens of the last model call and its output. `usage` is the sum of all calls. */
   contextTokens: z.number().int().nonnegative().optional(),
-  /** Of a reply, or a step of one: models are not told of it again. */
+  /** For replies and their steps. Not sent to models again. */
   reasoning: reasoning.optional(),
-  /** Models are told this summary in place of this message and all above it. */
+  /** The summary that models are given instead of this message and all above it. */
   compaction: compaction.optional(),
-  /** It is larger than a history gives: its bytes, and whether its text is among what is left out, which `chat.text` then has. */
+  /** Set if the message is too large for a history: its size in bytes, and whether its text was left out. Use `chat.text` to get it. */
   leftOut: z.object({ bytes: z.number().int().nonnegative(), text: z.boolean() }).optional(),
 });
-/** A message of a session's history (decisions, "Chat"). */
+/** A message of a session. */
 export type HistoryMessage = z.infer<typeof historyMessage>;
 
 export const sessionEntry = z.object({
   agentId: z.string(),
   file: z.string(),
-  /** Opaque key `<agentId>/<sessionId>.jsonl`. */
+  /** An opaque key, `<agentId>/<sessionId>.jsonl`. */
   path: z.string(),
-  /** Bytes of the session's JSONL export. */
+  /** Size of the session's JSONL export in bytes. */
   size: z.number(),
   sessionId: z.string(),
   title: z.string(),
@@ -123,9 +123,9 @@ export const sessionEntry = z.object({
   archived: z.boolean(),
   folder: z.string().nullable(),
   tags: z.array(z.string()),
-  /** False: nothing is recalled before replies in it. */
+  /** False if recall is off for the session. */
   recall: z.boolean().optional(),
-  /** A run is under way in it. */
+  /** A run is in progress. */
   running: z.boolean().optional(),
 });
 export type SessionEntry = z.infer<typeof sessionEntry>;
@@ -145,15 +145,15 @@ export const modelEntry = z.object({
   supports_tools: z.boolean(),
   supports_vision: z.boolean(),
   supports_thinking: z.boolean(),
-  /** USD per million tokens; null where unknown. */
+  /** USD per million tokens; null if unknown. */
   cost_per_1m_input: z.number().nullable(),
   cost_per_1m_output: z.number().nullable(),
-  /** Of input that the provider still had from an earlier call. */
+  /** Price of input that the provider had cached. */
   cost_per_1m_cached_input: z.number().nullable(),
 });
 export type ModelEntry = z.infer<typeof modelEntry>;
 
-/** What a provider speaks and whose it is (interface document 1, section 4.1: `models.providers`). */
+/** The kind of a configured provider. */
 export const providerKind = z.enum([
   'openai-compatible',
   'openai',
@@ -176,10 +176,10 @@ export const providerEntry = z.object({
   kind: z.enum(['guide', 'gguf', 'mlx', 'browser', 'builtin', ...providerKind.options]),
   state: z.enum(['ready', 'needs_key', 'unreachable']),
   baseUrl: z.string().optional(),
-  /** Found on this machine without being configured. */
+  /** Detected on this machine without configuration. */
   discovered: z.boolean().optional(),
   message: z.string().optional(),
-  /** Its server has failed so many times in a row that it is left alone until then, milliseconds since 1970; the next request after that tries it. */
+  /** The server failed `failures` times in a row and is paused until `until`, in milliseconds since the Unix epoch. The next request after that tries it again. */
   resting: z.object({ failures: z.number().int(), until: z.number() }).optional(),
   models: z.number(),
 });
@@ -188,16 +188,16 @@ export type ProviderEntry = z.infer<typeof providerEntry>;
 export const kindEntry = z.object({
   id: providerKind,
   name: z.string(),
-  /** Where it is unless the configuration says otherwise; null where it has to say so. */
+  /** The default base URL; null if it must be configured. */
   baseUrl: z.string().nullable(),
   needsKey: z.boolean(),
-  /** Where a key is got, or how the server is set up; null where that depends. */
+  /** Where to get a key or how to set up the server; null if that depends. */
   docsUrl: z.string().nullable(),
 });
 /** A kind of provider that can be configured. */
 export type KindEntry = z.infer<typeof kindEntry>;
 
-/** Workspaces are called as agents are: one that names none has the workspace of its own id. */
+/** Workspace names have the form of agent IDs. An agent without a workspace uses the one with its own ID. */
 export const workspaceName = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must match [A-Za-z0-9_-]{1,128}');
 
 const toolPatterns = z.array(z.string().min(1).max(200)).max(1000);
@@ -206,20 +206,20 @@ export const modelKeys = z.array(z.string().min(1).max(300)).max(10);
 
 export const agentConfig = z.strictObject({
   name: visibleName(100).optional(),
-  /** The model's key; the default model where left out. */
+  /** The key of the model. Omit for the default model. */
   model: z.string().min(1).max(300).optional(),
-  /** Keys of models that take over, in this order, where the one before cannot answer; those of `chat.fallbacks` where left out. */
+  /** Keys of fallback models, in order. Omit for those of `chat.fallbacks`. */
   fallbacks: modelKeys.optional(),
   systemPrompt: z.string().max(100_000).optional(),
   temperature: z.number().min(0).max(2).optional(),
-  /** Names of tools, `*` for any characters. Without `allow` all are allowed; `deny` decides over it. */
+  /** Names of tools; `*` matches any characters. Without `allow`, all are allowed. `deny` takes precedence. */
   tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
-  /** False: without the tools that remember. */
+  /** False to remove the memory tools. */
   memory: z.boolean().optional(),
-  /** The workspace that its files lie in; the one of its own id where left out. */
+  /** The workspace of the agent. Omit for the one with its own ID. */
   workspace: workspaceName.optional(),
   /** An emoji, or an image as a data URL. */
   avatar: z.string().min(1).max(200_000).optional(),
 });
-/** What is set of an agent (decisions, "Sessions, agents …"). */
+/** The settings of an agent. */
 export type AgentConfig = z.infer<typeof agentConfig>;

@@ -2,7 +2,7 @@ import type { Policy } from './contract.ts';
 import { type EventName, events } from './events.ts';
 import { contracts, type MethodName } from './methods/index.ts';
 
-/** Who may call what, without the schemas: builds of the gateway have the two tables here as literals (web/literal-tables.ts). */
+/** Policies and event names without the schemas. Builds of the gateway contain both tables as literals (web/literal-tables.ts). */
 export const POLICIES = Object.fromEntries(Object.entries(contracts).map(([method, { policy }]) => [method, policy])) as Record<
   MethodName,
   Policy

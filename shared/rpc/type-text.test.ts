@@ -39,4 +39,14 @@ describe('typeText', () => {
       `{\n  first: string,\n  second: {\n    inner: "${'a'.repeat(40)}" | "${'b'.repeat(40)}",\n    other: string\n  }\n}`,
     );
   });
+
+  it('writes documentation as comments above the fields', () => {
+    const docs = {
+      field: (name: string) =>
+        name === 'a' ? { text: 'A list.', field: () => ({ text: 'A field.', field: () => undefined }) } : undefined,
+    };
+    expect(typeText(z.object({ a: z.array(z.object({ b: z.string() })), c: z.null() }), 'output', docs)).toBe(
+      '{\n  // A list.\n  a: {\n    // A field.\n    b: string\n  }[],\n  c: null\n}',
+    );
+  });
 });

@@ -1,10 +1,10 @@
-import { textOf } from './json-type.ts';
+import { type FieldDocs, textOf } from './json-type.ts';
 import { z } from './zod.ts';
 
 /**
- * What a schema takes (`input`) or gives (`output`), as a person writes a type: `{ path: string, limit?: integer 1–200 = 50 }`. Objects of more than one line
- * are laid out with two spaces a level.
+ * Formats the type that a schema accepts (`input`) or returns (`output`): `{ path: string, limit?: integer 1–200 = 50 }`. Objects of more than one line
+ * are indented by two spaces a level. With `docs`, fields that have documentation get a comment.
  */
-export function typeText(schema: z.ZodType, io: 'input' | 'output'): string {
-  return textOf(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }), '');
+export function typeText(schema: z.ZodType, io: 'input' | 'output', docs?: FieldDocs): string {
+  return textOf(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }), '', docs);
 }

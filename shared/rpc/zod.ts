@@ -1,13 +1,13 @@
 import { config, z } from 'zod';
 import { cutShort } from '../cut-short.ts';
 
-// Zod's compiled parsers need `new Function`, which every policy of ours forbids; without this each
-// page and worker would report a violation on its first parse.
+// Zod's compiled parsers need `new Function`, which the CSP forbids. Without `jitless`, every page
+// and worker would report a violation on its first parse.
 config({ jitless: true, customError: complaintOf });
 
 export { z };
 
-/** A list of which the first item that does not fit is told, and no other: Zod's own lists all of them, which takes seconds, and the stack, for some 100,000. */
+/** A list that reports only its first invalid item. Zod's own array reports all of them, which takes seconds, and overflows the stack, for some 100,000 items. */
 export const listOf = <S extends z.ZodType>(item: S, least = 0): z.ZodType<z.output<S>[]> =>
   z
     .array(z.unknown())
@@ -20,7 +20,11 @@ export const listOf = <S extends z.ZodType>(item: S, least = 0): z.ZodType<z.out
           const [first] = parsed.error.issues;
           const unknown = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : [];
           const path = [index, ...(first?.path ?? []), ...unknown];
-          context.addIssue({ code: 'custom', message: first?.message ?? 'does not fit', path });
+          context.addIssue({
+            code: 'custom',
+            message: unknown.length > 0 ? 'is not a known field' : (first?.message ?? 'is invalid'),
+            path,
+          });
           return z.NEVER;
         }
         list.push(parsed.data);
@@ -31,23 +35,23 @@ export const listOf = <S extends z.ZodType>(item: S, least = 0): z.ZodType<z.out
 const TYPES: Record<string, string> = {
   string: 'a string',
   number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
+  int: 'an integer',
+  boolean: 'a boolean',
   object: 'an object',
   record: 'an object',
-  array: 'a list',
-  tuple: 'a list',
+  array: 'an array',
+  tuple: 'an array',
   null: 'null',
 };
 const UNITS: Record<string, [one: string, many: string]> = { string: ['character', 'characters'], array: ['item', 'items'] };
 
-/** Of so many unknown keys an error tells the names. */
+/** Maximum number of unknown keys named in an error. */
 const MOST_KEYS = 5;
 
-/** What is wrong with a value, to go behind its name: `messages: is missing`. */
+/** What is wrong with a value, as a predicate to follow its name: "`messages` is required". */
 function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_union' || issue.code === 'invalid_value')) {
-    return 'is missing';
+    return 'is required';
   }
   switch (issue.code) {
     case 'invalid_type':
@@ -59,28 +63,32 @@ function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     case 'unrecognized_keys':
-      return `has what is not known: ${issue.keys
+      return `has unknown fields: ${issue.keys
         .slice(0, MOST_KEYS)
         .map((key) => JSON.stringify(cutShort(key)))
         .join(', ')}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return 'has an invalid format';
     case 'invalid_key':
       return issue.issues[0]?.message;
     case 'invalid_union':
-      return 'has none of the forms that it may have';
+      return 'does not match any of the allowed forms';
     default:
-      return undefined;
+      return 'is invalid';
   }
 }
 
 function bounded(which: 'at least' | 'at most', origin: string, bound: number | bigint, inclusive = true): string {
   const unit = UNITS[origin];
   if (unit) return `must have ${which} ${bound} ${Number(bound) === 1 ? unit[0] : unit[1]}`;
-  return inclusive ? `must be ${which} ${bound}` : `must be ${which === 'at least' ? 'more' : 'less'} than ${bound}`;
+  return inclusive ? `must be ${which} ${bound}` : `must be ${which === 'at least' ? 'greater' : 'less'} than ${bound}`;
 }
 
 function typeName(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
+  if (Array.isArray(value)) return 'an array';
   if (typeof value === 'number' && !Number.isInteger(value)) return String(value);
   return TYPES[typeof value] ?? typeof value;
 }

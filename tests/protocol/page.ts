@@ -1,71 +1,124 @@
+import { join } from 'node:path';
 import { earlierShape } from '#shared/rpc/compat.ts';
 import { type Contract, isRepeatable } from '#shared/rpc/contract.ts';
 import { ERROR_CODES, type ErrorCode } from '#shared/rpc/errors.ts';
-import { CHAT_EVENTS, type EventName, events } from '#shared/rpc/events.ts';
+import { type EventName, events } from '#shared/rpc/events.ts';
+import type { FieldDocs } from '#shared/rpc/json-type.ts';
 import { LIMITS, MIN_PROTOCOL, PROTOCOL } from '#shared/rpc/limits.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { typeText } from '#shared/rpc/type-text.ts';
+import { docComments } from './doc-comments.ts';
 
 /** Params that a method can be called with, as JSON. */
 export type Examples = ReadonlyMap<string, Record<string, unknown>>;
 
+const RPC = join(import.meta.dirname, '../../shared/rpc');
+
 const MEANING: Record<ErrorCode, string> = {
-  AUTH_REQUIRED: 'not authenticated, a wrong token, or a scope that the caller does not have',
-  NOT_FOUND: 'what is named does not exist',
-  INVALID_PARAMS: 'a parameter is missing, unknown or wrong; the message begins with its name',
-  RATE_LIMITED: 'too many requests; `retryAfterMs` says when again',
-  INTERNAL_ERROR: 'a fault of the gateway or of what it relies on; the message says what can be done, or has an id that the log explains',
-  METHOD_NOT_FOUND: 'there is no such method',
-  ALREADY_EXISTS: 'what is to be made exists',
-  ABORTED: 'it was aborted',
-  NOT_IMPLEMENTED: 'the method is registered, and not implemented',
+  AUTH_REQUIRED: 'The caller is not authenticated, the token is invalid, or the caller lacks the required scope.',
+  NOT_FOUND: 'The requested object does not exist.',
+  INVALID_PARAMS: 'A parameter is missing, unknown or invalid. The message names it.',
+  RATE_LIMITED: 'Too many requests. Retry after `retryAfterMs`.',
+  INTERNAL_ERROR:
+    'The gateway or a service that it depends on failed. The message says what to do or contains an ID to look up in the log.',
+  METHOD_NOT_FOUND: 'The method does not exist.',
+  ALREADY_EXISTS: 'The object already exists, or the operation is already in progress.',
+  ABORTED: 'The operation was aborted.',
+  NOT_IMPLEMENTED: 'The method is not supported, or not in this version of the protocol.',
 };
 
-/** `docs/protocol.md`: every method and event, from their contracts. */
+/** `docs/protocol.md`: every method and event, from their contracts and the comments there. */
 export function protocolPage(examples: Examples): string {
+  const methodDocs = docComments(join(RPC, 'methods/index.ts'), 'contracts');
+  const eventDocs = docComments(join(RPC, 'events.ts'), 'events');
   const byNamespace = Map.groupBy(Object.entries<Contract>(contracts), ([name]) => name.split('.')[0] ?? name);
   const names = [...byNamespace.keys()];
   return `${[
-    '# The protocol',
-    `WebSocket RPC, version ${PROTOCOL} (version ${MIN_PROTOCOL} is answered too). This page is made from the contracts in \`shared/rpc/methods\`: \`npm run docs\` writes it, and a test compares. Each example is run by the conformance tests, over a memory link and over a WebSocket through bridge and browser.`,
-    `A request is \`{"type": "req", "id", "method", "params"}\`; its answer \`{"type": "res", "id", "ok", "payload"}\` or, where \`ok\` is false, \`{…, "error": {code, message, details?, retryable?, retryAfterMs?}}\`. Events are \`{"type": "event", "event", "seq", "payload"}\`, \`seq\` counting from 1 on each connection. The first request is \`connect\`. A message has ${LIMITS.maxPayload / 1024 / 1024} MiB at the most.`,
-    `Methods need a scope: \`read\`, \`write\` (which has \`read\`) or \`admin\` (which has both). Where it says *repeatable*, \`idempotencyKey\` may be given among the params: repeats within 5 minutes get the first answer. What is not a param of a method is refused, by name. Any method may be answered with \`AUTH_REQUIRED\`, \`INVALID_PARAMS\`, \`RATE_LIMITED\` or \`INTERNAL_ERROR\`; what else it may fail with stands beside it. Types are written as in TypeScript; \`integer 1–200 = 50\` has bounds and a default.`,
+    '# Protocol reference',
+    `Programs talk to the gateway by WebSocket RPC at \`ws://127.0.0.1:7333/ws\`. The current protocol is version ${PROTOCOL}; version ${MIN_PROTOCOL} is supported too. \`npm run docs\` generates this page from the contracts in [\`shared/rpc/methods\`](../shared/rpc/methods), and a unit test compares it with them. The conformance tests run every example, over an in-memory link and over a WebSocket through the bridge and a browser.`,
     `**Namespaces:** ${names.map((name) => `[${name}](#${name})`).join(' · ')} · [events](#events) · [errors](#errors)`,
-    ...[...byNamespace].flatMap(([name, methods]) => [`## ${name}`, ...methods.flatMap((method) => methodText(...method, examples))]),
+    '## Frames',
+    `Every message is one JSON object of up to ${LIMITS.maxPayload / 1024 / 1024} MiB. The server sends the event \`connect.challenge\` first; the first request must be [\`connect\`](#connect-1).`,
+    `\`\`\`ts\n${FRAMES}\n\`\`\``,
+    'The `id` is chosen by the client and returned with the response. `seq` counts the events of a connection from 1. If `retryable` is true, the same request may succeed later.',
+    '## Conventions',
+    [
+      '- **Scopes.** Each method requires a scope: `read`, `write` (includes `read`) or `admin` (includes both).',
+      '- **Idempotency.** Methods marked as idempotent accept an `idempotencyKey` among their params. A request that is repeated with the same key within 5 minutes returns the first response.',
+      '- **Params.** A param that the method does not declare is refused with `INVALID_PARAMS`; only `connect` ignores unknown params.',
+      '- **Errors.** Every method can return `AUTH_REQUIRED`, `INVALID_PARAMS`, `RATE_LIMITED` and `INTERNAL_ERROR`. Other [errors](#errors) are listed with the method.',
+      '- **Types** are written as in TypeScript. `integer 1–200 = 50` is an integer from 1 to 200 with the default 50.',
+      '- **Times** are milliseconds since the Unix epoch unless stated otherwise.',
+    ].join('\n'),
+    ...[...byNamespace].flatMap(([name, methods]) => [
+      `## ${name}`,
+      ...methods.flatMap(([method, contract]) => methodText(method, contract, methodDocs.field(method), examples)),
+    ]),
     '## Events',
-    'A connection gets the events of sessions in which it started runs, or that it has read; with `events: "all"` in `connect` it gets all of them.',
-    ...(Object.keys(events) as EventName[]).map(eventText),
+    'By default a connection receives the events of the sessions in which it has started runs or that it has read. To receive all events, set `events: "all"` in `connect`.',
+    ...(Object.keys(events) as EventName[]).map((name) => eventText(name, eventDocs.field(name))),
     '## Errors',
-    ERROR_CODES.map((code) => `- \`${code}\`: ${MEANING[code]}`).join('\n'),
+    `| code | meaning |\n| --- | --- |\n${ERROR_CODES.map((code) => `| \`${code}\` | ${MEANING[code]} |`).join('\n')}`,
   ].join('\n\n')}\n`;
 }
 
-function methodText(name: string, contract: Contract, examples: Examples): string[] {
+const FRAMES = [
+  '// Request',
+  '{ type: "req", id: string, method: string, params?: object }',
+  '// Response',
+  '{ type: "res", id: string, ok: true, payload: object }',
+  '{ type: "res", id: string, ok: false, error: { code: string, message: string, details?: object, retryable?: boolean, retryAfterMs?: number } }',
+  '// Event',
+  '{ type: "event", event: string, seq: integer, payload: object }',
+].join('\n');
+
+const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+
+function methodText(name: string, contract: Contract, comments: FieldDocs | undefined, examples: Examples): string[] {
   const { params, result, docs, emits, fails, policy } = contract;
-  const notes = [
-    `Scope \`${policy.scope}\``,
-    ...(isRepeatable(policy) ? ['repeatable'] : []),
-    ...(policy.pairing ? ['or a pairing code'] : []),
-    ...(policy.controlPlane ? ['30 calls a minute'] : []),
-    ...(policy.metered ? [policy.metered === 'unattended' ? 'not for keys with limits' : 'a key’s limits count'] : []),
-    ...(emits.length > 0 ? [`causes ${emits.map((event) => `\`${event}\``).join(', ')}`] : []),
-  ];
-  if (fails.length > 0) notes.push(`may fail with ${fails.map((code) => `\`${code}\``).join(', ')}`);
   const earlier = earlierShape(name);
-  if (earlier) notes.push(earlier.method === null ? `not part of version ${MIN_PROTOCOL}` : `another shape at version ${MIN_PROTOCOL}`);
+  const notes = [
+    `Scope: \`${policy.scope}\`${policy.pairing ? ' or a pairing code' : ''}`,
+    ...(isRepeatable(policy) ? ['Idempotent'] : []),
+    ...(policy.controlPlane ? ['Limited to 30 calls per minute'] : []),
+    ...(policy.metered
+      ? [policy.metered === 'unattended' ? 'Not available to API keys with limits' : 'Counts against the limits of an API key']
+      : []),
+    ...(emits.length > 0 ? [`Events: ${codes(emits)}`] : []),
+    ...(fails.length > 0 ? [`Errors: ${codes(fails)}`] : []),
+    ...(earlier
+      ? [earlier.method === null ? `Not available in version ${MIN_PROTOCOL}` : `Returns another result in version ${MIN_PROTOCOL}`]
+      : []),
+  ];
   const example = examples.get(name);
   const frame = { type: 'req', id: '1', method: name, params: example };
+  const types = `params: ${typeText(params, 'input', comments?.field('params'))}\nresult: ${typeText(result, 'output', comments?.field('result'))}`;
   return [
     `### ${name}`,
     docs,
-    `${notes.join('; ')}.`,
-    `\`\`\`ts\nparams: ${typeText(params, 'input')}\nresult: ${typeText(result, 'output')}\n\`\`\``,
+    `${notes.join('. ')}.`,
+    `\`\`\`ts\n${wrapComments(types)}\n\`\`\``,
     ...(example ? [`\`\`\`json\n${JSON.stringify(frame)}\n\`\`\``] : []),
   ];
 }
 
-function eventText(name: EventName): string {
-  const terminal = name === 'chat.done' || name === 'chat.error' ? ' Ends a run: each has exactly one.' : '';
-  const chat = (CHAT_EVENTS as readonly string[]).includes(name) ? ` Of a chat run.${terminal}` : '';
-  return `### \`${name}\`\n\n${chat ? `${chat.trim()}\n\n` : ''}\`\`\`ts\n${typeText(events[name], 'output')}\n\`\`\``;
+function eventText(name: EventName, comments: FieldDocs | undefined): string {
+  if (comments?.text === undefined) throw new Error(`${name} has no comment in shared/rpc/events.ts`);
+  const terminal = name === 'chat.done' || name === 'chat.error' ? ' Every run ends with exactly one `chat.done` or `chat.error`.' : '';
+  return `### \`${name}\`\n\n${comments.text}${terminal}\n\n\`\`\`ts\n${wrapComments(typeText(events[name], 'output', comments))}\n\`\`\``;
+}
+
+const WIDTH = 100;
+
+/** Breaks comment lines between words. */
+function wrapComments(text: string): string {
+  return text.replaceAll(/^( *\/\/ )(.*)$/gm, (_, indent: string, comment: string) => {
+    const lines = [''];
+    for (const word of comment.split(' ')) {
+      const line = lines.at(-1) ?? '';
+      if (line !== '' && indent.length + line.length + 1 + word.length > WIDTH) lines.push(word);
+      else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+    }
+    return lines.map((line) => indent + line).join('\n');
+  });
 }

@@ -3,19 +3,19 @@ import { agentConfig } from '../records.ts';
 import { id } from '../frames.ts';
 import { z } from '../zod.ts';
 
-/** The agents (interface document 1, sections 4.1 and 4.2; decisions, "Sessions, agents …"). */
+/** Agents and their configuration. */
 export const agents = {
   'agents.list': call({
     params: z.strictObject({}),
     result: z.object({ agents: z.array(z.object({ id, session_count: z.number().int(), config: agentConfig })) }),
-    docs: 'Agents with their configuration, as far as it is set. `main` is always there.',
+    docs: 'Lists the agents with the settings that are set for each. The agent `main` always exists.',
     policy: { scope: 'read' },
   }),
   'agents.add': call({
     params: z.strictObject({ agent_id: id, config: agentConfig.optional() }),
     result: z.object({ agent_id: id, created: z.literal(true) }),
     emits: ['config.changed'],
-    docs: 'Creates an agent. An id that is taken is ALREADY_EXISTS.',
+    docs: 'Creates an agent. Returns `ALREADY_EXISTS` if the ID is taken.',
     fails: ['ALREADY_EXISTS'],
     policy: { scope: 'admin', controlPlane: true },
   }),
@@ -23,14 +23,14 @@ export const agents = {
     params: z.strictObject({ agent_id: id }),
     result: z.object({ agent_id: id, removed: z.literal(true) }),
     emits: ['config.changed'],
-    docs: 'Removes an agent; its sessions stay to be read. `main` cannot be removed.',
+    docs: 'Removes an agent. Its sessions remain readable. `main` cannot be removed.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),
   'agents.bindings': call({
     params: z.strictObject({}),
     result: z.array(z.object({ pattern: z.string(), agentId: id })),
-    docs: 'Which agent is to answer whom who writes through a channel: the first pattern that fits decides, and `*` fits everyone. The app and programs name their agent themselves.',
+    docs: 'Lists the rules that choose the agent for senders in channels. The first matching pattern wins; `*` matches everyone. The app and API clients name the agent themselves.',
     policy: { scope: 'read' },
   }),
 };

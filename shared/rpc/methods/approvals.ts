@@ -7,48 +7,48 @@ export const approval = z.object({
   /** The tool that waits. */
   tool: z.string(),
   args: z.record(z.string(), z.unknown()),
-  /** One sentence for the person: what will happen. */
+  /** One sentence for the person that says what will happen. */
   summary: z.string(),
-  /** Null: a person asked for a command. */
+  /** Null if a person requested the command. */
   agentId: agentId.nullable(),
   sessionId: sessionId.nullable(),
   runId: z.string().nullable(),
-  /** The model's call that waits. */
+  /** The ID of the model's tool call that waits. */
   toolCallId: z.string().optional(),
-  /** What a command is for, as the model says. */
+  /** The purpose of a command, as stated by the model. */
   purpose: z.string().optional(),
   status: z.enum(['pending', 'approved', 'denied', 'expired', 'cancelled']),
   createdAt: z.number(),
   expiresAt: z.number(),
   resolvedAt: z.number().optional(),
   reason: z.string().optional(),
-  /** Of a command: its request (`exec.get`). */
+  /** For commands: the ID of the request (see `exec.get`). */
   requestId: z.string().optional(),
 });
-/** A call of a side-effecting tool that waits for a person's word (decisions, "Cron, tools, exec, plans"). */
+/** A call of a tool that makes changes and waits for a person's approval. */
 export type Approval = z.infer<typeof approval>;
 
 const id = z.string().min(1).max(128);
 
-/** Approvals: one thing for every side-effecting tool. */
+/** Approvals, shared by all tools that make changes. */
 export const approvals = {
   'approvals.list': call({
     params: z.strictObject({ status: z.enum(['pending', 'all']).default('pending') }),
     result: z.object({ approvals: z.array(approval), count: z.number().int() }),
-    docs: 'Lists what waits for a person’s word, or all that ever did, the newest first; commands among them.',
+    docs: 'Lists the pending approvals, or all of them, newest first. Includes commands.',
     policy: { scope: 'read' },
   }),
   'approvals.resolve': call({
     params: z.strictObject({
       id,
       decision: z.enum(['approve', 'deny']),
-      /** For this tool (or exactly this command) from now on. */
+      /** Also approve this tool, or this exact command, from now on. */
       always: z.boolean().default(false),
       reason: z.string().max(1000).optional(),
     }),
     result: z.object({ approval }),
     emits: ['approval.resolved', 'exec.resolved'],
-    docs: 'Approves or denies. One that is not pending is returned as it is. Only a person can: API keys and channels never approve.',
+    docs: 'Approves or denies a request. A request that is no longer pending is returned unchanged. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

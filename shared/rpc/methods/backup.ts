@@ -5,46 +5,46 @@ const count = z.number().int().nonnegative();
 const passphrase = z.string().min(8).max(1000).optional();
 
 export const backupExported = z.object({
-  /** Its file on the bridge's disk. */
+  /** Path of the file on the bridge's disk. */
   path: z.string(),
-  /** Files in it. */
+  /** Number of files in the backup. */
   files: count,
-  /** Bytes. */
+  /** Size in bytes. */
   size: count,
-  /** Attachments that records refer to and that were not on this disk yet. */
+  /** Number of attachments that records refer to but that were not on this disk yet. */
   missing: count,
 });
 
 export const backupEntry = z.object({
   path: z.string(),
-  /** What `backup.restore` takes. */
+  /** The name to pass to `backup.restore`. */
   name: z.string(),
   size: count,
-  /** ISO 8601. */
+  /** An ISO 8601 timestamp. */
   created: z.string().optional(),
   records: count.optional(),
-  /** It holds the secrets, sealed under a passphrase. */
+  /** Whether the backup contains the secrets, encrypted with a passphrase. */
   secrets: z.boolean().optional(),
-  /** Why it cannot be used. */
+  /** Why the backup cannot be used. */
   problem: z.string().optional(),
 });
 export type BackupEntry = z.infer<typeof backupEntry>;
 
-/** What a restore changes, store by store. */
+/** The changes that a restore makes in each store. */
 export const restoreChanges = z.record(z.string(), z.object({ added: count, changed: count, unchanged: count, removed: count }));
 
-/** Backups of everything, each one zip (interface document 1, section 4.1; decisions, "Devices, logs …"). */
+/** Backups of all data, each one zip file. */
 export const backups = {
   'backup.export': call({
     params: z.strictObject({ passphrase }),
     result: backupExported,
-    docs: 'Writes everything into one zip in the bridge’s folder of backups. Secrets are left out, unless a passphrase of 8 characters or more seals them.',
+    docs: 'Writes a backup of all data as one zip file to the bridge’s backup folder. Secrets are included only if a passphrase (at least 8 characters) is given to encrypt them.',
     policy: { scope: 'admin' },
   }),
   'backup.status': call({
     params: z.strictObject({}),
     result: z.object({ backups: z.array(backupEntry), count }),
-    docs: 'Lists backups, the newest first, each checked as a whole.',
+    docs: 'Lists the backups, newest first. Each one is verified in full.',
     policy: { scope: 'read' },
   }),
   'backup.restore': call({
@@ -59,7 +59,7 @@ export const backups = {
     }),
     result: z.object({ restored: z.boolean(), changes: restoreChanges }),
     emits: ['config.changed', 'sessions.changed'],
-    docs: 'Brings a backup back, all of it or nothing; with `dryRun` says only what that would change. `replace` also deletes what is not in it. Paired devices stay as they are.',
+    docs: 'Restores a backup completely or not at all. With `dryRun: true` only returns what would change. With `replace: true` also deletes everything that is not in the backup. Paired devices are not changed.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

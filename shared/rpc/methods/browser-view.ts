@@ -6,34 +6,34 @@ const profile = id.default('default');
 const tabId = z
   .string()
   .max(100)
-  .regex(/^tab-\d+$/, 'must be tab-1 or the like');
+  .regex(/^tab-\d+$/, 'must be a tab id such as tab-1');
 const side = z.number().int().min(100).max(4096);
-/** Of the page, from the left upper corner of what is seen of it. */
+/** A position in the page, in pixels from the top left corner of the viewport. */
 const pixels = z.number().min(0).max(100_000);
 const on = { profile, tabId: tabId.optional() };
 const distance = z.number().min(-100_000).max(100_000);
 
 export const viewSize = {
-  /** What a picture has at the most, in pixels. */
+  /** Maximum size of the image in pixels. */
   maxWidth: side.default(1280),
   maxHeight: side.default(800),
-  /** Of the JPEG, in per cent. */
+  /** JPEG quality in percent. */
   quality: z.number().int().min(1).max(100).default(60),
 };
 
-/** A picture of a tab, as its viewer gets it. */
+/** An image of a tab. */
 export const frame = {
-  /** Its number: `browser.seen` says that it is here. */
+  /** Number of the frame, to be passed to `browser.seen`. */
   frame: z.number().int().positive(),
   tabId: z.string(),
-  /** JPEG, base64. */
+  /** A base64-encoded JPEG. */
   data: z.string(),
-  /** Of what is seen of the page, in its own pixels, by which `browser.input` counts; the picture may be smaller. */
+  /** Size of the viewport in CSS pixels, the unit of `browser.input`. The image may be smaller. */
   width: z.number().positive(),
   height: z.number().positive(),
 };
 
-/** What each kind of input wants, and what it may have beside. */
+/** Required and optional fields of each type of input. */
 const INPUTS = {
   click: [
     ['x', 'y'],
@@ -66,7 +66,7 @@ const browserInput = z
     count: z.number().int().min(1).max(3).optional(),
     deltaX: distance.optional(),
     deltaY: distance.optional(),
-    /** As a keyboard names it, with what is held down: `Enter`, `a`, `Control+A`. */
+    /** The key with its modifiers: `Enter`, `a`, `Control+A`. */
     key: z.string().min(1).max(100).optional(),
     text: z.string().min(1).max(10_000).optional(),
   })
@@ -75,38 +75,38 @@ const browserInput = z
     const has = Object.keys(given).filter((name) => Object.hasOwn(given, name) && !['type', 'profile', 'tabId'].includes(name));
     const known: readonly string[] = [...wanted, ...allowed];
     for (const name of wanted)
-      if (given[name] === undefined) addIssue({ code: 'custom', path: [name], message: `is missing, which ${given.type} wants` });
+      if (given[name] === undefined) addIssue({ code: 'custom', path: [name], message: `is required for ${given.type}` });
     for (const name of has)
-      if (!known.includes(name)) addIssue({ code: 'custom', path: [name], message: `is nothing that ${given.type} has` });
+      if (!known.includes(name)) addIssue({ code: 'custom', path: [name], message: `is not allowed for ${given.type}` });
   });
 export type BrowserInput = z.infer<typeof browserInput>;
 
-/** The driven browser as a person sees it, and takes it over (docs/decisions/0035-live-view.md). */
+/** View and remote control of the driven browser (docs/decisions/0035-live-view.md). */
 export const browserView = {
   'browser.watch': call({
     params: z.strictObject({ ...on, ...viewSize }),
     result: z.object({ watching: z.literal(true), profile: z.string(), tabId: z.string().nullable() }),
     emits: ['browser.frame', 'browser.unwatched'],
-    docs: 'Shows a tab as it changes, to this connection alone: each `browser.frame` is a JPEG, five a second at the most, and the next comes once `browser.seen` has said that the last is here; of what changes meanwhile only the newest is shown. Without `tabId` the current tab is shown, whichever that becomes; null where there is none. It ends with the connection, with `browser.unwatch`, and with the tab or browser, which `browser.unwatched` tells. Another call for the same profile takes its place.',
+    docs: 'Streams the view of a tab to this connection as `browser.frame` events: JPEG images, up to five per second. Each frame must be confirmed with `browser.seen` before the next is sent; only the latest state is sent. Without `tabId`, follows the current tab; the result has null if there is none. The stream ends with the connection, with `browser.unwatch`, or when the tab or browser closes (`browser.unwatched`). Another call for the same profile replaces it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'browser.seen': call({
     params: z.strictObject({ profile, frame: z.number().int().positive() }),
     result: z.object({}),
-    docs: 'Says that a frame of `browser.watch` is here, and the next may come.',
+    docs: 'Confirms a frame of `browser.watch` so that the next one is sent.',
     policy: { scope: 'read' },
   }),
   'browser.unwatch': call({
     params: z.strictObject({ profile }),
     result: z.object({ watching: z.literal(false) }),
-    docs: 'Ends what `browser.watch` began on this connection.',
+    docs: 'Ends the stream that `browser.watch` started on this connection.',
     policy: { scope: 'read' },
   }),
   'browser.input': call({
     params: browserInput,
     result: z.object({ done: z.literal(true) }),
-    docs: 'What a person does with mouse and keyboard in the current tab, or in another one: `click` (`x`, `y`, `button`, `count`), `press` and `release` of a button (as `click`; with `move` between them it drags), `move` (`x`, `y`), `wheel` (`x`, `y`, `deltaX`, `deltaY`), `key` (`key`: `Enter`, `Control+A`), or `text`, which is written where the cursor is. For persons alone, not for API keys and channels: agents and programs have `browser.click` and `browser.type`.',
+    docs: 'Sends mouse or keyboard input to the current tab, or to `tabId`. Types: `click` (`x`, `y`, `button`, `count`), `press` and `release` (as `click`; with `move` between them, they drag), `move` (`x`, `y`), `wheel` (`x`, `y`, `deltaX`, `deltaY`), `key` (`key`, such as `Enter` or `Control+A`) and `text`, which is inserted at the cursor. Not available to API keys and channels; use `browser.click` and `browser.type` there.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -2,13 +2,13 @@ import { call } from '../contract.ts';
 import { id } from '../frames.ts';
 import { z } from '../zod.ts';
 
-/** What a channel can do, wherever it is. */
+/** The features of a channel. */
 const metadata = {
   display_name: z.string(),
   category: z.enum(['builtin', 'messenger', 'social', 'work', 'mail', 'sms']),
-  /** `#rrggbb`. */
+  /** A colour as `#rrggbb`. */
   color: z.string(),
-  /** Name of an icon. */
+  /** The name of an icon. */
   icon: z.string(),
   capabilities: z.object({
     typing: z.boolean(),
@@ -20,7 +20,7 @@ const metadata = {
     pins: z.boolean(),
     read_receipts: z.boolean(),
   }),
-  /** Characters and megabytes; null: no limit of its own. */
+  /** Limits in characters and megabytes; null if the channel has none of its own. */
   media_limits: z.object({ max_message_length: z.number().int().nullable(), max_file_size_mb: z.number().nullable() }),
   supports_dm: z.boolean(),
   supports_groups: z.boolean(),
@@ -29,10 +29,10 @@ const metadata = {
 export const channelKind = z.object({
   id: z.string(),
   ...metadata,
-  /** This gateway can start it; else why not. */
+  /** Whether this gateway can start the channel. If not, `reason` says why. */
   startable: z.boolean(),
   reason: z.string().optional(),
-  /** Its settings, `channels.<id>.<name>`. */
+  /** The settings of the channel, `channels.<id>.<name>`. */
   settings: z.array(z.object({ name: z.string(), required: z.boolean(), secret: z.boolean(), meaning: z.string() })),
 });
 export type ChannelKind = z.infer<typeof channelKind>;
@@ -43,7 +43,7 @@ const state = {
   status: z.enum(['running', 'stopped', 'configured', 'error']),
   source: z.enum(['runtime', 'config']),
   ...metadata,
-  /** Of the app: of this host, since it started. Of others: of whichever host ran them, since the beginning. Times in milliseconds since 1970. */
+  /** Counters. For the app they count this host since it started; for other channels, all hosts since the channel was set up. Timestamps are in milliseconds since the Unix epoch. */
   metrics: z
     .object({
       messages_received: z.number().int(),
@@ -53,24 +53,24 @@ const state = {
       connected_since: z.number().nullable(),
     })
     .optional(),
-  /** Why it does not run though it is enabled, or what of it does not work. */
+  /** Why an enabled channel is not running, or what part of it does not work. */
   problem: z.string().optional(),
-  /** Messages that wait to be answered. */
+  /** Number of messages that wait for an answer. */
   waiting: z.number().int().optional(),
-  /** Searches of the calendar month, UTC; when they begin anew, in milliseconds since 1970; seconds between two of them, so that they last. */
+  /** Searches used in the calendar month (UTC). `resets_at`: start of the next month, in milliseconds since the Unix epoch. `interval_seconds`: pause between two searches that makes the budget last. */
   budget: z.object({ used: z.number().int(), limit: z.number().int(), resets_at: z.number(), interval_seconds: z.number() }).optional(),
 };
 
 export const channelEntry = z.object({ id: z.string(), ...state });
-/** A channel that is connected, or known from the configuration (interface document 1, section 2.2). */
+/** A channel that is connected or configured. */
 export type ChannelEntry = z.infer<typeof channelEntry>;
 
-/** Where people reach agents beside the app (interface document 1, section 4.1). */
+/** Channels: messaging services through which people reach agents. */
 export const channels = {
   'channels.list': call({
     params: z.strictObject({}),
     result: z.object({ channels: z.array(channelEntry) }),
-    docs: 'Lists channels: those that are connected, and those that are only configured.',
+    docs: 'Lists the channels that are connected or configured.',
     policy: { scope: 'read' },
   }),
   'channels.status': call({
@@ -78,38 +78,38 @@ export const channels = {
       .strictObject({ channelId: id.optional(), channel_id: id.optional() })
       .refine(({ channelId, channel_id }) => (channelId === undefined) !== (channel_id === undefined), {
         path: ['channelId'],
-        message: 'is needed, once',
+        message: 'is required exactly once',
       }),
     result: z.object({ channel_id: z.string(), ...state }),
-    docs: 'How one channel is; `channel_id` is an earlier name of `channelId`.',
+    docs: 'Returns the state of one channel. `channel_id` is an older name of the parameter `channelId`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'channels.start': call({
     params: z.strictObject({ channelId: id }),
     result: z.object({ channel_id: z.string(), ...state }),
-    docs: 'Switches a configured channel on, and tries at once where it waits after a failure.',
+    docs: 'Turns a configured channel on. If it waits after a failure, it is retried immediately.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'channels.stop': call({
     params: z.strictObject({ channelId: id }),
     result: z.object({ channel_id: z.string(), ...state }),
-    docs: 'Switches a channel off. What waits there is answered when it is switched on again.',
+    docs: 'Turns a channel off. Waiting messages are answered when it is turned on again.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'channels.authorize': call({
     params: z.strictObject({ channelId: id }),
     result: z.object({ url: z.string() }),
-    docs: 'Begins the authorization of the account of a channel (OAuth 2.0 with PKCE): the address where its owner gives it, good for ten minutes. For persons.',
+    docs: 'Starts the authorization of a channel’s account (OAuth 2.0 with PKCE) and returns the URL of the consent page, valid for ten minutes. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'channels.catalog': call({
     params: z.strictObject({}),
     result: z.object({ channels: z.array(channelKind), count: z.number().int() }),
-    docs: 'All channels that could be configured, with what they can do, and whether this gateway can start them.',
+    docs: 'Lists all supported channels with their features, and whether this gateway can start them.',
     policy: { scope: 'read' },
   }),
 };

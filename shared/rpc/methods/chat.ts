@@ -8,29 +8,37 @@ const DEFAULT_ID = 'main';
 
 export const attachment = z
   .strictObject({
+    /** `fileName` is another name for it. One of the two is required. */
     filename: z.string().min(1).max(255).optional(),
     fileName: z.string().min(1).max(255).optional(),
     mimeType: z.string().min(3).max(255),
+    /** Base64, or a data URL. `base64` is another name for it. */
     content: z.string().optional(),
     base64: z.string().optional(),
     size: z.number().int().nonnegative().optional(),
   })
-  .refine((value) => value.filename !== undefined || value.fileName !== undefined, 'needs filename')
-  .refine((value) => value.content !== undefined || value.base64 !== undefined, 'needs content');
+  .refine((value) => value.filename !== undefined || value.fileName !== undefined, 'must include filename')
+  .refine((value) => value.content !== undefined || value.base64 !== undefined, 'must include content');
 export type AttachmentInput = z.infer<typeof attachment>;
 
 const where = { sessionId: sessionId.default(DEFAULT_ID), agentId: agentId.default(DEFAULT_ID) };
-const route = { model: z.string().min(1).max(300).optional(), provider: z.string().min(1).max(128).optional() };
+const route = {
+  /** The key of a model. Defaults to the agent's model. */
+  model: z.string().min(1).max(300).optional(),
+  /** The provider, if `model` does not name it. */
+  provider: z.string().min(1).max(128).optional(),
+};
 const message = z.string().min(1, 'must not be empty').max(LIMITS.maxMessageChars);
+/** A key chosen by the client, to repeat a request safely. */
 const idempotencyKey = z.string().min(1).max(256).optional();
 
 const completed = z.object({ completed: z.literal(true), sessionId: z.string(), runId: z.string(), messageId: z.string(), usage });
 
-/** A call of a tool by a run that is under way. */
+/** A tool call of a run in progress. */
 const callUnder = toolCall.extend({
-  /** Length of the run's text before it, UTF-16 units. */
+  /** Length of the run's text before the call, in UTF-16 code units. */
   at: z.number().int(),
-  /** Null before it has answered; its beginning where it is long. */
+  /** Null until the tool has returned. Long results are truncated. */
   result: z.string().nullable(),
 });
 export type CallUnder = z.infer<typeof callUnder>;
@@ -40,32 +48,34 @@ const runUnder = z.object({
   text: z.string(),
   reasoning: z.string(),
   calls: z.array(callUnder),
-  /** Tools of the calls that its model is writing. */
+  /** Tools of the calls that the model is writing. */
   pending: z.array(z.string()),
 });
-/** A run that is under way, as far as it has come. */
+/** A run in progress and its output so far. */
 export type RunUnder = z.infer<typeof runUnder>;
 
 const run: Policy = { scope: 'write', idempotent: true, metered: true };
 
-/** Talking with an agent (interface document 1, section 4.1; decisions, "Chat"). */
+/** Chat with an agent. */
 export const chat = {
   'chat.send': call({
     params: z.strictObject({
       message,
       ...where,
       ...route,
+      /** Replaces the agent's system prompt for this run. */
       systemPrompt: z.string().max(LIMITS.maxMessageChars).optional(),
       attachments: z.array(attachment).max(50).optional(),
+      /** Stop the current run of the session first. */
       abortPrevious: z.boolean().optional(),
-      /** Taken in by the run under way between two of its steps, ahead of all that waits. */
+      /** Add the message to the current run between two of its steps, ahead of all queued messages. */
       steer: z.boolean().optional(),
       temperature: z.number().min(0).max(2).optional(),
       idempotencyKey,
     }),
     result: completed,
     emits: RUN_EVENTS,
-    docs: 'Triggers an agent reply. The response comes when the run ends; the text streams as `chat.delta` events. With `steer` it does not wait for the end of the run under way: tools that run end first and their results are kept, text that is being written stops where it is, and the answer to this message goes on from there. Where nothing runs, or another host runs it, it is sent as usual.',
+    docs: 'Sends a message to an agent and starts a run. The text streams as `chat.delta` events; the response is returned when the run ends. With `steer: true` the message goes to the current run instead of waiting for it to end: running tools finish and their results are kept, text being written stops, and the reply continues from the new message. If no run is in progress, or another host executes it, `steer` has no effect.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),
@@ -73,12 +83,12 @@ export const chat = {
     params: z.strictObject({
       sessionId,
       agentId: agentId.default(DEFAULT_ID),
-      /** Only the message that the caller sent with this key, and only while it waits in line. */
+      /** Remove only the message that this caller sent with this `idempotencyKey`, if it is still queued. */
       sentWith: z.string().min(1).max(256).optional(),
     }),
     result: z.object({ aborted: z.boolean(), runIds: z.array(z.string()) }),
     emits: ['chat.error'],
-    docs: 'Aborts the current generation. The partial reply is kept, marked `aborted`. With `sentWith`, the `idempotencyKey` of an earlier `chat.send`, nothing that runs is aborted: that message is taken back where it still waits in line, and is kept nowhere.',
+    docs: 'Stops the current run. The partial reply is kept and marked `aborted`. With `sentWith`, the `idempotencyKey` of an earlier `chat.send`, removes that message from the queue instead and leaves the current run alone; a removed message is not stored.',
     policy: { scope: 'write' },
   }),
   'chat.history': call({
@@ -86,28 +96,28 @@ export const chat = {
       sessionId,
       agentId: agentId.default(DEFAULT_ID),
       limit: z.number().int().min(1).max(1000).default(200),
-      /** A message id: only messages above it in the active branch. */
+      /** A message ID. Only messages above it in the active branch are returned. */
       before: z.string().max(128).optional(),
     }),
     result: z.object({
       messages: z.array(historyMessage),
-      /** By message id, where others stand in the same place: the ids of all of them, the first said first. */
+      /** Alternatives by message ID: the IDs of all messages at the same position, oldest first. */
       versions: z.record(z.string(), z.array(z.string())),
       cursor: z.string().nullable(),
       runs: z.array(runUnder),
     }),
-    docs: 'The active branch of a session, oldest first. `cursor` is passed as `before` for the page above; `runs` are those under way, with the text, the thoughts and the calls of tools so far; `versions` names what `chat.branch` can go to.',
+    docs: 'Returns the active branch of a session, oldest message first. To get the previous page, pass `cursor` as `before`. `runs` contains the runs in progress with their text, reasoning and tool calls so far. `versions` lists the alternatives that `chat.branch` can switch to.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'chat.branch': call({
     params: z.strictObject({ ...where, messageId: z.string().min(1).max(128) }),
     result: z.object({
-      /** The message that the active branch ends in now. */
+      /** The last message of the new active branch. */
       headId: z.string(),
     }),
     emits: ['sessions.changed'],
-    docs: 'Makes the branch through a message the active one, down to what was said last below it: that is what a history shows, and what the next message follows. `ALREADY_EXISTS` while a run is under way.',
+    docs: 'Switches the active branch to the one that contains a message, down to the latest message below it. History and new messages then follow this branch. Returns `ALREADY_EXISTS` while a run is in progress.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),
@@ -116,18 +126,18 @@ export const chat = {
       sessionId,
       agentId: agentId.default(DEFAULT_ID),
       messageId: z.string().min(1).max(128),
-      /** Which one of the message's `attachments`, from 0. */
+      /** Index of the attachment in the message's `attachments`, from 0. */
       index: z.number().int().min(0).max(1000),
     }),
     result: z.object({ filename: z.string(), mimeType: z.string(), content: z.string() }),
-    docs: 'The bytes of a file of a message, as base64: a history leaves out those that are large.',
+    docs: 'Returns the contents of a message’s attachment, base64-encoded. Use it for large attachments, which `chat.history` leaves out.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'chat.text': call({
     params: z.strictObject({ sessionId, agentId: agentId.default(DEFAULT_ID), messageId: z.string().min(1).max(128) }),
     result: z.object({ text: z.string() }),
-    docs: 'The whole text of a message: a history leaves out one that is large (`leftOut`).',
+    docs: 'Returns the full text of a message. Use it for long messages, which `chat.history` leaves out (see `leftOut`).',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -135,7 +145,7 @@ export const chat = {
     params: z.strictObject({ messageId: z.string().min(1).max(128).optional(), ...where, ...route, idempotencyKey }),
     result: completed,
     emits: RUN_EVENTS,
-    docs: 'Re-sends the last user message, or the one of `messageId`; the earlier reply, and what followed it, is kept as a branch.',
+    docs: 'Runs the last user message again, or the one given as `messageId`. The earlier reply and everything after it are kept as a branch.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),
@@ -143,7 +153,7 @@ export const chat = {
     params: z.strictObject({ message, messageId: z.string().min(1).max(128).optional(), ...where, ...route, idempotencyKey }),
     result: completed,
     emits: RUN_EVENTS,
-    docs: 'Edits the last user message, or the one of `messageId`, and reruns; the earlier message is kept as a branch.',
+    docs: 'Replaces the last user message, or the one given as `messageId`, and runs it. The earlier message is kept as a branch.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: run,
   }),

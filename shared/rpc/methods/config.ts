@@ -4,21 +4,21 @@ import { z } from '../zod.ts';
 const key = z.string().min(1).max(300);
 
 export const configFileState = z.object({
-  /** `off`: no bridge, so no file. `broken`: it is no JSON; `invalid`: it does not fit. Either way what was good last stays in use. */
+  /** `off`: no bridge, so no file. `broken`: not valid JSON. `invalid`: not a valid configuration. For both, the last valid configuration stays in use. */
   state: z.enum(['off', 'synced', 'broken', 'invalid', 'failed']),
   path: z.string().nullable(),
-  /** What is wrong, and where in the file, counted from 1. */
+  /** The error and its position in the file, counted from 1. */
   problem: z.object({ message: z.string(), line: z.number().int().optional(), column: z.number().int().optional() }).nullable(),
 });
-/** How the user's configuration file stands. */
+/** State of the user's configuration file. */
 export type ConfigFileState = z.infer<typeof configFileState>;
 
-/** Reading and changing the configuration (interface document 1, section 4.1; decisions, "Sessions …, config"). */
+/** Reading and changing the configuration. */
 export const config = {
   'config.get': call({
     params: z.strictObject({ key: key.optional() }),
     result: z.object({ value: z.unknown(), hash: z.string() }),
-    docs: 'Reads one entry by its dotted path, or the whole configuration. Secrets read as `***`, and so does whatever looks like one to who may not change it.',
+    docs: 'Returns the setting at a dotted path, or the whole configuration. Secrets are returned as `***`; for callers that cannot change the configuration, so is every value that looks like a secret.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -26,28 +26,28 @@ export const config = {
     params: z.strictObject({ key, value: z.unknown() }),
     result: z.object({ ok: z.literal(true), hash: z.string() }),
     emits: ['config.changed'],
-    docs: 'Sets one entry by its dotted path. Writing back `***` keeps a secret; `${NAME}` in the place of one refers to the bridge’s environment or its `secrets.env`.',
+    docs: 'Sets the value at a dotted path. Writing `***` back keeps a secret unchanged. `${NAME}` as the value of a secret refers to the bridge’s environment or its `secrets.env`.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'config.patch': call({
     params: z.strictObject({ patch: z.record(z.string(), z.unknown()), baseHash: z.string().max(128).optional() }),
     result: z.object({ ok: z.literal(true), hash: z.string() }),
     emits: ['config.changed'],
-    docs: 'Merges a JSON merge patch (null deletes); validated as a whole before anything changes.',
+    docs: 'Applies a JSON merge patch (RFC 7396; null deletes). The result is validated as a whole before anything changes.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'config.file': call({
     params: z.strictObject({}),
     result: configFileState,
     emits: ['config.file'],
-    docs: 'How the configuration file beside the bridge stands: both ways the same, or what is wrong with it and where.',
+    docs: 'Returns the state of the configuration file on the bridge’s disk, and the position of the error if it cannot be used.',
     policy: { scope: 'read' },
   }),
   'secrets.reload': call({
     params: z.strictObject({}),
     result: z.object({ reloaded: z.literal(true), count: z.number().int() }),
     emits: ['config.changed'],
-    docs: 'Reads the configuration and its secrets anew, those that `${NAME}` refers to included; `count` is how many secrets can be read.',
+    docs: 'Reloads the configuration and its secrets, including the values that `${NAME}` refers to. `count` is the number of secrets that can be read.',
     policy: { scope: 'admin', controlPlane: true },
   }),
 };

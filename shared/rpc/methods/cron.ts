@@ -6,10 +6,10 @@ import { z } from '../zod.ts';
 const expression = z.string().trim().min(1).max(200);
 
 const millis = z.number().int().nonnegative().max(8.64e15);
-const NO_TIME = 'must be milliseconds since 1970, or a time of ISO 8601 such as 2026-05-01T09:00:00+02:00';
-/** A five-field expression, by a time zone (the configured one where left out). */
+const NO_TIME = 'must be milliseconds since 1970 or an ISO 8601 time such as 2026-05-01T09:00:00+02:00';
+/** A five-field cron expression. `tz` defaults to the configured time zone. */
 const byExpression = z.strictObject({ kind: z.literal('cron'), expr: expression, tz: z.string().min(1).max(100).optional() });
-/** From a minute to a year, as an expression cannot tick more often either. */
+/** An interval between a minute and a year. */
 const bySpan = z.strictObject({
   kind: z.literal('every'),
   everyMs: z
@@ -22,7 +22,7 @@ const bySpan = z.strictObject({
 const schedule = z.discriminatedUnion('kind', [
   byExpression,
   bySpan,
-  /** Once; milliseconds since 1970. */
+  /** Once, in milliseconds since the Unix epoch. */
   z.strictObject({ kind: z.literal('at'), at: millis }),
 ]);
 export type Schedule = z.infer<typeof schedule>;
@@ -30,65 +30,65 @@ export type Schedule = z.infer<typeof schedule>;
 const wantedSchedule = z.discriminatedUnion('kind', [
   byExpression,
   bySpan,
-  /** Once; as text of ISO 8601 with its offset or `Z`, or by the time zone `tz`. */
+  /** Once, in milliseconds since the Unix epoch or as an ISO 8601 string with an offset, with `Z` or in the time zone `tz`. */
   z.strictObject({
     kind: z.literal('at'),
     at: z.union([millis, z.iso.datetime({ offset: true, local: true, error: NO_TIME })], { error: NO_TIME }),
     tz: z.string().min(1).max(100).optional(),
   }),
 ]);
-/** A schedule as it is given; a time in it is kept as milliseconds. */
+/** A schedule as passed by a caller. Times are stored as milliseconds. */
 export type WantedSchedule = z.infer<typeof wantedSchedule>;
 
 const runStatus = z.enum(['running', 'completed', 'failed', 'timeout', 'skipped']);
 
-/** What is set of a job. */
+/** The stored definition of a job. */
 export const jobDefinition = z.object({
   id: z.string(),
   name: z.string(),
   enabled: z.boolean(),
   schedule,
-  /** What the agent is told at each tick. */
+  /** The message sent to the agent at each tick. */
   message: z.string(),
   agentId,
-  /** Whether it speaks in the agent's main session, or each time in one of its own. */
+  /** Whether a run uses the agent's main session or a new one each time. */
   sessionTarget: z.enum(['main', 'isolated']),
-  /** A tick missed while no host ran is run once on return; else it is recorded as skipped. */
+  /** Whether a tick that was missed while no host was running is run once on return. Otherwise it is recorded as skipped. */
   catchUp: z.boolean(),
   createdAt: z.number(),
-  /** Since when it is as it is (made, enabled, or its schedule changed): ticks before that do not count. */
+  /** When the job was created, enabled or rescheduled. Earlier ticks do not count. */
   since: z.number(),
-  /** The gateway's own: it follows the configuration, and cannot be changed here. */
+  /** Set for jobs of the gateway itself, which follow the configuration and cannot be changed here. */
   system: z.enum(['dreaming', 'summaries']).optional(),
 });
 export type JobDefinition = z.infer<typeof jobDefinition>;
 
 export const job = jobDefinition.omit({ since: true }).extend({
-  /** Milliseconds since 1970, with the pause after failures; null where it has no further tick, or is disabled. */
+  /** The next run in milliseconds since the Unix epoch, including the pause after failures; null if there is none or the job is off. */
   nextRunAt: z.number().nullable(),
   lastRunAt: z.number().nullable(),
-  /** What became of its last tick. */
+  /** The status of the last run. */
   lastStatus: runStatus.nullable(),
 });
-/** A scheduled job (decisions, "Cron, tools, exec, plans"). */
+/** A scheduled job. */
 export type Job = z.infer<typeof job>;
 
 export const jobRun = z.object({
-  /** `<jobId>@<the tick, milliseconds since 1970>`: two hosts can never have two of one tick. */
+  /** `<jobId>@<tick>`, the tick in milliseconds since the Unix epoch, so two hosts never run the same tick. */
   id: z.string(),
   jobId: z.string(),
-  /** When it was due. */
+  /** When the run was due. */
   scheduledAt: z.number(),
   startedAt: z.number(),
   completedAt: z.number().optional(),
   status: runStatus,
-  /** Why it failed, or was skipped. */
+  /** Why the run failed or was skipped. */
   error: z.string().optional(),
-  /** Ticks that one record of what was skipped stands for, where it is more than one. */
+  /** Number of ticks that this record of skipped runs stands for, if more than one. */
   ticks: z.number().int().optional(),
-  /** Somebody ran it by hand: it stands for no tick. */
+  /** True if the run was started manually and belongs to no tick. */
   manual: z.literal(true).optional(),
-  /** Where it spoke, and as which run. */
+  /** The session and run in which the job ran. */
   agentId: z.string().optional(),
   sessionId: z.string().optional(),
   runId: z.string().optional(),
@@ -100,17 +100,17 @@ const name = visibleName(200);
 const message = z.string().min(1).max(100_000);
 const idempotencyKey = z.string().min(1).max(256).optional();
 
-/** Scheduled jobs (interface document 1, section 4.1). */
+/** Scheduled jobs. */
 export const cron = {
   'cron.list': call({
     params: z.strictObject({}),
     result: z.object({ jobs: z.array(job), count: z.number().int() }),
-    docs: 'Lists scheduled jobs, the one that is due first first.',
+    docs: 'Lists scheduled jobs, next due first.',
     policy: { scope: 'read' },
   }),
   'cron.add': call({
     params: z.strictObject({
-      /** A five-field expression; or `schedule`. */
+      /** A five-field cron expression. Alternative to `schedule`. */
       cron: expression.optional(),
       schedule: wantedSchedule.optional(),
       message,
@@ -123,7 +123,7 @@ export const cron = {
     }),
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
     emits: ['cron.changed'],
-    docs: 'Adds a job: by `cron`, a five-field expression in the configured time zone, or by a `schedule` object. A time `at` is milliseconds, or text of ISO 8601 with its offset, or by `tz`.',
+    docs: 'Creates a scheduled job. Pass either `cron`, a five-field expression in the configured time zone, or a `schedule` object. The time `at` is in milliseconds since the Unix epoch or an ISO 8601 string, with its offset or in the time zone `tz`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write', metered: 'unattended', idempotent: true },
   }),
@@ -139,7 +139,7 @@ export const cron = {
     }),
     result: z.object({ job }),
     emits: ['cron.changed'],
-    docs: 'Changes what is given of a job. Another schedule counts from now on.',
+    docs: 'Changes the given fields of a job. A new schedule applies from now on.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write', metered: 'unattended' },
   }),
@@ -147,7 +147,7 @@ export const cron = {
     params: z.strictObject({ id: jobId, enabled: z.boolean() }),
     result: z.object({ ok: z.literal(true), enabled: z.boolean() }),
     emits: ['cron.changed'],
-    docs: 'Enables or disables a job; ticks while it was disabled do not count.',
+    docs: 'Turns a job on or off. Ticks while it was off are ignored.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write', metered: 'unattended' },
   }),
@@ -155,7 +155,7 @@ export const cron = {
     params: z.strictObject({ id: jobId }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['cron.changed'],
-    docs: 'Removes a job and its history; a run of it that is under way goes on.',
+    docs: 'Deletes a job and its history. A run in progress continues.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -163,14 +163,14 @@ export const cron = {
     params: z.strictObject({ id: jobId, idempotencyKey }),
     result: z.object({ ok: z.literal(true), record: jobRun }),
     emits: ['cron.changed'],
-    docs: 'Runs a job now, whatever its schedule; answers when the run has its place in line. One that is under way is ALREADY_EXISTS.',
+    docs: 'Runs a job now, regardless of its schedule. The response is returned once the run is queued. Returns `ALREADY_EXISTS` if the job is running.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write', metered: 'unattended', idempotent: true },
   }),
   'cron.history': call({
     params: z.strictObject({ jobId: jobId.optional(), limit: z.number().int().min(1).max(200).default(50) }),
     result: z.object({ records: z.array(jobRun), count: z.number().int() }),
-    docs: 'Runs of one job or of all, the newest first.',
+    docs: 'Lists the runs of one job or of all jobs, newest first.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

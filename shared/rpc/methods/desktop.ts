@@ -1,12 +1,12 @@
 import { call } from '../contract.ts';
 import { z } from '../zod.ts';
 
-/** Which part of the desktop; all of the main display where nothing is named. */
+/** The part of the desktop to capture; the main display by default. */
 export const desktopPart = {
   display: z.number().int().min(1).max(100).optional(),
   windowId: z
     .string()
-    .regex(/^\d{1,20}$/, 'must be an id of desktop.windows')
+    .regex(/^\d{1,20}$/, 'must be a window id from desktop.windows')
     .optional(),
 };
 
@@ -27,18 +27,18 @@ export const desktopWindows = z.object({
   ),
 });
 
-/** The desktop of the bridge's machine (interface document 2, section 4.2). */
+/** Screenshots of the bridge's machine. */
 export const desktop = {
   'desktop.screenshot': call({
     params: z.strictObject(desktopPart),
     result: desktopPicture,
-    docs: 'A picture of a display, or of one window, on the bridge’s machine: PNG in base64, made smaller where it had more than 6 MB. Under Wayland the desktop may ask its user.',
+    docs: 'Takes a screenshot of a display or a window on the bridge’s machine, as a base64-encoded PNG. Images over 6 MB are scaled down. On Wayland, the desktop may ask the user for permission.',
     policy: { scope: 'admin' },
   }),
   'desktop.windows': call({
     params: z.strictObject({}),
     result: desktopWindows,
-    docs: 'The displays and windows that a picture can be taken of, the topmost window first.',
+    docs: 'Lists the displays and windows that a screenshot can be taken of, topmost window first.',
     policy: { scope: 'admin' },
   }),
 };

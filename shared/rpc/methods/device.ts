@@ -14,39 +14,39 @@ export const deviceEntry = z.object({
 });
 export type DeviceEntry = z.infer<typeof deviceEntry>;
 
-/** A paired device as it is kept; its secrets only as hashes. */
+/** A paired device as stored. Secrets are stored as hashes only. */
 export interface PairedRecord extends Omit<DeviceEntry, 'connected'> {
   state: 'paired';
-  /** SPKI, base64url. */
+  /** The public key as SPKI, base64url-encoded. */
   publicKey: string;
-  /** SHA-256 of the device token, in hex. */
+  /** SHA-256 of the device token in hex. */
   tokenHash: string;
 }
 
-/** A device that a code was made for, and which has not answered yet. */
+/** A device that was given a pairing code and has not completed pairing. */
 export interface PairingRecord extends Omit<DeviceEntry, 'connected' | 'lastSeenAt'> {
   state: 'pairing';
-  /** SHA-256 of the code, in hex. So short a code can be found from its hash: this only keeps it out of sight. */
+  /** SHA-256 of the code in hex. A code this short can be recovered from its hash; the hash only keeps it out of sight. */
   codeHash: string;
   expiresAt: number;
   tries: number;
 }
 
-/** It goes from `pairing` to `paired` to removed, and never back. */
+/** A device goes from `pairing` to `paired` to removed, and never back. */
 export type DeviceRecord = PairingRecord | PairedRecord;
 
-/** Pairing other devices (interface document 1, sections 3 and 4.1; decisions, "Devices, logs …"), and linked browsers, which are ours. */
+/** Paired devices and linked browsers. */
 export const devices = {
   'device.browsers': call({
     params: z.strictObject({}),
     result: z.object({ browsers: z.array(linkedBrowser), count: z.number().int() }),
-    docs: 'Lists the browsers that are linked to the bridge of the host that answers, the oldest first; none where there is no bridge.',
+    docs: 'Lists the browsers linked to the bridge of the active host, oldest first. Empty without a bridge.',
     policy: { scope: 'read' },
   }),
   'device.unlink': call({
     params: z.strictObject({ browserId: z.string().min(1).max(100) }),
     result: z.object({ unlinked: z.literal(true) }),
-    docs: 'Takes a linked browser’s credentials back: its pages are cut off at once, its worker a second later. What it has a copy of stays there.',
+    docs: 'Revokes the credentials of a linked browser. Its pages are disconnected immediately, its worker one second later. Data already copied to that browser stays there.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),
@@ -56,26 +56,26 @@ export const devices = {
       scopes: z.array(z.enum(SCOPES)).min(1).max(3).default(['read', 'write']),
     }),
     result: z.object({ code: z.string(), expiresAt: z.number() }),
-    docs: 'Starts pairing: a code of 8 characters, for 5 minutes, once, with 5 tries.',
+    docs: 'Starts to pair a device and returns a single-use code of 8 characters. The code expires after 5 minutes or 5 failed attempts.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'device.complete': call({
     params: z.strictObject({ code: z.string().min(1).max(100), response: z.string().min(1).max(2000) }),
     result: z.object({ paired: z.literal(true), deviceId: z.string(), deviceToken: z.string() }),
-    docs: 'Completes pairing: `response` is `<public key>.<signature over the code>`, both base64url. Gives the device its own token, once.',
+    docs: 'Completes pairing and returns the token of the device, once. `response` is `<public key>.<signature over the code>`, both base64url-encoded.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write', controlPlane: true, pairing: true },
   }),
   'device.list': call({
     params: z.strictObject({}),
     result: z.object({ devices: z.array(deviceEntry), count: z.number().int() }),
-    docs: 'Lists paired devices, the oldest first.',
+    docs: 'Lists paired devices, oldest first.',
     policy: { scope: 'read' },
   }),
   'device.revoke': call({
     params: z.strictObject({ deviceId: z.string().min(1).max(128) }),
     result: z.object({ revoked: z.literal(true) }),
-    docs: 'Revokes a device: its token is void, and its live connections and streams are closed.',
+    docs: 'Revokes a device. Its token becomes invalid, and its open connections and streams are closed.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),

@@ -2,7 +2,7 @@ import { call } from '../contract.ts';
 import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
 
-/** The parts of a dream, in their order. */
+/** The phases of dreaming, in order. */
 export const DREAM_PHASES = ['LIGHT', 'REM', 'DEEP'] as const;
 const phase = z.enum(DREAM_PHASES);
 const hash = z
@@ -29,29 +29,29 @@ const candidate = z.object({
   score: share,
   components,
   outcome: z.enum(['promoted', 'proposed', 'known', 'withheld', 'later']),
-  /** Why it is neither promoted nor proposed. */
+  /** Why the signal was neither promoted nor proposed. */
   reason: z.string().optional(),
 });
 
 export const dreamRun = z.object({
   id: z.string(),
-  /** Who began it. */
+  /** Whether the schedule or a person started the run. */
   by: z.enum(['schedule', 'person']),
   phases: z.array(phase),
   state: z.enum(['running', 'completed', 'failed', 'interrupted']),
-  /** What it is at; null where it is at none. */
+  /** The current phase; null if the run is not in progress. */
   phase: phase.nullable(),
   startedAt: z.number(),
   finishedAt: z.number().nullable(),
   error: z.string().optional(),
-  /** What went not as it should, and stopped nothing. */
+  /** Problems that did not stop the run. */
   problems: z.array(problem),
   light: z.object({ recalls: whole, collected: whole, seenAgain: whole, removed: whole, total: whole, untrusted: whole }).optional(),
   rem: z.object({ themes: z.array(z.array(z.string())), byModel: z.boolean(), path: z.string() }).optional(),
-  /** `candidates`: the best; `more`: how many there were beside them. */
+  /** The best `candidates`; `more` is the number of the others. */
   deep: z.object({ promoted: whole, proposed: whole, finished: whole, candidates: z.array(candidate), more: whole }).optional(),
 });
-/** A run of dreaming; milliseconds since 1970. */
+/** A run of dreaming. Timestamps are in milliseconds since the Unix epoch. */
 export type DreamRun = z.infer<typeof dreamRun>;
 
 export const dreamSignal = z.object({
@@ -60,17 +60,17 @@ export const dreamSignal = z.object({
   sourceRef: z.string(),
   tags: z.array(z.string()),
   createdAt: z.number(),
-  /** When it last came up. */
+  /** When the signal last occurred. */
   lastAt: z.number(),
   recalls: whole,
-  /** Distinct queries that it came up for, and the newest of them. */
+  /** The number of distinct queries that recalled the signal, and the newest of them. */
   queries: whole,
   lastQuery: z.string(),
   score: share,
   components,
-  /** How it stands: it may be promoted (`ready`), lacks something (`short`), waits for a word, was promoted or rejected, or is others' words (`untrusted`). */
+  /** `ready`: can be promoted. `short`: does not meet the limits. `proposed`: waits for review. `untrusted`: comes from untrusted content. */
   state: z.enum(['ready', 'short', 'proposed', 'promoted', 'rejected', 'untrusted']),
-  /** What it lacks, or why it is not trusted. */
+  /** Which limit is not met, or why the signal is not trusted. */
   why: z.string().optional(),
 });
 /** A signal with its score. */
@@ -79,7 +79,7 @@ export type DreamSignal = z.infer<typeof dreamSignal>;
 export const dreamProposal = z.object({
   contentHash: z.string(),
   content: z.string(),
-  /** What would be written. */
+  /** The text that would be saved. */
   text: z.string(),
   category,
   sourceRef: z.string(),
@@ -87,35 +87,35 @@ export const dreamProposal = z.object({
   score: share,
   components,
   state: z.enum(['proposed', 'promoting', 'promoted', 'rejected']),
-  /** When it came into this state. */
+  /** When the suggestion entered this state. */
   at: z.number(),
-  /** Why it was rejected. */
+  /** Why the suggestion was rejected. */
   reason: z.string().optional(),
 });
-/** Something that waits for a person's word before it is remembered for long, or that had it. */
+/** A suggestion for long-term memory that waits for review or was reviewed. */
 export type DreamProposal = z.infer<typeof dreamProposal>;
 
 const agent = agentId.default('main');
 const whose = { agentId: z.string(), workspace: z.string() };
 const idempotencyKey = z.string().min(1).max(256).optional();
 
-/** Consolidation of memory (interface document 2, sections 2.3 and 4.7). All act on the workspace of an agent; agents that share one share its memory. */
+/** Dreaming: the consolidation of memory. All methods use the workspace of an agent; agents that share a workspace share its memory. */
 export const dreaming = {
   'dreaming.status': call({
     params: z.strictObject({ agentId: agent }),
     result: z.object({
       ...whose,
       enabled: z.boolean(),
-      /** False: the agent is without memory, and its schedule does nothing. */
+      /** False if memory is off for the agent; the schedule then does nothing. */
       remembers: z.boolean(),
       schedule: z.object({
         cron: z.string(),
         timezone: z.string(),
-        /** The schedule as people say it. */
+        /** The schedule in plain language. */
         words: z.string(),
-        /** Null: it is off, or never comes. */
+        /** Null if the schedule is off or never occurs. */
         nextRunAt: z.number().nullable(),
-        /** Why it cannot be kept. */
+        /** Why the schedule cannot be used. */
         problem: z.string().optional(),
       }),
       limits: z.object({
@@ -133,24 +133,24 @@ export const dreaming = {
       lastRun: dreamRun.nullable(),
       signals: whole,
       waiting: whole,
-      /** Lines of its files that cannot be read; they stay as they are. */
+      /** Lines of the memory files that cannot be read. They are left unchanged. */
       problems: z.array(problem),
     }),
-    docs: 'How dreaming stands for an agent: its schedule in words, when it comes next, the last run and one under way, and how much waits. Example: `{"agentId": "main"}`.',
+    docs: 'Returns the state of dreaming for an agent: its schedule, the next run, the current and last run, and the number of suggestions that wait for review. Example: `{"agentId": "main"}`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'dreaming.signals': call({
     params: z.strictObject({
       agentId: agent,
-      /** Words that the content or its source has. */
+      /** Words to find in the content or its source. */
       query: z.string().max(200).default(''),
       state: z.enum(['all', 'ready', 'short', 'proposed', 'promoted', 'rejected', 'untrusted']).default('all'),
       limit: whole.min(1).max(200).default(50),
       offset: whole.min(0).max(1_000_000).default(0),
     }),
     result: z.object({ ...whose, signals: z.array(dreamSignal), total: whole, minScore: z.number() }),
-    docs: 'Signals by their score, the highest first, each with the six components of it. Example: `{"state": "ready", "limit": 10}`.',
+    docs: 'Lists signals by score, highest first, with the six components of the score. Example: `{"state": "ready", "limit": 10}`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -158,7 +158,7 @@ export const dreaming = {
     params: z.strictObject({ agentId: agent, phase: phase.optional(), idempotencyKey }),
     result: z.object({ ...whose, run: dreamRun }),
     emits: ['dreaming.changed'],
-    docs: 'Dreams now: all phases, or one. Answers when it has begun; `dreaming.changed` tells how it goes on. One that is under way in the same workspace is ALREADY_EXISTS. Example: `{"phase": "LIGHT"}`.',
+    docs: 'Starts dreaming now: all phases, or one. The response is returned once it has started; `dreaming.changed` reports its progress. Returns `ALREADY_EXISTS` if a run is in progress in the same workspace. Example: `{"phase": "LIGHT"}`.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write', metered: 'unattended' },
   }),
@@ -169,7 +169,7 @@ export const dreaming = {
       limit: whole.min(1).max(200).default(200),
     }),
     result: z.object({ ...whose, proposals: z.array(dreamProposal), count: whole }),
-    docs: "What waits for a person's word, the best first; or what had it (`settled`), the latest first. Example: `{}`.",
+    docs: 'Lists the suggestions that wait for review, best first, or those already reviewed (`settled`), newest first. Example: `{}`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -177,7 +177,7 @@ export const dreaming = {
     params: z.strictObject({ agentId: agent, contentHash: hash, text: z.string().max(4000).optional(), category: category.optional() }),
     result: z.object({ proposal: dreamProposal }),
     emits: ['dreaming.changed'],
-    docs: 'Has a proposal remembered for long, with another text or kind where they are given. Unedited, its source must still say it. A person alone may. Example: `{"contentHash": "<64 hex>", "category": "preference"}`.',
+    docs: 'Accepts a suggestion and saves it to long-term memory, optionally with another text or category. Without a new text, its source must still contain it. Not available to API keys and channels. Example: `{"contentHash": "<64 hex>", "category": "preference"}`.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),
@@ -185,7 +185,7 @@ export const dreaming = {
     params: z.strictObject({ agentId: agent, contentHash: hash, reason: z.string().max(1000).optional() }),
     result: z.object({ proposal: dreamProposal }),
     emits: ['dreaming.changed'],
-    docs: 'Rejects a proposal, which is never made again. A person alone may. Example: `{"contentHash": "<64 hex>", "reason": "It was a joke"}`.',
+    docs: 'Rejects a suggestion. It is not made again. Not available to API keys and channels. Example: `{"contentHash": "<64 hex>", "reason": "It was a joke"}`.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),
@@ -193,14 +193,14 @@ export const dreaming = {
     params: z.strictObject({ agentId: agent, contentHash: hash }),
     result: z.object({ proposal: dreamProposal }),
     emits: ['dreaming.changed'],
-    docs: 'Takes a rejection back: the proposal waits again. A person alone may. Example: `{"contentHash": "<64 hex>"}`.',
+    docs: 'Undoes a rejection: the suggestion waits for review again. Not available to API keys and channels. Example: `{"contentHash": "<64 hex>"}`.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),
   'dreaming.history': call({
     params: z.strictObject({ agentId: agent, limit: whole.min(1).max(100).default(20) }),
     result: z.object({ ...whose, runs: z.array(dreamRun), count: whole }),
-    docs: 'Runs of dreaming, the newest first. Example: `{"limit": 5}`.',
+    docs: 'Lists the runs of dreaming, newest first. Example: `{"limit": 5}`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -209,9 +209,9 @@ export const dreaming = {
     result: z.object({
       ...whose,
       run: dreamRun,
-      /** Markdown; null where the run has none, or it is gone. */ narrative: z.string().nullable(),
+      /** Markdown; null if the run has no narrative or it no longer exists. */ narrative: z.string().nullable(),
     }),
-    docs: 'One run with the narrative that it wrote. Example: `{"runId": "…"}`.',
+    docs: 'Returns a run and the narrative that it wrote. Example: `{"runId": "…"}`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

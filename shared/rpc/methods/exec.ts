@@ -7,42 +7,42 @@ export const execStatus = z.enum(['pending', 'approved', 'running', 'completed',
 
 export const execRequest = z.object({
   requestId: z.string(),
-  /** The program, as it was asked for; there is no shell. */
+  /** The program as requested. There is no shell. */
   command: z.string(),
   args: z.array(z.string()),
   workingDir: z.string(),
-  /** Who asked: an agent in a session, or a person (null). */
+  /** The agent and session that made the request; null for a person. */
   agentId: agentId.nullable(),
   sessionId: sessionId.nullable(),
-  /** The run that waits for it. */
+  /** The run that waits for the command. */
   runId: z.string().nullable(),
-  /** The model's call that it is of. */
+  /** The ID of the model's tool call. */
   toolCallId: z.string().optional(),
-  /** What it is for, as the model says. */
+  /** The purpose, as stated by the model. */
   purpose: z.string().optional(),
   status: execStatus,
   createdAt: z.number(),
   expiresAt: z.number(),
   resolvedAt: z.number().optional(),
   endedAt: z.number().optional(),
-  /** How it ended: the exit code, or null where a signal ended it. */
+  /** The exit code; null if a signal ended the command. */
   exitCode: z.number().int().nullable().optional(),
   stdout: z.string().optional(),
   stderr: z.string().optional(),
-  /** There was more output than is kept: the first MiB of each kind, less of older commands. */
+  /** Whether output was dropped: up to 1 MiB of stdout and of stderr is kept, less for older commands. */
   truncated: z.boolean().optional(),
-  /** Why it failed, or was denied or cancelled. */
+  /** Why the command failed or was denied or cancelled. */
   reason: z.string().optional(),
   riskLevel: z.enum(['low', 'medium', 'high']),
-  /** What an approval binds to: SHA-256 of the command, its real path, the program's bytes, arguments, directory and environment. */
+  /** What an approval is bound to: the SHA-256 of the command, its real path, the program's bytes, arguments, directory and environment. */
   hash: z.string(),
-  /** The program's file, links resolved. */
+  /** Path of the program with links resolved. */
   realPath: z.string(),
 });
-/** A command that waits for a person's word, runs, or has run (decisions, "Cron, tools, exec, plans"). */
+/** A command that waits for approval, is running or has ended. */
 export type ExecRequest = z.infer<typeof execRequest>;
 
-/** An "always": commands of this hash run without asking. */
+/** A stored "always" approval: commands with this hash run without asking. */
 export const execPolicy = z.object({
   hash: z.string(),
   command: z.string(),
@@ -55,18 +55,18 @@ export type ExecPolicy = z.infer<typeof execPolicy>;
 const requestId = z.string().min(1).max(128);
 const request = z.object({ request: execRequest });
 
-/** Commands on the bridge's machine, each behind a person's word (interface document 1, section 4.1). */
+/** Commands on the bridge's machine. Each needs an approval. */
 export const exec = {
   'exec.list': call({
     params: z.strictObject({}),
     result: z.object({ requests: z.array(execRequest), count: z.number().int() }),
-    docs: 'Lists requests to run a command, the newest first; without their output, which `exec.get` has.',
+    docs: 'Lists command requests, newest first, without their output. Use `exec.get` for the output.',
     policy: { scope: 'read' },
   }),
   'exec.get': call({
     params: z.strictObject({ requestId }),
     result: request,
-    docs: 'One request, with its output so far.',
+    docs: 'Returns a command request with its output so far.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -74,19 +74,19 @@ export const exec = {
     params: z.strictObject({
       command: commandName,
       args: commandArgs.default([]),
-      /** An absolute directory; where it is left out, a folder of the bridge's own. */
+      /** An absolute path. The default is a folder of the bridge. */
       workingDir: commandDir.optional(),
     }),
     result: request,
     emits: ['exec.requested', 'exec.resolved'],
-    docs: 'Asks to run a program with arguments, without a shell. It waits for approval, unless a stored policy covers exactly this command; needs the bridge.',
+    docs: 'Requests to run a program with arguments, without a shell. The request waits for an approval unless a stored policy covers exactly this command. Requires the bridge.',
     policy: { scope: 'write' },
   }),
   'exec.approve': call({
     params: z.strictObject({ requestId, always: z.boolean().default(false) }),
     result: request,
     emits: ['exec.resolved'],
-    docs: 'Approves a request and answers at once; the command runs on. `always` stores a policy for exactly this command. One that is not pending is returned as it is.',
+    docs: 'Approves a request. The response is returned immediately; the command continues in the background. `always: true` stores a policy for exactly this command. A request that is no longer pending is returned unchanged.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
@@ -94,7 +94,7 @@ export const exec = {
     params: z.strictObject({ requestId, reason: z.string().max(1000).optional() }),
     result: request,
     emits: ['exec.resolved'],
-    docs: 'Denies a request. One that is not pending is returned as it is.',
+    docs: 'Denies a request. A request that is no longer pending is returned unchanged.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
@@ -102,20 +102,20 @@ export const exec = {
     params: z.strictObject({ requestId }),
     result: request,
     emits: ['exec.resolved'],
-    docs: 'Withdraws a request; a command that runs is ended with all its processes.',
+    docs: 'Cancels a request. If the command is running, all its processes are stopped.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'exec.policies': call({
     params: z.strictObject({}),
     result: z.object({ policies: z.array(execPolicy), count: z.number().int() }),
-    docs: 'Lists the commands that run without asking.',
+    docs: 'Lists the commands that run without approval.',
     policy: { scope: 'read' },
   }),
   'exec.forget': call({
     params: z.strictObject({ hash: z.string().min(1).max(128) }),
     result: z.object({ forgotten: z.literal(true) }),
-    docs: 'Takes a stored policy back.',
+    docs: 'Removes a stored policy.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
@@ -123,7 +123,7 @@ export const exec = {
     params: z.strictObject({ requestId, approved: z.boolean() }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['exec.resolved'],
-    docs: 'Approves or denies a request, in the form of earlier revisions.',
+    docs: 'Approves or denies a request. Kept for older clients; use `exec.approve` and `exec.deny`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

@@ -6,7 +6,7 @@ import { modelList } from './model-list.ts';
 import { sessionList } from './session-list.ts';
 import { sync } from './sync.ts';
 
-/** What the chat page calls at its start, and what a chat takes: the gateway has these from its own start on. */
+/** Contracts that the gateway loads at its start: the first calls of the chat page, and what a chat needs. */
 export const firstContracts = {
   ...connection,
   ...chat,

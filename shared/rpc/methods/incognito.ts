@@ -4,22 +4,22 @@ import { usage } from '../records.ts';
 import { z } from '../zod.ts';
 import { attachment } from './chat.ts';
 
-/** A message of a conversation that its caller alone has. */
+/** A message of a conversation that only the caller stores. */
 export const incognitoMessage = z.strictObject({
   role: z.enum(['user', 'assistant']),
   content: z.string().max(LIMITS.maxMessageChars),
-  /** Of a message of the person. */
+  /** Attachments of a user message. */
   attachments: z.array(attachment).max(50).optional(),
 });
 export type IncognitoMessage = z.infer<typeof incognitoMessage>;
 
-/** Chats that are kept nowhere (docs/decisions/0061-incognito.md). */
+/** Chats that are not stored (docs/decisions/0061-incognito.md). */
 export const incognito = {
   'incognito.send': call({
     params: z.strictObject({
-      /** Chosen by the caller: its events have it, and `incognito.abort` takes it. */
+      /** An ID chosen by the caller, used in events and by `incognito.abort`. */
       runId: id,
-      /** The whole conversation, the oldest first; the last is the person's, and is answered. */
+      /** The whole conversation, oldest message first. The last one must be from the user. */
       messages: z.array(incognitoMessage).min(1).max(2000),
       model: z.string().min(1).max(300).optional(),
       provider: z.string().min(1).max(128).optional(),
@@ -28,7 +28,7 @@ export const incognito = {
     }),
     result: z.object({ completed: z.literal(true), runId: z.string(), model: z.string(), usage }),
     emits: ['incognito.reasoning', 'incognito.delta', 'incognito.done', 'incognito.error'],
-    docs: 'Has a conversation answered that is kept nowhere: only tokens and cost are counted, under the day, model and caller. No tools, nothing from memory, and no other model takes over. The answer streams to this connection alone, and ends when that closes; the response comes at its end.',
+    docs: 'Replies to a conversation without storing it. Only tokens and cost are recorded, by day, model and caller. Tools, memory and fallbacks are not used. The reply streams to this connection only and stops when it closes; the response is returned at its end.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'],
     policy: { scope: 'write', metered: true },
   }),
@@ -36,7 +36,7 @@ export const incognito = {
     params: z.strictObject({ runId: id }),
     result: z.object({ aborted: z.boolean() }),
     emits: ['incognito.error'],
-    docs: 'Aborts an answer of `incognito.send` that the same caller has asked for.',
+    docs: 'Stops a reply that the same caller requested with `incognito.send`.',
     policy: { scope: 'write' },
   }),
 };

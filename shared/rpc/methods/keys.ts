@@ -2,13 +2,13 @@ import { call, SCOPES } from '../contract.ts';
 import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
-/** What a key may use; null: as much as it likes. */
+/** Limits of an API key; null for no limit. */
 const limits = z.strictObject({
-  /** Calls of `/v1` and of `chat.*`, as a bucket that holds a minute's worth. */
+  /** Calls of `/v1` and `chat.*`, as a token bucket that holds one minute's worth. */
   requestsPerMinute: z.number().int().min(1).max(100_000).nullable(),
-  /** Tokens of input and output, of calls that ended within the last minute. */
+  /** Input and output tokens of calls that ended within the last minute. */
   tokensPerMinute: z.number().int().min(1).max(1_000_000_000).nullable(),
-  /** USD in a month of the configured time zone. */
+  /** USD per month in the configured time zone. */
   monthlyBudget: z.number().min(0).max(1_000_000).nullable(),
 });
 export type KeyLimits = z.infer<typeof limits>;
@@ -16,60 +16,60 @@ export type KeyLimits = z.infer<typeof limits>;
 const keyEntry = z.object({
   id: z.string(),
   name: z.string(),
-  /** The last characters of its secret, to tell it from others. */
+  /** The last characters of the secret, to identify the key. */
   hint: z.string(),
   scopes: z.array(z.enum(SCOPES)),
   limits,
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   createdAt: z.number(),
   lastUsedAt: z.number().nullable(),
 });
 export type KeyEntry = z.infer<typeof keyEntry>;
 
-/** A key as it is kept: its secret only as a hash. */
+/** A key as stored. Its secret is stored as a hash only. */
 export interface KeyRecord extends KeyEntry {
-  /** SHA-256 of the secret, in hex. */
+  /** SHA-256 of the secret in hex. */
   tokenHash: string;
 }
 
-/** With what it has used in this month. */
+/** A key with its usage in the current month. */
 const keyWithUsage = keyEntry.extend({
   month: z.object({ calls: z.number().int(), totalTokens: z.number().int(), cost: z.number() }),
 });
 
 const id = z.string().min(1).max(128);
 const name = visibleName(100);
-// A key that could make keys would have no limits.
+// A key that could create keys would have no limits.
 const scopes = z
   .array(z.enum(['read', 'write']))
   .min(1)
   .max(2);
 
-/** Keys for programs, beside the owner's token (decisions, "HTTP"). */
+/** API keys for programs, in addition to the owner's token. */
 export const keys = {
   'keys.list': call({
     params: z.strictObject({}),
     result: z.object({ keys: z.array(keyWithUsage), count: z.number().int() }),
-    docs: 'Lists the keys of programs, the oldest first, with what each has used this month.',
+    docs: 'Lists the API keys, oldest first, with the usage of each in the current month.',
     policy: { scope: 'read' },
   }),
   'keys.create': call({
     params: z.strictObject({ name, scopes: scopes.default(['read', 'write']), limits: limits.partial().default({}) }),
     result: z.object({ key: keyEntry, secret: z.string() }),
-    docs: 'Makes a key for a program: a Bearer token for `/v1`, and a `token` for `connect`. The secret is in this answer alone.',
+    docs: 'Creates an API key: a bearer token for `/v1` and a `token` for `connect`. The secret is returned only once, by this call.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'keys.update': call({
     params: z.strictObject({ id, name: name.optional(), scopes: scopes.optional(), limits: limits.partial().optional() }),
     result: z.object({ key: keyEntry }),
-    docs: 'Changes a key: its name, scopes, or single limits (null takes one away). What its program has open is closed where the scopes change.',
+    docs: 'Changes the name, scopes or individual limits of an API key; null removes a limit. If the scopes change, the key’s open connections are closed.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),
   'keys.revoke': call({
     params: z.strictObject({ id }),
     result: z.object({ revoked: z.literal(true) }),
-    docs: 'Revokes a key: it is void, and what its program has open is closed.',
+    docs: 'Revokes an API key and closes its open connections.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),

@@ -27,7 +27,7 @@ import { web } from './web.ts';
 import { wiki } from './wiki.ts';
 import { workspaces } from './workspace.ts';
 
-/** All others: the gateway loads them when one of them is first called, or there is time. */
+/** All other contracts: the gateway loads them when one of them is first called or when it is idle. */
 export const laterContracts = {
   ...sessions,
   ...models,

@@ -1,48 +1,48 @@
 import { call } from '../contract.ts';
 import { z } from '../zod.ts';
 
-export const changedTool = z.object({ tool: z.string(), /** What to approve. */ hash: z.string(), description: z.string() });
-/** A tool that says something else of itself than when it was approved. */
+export const changedTool = z.object({ tool: z.string(), /** The hash to approve. */ hash: z.string(), description: z.string() });
+/** A tool whose description or schema has changed since it was approved. */
 export type ChangedTool = z.infer<typeof changedTool>;
 
 export const mcpServerState = z.object({
   name: z.string(),
   transport: z.enum(['stdio', 'http', 'sse']),
-  /** `waiting`: for a person's approval of its command; `unauthorized`: for a person's permission at its own service (`mcp.authorize`); `failed`: it is tried again after a while. */
+  /** `waiting`: the command needs an approval. `unauthorized`: needs authorization at its own service (see `mcp.authorize`). `failed`: retried after a pause. */
   state: z.enum(['off', 'waiting', 'unauthorized', 'starting', 'ready', 'failed']),
-  /** Since when; 0 where it is switched off. */
+  /** When the server entered this state; 0 if it is off. */
   since: z.number(),
-  /** Why it is not ready. */
+  /** Why the server is not ready. */
   error: z.string().optional(),
   command: z.string().optional(),
   url: z.string().optional(),
-  /** OAuth scopes that it wants, where it has said so and was not given them. */
+  /** OAuth scopes that the server requires but was not granted, if it reports them. */
   wants: z.string().optional(),
-  /** Of the command that waits: what to approve. */
+  /** The hash to approve, for a waiting command. */
   hash: z.string().optional(),
   pid: z.number().int().optional(),
-  /** What it calls itself. */
+  /** The name and version that the server reports. */
   server: z.object({ name: z.string(), version: z.string() }).optional(),
-  /** How many of its tools are in the pool. */
+  /** Number of available tools of the server. */
   tools: z.number().int(),
-  /** Its tools that are off until they are approved again. */
+  /** Tools that are off until they are approved again. */
   changed: z.array(changedTool),
-  /** What is wrong with its list of tools. */
+  /** Problems with the server's list of tools. */
   problems: z.array(z.string()),
 });
-/** A configured tool server, and how it stands with it. */
+/** A configured MCP server and its state. */
 export type McpServerState = z.infer<typeof mcpServerState>;
 
 export const mcpAsk = z.object({
   id: z.string(),
   server: z.string(),
   message: z.string(),
-  /** JSON Schema of the form: an object of strings, numbers, switches and choices. */
+  /** JSON Schema of the form: an object of strings, numbers, booleans and enums. */
   schema: z.record(z.string(), z.unknown()),
   createdAt: z.number(),
   expiresAt: z.number(),
 });
-/** A form that a tool server wants a person to fill in. */
+/** A form that an MCP server asks a person to fill in. */
 export type McpAsk = z.infer<typeof mcpAsk>;
 
 const answer = {
@@ -55,7 +55,7 @@ export type McpAnswer = z.infer<z.ZodObject<typeof answer>>;
 
 const mcpResource = z.object({
   server: z.string(),
-  /** With `template`: a pattern of addresses (RFC 6570). */
+  /** With `template`: a URI template (RFC 6570). */
   uri: z.string(),
   name: z.string(),
   description: z.string().optional(),
@@ -74,7 +74,7 @@ export type McpPrompt = z.infer<typeof mcpPrompt>;
 
 const name = z.string().min(1).max(128);
 
-/** Tool servers: the client side of the Model Context Protocol (interface document 2, section 2.1). Their tools are in `tools.catalog`. */
+/** MCP servers, with Perch as the client. Their tools are in `tools.catalog`. */
 export const mcp = {
   'mcp.list': call({
     params: z.strictObject({}),
@@ -84,44 +84,44 @@ export const mcp = {
       asks: z.array(mcpAsk),
       count: z.number().int(),
     }),
-    docs: 'Lists the tool servers of `tools.mcpServers` and how it stands with each.',
+    docs: 'Lists the MCP servers configured in `tools.mcpServers` with their state.',
     policy: { scope: 'read' },
   }),
   'mcp.restart': call({
     params: z.strictObject({ name }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['mcp.changed'],
-    docs: 'Ends a tool server with its connection and connects anew; `mcp.list` tells how that went.',
+    docs: 'Restarts an MCP server and its connection. `mcp.list` reports the result.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'mcp.approve': call({
-    params: z.strictObject({ name, /** As `mcp.list` shows it. */ hash: z.string().min(1).max(128) }),
+    params: z.strictObject({ name, /** The hash shown by `mcp.list`. */ hash: z.string().min(1).max(128) }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['mcp.changed'],
-    docs: 'Approves exactly the command of a server that waits, or a tool of it that says something else of itself than before. Only a person can: API keys and channels never approve.',
+    docs: 'Approves the exact command of a waiting server, or a tool whose description has changed. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'mcp.authorize': call({
     params: z.strictObject({ name }),
-    result: z.object({ /** To be opened in a browser of the bridge’s machine, within ten minutes. */ url: z.url() }),
+    result: z.object({ /** Open it in a browser on the bridge’s machine within ten minutes. */ url: z.url() }),
     emits: ['mcp.changed'],
-    docs: 'Begins to get a person’s permission at the service of a tool server (OAuth 2.1): the address of the page where it is given. Once it is, the server is connected. Only a person can.',
+    docs: 'Starts the authorization at the service of an MCP server (OAuth 2.1) and returns the URL of the consent page. The server is connected once access is granted. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'mcp.logs': call({
     params: z.strictObject({ name }),
     result: z.object({ text: z.string() }),
-    docs: 'The end of what a tool server has written to its standard error; of the one before, where it was lost.',
+    docs: 'Returns the end of an MCP server’s standard error. If the server was lost, this is the output of the previous process.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'mcp.resources': call({
-    params: z.strictObject({ /** All that are connected where it is left out. */ name: name.optional() }),
+    params: z.strictObject({ /** Defaults to all connected servers. */ name: name.optional() }),
     result: z.object({ resources: z.array(mcpResource), count: z.number().int() }),
-    docs: 'Lists what tool servers have to read.',
+    docs: 'Lists the resources of MCP servers.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -133,18 +133,18 @@ export const mcp = {
           uri: z.string(),
           mimeType: z.string().optional(),
           text: z.string().optional(),
-          /** Base64. */ blob: z.string().optional(),
+          /** Base64-encoded. */ blob: z.string().optional(),
         }),
       ),
     }),
-    docs: 'Reads something of a tool server.',
+    docs: 'Reads a resource of an MCP server.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'mcp.prompts': call({
     params: z.strictObject({ name: name.optional() }),
     result: z.object({ prompts: z.array(mcpPrompt), count: z.number().int() }),
-    docs: 'Lists the prompts that tool servers have ready.',
+    docs: 'Lists the prompts of MCP servers.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -158,7 +158,7 @@ export const mcp = {
       description: z.string().optional(),
       messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.unknown() })),
     }),
-    docs: 'A prompt with its arguments filled in, as messages.',
+    docs: 'Returns a prompt with its arguments filled in, as messages.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -166,7 +166,7 @@ export const mcp = {
     params: z.strictObject({ id: z.string().min(1).max(128), ...answer }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['mcp.changed'],
-    docs: 'Answers a form that a tool server wants filled in. Only a person can.',
+    docs: 'Answers a form requested by an MCP server. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -4,52 +4,52 @@ import { localModel, localModelId } from '../../ports/models.ts';
 import { kindEntry } from '../records.ts';
 import { z } from '../zod.ts';
 
-/** Models and the providers they come from (interface document 1, section 4.1). */
+/** Models and their providers. */
 export const models = {
   'models.catalog': call({
     params: z.strictObject({}),
     result: z.object({ kinds: z.array(kindEntry) }),
-    docs: 'Lists the kinds of providers that can be configured under `providers.<id>.kind`.',
+    docs: 'Lists the kinds of providers that can be set as `providers.<id>.kind`.',
     policy: { scope: 'read' },
   }),
   'models.probe': call({
     params: z.strictObject({ model: z.string().min(1).max(300), provider: z.string().max(128).optional() }),
     result: z.object({ available: z.boolean(), latency: z.number().nullable(), error: z.string().optional() }),
-    docs: 'Whether a model answers; `latency` in milliseconds. A server that is left alone is asked all the same, and goes on being left alone unless it answers.',
+    docs: 'Tests whether a model responds. `latency` is in milliseconds. Paused servers are tested too, and stay paused unless they respond.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read', metered: true },
   }),
   'models.local': call({
     params: z.strictObject({}),
     result: z.object({ models: z.array(localModel) }),
-    docs: 'Lists the models that are kept on this machine: on the bridge’s disk (`gguf`, `mlx`) and in the browser that hosts the gateway (`browser`). Their keys are `<backend>/<id>`.',
+    docs: 'Lists the models stored on this machine: on the bridge’s disk (`gguf`, `mlx`) and in the browser that hosts the gateway (`browser`). Their keys are `<backend>/<id>`.',
     policy: { scope: 'read' },
   }),
   'models.download': call({
     params: z.strictObject(wantedModel),
     result: z.object({ id: z.string() }),
     emits: ['models.progress'],
-    docs: 'Begins to download a model from a hub, which goes on without the caller and, to the bridge’s disk, again after a restart. What was cut short goes on where it stopped. For `browser` the hub is Hugging Face, or the mirror of the setting `models.hub`. Only a person can.',
+    docs: 'Starts to download a model from a hub. The download continues without the caller and, on the bridge’s disk, after a restart; an interrupted download resumes where it stopped. For `browser` models the hub is Hugging Face or the mirror set as `models.hub`. Not available to API keys and channels.',
     policy: { scope: 'admin' },
   }),
   'models.downloads': call({
     params: z.strictObject({}),
     result: z.object({ downloads: z.array(modelDownload) }),
-    docs: 'Lists the downloads under way and those that have ended since the start, the newest first; bytes. `interrupted` ones were begun in this browser and left.',
+    docs: 'Lists the downloads in progress and those that ended since the start, newest first. Sizes are in bytes. `interrupted` downloads were started in this browser and not finished.',
     policy: { scope: 'read' },
   }),
   'models.cancelDownload': call({
     params: z.strictObject({ id: z.string().min(1).max(300), forget: z.boolean().default(false) }),
     result: z.object({ cancelled: z.boolean() }),
     emits: ['models.progress'],
-    docs: 'Ends a download; what is here of it stays, for the next time. With `forget` it does not, and the download is listed no longer, also one that had ended. `cancelled` is false where it had ended before. Only a person can.',
+    docs: 'Cancels a download. The part already downloaded is kept for a later attempt. With `forget: true` it is deleted and the download is removed from the list, even if it had already ended. `cancelled` is false if it had already ended. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
   'models.deleteLocal': call({
     params: z.strictObject({ modelId: localModelId }),
     result: z.object({ deleted: z.literal(true), sizeBytes: z.number() }),
-    docs: 'Deletes the files of a model that is kept on this machine. Only a person can.',
+    docs: 'Deletes the files of a model stored on this machine. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
@@ -57,7 +57,7 @@ export const models = {
     params: z.strictObject({ modelId: localModelId }),
     result: z.object({ selected: z.string() }),
     emits: ['config.changed'],
-    docs: 'Makes a model that is kept on this machine the default one: `selected` is its key, the setting `chat.model`. Only a person can.',
+    docs: 'Makes a model stored on this machine the default model. `selected` is its key, the value of the setting `chat.model`. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

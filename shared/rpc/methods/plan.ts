@@ -6,7 +6,7 @@ export const planStep = z.object({
   id: z.string(),
   description: z.string(),
   status: z.enum(['pending', 'running', 'completed', 'failed', 'skipped']),
-  /** What came of it, or why it failed. */
+  /** The result, or why the step failed. */
   result: z.string().optional(),
   startedAt: z.number().optional(),
   completedAt: z.number().optional(),
@@ -18,33 +18,33 @@ export const plan = z.object({
   goal: z.string(),
   status: z.enum(['pending', 'running', 'paused', 'completed', 'failed']),
   steps: z.array(planStep),
-  /** The step that is next or under way; the number of steps where all are done. */
+  /** Index of the next or current step; the number of steps if all are done. */
   currentStepIndex: z.number().int().nonnegative(),
-  /** Whose plan it is, and in which session it is followed. */
+  /** The agent of the plan, and the session in which it is followed. */
   agentId,
   sessionId,
-  /** The run that follows it, or did last. */
+  /** The current or last run of the plan. */
   runId: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
-/** What an agent means to do, step by step (decisions, "Cron, tools, exec, plans"). */
+/** The steps that an agent follows to reach a goal. */
 export type Plan = z.infer<typeof plan>;
 
 const planId = z.string().min(1).max(128);
 
-/** Plans that agents make, update and follow (interface document 1, sections 3 and 4.1). */
+/** Plans that agents create, update and follow. */
 export const plans = {
   'plan.list': call({
     params: z.strictObject({}),
     result: z.object({ plans: z.array(plan), count: z.number().int() }),
-    docs: 'Lists plans, the one changed last first.',
+    docs: 'Lists plans, most recently changed first.',
     policy: { scope: 'read' },
   }),
   'plan.get': call({
     params: z.strictObject({ planId }),
     result: plan,
-    docs: 'One plan with its steps.',
+    docs: 'Returns a plan with its steps.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -52,7 +52,7 @@ export const plans = {
     params: z.strictObject({ planId }),
     result: z.object({ resumed: z.boolean(), plan, reason: z.string().optional() }),
     emits: ['plan.changed'],
-    docs: 'Goes on with a paused plan where it was: the agent is asked, in the plan’s session, to follow it. One that is not paused is left as it is, with the reason.',
+    docs: 'Resumes a paused plan: starts a run in the plan’s session. A plan that is not paused is not changed, and `reason` says why.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write', metered: true },
   }),
@@ -60,7 +60,7 @@ export const plans = {
     params: z.strictObject({ planId }),
     result: z.object({ deleted: z.literal(true) }),
     emits: ['plan.changed'],
-    docs: 'Deletes a plan; a run that follows it goes on without it.',
+    docs: 'Deletes a plan. A run that follows it continues without it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

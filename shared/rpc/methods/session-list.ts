@@ -4,16 +4,16 @@ import { agentId, sessionEntry, sessionPath } from '../records.ts';
 import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
-/** Names in a row, `/` between them. */
+/** Folder names separated by `/`. */
 export const folder = z
   .string()
   .overwrite(inOrder)
   .trim()
   .max(300)
-  .regex(/^[^/]+(\/[^/]+)*$/, 'must be names with / between them')
+  .regex(/^[^/]+(\/[^/]+)*$/, 'must be names separated by /')
   .refine((names) => names.split('/').every(canBeSeen), UNSEEN);
 export const tag = visibleName(50);
-/** Only sessions that are so; all of them where nothing is said. `folder`: in it or in one within it. */
+/** Filters; all sessions by default. `folder` includes nested folders. */
 export const filters = {
   agentId: agentId.optional(),
   folder: folder.optional(),
@@ -24,8 +24,8 @@ export const filters = {
 const cursor = z
   .string()
   .max(500)
-  .regex(/^\d{1,16}(\.\d{1,20})? [\w-]{1,128}\/[\w-]{1,128}$/, 'is no cursor that sessions.list has given');
-/** What a page shows of sessions at its start. */
+  .regex(/^\d{1,16}(\.\d{1,20})? [\w-]{1,128}\/[\w-]{1,128}$/, 'must be a cursor from sessions.list');
+/** The list of sessions, which a page needs at its start. */
 export const sessionList = {
   'sessions.list': call({
     params: z.strictObject({
@@ -35,7 +35,7 @@ export const sessionList = {
       ...filters,
     }),
     result: z.object({ sessions: z.array(sessionEntry), total: z.number(), cursor: z.string().nullable() }),
-    docs: 'Lists sessions, the most recently used first: all of them, or `limit` and a `cursor` to pass for the next ones; `paths` for single ones. `total` counts all that fit.',
+    docs: 'Lists sessions, most recently used first. Returns all of them, or one page with `limit`: pass `cursor` to get the next page. `paths` selects individual sessions. `total` is the number of all matching sessions.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

@@ -7,32 +7,32 @@ export const skillEntry = z.object({
   description: z.string(),
   /** A workspace of an agent, or the bridge's folder. */
   source: z.enum(['workspace', 'bridge']),
-  /** Its folder: `<workspace>/skills/<name>`, or on the bridge's disk. */
+  /** The folder of the skill: `<workspace>/skills/<name>`, or a path on the bridge's disk. */
   path: z.string(),
-  /** Agents are told of those that are ready. */
+  /** Agents see only ready skills. */
   state: z.enum(['ready', 'missing', 'invalid']),
-  /** What it needs and is not there: programs, environment variables, and the systems of which this is none. */
+  /** Missing requirements: programs, environment variables, or a supported operating system. */
   missing: z.array(z.string()),
-  /** False: a person does not call it by its name. */
+  /** False if it cannot be used as a slash command. */
   userInvocable: z.boolean().optional(),
-  /** What is wrong with it, or cannot be found out. */
+  /** Why the skill is invalid or cannot be checked. */
   problem: z.string().optional(),
-  /** What it says of where it works. */
+  /** Where the skill works, in its own words. */
   compatibility: z.string().optional(),
   license: z.string().optional(),
 });
-/** A skill in the open Agent Skills format: a folder with `SKILL.md`. */
+/** A skill in the open Agent Skills format: a folder with a `SKILL.md`. */
 export type SkillEntry = z.infer<typeof skillEntry>;
 
-/** The skills (interface document 1, section 4.1). */
+/** Skills of agents. */
 export const skills = {
   'skills.list': call({
     params: z.strictObject({
-      /** Only those that this agent has. */
+      /** Only the skills of this agent. */
       agentId: agentId.optional(),
     }),
     result: z.object({ skills: z.array(skillEntry), count: z.number().int() }),
-    docs: 'Lists the skills of all agents’ workspaces (`skills/<name>/SKILL.md`) and of the bridge’s folder, with what each lacks; with `agentId` those of one agent. A message that begins with `/` and the name of one that is ready has its instructions put before the model, unless its front matter says `user-invocable: false`.',
+    docs: 'Lists the skills of all agents’ workspaces (`skills/<name>/SKILL.md`) and of the bridge’s folder, with missing requirements; with `agentId` only the skills of that agent. A message that starts with `/` and the name of a ready skill puts its instructions before the model, unless its front matter says `user-invocable: false`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

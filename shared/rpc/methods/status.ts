@@ -4,13 +4,13 @@ import { z } from '../zod.ts';
 const nothing = z.strictObject({});
 
 export const presenceEntry = z.object({
-  /** `gateway`, `bridge`, `journal`, `host:…`, `client:…`, `provider:…`. */
+  /** `gateway`, `bridge`, `journal`, `host:…`, `client:…` or `provider:…`. */
   component: z.string(),
   state: z.enum(['online', 'offline', 'idle', 'away']),
-  /** Milliseconds since 1970: when it came to be so, of clients when they last asked for something. */
+  /** When the state last changed, in milliseconds since the Unix epoch. For clients: when they last sent a request. */
   updated: z.number(),
 });
-/** One part of the gateway, or somebody connected to it (interface document 1, section 2.2). */
+/** A component of the gateway or a connected client. */
 export type PresenceEntry = z.infer<typeof presenceEntry>;
 
 export const doctorCheck = z.object({
@@ -18,42 +18,42 @@ export const doctorCheck = z.object({
   title: z.string(),
   severity: z.enum(['ok', 'info', 'warning', 'error', 'critical']),
   message: z.string(),
-  /** What to do about it: in every check that is no `ok` and no `info`. */
+  /** How to fix the problem. Present unless the severity is `ok` or `info`. */
   fixHint: z.string().optional(),
 });
 export type DoctorCheck = z.infer<typeof doctorCheck>;
 
-/** How the gateway is, and what it runs on (interface document 1, section 4.1; decisions, "Devices, logs …"). */
+/** Status of the gateway and the system it runs on. */
 export const status = {
   'system.info': call({
     params: nothing,
     result: z.object({
-      /** The operating system that the browser says it runs on. */
+      /** The operating system reported by the browser. */
       platform: z.string(),
-      /** Of the bridge's machine; null without bridge or Python. */
+      /** Python version on the bridge's machine; null without a bridge or Python. */
       python: z.string().nullable(),
       /** Seconds. */
       uptime: z.number(),
-      /** The bridge's Node; null without bridge. */
+      /** Node version of the bridge; null without a bridge. */
       node: z.string().nullable(),
       browser: z.string(),
       version: z.string(),
       build: z.string(),
       host: z.enum(['shared-worker', 'dedicated-worker', 'headless']),
     }),
-    docs: 'What the gateway runs on: the browser that hosts it, and the bridge’s Node and Python.',
+    docs: 'Returns the platform, browser and version that the gateway runs on, and the bridge’s Node and Python versions.',
     policy: { scope: 'read' },
   }),
   'system.presence': call({
     params: nothing,
     result: z.object({ entries: z.array(presenceEntry) }),
-    docs: 'Which parts are there: gateway, bridge, journal, hosts, the newest clients, providers.',
+    docs: 'Lists the gateway, bridge, journal, hosts, newest clients and providers with their state.',
     policy: { scope: 'read' },
   }),
   'web.status': call({
     params: nothing,
-    result: z.object({ connected: z.boolean(), /** Seconds; 0 while none is. */ uptime: z.number() }),
-    docs: 'Whether a tab of the app is attached, and for how long there has been one.',
+    result: z.object({ connected: z.boolean(), /** Seconds; 0 if no tab is connected. */ uptime: z.number() }),
+    docs: 'Returns whether a tab of the app is connected, and for how long at least one has been.',
     policy: { scope: 'read' },
   }),
   'update.check': call({
@@ -62,20 +62,20 @@ export const status = {
       currentVersion: z.string(),
       updateAvailable: z.boolean(),
       latestVersion: z.string().optional(),
-      /** Why nobody can say. */
+      /** Why the check failed. */
       error: z.string().optional(),
     }),
-    docs: 'Asks the package registry, through the bridge, whether there is a newer version. Where nobody can say, `error` tells why.',
+    docs: 'Asks the package registry, through the bridge, whether a newer version is available. If the check fails, `error` gives the reason.',
     policy: { scope: 'read' },
   }),
   'doctor.run': call({
     params: nothing,
     result: z.object({
       checks: z.array(doctorCheck),
-      /** How many are `ok` or `info`; `warning`; `error` or `critical`. */
+      /** Number of checks that are `ok` or `info`; `warning`; `error` or `critical`. */
       summary: z.object({ passed: z.number().int(), warnings: z.number().int(), failed: z.number().int() }),
     }),
-    docs: 'Looks for faults: storage, clocks, providers, files’ modes, builds, sync, settings. Each fault has a `fixHint`.',
+    docs: 'Runs the health checks: storage, clocks, providers, file permissions, builds, sync and settings. Every check that found a problem has a `fixHint`.',
     policy: { scope: 'read' },
   }),
 };

@@ -4,64 +4,64 @@ import { z } from '../zod.ts';
 
 export const syncState = z.object({
   /**
-   * `off`: no bridge was ever there. `away`: it is not there now. `catching-up`: it is being read and written. `synced`: what is acknowledged is on disk.
-   * `failing`: the journal takes nothing. `outdated`: the data was written by a newer build, and this host only reads.
+   * `off`: no bridge was ever connected. `away`: the bridge is not connected now. `catching-up`: syncing. `synced`: everything acknowledged is on disk.
+   * `failing`: the journal cannot be written. `outdated`: a newer build wrote the data; this host only reads.
    */
   state: z.enum(['off', 'away', 'catching-up', 'synced', 'failing', 'outdated']),
   role: z.enum(['holder', 'replica', 'none']),
-  /** Changes that are here alone. */
+  /** Number of changes that exist only on this host. */
   pending: z.number(),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   lastSyncAt: z.number().nullable(),
-  /** While it catches up: records read, of how many. */
+  /** Records read and their total, while catching up. */
   progress: z.object({ done: z.number(), total: z.number() }).nullable(),
-  /** A sentence for the person, where something is wrong. */
+  /** A sentence for the person, if there is a problem. */
   problem: z.string().nullable(),
 });
-/** How one host stands with the journal. */
+/** Sync state of a host. */
 export type SyncState = z.infer<typeof syncState>;
 
 export const conflict = z.object({
   id: z.string(),
   kind: z.enum(['session', 'branch', 'setting', 'memory', 'file']),
-  /** What it is about, in words: the chat's title, the setting's name, `<workspace>/<path>` of a file. */
+  /** What the conflict is about: the title of a chat, the name of a setting, or `<workspace>/<path>` of a file. */
   about: z.string(),
-  /** Of the version that was put aside: who wrote it, and when, milliseconds since 1970. */
+  /** Who wrote the version that lost, and when, in milliseconds since the Unix epoch. */
   origin: z.string(),
   at: z.number(),
-  /** Both versions, shortened, for the person to compare; of a file that is no text its type and size; null: gone. */
+  /** Both versions, shortened, for comparison. For files that are not text, their type and size; null if deleted. */
   kept: z.string().nullable(),
   aside: z.string(),
-  /** The session that it belongs to. */
+  /** The session it belongs to. */
   path: z.string().optional(),
 });
-/** Two versions that were written apart: one is kept, one was put aside. */
+/** Two concurrent versions: one was kept, the other lost. */
 export type Conflict = z.infer<typeof conflict>;
 
-/** The vault on several devices (design.md, "One vault"); ours, beside the interface document's. */
+/** Sync of the vault across devices. */
 export const sync = {
   'sync.status': call({
     params: z.strictObject({}),
     result: z.object({
       sync: syncState,
-      /** Null where there is no bridge. */
+      /** Null without a bridge. */
       journal: journalInfo.nullable(),
       hosts: z.array(attachedHost),
       conflicts: z.number(),
     }),
-    docs: 'How the host that answers stands with the journal, what is on disk, and who is attached.',
+    docs: 'Returns the sync state of the host that serves the request, details of the journal on disk, and the attached hosts.',
     policy: { scope: 'read' },
   }),
   'sync.conflicts': call({
     params: z.strictObject({}),
     result: z.object({ conflicts: z.array(conflict) }),
-    docs: 'Versions that were put aside because another device wrote apart from them, the newest 200, newest first.',
+    docs: 'Lists the versions that lost against a concurrent change on another device: the newest 200, newest first.',
     policy: { scope: 'read' },
   }),
   'sync.resolve': call({
     params: z.strictObject({ id: z.string().max(1000), choice: z.enum(['keep', 'restore']) }),
     result: z.object({ resolved: z.boolean() }),
-    docs: 'Forgets a version that was put aside (`keep`), or puts it in the place of the other one (`restore`).',
+    docs: 'Resolves a conflict: `keep` discards the version that lost, `restore` puts it in place of the current one.',
     policy: { scope: 'write' },
   }),
 };

@@ -2,43 +2,59 @@ import { call } from '../contract.ts';
 import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
 
-/** Whether a tool runs without asking, after a person's word, or never. */
+/** Whether a tool runs without asking, after an approval, or never. */
 export const TOOL_POLICIES = ['auto', 'ask', 'deny'] as const;
 export type ToolPolicy = (typeof TOOL_POLICIES)[number];
 
+/** What a tool is called and does, in words for people. */
+const toolLabel = z.object({
+  /** Verb and object, such as `Read file`. */
+  title: z.string(),
+  /** One sentence. */
+  summary: z.string(),
+});
+export type ToolLabel = z.infer<typeof toolLabel>;
+
 const catalogEntry = z.object({
   name: z.string(),
+  // Optional: gateways of earlier builds do not send labels.
+  ...toolLabel.partial().shape,
+  /** The prompt that models read. */
   description: z.string(),
   schema: z.record(z.string(), z.unknown()).optional(),
   /** `core`, `memory`, `office`, `bridge`, …, `mcp:<server>`. */
   source: z.string(),
-  /** Whether a call of it may do more than look or remember. */
+  /** Whether the tool makes changes: does more than read or remember. */
   effect: z.boolean(),
-  /** How such a call runs, by `tools.policies` and what holds where they say nothing. */
+  /** How such a call runs, according to `tools.policies` and the defaults. */
   policy: z.enum(TOOL_POLICIES),
 });
-/** A tool that agents can use. */
+/** A tool for agents. */
 export type CatalogEntry = z.infer<typeof catalogEntry>;
 
-/** What came with the result of a tool; `data` is Base64. */
+/** A file returned by a tool. `data` is base64-encoded. */
 const file = z.object({ filename: z.string(), mimeType: z.string(), data: z.string(), note: z.string().optional() });
 const picture = z.object({ mimeType: z.string(), data: z.string() });
 
-/** By whom a call is made, unique among those of its principal that run. */
+/** An ID for the call, unique among the running calls of a principal. */
 const callId = z.string().min(1).max(100);
 
-/** The tools agents can use (interface document 1, section 4.1). */
+/** The tools that agents can use. */
 export const tools = {
   'tools.list': call({
     params: z.strictObject({}),
-    result: z.object({ tools: z.array(z.string()) }),
-    docs: 'Tool names.',
+    result: z.object({
+      tools: z.array(z.string()),
+      /** By tool name, and by the name that models use if it differs. */
+      labels: z.record(z.string(), toolLabel).optional(),
+    }),
+    docs: 'Lists the names of the tools, each with a title and a summary for people.',
     policy: { scope: 'read' },
   }),
   'tools.catalog': call({
     params: z.strictObject({}),
     result: z.object({ tools: z.array(catalogEntry), count: z.number() }),
-    docs: 'Tools with their JSON Schema, where they come from, and whether a person is asked first.',
+    docs: 'Lists the tools with their title and summary for people, their description and JSON Schema for models, their source, and whether they need an approval.',
     policy: { scope: 'read' },
   }),
   'tools.run': call({
@@ -46,25 +62,25 @@ export const tools = {
       tool: z.string().min(1).max(300),
       args: z.record(z.string(), z.unknown()).default({}),
       agentId: agentId.default('main'),
-      /** What `tools.cancel` calls it. */
+      /** The ID to pass to `tools.cancel`. */
       callId: callId.optional(),
     }),
     result: z.object({
       result: z.unknown(),
       files: z.array(file),
       pictures: z.array(picture),
-      /** Milliseconds, with the time that a person took. */
+      /** Milliseconds, including the time spent waiting for an approval. */
       durationMs: z.number(),
     }),
     emits: ['approval.requested', 'approval.resolved'],
-    docs: 'Runs a tool by hand, as the agent would: what it may not use is `NOT_FOUND`, and what has an effect waits for a person’s word first. It answers when the tool has; where the connection ends, the tool is aborted; with a `callId`, `tools.cancel` aborts it, and it is `ABORTED`.',
+    docs: 'Runs a tool with the permissions of an agent. A tool that the agent may not use returns `NOT_FOUND`; a tool that makes changes waits for an approval first. The response is returned when the tool ends. The call is aborted when the connection closes, or by `tools.cancel` with its `callId`; it then returns `ABORTED`.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'],
     policy: { scope: 'admin' },
   }),
   'tools.cancel': call({
     params: z.strictObject({ callId }),
     result: z.object({ cancelled: z.boolean() }),
-    docs: 'Aborts a call of `tools.run` of the same principal, also one that waits for a person’s word. `cancelled` is false where it does not run, or no more.',
+    docs: 'Aborts a `tools.run` call of the same principal, including one that waits for an approval. `cancelled` is false if the call has not started or has already ended.',
     policy: { scope: 'admin' },
   }),
 };

@@ -7,13 +7,13 @@ const voiceId = z.string().max(100).regex(VOICE_ID, `must be a voice id such as 
 export const voiceEntry = z.object({
   id: z.string(),
   name: z.string(),
-  /** `en-US`. */
+  /** A language tag such as `en-US`. */
   language: z.string(),
   gender: z.string(),
 });
 export type Voice = z.infer<typeof voiceEntry>;
 
-/** Characters that are spoken at once. */
+/** Maximum number of characters in one call. */
 export const MAX_SPOKEN = 20_000;
 
 export const speech = {
@@ -30,26 +30,26 @@ export const speech = {
 };
 
 export const spoken = z.object({
-  /** MP3, base64. */
+  /** A base64-encoded MP3. */
   audio: z.string(),
   mimeType: z.literal('audio/mpeg'),
   sizeBytes: z.number().int().positive(),
-  /** Who spoke: a voice of the network, or `system:<engine>:<voice>`. */
+  /** The voice that was used: an online voice, or `system:<engine>:<voice>`. */
   voice: z.string(),
 });
 
-/** Text to speech (interface document 1, section 4.1, "Speech rules"; decisions, "Devices, logs, system, usage, speech"). */
+/** Text to speech. */
 export const tts = {
   'tts.speak': call({
     params: z.strictObject(speech),
     result: spoken,
-    docs: `Speaks a text: MP3 in base64. Without \`voice\` it is ${DEFAULT_VOICE}; where the network's voices cannot be had, the system's speech engine speaks, and \`voice\` says so.`,
+    docs: `Converts text to speech and returns a base64-encoded MP3. The default voice is ${DEFAULT_VOICE}. If the online voices are unavailable, the system's speech engine is used; \`voice\` names the voice that was used.`,
     policy: { scope: 'write' },
   }),
   'tts.voices': call({
     params: z.strictObject({}),
     result: z.object({ voices: z.array(voiceEntry), count: z.number().int() }),
-    docs: 'Lists voices: those of the network where it can be reached, and those of the system’s speech engine.',
+    docs: 'Lists the voices: online voices if they can be reached, and those of the system’s speech engine.',
     policy: { scope: 'read' },
   }),
 };

@@ -1,12 +1,12 @@
 import { call } from '../contract.ts';
 import { z } from '../zod.ts';
 
-/** What a person asks to see of the web; ours, beside the interface document's. */
+/** Content of the public web for a person to see. */
 export const web = {
   'web.picture': call({
     params: z.strictObject({ url: z.string().trim().min(1).max(4096) }),
     result: z.object({ url: z.string(), mimeType: z.string(), content: z.string() }),
-    docs: 'Fetches a picture (PNG, JPEG, GIF, WebP, AVIF; 5 MB at most) of the public web by the bridge, as base64. `url` is where the redirects led.',
+    docs: 'Fetches an image (PNG, JPEG, GIF, WebP or AVIF, up to 5 MB) from the public web through the bridge and returns it base64-encoded. `url` is the final URL after redirects.',
     policy: { scope: 'write' },
   }),
 };

@@ -1,19 +1,19 @@
 import { z } from '../zod.ts';
 
-/** What a claim rests on, in the documents' spelling. `lines`: `3` or `3-7`; `excerpt`: what stands there, word for word. */
+/** Evidence of a claim. `lines`: `3` or `3-7`; `excerpt`: the exact text of the source. */
 export const wikiEvidence = z.strictObject({
   source_id: z.string().trim().min(1).max(500),
   source_path: z.string().max(1000).optional(),
   lines: z
     .string()
-    .regex(/^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/, 'must be a line, or lines as in 3-7')
+    .regex(/^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/, 'must be a line or a range such as 3-7')
     .optional(),
   weight: z.number().min(0).max(1).default(1),
   excerpt: z.string().max(20_000).optional(),
 });
 export type WikiEvidence = z.infer<typeof wikiEvidence>;
 
-/** A claim, in the documents' spelling. Times in milliseconds since 1970. */
+/** A claim. Field names follow the library's file format. Timestamps are in milliseconds since the Unix epoch. */
 export const wikiClaim = z.object({
   id: z.string(),
   page_path: z.string(),
@@ -26,9 +26,9 @@ export const wikiClaim = z.object({
   updated_at: z.number(),
   supersedes: z.string().optional(),
   superseded_by: z.string().optional(),
-  /** Why it was superseded or refuted. */
+  /** Why the claim was superseded or refuted. */
   reason: z.string().optional(),
-  /** Claims that it seems to contradict, and beside which it stands by a person's word. */
+  /** Claims that appear to contradict this one and that a person accepted (see `wiki.keepClaims`). */
   beside: z.array(z.string()).optional(),
 });
 export type WikiClaim = z.infer<typeof wikiClaim>;
@@ -37,9 +37,9 @@ export const wikiClaimChange = z.object({
   event: z.enum(['added', 'imported', 'updated', 'superseded', 'refuted', 'deleted', 'restored', 'kept']),
   at: z.number(),
   why: z.string().optional(),
-  /** What speaks against a claim that was refuted. */
+  /** Evidence against a refuted claim. */
   against: z.array(wikiEvidence).optional(),
-  /** The claim as it was from then on. */
+  /** The claim after the change. */
   claim: wikiClaim,
 });
 export type WikiClaimChange = z.infer<typeof wikiClaimChange>;
@@ -52,7 +52,7 @@ const page = {
   aliases: z.array(z.string()),
   created: z.string().optional(),
   updated: z.string().optional(),
-  /** What is wrong with its front matter, which is left as it is. */
+  /** An error in the front matter, which is left unchanged. */
   problem: z.string().optional(),
 };
 
@@ -61,9 +61,9 @@ export type WikiPageEntry = z.infer<typeof wikiPageEntry>;
 
 export const wikiPage = z.object({
   ...page,
-  /** Markdown, without front matter and without the lines in which claims are shown. */
+  /** Markdown without the front matter and without the lines that display claims. */
   content: z.string(),
-  /** The YAML as it stands in the file. */
+  /** The YAML as written in the file. */
   frontMatter: z.string().optional(),
   version: z.string(),
 });
@@ -72,6 +72,6 @@ export type WikiPage = z.infer<typeof wikiPage>;
 export const wikiPair = z.object({ claims: z.tuple([wikiClaim, wikiClaim]), kind: z.enum(['negation', 'value']), reason: z.string() });
 export type WikiPair = z.infer<typeof wikiPair>;
 
-/** Something in a file that cannot be read. It stays there. */
+/** Something in a file that cannot be read. It is left unchanged. */
 export const wikiProblem = z.object({ path: z.string(), line: z.number().int(), problem: z.string(), text: z.string() });
 export type WikiProblem = z.infer<typeof wikiProblem>;

@@ -3,7 +3,7 @@ import { agentId } from '../records.ts';
 import { z } from '../zod.ts';
 import { wikiClaim, wikiClaimChange, wikiEvidence, wikiPage, wikiPageEntry, wikiPair, wikiProblem } from './wiki-records.ts';
 
-/** Characters of a page that comes in by a method: its file may have 8 MiB. */
+/** Maximum number of characters of a page in a call; a file may have up to 8 MiB. */
 const PAGE_CHARS = 7 * 1024 * 1024;
 
 const agent = { agentId: agentId.default('main') };
@@ -18,12 +18,12 @@ const confidence = z.number().min(0).max(1);
 const changed = ['wiki.changed' as const];
 const finding = z.object({ claim: wikiClaim, reason: z.string() });
 
-/** The wiki of an agent: Markdown pages and claims with evidence, in the folder `wiki` of its workspace (interface document 2, sections 2.5 and 4.6). */
+/** The wiki of an agent: Markdown pages and claims with evidence, in the folder `wiki` of its workspace. */
 export const wiki = {
   'wiki.pages': call({
     params: z.strictObject({ ...agent, under: path.optional() }),
     result: z.object({ pages: z.array(wikiPageEntry), count: z.number().int() }),
-    docs: 'Lists the pages of a wiki by path, or those under a folder; none where there is no wiki yet.',
+    docs: 'Lists the pages of a wiki, or those under a folder, sorted by path. Empty if no wiki exists yet.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -32,11 +32,11 @@ export const wiki = {
     result: z.object({
       page: wikiPage,
       claims: z.array(wikiClaim),
-      /** Links of the page in their order; `path` is null where they lead to no page. */
+      /** Links of the page in order. `path` is null if the target does not exist. */
       links: z.array(z.object({ target: z.string(), heading: z.string().optional(), path: z.string().nullable(), line: z.number().int() })),
       backlinks: z.array(z.object({ path: z.string(), title: z.string(), lines: z.array(z.number().int()) })),
     }),
-    docs: 'One page with its claims, its links and who links to it. Its path may be given without `.md`. What is broken in its front matter is told as `problem`.',
+    docs: 'Returns a page with its claims, links and backlinks. The path may omit `.md`. Errors in the front matter are reported as `problem`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -54,7 +54,7 @@ export const wiki = {
     }),
     result: z.object({ page: wikiPage }),
     emits: changed,
-    docs: 'Writes a page. What is left out of its front matter stays as it is, and what is broken there is never written over unless `frontMatter` mends it. `version` is that of the page which was edited, null for a new one: where the page is another by now, nothing is written (`ABORTED`, `ALREADY_EXISTS`).',
+    docs: 'Creates or replaces a page. Front matter fields that are omitted keep their values; invalid front matter is replaced only if `frontMatter` is given. `version` is the version that was edited, or null for a new page. If the page has changed since, nothing is written and the call returns `ABORTED` or `ALREADY_EXISTS`.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'],
     policy: { scope: 'write' },
   }),
@@ -62,7 +62,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, path, version: z.string().max(64).optional() }),
     result: z.object({ removed: z.literal(true), page: wikiPage }),
     emits: changed,
-    docs: 'Removes a page and answers with what it was, by which `wiki.savePage` makes it again. Its claims stay, and are told as orphaned.',
+    docs: 'Removes a page and returns its last state, which `wiki.savePage` can restore. Its claims are kept and reported as orphaned.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: { scope: 'write' },
   }),
@@ -74,7 +74,7 @@ export const wiki = {
           kind: z.enum(['page', 'claim']),
           path: z.string(),
           title: z.string(),
-          /** What of it shows the words that were looked for, on one line. */
+          /** The matching part of the page or claim, on one line. */
           text: z.string(),
           claimId: z.string().optional(),
           status: wikiClaim.shape.status.optional(),
@@ -83,7 +83,7 @@ export const wiki = {
       ),
       count: z.number().int(),
     }),
-    docs: 'Searches pages and claims for words, the best first.',
+    docs: 'Searches pages and claims by text, best matches first.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -98,14 +98,14 @@ export const wiki = {
       offset: z.number().int().min(0).default(0),
     }),
     result: z.object({ claims: z.array(wikiClaim), count: z.number().int() }),
-    docs: 'Lists claims, the oldest first: of one page, of one status, with a tag, or with less confidence than `below`. `count` is how many there are in all.',
+    docs: 'Lists claims, oldest first. Filters: page, status, tag, and confidence below `below`. `count` is the number of all matching claims.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'wiki.claim': call({
     params: z.strictObject({ ...agent, id: claimId }),
     result: z.object({ claim: wikiClaim, deleted: z.boolean(), history: z.array(wikiClaimChange) }),
-    docs: 'One claim with all that happened to it; of a deleted one, too.',
+    docs: 'Returns a claim with its history. Also works for deleted claims.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -113,7 +113,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, path, text, evidence, tags: tags.default([]), confidence: confidence.optional() }),
     result: z.object({ claim: wikiClaim }),
     emits: changed,
-    docs: 'Adds an active claim to a page, with what it rests on. `confidence` is 0.8 where it is left out.',
+    docs: 'Adds an active claim with its evidence to a page. The default `confidence` is 0.8.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -121,7 +121,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, id: claimId, confidence: confidence.optional(), tags: tags.optional(), why: why.optional() }),
     result: z.object({ claim: wikiClaim }),
     emits: changed,
-    docs: 'Changes how sure a claim is, or its tags, and says that it was looked at now. What it says is changed by `wiki.supersedeClaim`.',
+    docs: 'Changes the confidence or tags of a claim and marks it as reviewed now. To change its text, use `wiki.supersedeClaim`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -129,7 +129,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, id: claimId, text, rationale: why, evidence }),
     result: z.object({ claim: wikiClaim }),
     emits: changed,
-    docs: 'Puts a new claim in the place of an active one, which becomes SUPERSEDED, and says why.',
+    docs: 'Replaces an active claim with a new one and records the reason. The old claim becomes `SUPERSEDED`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -137,7 +137,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, id: claimId, reason: why, evidence }),
     result: z.object({ claim: wikiClaim }),
     emits: changed,
-    docs: 'Says that an active claim is not so, why, and what shows it.',
+    docs: 'Marks an active claim as refuted, with the reason and the evidence against it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -145,7 +145,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, ids: z.tuple([claimId, claimId]), why }),
     result: z.object({ claim: wikiClaim }),
     emits: changed,
-    docs: 'Lets two claims stand that seem to contradict each other, and says why: they are told as a contradiction no more.',
+    docs: 'Accepts two claims that appear to contradict each other, with a reason. They are no longer reported as a contradiction.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -153,7 +153,7 @@ export const wiki = {
     params: z.strictObject({ ...agent, id: claimId, why: why.optional() }),
     result: z.object({ deleted: z.literal(true) }),
     emits: changed,
-    docs: 'Takes a claim out of the wiki; its history stays, and `wiki.restoreClaim` brings it back.',
+    docs: 'Deletes a claim. Its history is kept; `wiki.restoreClaim` restores it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -161,14 +161,14 @@ export const wiki = {
     params: z.strictObject({ ...agent, id: claimId }),
     result: z.object({ claim: wikiClaim }),
     emits: changed,
-    docs: 'Brings back a claim that was deleted, as it was.',
+    docs: 'Restores a deleted claim.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'wiki.contradictions': call({
     params: z.strictObject({ ...agent, id: claimId.optional(), limit: z.number().int().min(1).max(1000).default(200) }),
     result: z.object({ pairs: z.array(wikiPair), count: z.number().int(), more: z.boolean() }),
-    docs: 'Pairs of active claims that cannot both be so, each with the reason; of one claim (which is the first of each pair), or of the whole wiki. `more`: there may be more than `limit`.',
+    docs: 'Lists pairs of active claims that contradict each other, with the reason: for one claim (always the first of its pair) or for the whole wiki. `more` is true if there may be more than `limit` pairs.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -181,7 +181,7 @@ export const wiki = {
       contradicted: z.array(wikiPair),
       unreadable: z.array(wikiProblem),
     }),
-    docs: 'What wants a look: claims that are stale, unsure, orphaned or contradicted, each with the reason (a thousand of each at the most), and what of the files cannot be read.',
+    docs: 'Lists claims that need attention because they are stale, uncertain, orphaned or contradicted (up to 1,000 of each, with the reason), and file contents that cannot be read.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -192,17 +192,17 @@ export const wiki = {
       claims: z.number().int(),
       directories: z.number().int(),
       sources: z.number().int(),
-      /** The workspace that it lies in, under `wiki/`. */
+      /** The workspace whose folder `wiki/` contains it. */
       workspace: z.string(),
     }),
-    docs: 'How much there is in a wiki, and where it lies.',
+    docs: 'Returns the size of a wiki and the workspace it is stored in.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'wiki.graph': call({
     params: z.strictObject({ ...agent }),
     result: z.object({
-      /** A page, or what links name and is no page yet (`path` null). */
+      /** A page, or the target of a link that does not exist yet (`path` is null). */
       nodes: z.array(
         z.object({
           id: z.string(),
@@ -215,14 +215,14 @@ export const wiki = {
       ),
       edges: z.array(z.object({ from: z.string(), to: z.string(), kind: z.enum(['link', 'contradiction']) })),
     }),
-    docs: 'Pages and what leads from one to another: links, and claims that contradict each other.',
+    docs: 'Returns the pages of a wiki as a graph whose edges are links and contradictions.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
   'wiki.export': call({
     params: z.strictObject({ ...agent, deleted: z.boolean().default(false) }),
     result: z.object({ content: z.string(), claims: z.number().int() }),
-    docs: 'All claims as JSON lines, each with its whole history; deleted ones only where they are asked for.',
+    docs: 'Exports all claims with their history as JSON Lines. Deleted claims are included only with `deleted: true`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -232,12 +232,12 @@ export const wiki = {
       added: z.array(z.string()),
       updated: z.array(z.string()),
       unchanged: z.number().int(),
-      /** Of these another history is here, which stays. */
+      /** IDs of claims whose existing history differs; it is kept. */
       conflicts: z.array(z.string()),
       problems: z.array(wikiProblem),
     }),
     emits: changed,
-    docs: 'Reads in claims as `wiki.export` writes them. Nothing that is here is lost; lines that cannot be read are told.',
+    docs: 'Imports claims in the format of `wiki.export`. Existing claims are never lost. Lines that cannot be read are reported as `problems`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

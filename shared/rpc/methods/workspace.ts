@@ -2,29 +2,29 @@ import { call } from '../contract.ts';
 import { workspaceName } from '../records.ts';
 import { z } from '../zod.ts';
 
-/** Bytes of one file, and what a whole workspace may have. */
+/** Maximum size of a file, and limits of a workspace. */
 export const WORKSPACE_LIMITS = { fileBytes: 8 * 1024 * 1024, bytes: 256 * 1024 * 1024, files: 10_000 } as const;
 
-/** Names with `/` between them; no empty ones, no `.` or `..`, no control characters. In Unicode's form NFC, so that what looks the same is the same. */
+/** Names separated by `/`: none empty, no `.` or `..`, no control characters. Normalised to NFC, so that names that look the same are the same. */
 export const workspacePath = z
   .string()
   .normalize('NFC')
   .min(1)
   .max(400)
-  .regex(/^[^/\\\p{Cc}\p{Cs}]+(\/[^/\\\p{Cc}\p{Cs}]+)*$/u, 'must be names with / between them')
-  .refine((path) => !path.split('/').some((part) => part === '.' || part === '..'), 'must not have . or ..');
+  .regex(/^[^/\\\p{Cc}\p{Cs}]+(\/[^/\\\p{Cc}\p{Cs}]+)*$/u, 'must be names separated by /')
+  .refine((path) => !path.split('/').some((part) => part === '.' || part === '..'), 'must not contain . or ..');
 
-/** A file of a workspace as it is kept. */
+/** A file of a workspace as stored. */
 export const fileRecord = z.object({
   /** `<workspace>/<path>`. */
   key: z.string(),
   workspace: workspaceName,
   path: workspacePath,
   mimeType: z.string(),
-  /** Text as it is, anything else as base64. */
+  /** Text as is, other files base64-encoded. */
   encoding: z.enum(['utf8', 'base64']),
   content: z.string(),
-  /** Bytes. */
+  /** Size in bytes. */
   size: z.number().int().nonnegative(),
   modifiedAt: z.number(),
 });
@@ -35,33 +35,33 @@ export type FileEntry = z.infer<typeof fileEntry>;
 
 const workspace = workspaceName.default('main');
 
-/** How it stands with a workspace and its folder on the bridge's machine. */
+/** State of a workspace and its folder on the bridge's machine. */
 const mirrorState = z.object({
   workspace: z.string(),
-  /** Null: not looked at yet. */
+  /** Null if the folder has not been checked yet. */
   folder: z.string().nullable(),
-  /** `stopped`: so much is gone from one side that it may be an accident; `workspace.resume` says what is meant. */
+  /** `stopped`: many files disappeared from one side, perhaps by accident. `workspace.resume` says what to do. */
   state: z.enum(['waiting', 'synced', 'stopped', 'failed']),
   problem: z.string().nullable(),
   gone: z.object({ from: z.enum(['folder', 'vault']), count: z.number().int() }).nullable(),
-  /** Files that are left alone, the first hundred of them, and why. */
+  /** Files that are not mirrored and why; the first 100. */
   skipped: z.array(z.object({ path: z.string(), why: z.string() })),
   skippedCount: z.number().int(),
 });
 export type MirrorState = z.infer<typeof mirrorState>;
 
-/** Files that agents work with: each agent has a workspace (its configuration's `workspace`, else of its own id). */
+/** Files of agents. Each agent has a workspace: the one named in its configuration, or one with its own ID. */
 export const workspaces = {
   'workspace.list': call({
     params: z.strictObject({ workspace, under: workspacePath.optional() }),
     result: z.object({ files: z.array(fileEntry), count: z.number().int() }),
-    docs: 'Lists the files of a workspace by path, or those under a folder.',
+    docs: 'Lists the files of a workspace, or those under a folder, sorted by path.',
     policy: { scope: 'read' },
   }),
   'workspace.read': call({
     params: z.strictObject({ workspace, path: workspacePath }),
     result: z.object({ file: fileEntry, content: z.string(), encoding: z.enum(['utf8', 'base64']) }),
-    docs: 'Reads a file: text as it is, anything else as base64.',
+    docs: 'Returns the contents of a file: text as is, other files base64-encoded.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -78,7 +78,7 @@ export const workspaces = {
         .optional(),
     }),
     result: z.object({ file: fileEntry }),
-    docs: 'Writes a whole file, of 8 MiB at the most; a workspace holds 10,000 files and 256 MiB. `mimeType` goes by the content where it is left out, and by the name where that is text.',
+    docs: 'Writes a whole file, up to 8 MiB. A workspace can hold up to 10,000 files and 256 MiB. If `mimeType` is omitted, it is detected from the contents and, for text, from the file name.',
     policy: { scope: 'write' },
   }),
   'workspace.remove': call({
@@ -91,17 +91,17 @@ export const workspaces = {
   'workspace.mirrors': call({
     params: z.strictObject({}),
     result: z.object({ mirrors: z.array(mirrorState) }),
-    docs: 'Tells how it stands with the folders on the bridge’s machine that workspaces are mirrored in; none where there is no bridge.',
+    docs: 'Lists the state of the folders on the bridge’s machine that workspaces are mirrored to. Empty without a bridge.',
     policy: { scope: 'read' },
   }),
   'workspace.resume': call({
     params: z.strictObject({
       workspace,
-      /** What is gone from one side comes back from the other, or goes from there too. */
+      /** `restore`: restore the missing files from the other side. `remove`: remove them there too. */
       gone: z.enum(['restore', 'remove']),
     }),
     result: z.object({ mirror: mirrorState }),
-    docs: 'Goes on with a mirror that has stopped because much was gone at once; another is left as it is. NOT_FOUND where the workspace is not mirrored.',
+    docs: 'Resumes a mirror that stopped because many files disappeared at once. Other mirrors are not changed. Returns `NOT_FOUND` if the workspace is not mirrored.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
