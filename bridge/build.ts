@@ -26,7 +26,7 @@ const packageOf = (specifier: string): string => specifier.split('/', specifier.
 const outside = (specifier: string): boolean => {
   if (/^[./#]|^\0|^[A-Za-z]:/.test(specifier)) return false;
   if (!isBuiltin(specifier) && !(packageOf(specifier) in { ...dependencies, ...optionalDependencies }))
-    throw new Error(`${specifier} is imported, but no dependency of the package`);
+    throw new Error(`${specifier} is imported but is not a dependency of the package`);
   return true;
 };
 
@@ -48,7 +48,7 @@ async function bundle(input: Record<string, string>, { platform, chunks, within 
 /** The libraries for browsers, whole: a page may have no bundler, and a worker no import map. */
 async function browserBundle(input: Record<string, string>): Promise<void> {
   const outside = (specifier: string, importer?: string): boolean => {
-    if (isBuiltin(specifier)) throw new Error(`${importer ?? 'A library'} imports ${specifier}, which browsers lack`);
+    if (isBuiltin(specifier)) throw new Error(`${importer ?? 'A library'} imports ${specifier}, which browsers don’t have`);
     return false;
   };
   const build = await rolldown({ cwd: root, input, platform: 'browser', external: outside, logLevel: 'warn' });

@@ -1,7 +1,7 @@
 /** What is wrong with a server's certificate, by OpenSSL's and Node's codes; undefined where nothing is. */
 export function certificateFault(code: string): string | undefined {
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'is for another name';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'is for another host name';
   if (code === 'CERT_HAS_EXPIRED') return 'has expired';
-  if (/^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code)) return 'is not trusted here';
+  if (/^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code)) return 'is not trusted';
   return undefined;
 }

@@ -65,7 +65,7 @@ describe('the token file', () => {
     expect(lines).toEqual([]);
     await chmod(join(dir, 'token'), 0o644);
     await (await Home.open({ dir, warn })).token();
-    expect(lines).toEqual([expect.stringContaining(`${join(dir, 'token')} can be read by others (mode 644)`)]);
+    expect(lines).toEqual([expect.stringContaining(`${join(dir, 'token')} can be read by other users (mode 644)`)]);
   });
 
   it('names the file when it holds no token', async () => {
@@ -76,7 +76,7 @@ describe('the token file', () => {
 
   it('says which directory cannot be made', async () => {
     await writeFile(join(dir, '..', 'file'), '');
-    await expect(Home.open({ dir: join(dir, '..', 'file', 'perch') })).rejects.toThrow(/file\/perch cannot be made/);
+    await expect(Home.open({ dir: join(dir, '..', 'file', 'perch') })).rejects.toThrow(/Couldn’t create the folder .*file\/perch/);
   });
 });
 

@@ -66,7 +66,7 @@ export class Home {
     try {
       await mkdir(dir, { recursive: true, mode: 0o700 });
     } catch (error) {
-      throw new Error(`the directory ${dir} cannot be made: ${reasonOf(error)}`, { cause: error });
+      throw new Error(`Couldn’t create the folder ${dir}: ${reasonOf(error)}`, { cause: error });
     }
     const home = new Home(dir, warn);
     await checkMode(dir, 0o700, warn);
@@ -89,7 +89,7 @@ export class Home {
     try {
       return credentialsFile.parse(JSON.parse(text)).credentials;
     } catch (error) {
-      throw new Error(`${this.credentialsFile} is damaged: restore it, or delete it and link the browsers again`, { cause: error });
+      throw new Error(`${this.credentialsFile} is damaged. Restore it, or delete it and link your browsers again.`, { cause: error });
     }
   }
 
@@ -120,7 +120,7 @@ export class Home {
     } catch (error) {
       // Another start was faster: its token counts.
       if (codeOf(error) === 'EEXIST') return this.#readToken(await readFile(this.tokenFile, 'utf8'));
-      throw new Error(`the token file ${this.tokenFile} cannot be written: ${reasonOf(error)}`, { cause: error });
+      throw new Error(`Couldn’t write the token file ${this.tokenFile}: ${reasonOf(error)}`, { cause: error });
     }
   }
 
@@ -128,7 +128,7 @@ export class Home {
     const token = text.trim();
     if (/^[A-Za-z0-9_-]{43,200}$/.test(token)) return token;
     throw new Error(
-      `${this.tokenFile} does not hold a token (43 characters of base64url): restore it, or delete it to have a new one made`,
+      `${this.tokenFile} doesn’t contain a valid token (43 characters of base64url). Restore it, or delete it to create a new one.`,
     );
   }
 }
@@ -138,7 +138,7 @@ export async function checkMode(path: string, wanted: number, warn: (line: strin
   if (WINDOWS) return;
   const { mode } = await stat(path);
   if ((mode & 0o777 & ~wanted) === 0) return;
-  warn(`${path} can be read by others (mode ${(mode & 0o777).toString(8)}): chmod ${wanted.toString(8)} it`);
+  warn(`${path} can be read by other users (mode ${(mode & 0o777).toString(8)}). Run chmod ${wanted.toString(8)} on it.`);
 }
 
 /** Writes a file beside its place, as `temporary` and with `mode`, syncs it, and then puts it there in one step. */
@@ -179,7 +179,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new Error(`${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Couldn’t read ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

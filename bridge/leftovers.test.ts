@@ -49,5 +49,5 @@ it('a directory that is not there is none to sweep, one that cannot be read is t
   file('token', 0);
   const warnings: string[] = [];
   await sweepLeftovers(join(dir, 'token'), { now: NOW, warn: (line) => void warnings.push(line) });
-  expect(warnings).toEqual([expect.stringContaining('could not be removed')]);
+  expect(warnings).toEqual([expect.stringContaining('Couldn’t remove temporary files')]);
 });

@@ -19,6 +19,6 @@ export async function sweepLeftovers(dir: string, { now, warn }: { now: number; 
     }
   } catch (error) {
     // Not there, or meanwhile put in its place.
-    if (codeOf(error) !== 'ENOENT') warn(`what earlier writes have left in ${dir} could not be removed: ${reasonOf(error)}`);
+    if (codeOf(error) !== 'ENOENT') warn(`Couldn’t remove temporary files in ${dir}: ${reasonOf(error)}`);
   }
 }

@@ -44,6 +44,7 @@ export class LogRing {
 
 /** The bridge's lines are sentences; these words tell what is grave. */
 function levelOf(line: string): LogLevel {
-  if (/^warning\b|locked out|turned away|ended; starting|started again|can be read by others/i.test(line)) return 'warn';
-  return /\bfail(s|ed|ure)?\b|\bcannot\b|could not|damaged|crashed|\bError\b/.test(line) ? 'error' : 'info';
+  if (/^warning\b|locked out|rejected a host|restarting (it|the managed)|was restarted|can be read by other users/i.test(line))
+    return 'warn';
+  return /\b[Ff]ail(s|ed|ure)?\b|\bcan(not|’t)\b|\b[Cc]ould(n’t| not)\b|damaged|crashed|\bError\b/.test(line) ? 'error' : 'info';
 }

@@ -13,6 +13,6 @@ export const packageVersion = (): string =>
 function findRoot(from: string): string {
   if (existsSync(join(from, 'package.json'))) return from;
   const above = dirname(from);
-  if (above === from) throw new Error('the package’s own package.json is missing');
+  if (above === from) throw new Error('package.json of the package is missing');
   return findRoot(above);
 }

@@ -83,7 +83,7 @@ export class Password {
       return passwordFile.parse(JSON.parse(text));
     } catch (error) {
       const why = error instanceof z.ZodError || error instanceof SyntaxError ? `${this.#file} is damaged` : reasonOf(error);
-      this.#warn(`${why}: nobody is let in by a password until it is set again (${commandLine('token --set-password')})`);
+      this.#warn(`${why}. Passwords are rejected until you set a new one with \`${commandLine('token --set-password')}\`.`);
       return undefined;
     }
   }

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** What the app is built from; vite.config.ts hashes the same. */
-export const SOURCES = ['web', 'shared', 'public', 'vite.config.ts', 'package-lock.json'];
+export const SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
 
 /** @param {string} root */
 const places = (root) => ({
@@ -177,6 +177,9 @@ class SetupError extends Error {
   }
 }
 
+/** @param {string} text */
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /**
  * Runs a program. Every 20 s a line says that it still runs. Resolves with its standard output if that is captured.
  * @param {string} what @param {string} program @param {string[]} args
@@ -192,17 +195,17 @@ function run(what, program, args, { cwd, capture = false, quiet = false, interac
       env: { ...process.env, ...env },
       stdio: [interactive ? 'inherit' : 'ignore', capture || quiet ? 'pipe' : 2, quiet ? 'pipe' : 2],
     });
-    const still = setInterval(() => say(`  … still ${what} (${Math.round((Date.now() - since) / 1000)} s)`), 20_000);
+    const still = setInterval(() => say(`  Still ${what}… (${Math.round((Date.now() - since) / 1000)} s)`), 20_000);
     if (interactive) clearInterval(still);
     let output = '';
     let report = '';
     child.stdout?.on('data', (chunk) => ((output += chunk), (report += chunk)));
     child.stderr?.on('data', (chunk) => (report += chunk));
-    child.once('error', (error) => (clearInterval(still), reject(new SetupError(`${what} failed: ${error.message}`))));
+    child.once('error', (error) => (clearInterval(still), reject(new SetupError(`${sentence(what)} failed: ${error.message}`))));
     child.once('close', (code, signal) => {
       clearInterval(still);
       if (code === 0) return resolve(output);
-      reject(new SetupError(`${what} failed (${signal ?? `exit ${code}`})`, quiet ? report : ''));
+      reject(new SetupError(`${sentence(what)} failed (${signal ?? `exit ${code}`})`, quiet ? report : ''));
     });
   });
 }
@@ -241,10 +244,10 @@ async function install(root, tools) {
       // npm 11 refuses a lock file without the optional packages of other platforms. Such a file is written by an npm that could not
       // fetch them. Its versions still hold.
       if (!(error instanceof SetupError) || subcommand !== 'ci' || !error.report.includes('EUSAGE')) throw error;
-      say('  The lock file lacks packages of other platforms: using `npm install` in place of `npm ci`');
+      say('  The lock file has no packages for other platforms. Using `npm install` instead of `npm ci`');
       await npm(root, ['install', '--no-save', ...scope], false);
     }
-    if (!existsSync(node)) throw new SetupError('the `node` package has no program: allow its install script and try again');
+    if (!existsSync(node)) throw new SetupError('The `node` package is incomplete. Allow its install script and try again.');
     if (scope.length > 0) trim(root);
   });
   writeFileSync(installedStamp, hashOf(lock));
@@ -289,8 +292,8 @@ function expand(folder, [name = '', ...rest], toPattern, kept) {
 async function generateTypes(root) {
   const { node, kitTypes } = places(root);
   if (existsSync(kitTypes)) return;
-  await timed('Generating the routes’ types', 'Generated the routes’ types', () =>
-    run('generating types', node, [join(root, 'node_modules/@sveltejs/kit/svelte-kit.js'), 'sync'], { cwd: root, quiet: true }),
+  await timed('Generating route types', 'Generated route types', () =>
+    run('generating route types', node, [join(root, 'node_modules/@sveltejs/kit/svelte-kit.js'), 'sync'], { cwd: root, quiet: true }),
   );
 }
 
@@ -335,7 +338,7 @@ async function findBrowser(root, needed) {
   const nothing = async () => {};
   const named = process.env.PERCH_CHROMIUM;
   if (named) {
-    if (!existsSync(named)) throw new SetupError(`PERCH_CHROMIUM names ${named}, which does not exist`);
+    if (!existsSync(named)) throw new SetupError(`PERCH_CHROMIUM is set to ${named}, which doesn’t exist`);
     return nothing;
   }
   const known = read(browserStamp);
@@ -353,7 +356,7 @@ async function findBrowser(root, needed) {
   };
   const found = await timed(
     'Looking for a browser',
-    (path) => (path === '' ? 'Found no browser' : `Found a browser: ${path}`),
+    (path) => (path === '' ? 'No browser found' : `Found a browser: ${path}`),
     () => ensure('--find'),
   );
   if (found !== '') {
@@ -364,7 +367,7 @@ async function findBrowser(root, needed) {
   /** @param {() => Promise<void>} step */
   const attempt = (step) => (needed ? step() : step().catch(() => {}));
   if (process.stdin.isTTY && process.stderr.isTTY && !process.env.CI && (await ensure('--ask')) === 'no') {
-    if (needed) throw new SetupError('tests need a browser: install Chromium or Chrome, or name one in PERCH_CHROMIUM');
+    if (needed) throw new SetupError('Tests need a browser. Install Chromium or Chrome, or set PERCH_CHROMIUM.');
     return nothing;
   }
   return () =>

@@ -31,7 +31,7 @@ export async function* listBackups(home: string): AsyncGenerator<Listed> {
   const dir = backupsDir(home);
   const names = await readdir(dir).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];
-    throw new Error(`${dir} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Couldn’t read ${dir}: ${reasonOf(error)}`, { cause: error });
   });
   const zips = names.filter((name) => name.endsWith('.zip')).sort();
   for (const name of zips.reverse()) yield await look(join(dir, name));

@@ -74,7 +74,7 @@ async function refusal(bytes: Uint8Array, limit?: number): Promise<string> {
     (error: unknown) => error,
   );
   if (!(error instanceof BackupUnusable)) throw new Error(`it was not refused: ${String(error)}`, { cause: error });
-  expect(error.message).toMatch(/^hostile\.zip cannot be used: [^\n]+$/);
+  expect(error.message).toMatch(/^Couldn’t use hostile\.zip: [^\n]+$/);
   return error.message;
 }
 
@@ -104,34 +104,34 @@ verifies('vault.backup/all-or-nothing', 'names: outside, absolute, unknown, twic
     'Backup.json',
     'x'.repeat(5000),
   ])
-    expect(await refusal(await zipOf({ [name]: 'x' })), name).toMatch(/has no place in a backup|damaged/);
+    expect(await refusal(await zipOf({ [name]: 'x' })), name).toMatch(/unexpected file|damaged/);
   const [a, b] = ['a', 'b'].map((text) => `blobs/${hashOf(Buffer.from(text))}`) as [string, string];
   expect(await refusal(renamed(await zipOf({ [a]: 'a', [b]: 'b' }), b, a))).toMatch(/twice|damaged/);
-  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { unixMode: 0o120777 }] }))).toMatch(/no plain file/);
-  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { password: 'x' }] }))).toMatch(/no plain file/);
-  expect(await refusal(await zipOf({ 'records/': ['', { directory: true }] }))).toMatch(/has no place/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { unixMode: 0o120777 }] }))).toMatch(/not a regular file/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { password: 'x' }] }))).toMatch(/not a regular file/);
+  expect(await refusal(await zipOf({ 'records/': ['', { directory: true }] }))).toMatch(/unexpected file/);
 });
 
 verifies('vault.backup/all-or-nothing', 'what is missing, too much, or not what its hash says', async () => {
-  expect(await refusal(await zipOf({ [MESSAGES]: line() }, null))).toMatch(/has no backup\.json/);
-  expect(await refusal(await zipOf({ 'backup.json': '{"format": 1,' }, null))).toMatch(/backup\.json cannot be read \(it is no JSON/);
+  expect(await refusal(await zipOf({ [MESSAGES]: line() }, null))).toMatch(/backup\.json is missing/);
+  expect(await refusal(await zipOf({ 'backup.json': '{"format": 1,' }, null))).toMatch(/backup\.json can’t be read \(not valid JSON/);
   expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: false }] }))).toMatch(/not listed/);
-  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: 'a'.repeat(64) }] }))).toMatch(/another SHA-256/);
+  expect(await refusal(await zipOf({ [MESSAGES]: [line(), { listed: 'a'.repeat(64) }] }))).toMatch(/SHA-256 of .* doesn’t match/);
   expect(await refusal(await zipOf({}, { entries: { [MESSAGES]: 'a'.repeat(64) } }))).toMatch(/missing/);
   expect(await refusal(await zipOf({}, { counts: { records: { messages: 1 }, blobs: 0, secrets: 0 } }))).toMatch(/number of records/);
   expect(await refusal(await zipOf({}, { counts: { records: {}, blobs: 1, secrets: 0 } }))).toMatch(/number of attachments/);
   expect(await refusal(await zipOf({}, { counts: { records: {}, blobs: 0, secrets: 1 } }))).toMatch(/keys are missing/);
-  expect(await refusal(await zipOf({ [`blobs/${'a'.repeat(64)}`]: 'other' }))).toMatch(/attachment is not what/);
-  expect(await refusal(await zipOf({ 'secrets.sealed': '{}' }))).toMatch(/sealed keys cannot be read/);
+  expect(await refusal(await zipOf({ [`blobs/${'a'.repeat(64)}`]: 'other' }))).toMatch(/SHA-256 of an attachment/);
+  expect(await refusal(await zipOf({ 'secrets.sealed': '{}' }))).toMatch(/encrypted keys are damaged/);
 });
 
 verifies('vault.backup/all-or-nothing', 'manifests: newer formats and schemas, and what is none', async () => {
-  expect(await refusal(await zipOf({}, { format: FORMAT + 1, entries: 'otherwise now' }))).toMatch(/newer Perch wrote it/);
-  expect(await refusal(await zipOf({}, { schema: SCHEMA_VERSION + 1 }))).toMatch(/records are of a newer Perch/);
-  expect(await refusal(await zipOf({}, { format: 'one' }))).toMatch(/backup\.json cannot be read/);
-  expect(await refusal(await zipOf({}, { counts: { records: { secrets: 1 }, blobs: 0, secrets: 0 } }))).toMatch(/cannot be read/);
-  expect(await refusal(await zipOf({ 'backup.json': ['[[[', { listed: false }] }, null))).toMatch(/cannot be read/);
-  expect(await refusal(await zipOf({ 'backup.json': ['['.repeat(7 * MB), { listed: false }] }, null))).toMatch(/cannot be read/);
+  expect(await refusal(await zipOf({}, { format: FORMAT + 1, entries: 'otherwise now' }))).toMatch(/newer version of Perch/);
+  expect(await refusal(await zipOf({}, { schema: SCHEMA_VERSION + 1 }))).toMatch(/newer version of Perch/);
+  expect(await refusal(await zipOf({}, { format: 'one' }))).toMatch(/backup\.json can’t be read/);
+  expect(await refusal(await zipOf({}, { counts: { records: { secrets: 1 }, blobs: 0, secrets: 0 } }))).toMatch(/can’t be read/);
+  expect(await refusal(await zipOf({ 'backup.json': ['[[[', { listed: false }] }, null))).toMatch(/can’t be read/);
+  expect(await refusal(await zipOf({ 'backup.json': ['['.repeat(7 * MB), { listed: false }] }, null))).toMatch(/can’t be read/);
 });
 
 verifies('vault.backup/all-or-nothing', 'records that are none', async () => {
@@ -158,8 +158,8 @@ verifies('vault.backup/all-or-nothing', 'records that are none', async () => {
   ])
     await refusal(await zipOf({ [MESSAGES]: text }));
   const counts = (messages: number): Record<string, unknown> => ({ counts: { records: { messages }, blobs: 0, secrets: 0 } });
-  expect(await refusal(await zipOf({ [MESSAGES]: line() + line() }, counts(1)))).toMatch(/has no place there/);
-  expect(await refusal(await zipOf({ [MESSAGES]: line().trimEnd() }, counts(0)))).toMatch(/cut off/);
+  expect(await refusal(await zipOf({ [MESSAGES]: line() + line() }, counts(1)))).toMatch(/misplaced record/);
+  expect(await refusal(await zipOf({ [MESSAGES]: line().trimEnd() }, counts(0)))).toMatch(/incomplete/);
   const broken = await zipOf({ [MESSAGES]: [line().replace('"m"', '"\u00ff"'), { level: 0, listed: 'a'.repeat(64) }] });
   await refusal(renamed(broken, '\u00c3\u00bf', '\u00ff\u00ff'));
 });
@@ -189,8 +189,8 @@ verifies('vault.backup/limit', 'what is nothing but brackets is refused unparsed
   const manifest = await zipOf({ 'backup.json': [brackets, { listed: false }] }, null);
   const sealed = await zipOf({ 'secrets.sealed': brackets });
   const before = process.resourceUsage().maxRSS;
-  expect(await refusal(manifest, 64 * MB)).toMatch(/backup\.json cannot be read/);
-  expect(await refusal(sealed, 64 * MB)).toMatch(/sealed keys cannot be read/);
+  expect(await refusal(manifest, 64 * MB)).toMatch(/backup\.json can’t be read/);
+  expect(await refusal(sealed, 64 * MB)).toMatch(/encrypted keys are damaged/);
   expect(await refusal(await zipOf({ 'secrets.sealed': '0'.repeat(33 * MB) }), 64 * MB)).toMatch(/secrets\.sealed is too large/);
   // In kilobytes: each would take more than a gigabyte.
   expect(process.resourceUsage().maxRSS - before).toBeLessThan(700_000);

@@ -22,14 +22,14 @@ export class Lines {
   /** The last line must have been ended. */
   end(): void {
     this.#rest.push(this.#decode());
-    if (this.#rest.join('') !== '') throw new BackupUnusable('its last line is cut off');
+    if (this.#rest.join('') !== '') throw new BackupUnusable('the last line is incomplete');
   }
 
   #decode(bytes?: Uint8Array): string {
     try {
       return this.#decoder.decode(bytes, { stream: bytes !== undefined });
     } catch (error) {
-      throw new BackupUnusable('it holds text that is not UTF-8', { cause: error });
+      throw new BackupUnusable('it contains text that is not UTF-8', { cause: error });
     }
   }
 }

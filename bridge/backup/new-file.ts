@@ -16,7 +16,7 @@ export async function writeNewFile<T>(
   { replace }: { replace: boolean },
   write: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
-  const taken = (cause?: unknown): FileTaken => new FileTaken(`${path} is there already`, { cause });
+  const taken = (cause?: unknown): FileTaken => new FileTaken(`${path} already exists`, { cause });
   if (!replace && (await isThere(path))) throw taken();
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {

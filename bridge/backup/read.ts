@@ -50,12 +50,11 @@ export interface ReadOptions {
  * Reads a backup and checks all of it: names, hashes, counts, records against their schema. Rejects with `BackupUnusable`, whose message is one sentence.
  */
 export async function readBackup(path: string, { limit, schema, record = () => {} }: ReadOptions): Promise<Backup> {
-  const refuse = (why: string, cause?: unknown): BackupUnusable =>
-    new BackupUnusable(`${basename(path)} cannot be used: ${why}`, { cause });
+  const refuse = (why: string, cause?: unknown): BackupUnusable => new BackupUnusable(`Couldn’t use ${basename(path)}: ${why}`, { cause });
   // It throws at once where there is no such file.
   const open = async (): Promise<Blob> => openAsBlob(path);
   const file = await open().catch((error: unknown) => {
-    throw refuse('it is not there, or no file that can be read', error);
+    throw refuse('the file doesn’t exist or can’t be read', error);
   });
   if (file.size > limit + OVERHEAD) throw refuse(`it unpacks to more than ${megabytes(limit)}`);
   const zip = new ZipReader(new BlobReader(file), { strictness: 'strict', checkSignature: true, checkOverlappingEntry: true });
@@ -72,7 +71,7 @@ export async function readBackup(path: string, { limit, schema, record = () => {
       async blob(hash) {
         const found = entries.get(blobEntry(hash));
         const unpacked = found && (await new Unpacker(limit).whole(found.entry));
-        if (unpacked?.hash !== hash) throw refuse('it has changed while it was read');
+        if (unpacked?.hash !== hash) throw refuse('the file changed while it was being read');
         return unpacked.bytes;
       },
       [Symbol.asyncDispose]: () => zip.close(),
@@ -80,23 +79,24 @@ export async function readBackup(path: string, { limit, schema, record = () => {
   } catch (error) {
     await zip.close().catch(() => {});
     if (error instanceof BackupUnusable) throw refuse(error.message, error);
-    throw refuse(`it is damaged, or no backup (${error instanceof Error ? error.message : String(error)})`, error);
+    throw refuse(`the file is damaged or not a backup (${error instanceof Error ? error.message : String(error)})`, error);
   }
 }
 
 async function readManifest(entries: ReadonlyMap<string, Found>, schema: number, unpacker: Unpacker): Promise<Manifest> {
   const found = entries.get(MANIFEST);
-  if (!found) throw new BackupUnusable(`it has no ${MANIFEST}`);
+  if (!found) throw new BackupUnusable(`${MANIFEST} is missing`);
   const { bytes } = await unpacker.whole(found.entry, MAX_MANIFEST);
   const value = parsedJson(bytes.toString());
   const head = manifestHead.safeParse(value);
-  if (head.success && head.data.format > FORMAT) throw new BackupUnusable('a newer Perch wrote it: update this one first');
-  const read = checked(manifest, value, `its ${MANIFEST}`);
-  if (read.schema > schema) throw new BackupUnusable('its records are of a newer Perch: update this one first');
+  if (head.success && head.data.format > FORMAT)
+    throw new BackupUnusable('it was created by a newer version of Perch. Update Perch first.');
+  const read = checked(manifest, value, MANIFEST);
+  if (read.schema > schema) throw new BackupUnusable('it was created by a newer version of Perch. Update Perch first.');
   for (const name of Object.keys(read.entries))
     if (name === MANIFEST || !entries.has(name)) throw new BackupUnusable(`${shown(name)} is missing`);
   for (const name of entries.keys())
-    if (name !== MANIFEST && !Object.hasOwn(read.entries, name)) throw new BackupUnusable(`${name} is not listed in its ${MANIFEST}`);
+    if (name !== MANIFEST && !Object.hasOwn(read.entries, name)) throw new BackupUnusable(`${name} is not listed in ${MANIFEST}`);
   return read;
 }
 
@@ -116,7 +116,7 @@ async function checkEntries(
       const keys = new Set<string>();
       const lines = new Lines((line) => {
         const read = recordOf(line, name);
-        if (read.store !== kind.store || keys.has(read.key)) throw new BackupUnusable(`a record in ${name} has no place there`);
+        if (read.store !== kind.store || keys.has(read.key)) throw new BackupUnusable(`${name} contains a duplicate or misplaced record`);
         keys.add(read.key);
         record(read);
       });
@@ -130,14 +130,14 @@ async function checkEntries(
       readSealed(sealed);
     } else {
       hash = await unpacker.unpack(entry, () => {});
-      if (hash !== kind.hash) throw new BackupUnusable('an attachment is not what its name says');
+      if (hash !== kind.hash) throw new BackupUnusable('the SHA-256 of an attachment doesn’t match its name');
       found.blobs++;
     }
-    if (hash !== hashes[name]) throw new BackupUnusable(`${name} has another SHA-256 than its ${MANIFEST} says`);
+    if (hash !== hashes[name]) throw new BackupUnusable(`the SHA-256 of ${name} doesn’t match ${MANIFEST}`);
   }
   const short = BACKUP_STORES.find((store) => (found.records.get(store) ?? 0) !== (counts.records[store] ?? 0));
-  if (short) throw new BackupUnusable(`${recordsEntry(short)} has another number of records than its ${MANIFEST} says`);
-  if (found.blobs !== counts.blobs) throw new BackupUnusable(`it has another number of attachments than its ${MANIFEST} says`);
-  if (!sealed && counts.secrets > 0) throw new BackupUnusable('its sealed keys are missing');
+  if (short) throw new BackupUnusable(`the number of records in ${recordsEntry(short)} doesn’t match ${MANIFEST}`);
+  if (found.blobs !== counts.blobs) throw new BackupUnusable(`the number of attachments doesn’t match ${MANIFEST}`);
+  if (!sealed && counts.secrets > 0) throw new BackupUnusable('the encrypted keys are missing');
   return sealed;
 }

@@ -7,7 +7,7 @@ import { BackupUnusable, parsedJson } from './format.ts';
 export function recordOf(line: string, name: string): SyncRecord {
   const what = `a record in ${name}`;
   const { key, payload, ...record } = checked(syncRecord, parsedJson(line), what);
-  if (record.deleted || payload === null) throw new BackupUnusable(`${what} is a deleted one`);
+  if (record.deleted || payload === null) throw new BackupUnusable(`${what} is marked as deleted`);
   const value = parsedJson(payload);
   if (value === undefined) throw new BackupUnusable(`${what} is not JSON`);
   const problem = payloadProblem(record.store, key, value);
@@ -20,7 +20,7 @@ export function recordOf(line: string, name: string): SyncRecord {
 export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  if (value === undefined) throw new BackupUnusable(`${what} cannot be read (it is no JSON of a backup)`);
+  if (value === undefined) throw new BackupUnusable(`${what} can’t be read (not valid JSON)`);
   const [issue] = error.issues;
-  throw new BackupUnusable(`${what} cannot be read (${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ').slice(0, 200)})`);
+  throw new BackupUnusable(`${what} can’t be read (${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ').slice(0, 200)})`);
 }

@@ -42,7 +42,7 @@ export async function unsealSecrets(file: Uint8Array, passphrase: string): Promi
     const plain = Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
     return secretList.parse(parsedJson(plain.toString()));
   } catch (error) {
-    throw new BackupUnusable('the keys in the backup cannot be opened with this passphrase', { cause: error });
+    throw new BackupUnusable('Wrong passphrase for the keys in the backup', { cause: error });
   }
 }
 
@@ -51,7 +51,7 @@ export function readSealed(file: Uint8Array): z.infer<typeof sealedFile> {
   try {
     return sealedFile.parse(parsedJson(Buffer.from(file).toString()));
   } catch (error) {
-    throw new BackupUnusable('the backup is damaged: its sealed keys cannot be read', { cause: error });
+    throw new BackupUnusable('the encrypted keys are damaged', { cause: error });
   }
 }
 

@@ -14,9 +14,9 @@ export async function entriesOf(zip: ZipReader<unknown>): Promise<Map<string, Fo
   const entries = new Map<string, Found>();
   for await (const entry of zip.getEntriesGenerator()) {
     const kind = entryKind(entry.filename);
-    if (!kind || entry.directory) throw new BackupUnusable(`${shown(entry.filename)} has no place in a backup`);
-    if (entry.symlink || entry.encrypted) throw new BackupUnusable(`${entry.filename} is no plain file`);
-    if (entries.has(entry.filename)) throw new BackupUnusable(`${entry.filename} is in it twice`);
+    if (!kind || entry.directory) throw new BackupUnusable(`it contains an unexpected file ${shown(entry.filename)}`);
+    if (entry.symlink || entry.encrypted) throw new BackupUnusable(`${entry.filename} is not a regular file`);
+    if (entries.has(entry.filename)) throw new BackupUnusable(`it contains ${entry.filename} twice`);
     if (entries.size === MAX_ENTRIES) throw new BackupUnusable(`it has more than ${MAX_ENTRIES} entries`);
     entries.set(entry.filename, { entry, kind });
   }
@@ -67,7 +67,7 @@ export class Unpacker {
     let length = 0;
     const hash = await this.unpack(entry, (bytes) => {
       length += bytes.length;
-      if (length > most) throw new BackupUnusable(`its ${entry.filename} is too large`);
+      if (length > most) throw new BackupUnusable(`${entry.filename} is too large`);
       parts.push(bytes);
     });
     return { bytes: Buffer.concat(parts), hash };

@@ -22,16 +22,16 @@ export const plainHost = (hostname: string): string =>
 
 /** Why a name may not be asked, whatever it resolves to; undefined where it may. */
 export const refuseName = (host: string): string | undefined =>
-  METADATA_NAMES.has(plainHost(host)) ? `${host} hands out this machine's credentials, and is never asked` : undefined;
+  METADATA_NAMES.has(plainHost(host)) ? `${host} exposes this computer’s credentials and is always blocked` : undefined;
 
 /** Why an address may not be asked; undefined where it may, and for what is no address. Takes any spelling that a system's own parser takes. */
 export function refuseAddress(address: string, reach: Reach): string | undefined {
   const host = plainHost(address).replace(/%.*$/, '');
   if (!ipaddr.isValid(host)) return undefined;
   for (const inner of readings(ipaddr.parse(host))) {
-    if (METADATA_ADDRESSES.has(inner.toString())) return `${address} hands out this machine's credentials, and is never asked`;
+    if (METADATA_ADDRESSES.has(inner.toString())) return `${address} exposes this computer’s credentials and is always blocked`;
     const range = inner.range();
-    if (NEVER.has(range)) return `${address} is not an address that may be asked (${range})`;
+    if (NEVER.has(range)) return `${address} is always blocked (${range})`;
     if (reach === 'public' && !isPublic(inner))
       return `${address} is not on the public internet (${range === 'unicast' ? 'reserved' : range})`;
   }

@@ -51,8 +51,8 @@ verifies('backup/restore', 'one that is not there, or cannot be used, changes no
   await expect(restore({ passphrase: 'long enough' })).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /no secrets/ });
   writeFileSync(join(home, 'backups', 'broken.zip'), readFileSync(path).subarray(0, 100));
   const { head } = journal;
-  await expect(restore({ name: 'broken.zip' })).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /broken\.zip cannot be used/ });
+  await expect(restore({ name: 'broken.zip' })).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /Couldn’t use broken\.zip/ });
   expect(journal.head).toBe(head);
   const { backups } = await bridge.call(backupPort, 'backup.list', {});
-  expect(backups.find((each) => each.name === 'broken.zip')?.problem).toMatch(/cannot be used/);
+  expect(backups.find((each) => each.name === 'broken.zip')?.problem).toMatch(/Couldn’t use broken\.zip/);
 });

@@ -63,7 +63,7 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
       inTurn(async () => {
         const records: SyncRecord[] = [];
         const path = join(backupsDir(home), basename(name));
-        if (!existsSync(path)) throw new RpcError('NOT_FOUND', `There is no backup ${name}`);
+        if (!existsSync(path)) throw new RpcError('NOT_FOUND', `No backup named ${name}`);
         const [{ readBackup }, { applyRestore, planRestore }] = await Promise.all([
           import('../backup/read.ts'),
           import('../backup/restore.ts'),
@@ -82,7 +82,7 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
 /** The backup's secrets; none where there is no passphrase, for a restore may do without. */
 async function secretsOf({ sealed }: Backup, passphrase: string | undefined): Promise<Secrets> {
   if (passphrase === undefined) return [];
-  if (!sealed) throw new RpcError('INVALID_PARAMS', 'passphrase: the backup holds no secrets');
+  if (!sealed) throw new RpcError('INVALID_PARAMS', 'passphrase: the backup contains no secrets');
   return unsealSecrets(sealed, passphrase);
 }
 
@@ -90,6 +90,7 @@ async function secretsOf({ sealed }: Backup, passphrase: string | undefined): Pr
 function seen(error: unknown): unknown {
   if (error instanceof RpcError) return error;
   if (error instanceof BackupUnusable) return new RpcError('INVALID_PARAMS', reasonOf(error), {}, { cause: error });
-  if (codeOf(error) === 'ENOSPC') return new RpcError('INTERNAL_ERROR', 'The disk is full: no backup was made', {}, { cause: error });
+  if (codeOf(error) === 'ENOSPC')
+    return new RpcError('INTERNAL_ERROR', 'Couldn’t create the backup: the disk is full', {}, { cause: error });
   return error;
 }

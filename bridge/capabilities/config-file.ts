@@ -46,7 +46,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
     const text = await readText(path);
     if (hashOf(text) !== base) return { written: false, hash: hashOf(text) };
     const read = text === undefined ? { document: {} } : readDocument(text);
-    if (!('document' in read)) throw new RpcError('INTERNAL_ERROR', `${path} is no JSON any more`);
+    if (!('document' in read)) throw new RpcError('INTERNAL_ERROR', `${path} is no longer valid JSON`);
     if (lost) {
       const at = new Date().toISOString().replaceAll(':', '');
       await writeWhole(join(home, `config.lost-${at}.json`), pretty(lost), rename);
@@ -92,7 +92,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
         .catch((error: unknown) => {
           if (error instanceof RpcError) throw error;
           const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : reasonOf(error);
-          throw new RpcError('INTERNAL_ERROR', `${dirname(path)} cannot be written: ${why}`, {}, { cause: error });
+          throw new RpcError('INTERNAL_ERROR', `Couldn’t write to ${dirname(path)}: ${why}`, {}, { cause: error });
         }),
   };
 }
@@ -105,19 +105,19 @@ async function readText(path: string): Promise<string | undefined> {
   // A pipe that nobody writes to would hold up who opens it.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new Error(`it cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`it can’t be read: ${reasonOf(error)}`, { cause: error });
   });
   if (!file) return undefined;
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new Error('it is no plain file');
-    if (stats.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    if (!stats.isFile()) throw new Error('it is not a regular file');
+    if (stats.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     const bytes = await file.readFile();
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch (error) {
       // What was read of it in another way could not be written back.
-      throw new Error('it is not in UTF-8: save it in that', { cause: error });
+      throw new Error('it is not UTF-8. Save it as UTF-8', { cause: error });
     }
   } finally {
     await file.close();
@@ -156,7 +156,7 @@ function readDocument(given: string): { document: Document } | Fault {
     throw error;
   }
   const value: unknown = parse(text, [], { allowTrailingComma: true });
-  if (!isObject(value)) return { message: 'the configuration is an object, in braces', line: 1, column: 1 };
+  if (!isObject(value)) return { message: 'the settings must be an object in braces', line: 1, column: 1 };
   return { document: value };
 }
 
@@ -165,7 +165,7 @@ function check(text: string): void {
   /** Of each brace that is open, the names in it; of brackets none. */
   const within: Set<string>[] = [];
   const begin = (_offset: number, _length: number, line: number, column: number): void => {
-    if (within.push(new Set()) > MAX_DEPTH) throw new Faulty(`more than ${MAX_DEPTH} levels`, line, column);
+    if (within.push(new Set()) > MAX_DEPTH) throw new Faulty(`more than ${MAX_DEPTH} levels deep`, line, column);
   };
   const end = (): void => void within.pop();
   const options = { allowTrailingComma: true };
@@ -176,7 +176,7 @@ function check(text: string): void {
     onArrayEnd: end,
     onObjectProperty(name: string, _offset: number, _length: number, line: number, column: number) {
       // The last one is what is read, the first one what would be written to.
-      if (within.at(-1)?.has(name)) throw new Faulty(`${JSON.stringify(name)} is there twice`, line, column);
+      if (within.at(-1)?.has(name)) throw new Faulty(`duplicate name ${JSON.stringify(name)}`, line, column);
       within.at(-1)?.add(name);
     },
     onError(error: number, _offset: number, _length: number, line: number, column: number) {

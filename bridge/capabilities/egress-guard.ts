@@ -5,9 +5,9 @@ import { isOwnNetwork, type Reach, refuseAddress, refuseName } from './addresses
  * live there, unless `reach` is `public`. What a name resolves to is judged when it is connected to (pinned-lookup.ts).
  */
 export function refuseEgress(address: string, reach: Reach = 'local'): string | undefined {
-  if (!URL.canParse(address)) return 'this is no address';
+  if (!URL.canParse(address)) return 'Not a valid address';
   const { protocol, hostname } = new URL(address);
-  if (protocol !== 'http:' && protocol !== 'https:') return `only http and https go out, not ${protocol}`;
+  if (protocol !== 'http:' && protocol !== 'https:') return `Only http and https are allowed, not ${protocol}`;
   // A URL's parser has written every IPv4 spelling (octal, hexadecimal, one number) in the usual way by now.
   return refuseName(hostname) ?? refuseAddress(hostname, reach);
 }

@@ -142,7 +142,7 @@ describe('egress', () => {
     const probe = await upstream(() => {});
     await probe[Symbol.asyncDispose]();
     await expect(goOut(probe.url)).rejects.toThrow(
-      `${new URL(probe.url).host} cannot be reached: nothing answers at this port; look whether it is running, and whether the address is right (ECONNREFUSED)`,
+      `Couldn’t reach ${new URL(probe.url).host}: connection refused (ECONNREFUSED). Check the address and that the server is running.`,
     );
     await using server = await upstream(
       (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy()),
@@ -152,11 +152,9 @@ describe('egress', () => {
   });
 
   verifies('egress/guard', 'what may not be asked is refused, with the reason', async () => {
-    await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow(
-      '169.254.169.254 is not an address that may be asked (linkLocal)',
-    );
+    await expect(goOut('http://169.254.169.254/latest/meta-data')).rejects.toThrow('169.254.169.254 is always blocked (linkLocal)');
     await expect(fetchOver(hostMux(), { kind: 'egress' }, { signal: AbortSignal.timeout(5000) })).rejects.toThrow(
-      'egress needs an address',
+      'the address (:url) is missing',
     );
   });
 });
@@ -222,7 +220,7 @@ describe('the guard', () => {
     const { port } = new URL(server.url);
     for (const away of ['https://mcp.example.com', 'http://8.8.8.8', 'http://localhost.example.com', 'https://local.test', 'none']) {
       expect(await named(away), away).toMatch(/not on the public internet \(loopback\)/);
-      expect(await named(away, `http://localhost:${port}`), away).toMatch(/leads to a place that may not be asked/);
+      expect(await named(away, `http://localhost:${port}`), away).toMatch(/resolves to a blocked address/);
       expect(await named(away, 'http://10.0.0.1/'), away).toMatch(/not on the public internet/);
     }
     for (const near of [
@@ -235,7 +233,7 @@ describe('the guard', () => {
       'http://mcp.internal.',
     ])
       expect(await named(near), near).toBe(200);
-    expect(await named('http://127.0.0.1:1', 'http://169.254.169.254/')).toMatch(/not an address that may be asked/);
+    expect(await named('http://127.0.0.1:1', 'http://169.254.169.254/')).toMatch(/is always blocked/);
   });
 
   for (const url of refused) verifies('egress/guard', `refuses ${url}`, () => expect(refuseEgress(url)).toEqual(expect.any(String)));

@@ -40,7 +40,7 @@ export function serveEgress(stream: Stream, opening: Opening, via: string): void
 export function serveForward(stream: Stream, opening: Opening, via: string, callers: Callers): void {
   const wish = forward.parse(JSON.parse(opening.headers[FORWARD_HEADER] ?? 'null'));
   const exchange = callers.find(wish.to);
-  if (!exchange?.waits) return stream.reset(CLOSE.goingAway, 'nobody waits for this answer');
+  if (!exchange?.waits) return stream.reset(CLOSE.goingAway, 'the caller is no longer waiting');
   const keep = callers.standing(wish, opening.headers);
   serve(stream, opening, { via, forwarding: { wish, exchange, keep, isAttached: callers.isAttached } });
 }
@@ -55,7 +55,7 @@ interface Forwarding extends Pick<Callers, 'isAttached'> {
 function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: string; forwarding?: Forwarding }): void {
   const url = opening.headers[':url'];
   const reach = reachOf(opening.headers[':named-by']);
-  const refusal = url === undefined ? 'egress needs an address (:url)' : refuseEgress(url, reach);
+  const refusal = url === undefined ? 'the address (:url) is missing' : refuseEgress(url, reach);
   if (url === undefined || refusal !== undefined) return stream.reset(CLOSE.policy, refusal);
   const gone = new AbortController();
   let parts: Uint8Array[] = [];
@@ -75,7 +75,7 @@ function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: str
   stream.receive({
     data(chunk) {
       size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) return stream.reset(CLOSE.tooBig, `a request that goes out may have ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
+      if (size > MAX_BODY_BYTES) return stream.reset(CLOSE.tooBig, `Requests are limited to ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
       parts.push(chunk.slice());
       stream.release(chunk.byteLength);
     },
@@ -83,7 +83,7 @@ function serve(stream: Stream, opening: Opening, { via, forwarding }: { via: str
       const edits = forwarding?.wish.edits;
       const body = edits ? edited(forwarding?.exchange.body(), edits) : Buffer.concat(parts);
       parts = [];
-      if (!body) return stream.reset(CLOSE.policy, 'there is no such body');
+      if (!body) return stream.reset(CLOSE.policy, 'the request body is missing');
       goOut(stream, { asking: { url, reach, ...outgoing(opening.headers, via), body, signal: gone.signal }, forwarding, begun })
         .catch((error: unknown) => stream.reset(CLOSE.internal, unreached(error, new URL(url).host)))
         .finally(unwatch);
@@ -123,7 +123,7 @@ async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): P
       stream.send(JSON.stringify({ status: head.status, headers: {}, held: true } satisfies ResponseHead));
       if (exchange.commit(answer, wish.call)) return keep();
       answer.leave();
-      return stream.reset(CLOSE.goingAway, 'nobody waits for this answer');
+      return stream.reset(CLOSE.goingAway, 'the caller is no longer waiting');
     }
     first = answer;
   }
@@ -133,7 +133,7 @@ async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): P
   if (decoded.readableEnded) return stream.end();
   // What has come goes first: the reset would drop it.
   if (decoded.destroyed) await immediate();
-  if (decoded.destroyed) throw decoded.errored ?? new Error('the answer broke off');
+  if (decoded.destroyed) throw decoded.errored ?? new Error('the response was cut off');
   decoded.on('data', (chunk: Buffer) => {
     stream.send(chunk, { fin: false, bulk: true });
     if (stream.buffered > STREAM_WINDOW) decoded.pause();

@@ -24,8 +24,7 @@ export function pinnedLookup(resolve: Resolve, reach: Reach, free: (hostname: st
         const refusal = addresses
           .map(({ address }) => refuseAddress(address, free(hostname) ? 'local' : reach))
           .find((why) => why !== undefined);
-        if (refusal !== undefined)
-          return callback(new RefusedAddress(`${hostname} leads to a place that may not be asked: ${refusal}`), '', 0);
+        if (refusal !== undefined) return callback(new RefusedAddress(`${hostname} resolves to a blocked address: ${refusal}`), '', 0);
         const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : options.family;
         const fitting = family === 4 || family === 6 ? addresses.filter((each) => each.family === family) : addresses;
         const [first] = fitting;

@@ -37,7 +37,7 @@ verifies(
     await put('file.md', '');
     expect(await handlers.list({}, call)).toEqual({
       skills: [
-        { folder: 'empty', path: join(dir, 'empty'), text: null, problem: 'has no SKILL.md', files: [] },
+        { folder: 'empty', path: join(dir, 'empty'), text: null, problem: 'SKILL.md is missing', files: [] },
         { folder: 'tea', path: join(dir, 'tea'), text: '---\nname: tea\n---\n', files: ['a.md', 'scripts/boil.sh'] },
       ],
     });
@@ -65,15 +65,15 @@ verifies('skills/bridge-folder', 'links that lead out, pipes, folders, huge file
   const handlers = skillsHandlers({ dir });
   const { skills } = await handlers.list({}, call);
   expect(Object.fromEntries(skills.map(({ folder, text, problem }) => [folder, problem ?? text]))).toEqual({
-    bytes: 'SKILL.md is no text',
-    folder: 'SKILL.md is no plain file',
-    huge: 'SKILL.md has more than 256 KiB',
+    bytes: 'SKILL.md is not a text file',
+    folder: 'SKILL.md is not a regular file',
+    huge: 'SKILL.md is larger than 256 KiB',
     link: 'x',
-    linked: "SKILL.md is a link that leads out of the skill's folder",
-    loop: 'SKILL.md cannot be read (ELOOP)',
-    nul: 'SKILL.md is no text',
-    out: 'is a link that leads out of the skills folder',
-    pipe: 'SKILL.md is no plain file',
+    linked: 'SKILL.md links outside the skill’s folder',
+    loop: 'Couldn’t read SKILL.md (ELOOP)',
+    nul: 'SKILL.md is not a text file',
+    out: 'The folder links outside the skills folder',
+    pipe: 'SKILL.md is not a regular file',
   });
   expect(skills.find(({ folder }) => folder === 'link')?.files).toEqual([]);
   const refused: [folder: string, file: string, code: string][] = [

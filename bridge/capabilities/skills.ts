@@ -31,7 +31,7 @@ export function skillsHandlers({
 }: SkillsOptions): PortHandlers<(typeof skillsPort)['calls'], (typeof skillsPort)['events']> {
   const inside = async (folder: string): Promise<string> => {
     const [root, real] = await Promise.all([realpath(dir), realpath(join(dir, folder))]);
-    if (!isBelow(real, root)) throw new RpcError('INVALID_PARAMS', 'is a link that leads out of the skills folder');
+    if (!isBelow(real, root)) throw new RpcError('INVALID_PARAMS', 'The folder links outside the skills folder');
     return real;
   };
   const skill = async (
@@ -42,7 +42,7 @@ export function skillsHandlers({
       const real = await inside(folder);
       const [{ text, truncated }, files] = await Promise.all([readText(real, 'SKILL.md'), filesOf(real)]);
       if (!truncated) return { folder, path, text, files };
-      return { folder, path, text: null, problem: `SKILL.md has more than ${SKILL_LIMITS.chars / 1024} KiB`, files };
+      return { folder, path, text: null, problem: `SKILL.md is larger than ${SKILL_LIMITS.chars / 1024} KiB`, files };
     } catch (error) {
       return { folder, path, text: null, problem: reasonOf(error), files: [] };
     }
@@ -64,12 +64,12 @@ export function skillsHandlers({
 
     async read({ folder, file }) {
       if ([folder, ...file.split('/')].some((name) => name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name)))
-        throw new RpcError('NOT_FOUND', `The skill ${folder} has no file ${file}`);
+        throw new RpcError('NOT_FOUND', `No file ${file} in the skill ${folder}`);
       try {
         return await readText(await inside(folder), file);
       } catch (error) {
         if (error instanceof RpcError) throw error;
-        throw new RpcError('NOT_FOUND', `The skill ${folder} has no file ${file}`, {}, { cause: error });
+        throw new RpcError('NOT_FOUND', `No file ${file} in the skill ${folder}`, {}, { cause: error });
       }
     },
 
@@ -107,24 +107,24 @@ async function filesOf(root: string): Promise<string[]> {
 /** The text of a file, as much as is read of one. Throws where it is not in the folder, no plain file, or no text. */
 async function readText(root: string, file: string): Promise<{ text: string; truncated: boolean }> {
   const path = await realpath(join(root, file));
-  if (!isBelow(path, root)) throw new RpcError('INVALID_PARAMS', `${file} is a link that leads out of the skill's folder`);
+  if (!isBelow(path, root)) throw new RpcError('INVALID_PARAMS', `${file} links outside the skill’s folder`);
   // A pipe that nobody writes to would hold up who opens it.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const { size } = await handle.stat().then((stat) => {
-      if (!stat.isFile()) throw new RpcError('INVALID_PARAMS', `${file} is no plain file`);
+      if (!stat.isFile()) throw new RpcError('INVALID_PARAMS', `${file} is not a regular file`);
       return stat;
     });
     const bytes = Buffer.alloc(Math.min(size, SKILL_LIMITS.chars));
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
     const truncated = size > bytesRead;
     const read = bytes.subarray(0, bytesRead);
-    if (read.includes(0)) throw new RpcError('INVALID_PARAMS', `${file} is no text`);
+    if (read.includes(0)) throw new RpcError('INVALID_PARAMS', `${file} is not a text file`);
     try {
       // What is cut may end in half a character.
       return { text: new TextDecoder('utf-8', { fatal: true }).decode(read, { stream: truncated }), truncated };
     } catch {
-      throw new RpcError('INVALID_PARAMS', `${file} is no text`);
+      throw new RpcError('INVALID_PARAMS', `${file} is not a text file`);
     }
   } finally {
     await handle.close();
@@ -152,6 +152,6 @@ async function hasProgram(name: string, env: NodeJS.ProcessEnv): Promise<boolean
 function reasonOf(error: unknown): string {
   if (error instanceof RpcError) return error.message;
   const code = codeOf(error);
-  if (code === 'ENOENT') return 'has no SKILL.md';
-  return `SKILL.md cannot be read (${typeof code === 'string' ? code : 'unknown'})`;
+  if (code === 'ENOENT') return 'SKILL.md is missing';
+  return `Couldn’t read SKILL.md (${typeof code === 'string' ? code : 'unknown'})`;
 }

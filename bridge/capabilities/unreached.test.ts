@@ -32,28 +32,29 @@ it('says in a sentence why a server gave no answer', async () => {
   await using rude = await listening(answering((socket) => socket.destroy()));
   await using foreign = await listening(answering((socket) => socket.end('SSH-2.0\r\n')));
   await using plain = await listening(createHttp());
-  expect(await told(`http://${rude.host}`)).toMatch(/^it cannot be reached: it hung up before its answer was whole; .*\(UND_ERR_SOCKET\)$/);
+  expect(await told(`http://${rude.host}`)).toMatch(/^Couldn’t reach it: the server closed the connection early \(UND_ERR_SOCKET\)\. Try /);
   expect(await told(`http://${foreign.host}`)).toMatch(
-    /^it cannot be reached: what answers there does not speak HTTP; .*HTTP\/1\.1 protocol/,
+    /^Couldn’t reach it: the server doesn’t use HTTP \(.*HTTP\/1\.1 protocol.*\)\. Check /,
   );
-  expect(await told(`https://${plain.host}`)).toMatch(/^it cannot be reached: what answers there does not speak https; .*\(ERR_SSL_\w+\)$/);
+  expect(await told(`https://${plain.host}`)).toMatch(/^Couldn’t reach it: the server doesn’t use HTTPS \(ERR_SSL_\w+\)\. Try /);
   expect(await told('http://none.invalid')).toMatch(
-    /^it cannot be reached: (there is no such name|its name cannot be looked up).*\(E\w+\)$/,
+    /^Couldn’t reach it: (host not found|the host name couldn’t be looked up) \(E\w+\)\. Check /,
   );
 });
 
 it.each([
-  ['EHOSTUNREACH', 'there is no way to it from this computer; look whether both are on the network'],
-  ['ETIMEDOUT', 'it did not answer in time; look whether it is running, and whether a firewall is between'],
-  ['ECONNRESET', 'it hung up before its answer was whole; try again, or look into its own log'],
-  ['CERT_HAS_EXPIRED', 'its certificate has expired'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is not trusted here'],
-])('%s', (code, why) => {
+  ['EHOSTUNREACH', 'no route to the server', ' Check that this computer and the server are on the network.'],
+  ['ETIMEDOUT', 'no response in time', ' Check that the server is running and not blocked by a firewall.'],
+  ['ECONNRESET', 'the server closed the connection early', ' Try again, or check the server’s log.'],
+  ['CERT_HAS_EXPIRED', 'its certificate has expired', ''],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name', ''],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is not trusted', ''],
+])('%s', (code, why, hint) => {
   const error = Object.assign(new Error('x'), { code });
-  expect(unreached(error, 'nas')).toBe(`nas cannot be reached: ${why} (${code})`);
-  expect(unreached(new AggregateError([error]), 'nas')).toBe(`nas cannot be reached: ${why} (${code})`);
+  const sentence = `Couldn’t reach nas: ${why} (${code})${hint && `.${hint}`}`;
+  expect(unreached(error, 'nas')).toBe(sentence);
+  expect(unreached(new AggregateError([error]), 'nas')).toBe(sentence);
 });
 
-it('gives the words of what is none of these', () =>
-  expect(unreached(new Error('the way is closed'), 'nas')).toBe('nas could not be asked: the way is closed'));
+it('gives the message of any other error', () =>
+  expect(unreached(new Error('the way is closed'), 'nas')).toBe('Couldn’t reach nas: the way is closed'));

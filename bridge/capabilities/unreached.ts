@@ -1,16 +1,21 @@
 import { certificateFault } from '../certificate-fault.ts';
 
-const NO_WAY = 'there is no way to it from this computer; look whether both are on the network';
-const SILENT = 'it did not answer in time; look whether it is running, and whether a firewall is between';
-const HUNG_UP = 'it hung up before its answer was whole; try again, or look into its own log';
-const NO_TLS = 'what answers there does not speak https; look whether the address begins with http://';
-const NO_HTTP = 'what answers there does not speak HTTP; look whether the address is right, and whether it begins with https://';
+interface Reason {
+  what: string;
+  hint: string;
+}
 
-/** By Node's codes, and its HTTP client's: what happened, and what can be done. */
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'nothing answers at this port; look whether it is running, and whether the address is right'],
-  ['ENOTFOUND', 'there is no such name; look whether the address is right, and whether this computer is online'],
-  ['EAI_AGAIN', 'its name cannot be looked up now; look whether this computer is online'],
+const NO_WAY: Reason = { what: 'no route to the server', hint: 'Check that this computer and the server are on the network.' };
+const SILENT: Reason = { what: 'no response in time', hint: 'Check that the server is running and not blocked by a firewall.' };
+const HUNG_UP: Reason = { what: 'the server closed the connection early', hint: 'Try again, or check the server’s log.' };
+const NO_TLS: Reason = { what: 'the server doesn’t use HTTPS', hint: 'Try an address that starts with http://.' };
+const NO_HTTP: Reason = { what: 'the server doesn’t use HTTP', hint: 'Check the address and whether it must start with https://.' };
+
+/** By the codes of Node and its HTTP client: what happened, and what to do. */
+const REASONS: ReadonlyMap<string, Reason> = new Map([
+  ['ECONNREFUSED', { what: 'connection refused', hint: 'Check the address and that the server is running.' }],
+  ['ENOTFOUND', { what: 'host not found', hint: 'Check the address and this computer’s internet connection.' }],
+  ['EAI_AGAIN', { what: 'the host name couldn’t be looked up', hint: 'Check this computer’s internet connection.' }],
   ['EHOSTUNREACH', NO_WAY],
   ['ENETUNREACH', NO_WAY],
   ['EHOSTDOWN', NO_WAY],
@@ -25,16 +30,18 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Why a server gave no answer, as a sentence for people, with the code that Node has for it: `nas:80 cannot be reached: there is no such name; … (ENOTFOUND)`.
- * Of several addresses that were tried it is what the first one said.
+ * Why a server gave no answer, for people, with Node's code: `Couldn’t reach nas:80: host not found (ENOTFOUND). Check …`. If several addresses were tried, it
+ * is the error of the first one.
  */
 export function unreached(error: unknown, server: string): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : '';
   const fault = certificateFault(code);
-  const why = fault === undefined ? REASONS.get(code) : `its certificate ${fault}`;
-  if (why !== undefined) return `${server} cannot be reached: ${why} (${code})`;
+  if (fault !== undefined) return `Couldn’t reach ${server}: its certificate ${fault} (${code})`;
+  const reason = REASONS.get(code);
+  if (reason) return `Couldn’t reach ${server}: ${reason.what} (${code}). ${reason.hint}`;
   const message = first instanceof Error ? first.message : String(first);
-  if (first instanceof Error && first.name === 'HTTPParserError') return `${server} cannot be reached: ${NO_HTTP} (${message})`;
-  return `${server} could not be asked: ${message}`;
+  if (first instanceof Error && first.name === 'HTTPParserError')
+    return `Couldn’t reach ${server}: ${NO_HTTP.what} (${message}). ${NO_HTTP.hint}`;
+  return `Couldn’t reach ${server}: ${message}`;
 }

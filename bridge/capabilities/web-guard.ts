@@ -43,17 +43,17 @@ export function judgedUrl(address: string | URL, allowed: Allowed): URL {
   const refuse = (why: string, details?: Record<string, unknown>): never => {
     throw new RpcError('INVALID_PARAMS', why, details ? { details } : {});
   };
-  if (!url) return refuse('this is no address of a page; it must begin with https:// or http://');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse(`only http and https addresses are fetched, not ${url.protocol}`);
-  if (url.username !== '' || url.password !== '') refuse('an address with a user name or password in it is not fetched');
+  if (!url) return refuse('Not a web address. It must start with https:// or http://.');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse(`Only http and https addresses are allowed, not ${url.protocol}`);
+  if (url.username !== '' || url.password !== '') refuse('Addresses with a user name or password are not allowed');
   url.hash = '';
   const never = refuseName(url.hostname) ?? refuseAddress(url.hostname, 'local');
   if (never !== undefined) refuse(never);
   if (allowed.has(url)) return url;
   const port = Number(url.port || 443);
-  if ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port)) refuse(`port ${port} is not one of a web page`);
+  if ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port)) refuse(`Port ${port} is not allowed for web pages`);
   const refusal = refuseAddress(url.hostname, 'public');
   if (refusal !== undefined)
-    refuse(`${refusal}; the person may name it in the setting ${allowed.setting}`, { reason: 'private-place', setting: allowed.setting });
+    refuse(`${refusal}. To allow it, add it to the setting ${allowed.setting}.`, { reason: 'private-place', setting: allowed.setting });
   return url;
 }

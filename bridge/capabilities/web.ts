@@ -48,12 +48,12 @@ export function webHandlers({ resolve = resolveBySystem, ms = WEB_LIMITS.ms }: W
           const answer = await hop(at, { resolve, allowed, wanted: WANTED[wants], signal: AbortSignal.any([signal, late]) });
           if (!('location' in answer)) return { url: at.href, ...answer };
           if (hops === WEB_LIMITS.redirects)
-            throw new RpcError('INTERNAL_ERROR', `${url} leads on and on: more than ${WEB_LIMITS.redirects} redirects`);
+            throw new RpcError('INTERNAL_ERROR', `${url} redirects more than ${WEB_LIMITS.redirects} times`);
           at = judgedUrl(URL.parse(answer.location, at.href) ?? answer.location, allowed);
         }
       } catch (error) {
         signal.throwIfAborted();
-        if (late.aborted) throw new RpcError('INTERNAL_ERROR', `${at.host} took more than ${ms / 1000} s`, { retryable: true });
+        if (late.aborted) throw new RpcError('INTERNAL_ERROR', `${at.host} took longer than ${ms / 1000} s`, { retryable: true });
         throw told(error, at);
       }
     },
@@ -88,10 +88,10 @@ async function hop(
       return { location };
     }
     if (status >= 400)
-      throw new RpcError('INTERNAL_ERROR', `${url.href} answered ${status} ${STATUS_CODES[status] ?? ''}`.trim(), { details: { status } });
+      throw new RpcError('INTERNAL_ERROR', `${url.href} returned ${status} ${STATUS_CODES[status] ?? ''}`.trim(), { details: { status } });
     const contentType = header('content-type') || 'text/plain';
     if (!wanted.isIt(contentType))
-      throw new RpcError('INVALID_PARAMS', `${url.href} is ${contentType.slice(0, 100)}, which is no ${wanted.name}`);
+      throw new RpcError('INVALID_PARAMS', `${url.href} is ${contentType.slice(0, 100)}, not a ${wanted.name}`);
     const bytes = await whole(decodedBody({ body, headers }), url);
     return { status, contentType, body: bytes.toString('base64') };
   } finally {
@@ -104,7 +104,7 @@ async function whole(body: Readable, url: URL): Promise<Buffer> {
   let size = 0;
   for await (const part of body as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > WEB_LIMITS.bytes) throw new RpcError('INVALID_PARAMS', `${url.href} has more than ${WEB_LIMITS.bytes / 1024 / 1024} MB`);
+    if (size > WEB_LIMITS.bytes) throw new RpcError('INVALID_PARAMS', `${url.href} is larger than ${WEB_LIMITS.bytes / 1024 / 1024} MB`);
     parts.push(part);
   }
   return Buffer.concat(parts);

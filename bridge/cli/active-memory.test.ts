@@ -10,30 +10,32 @@ verifies('cli.active-memory/row', 'on, off and status, of the main session or an
   const said = (stdout: string): unknown => ({ code: 0, stdout, stderr: '' });
 
   // Nothing was said yet in the main session.
-  expect(await memory('status')).toEqual(said('Active memory is on in main/main.\n'));
-  expect(await memory('off')).toEqual(said('Active memory is off in main/main.\n'));
+  expect(await memory('status')).toEqual(said('Active memory is on for main/main\n'));
+  expect(await memory('off')).toEqual(said('Active memory is off for main/main\n'));
   expect(await state('main/main.jsonl')).toMatchObject({ enabled: false, active: false });
   expect(JSON.parse((await memory('status', '--json')).stdout)).toEqual({
     session: 'main/main',
     enabled: false,
     active: false,
-    reason: 'It is switched off in this session',
+    reason: 'Off for this chat',
   });
   await client.call('chat.send', { message: 'hello', sessionId: 'work' });
-  expect(await memory('off', '--session', 'main/work')).toEqual(said('Active memory is off in main/work.\n'));
-  expect(await memory('on', '--session', 'work')).toEqual(said('Active memory is on in main/work.\n'));
+  expect(await memory('off', '--session', 'main/work')).toEqual(said('Active memory is off for main/work\n'));
+  expect(await memory('on', '--session', 'work')).toEqual(said('Active memory is on for main/work\n'));
   expect(await state('main/work.jsonl')).toMatchObject({ enabled: true, active: true });
   expect(await state('main/main.jsonl')).toMatchObject({ enabled: false });
 
   await client.call('config.set', { key: 'memory.recall.enabled', value: false });
   expect(await memory('on')).toEqual(
-    said(
-      'Active memory is on in main/main.\nMemory is not searched all the same: It is switched off for all sessions (memory.recall.enabled).\n',
-    ),
+    said('Active memory is on for main/main\nMemory isn’t searched: Off for all chats (memory.recall.enabled)\n'),
   );
 
   for (const args of [['on'], ['off'], ['status']])
-    expect(await memory(...args, '--session', 'main/none')).toEqual({ code: 1, stdout: '', stderr: 'perch: NOT_FOUND: No such session\n' });
+    expect(await memory(...args, '--session', 'main/none')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'perch: NOT_FOUND: No session with path "main/none.jsonl".\n',
+    });
   for (const args of [[], ['maybe'], ['on', 'main/work'], ['on', '--session']]) {
     const { code, stderr } = await memory(...args);
     expect([code, stderr], args.join(' ')).toEqual([2, expect.stringMatching(/^perch: [^\n]+\n$/)]);

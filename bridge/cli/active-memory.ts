@@ -27,9 +27,9 @@ async function printed(
     const { path, enabled, active, reason } = await ask(client);
     const session = keyOf(path);
     if (json) return sayJson({ session, enabled, active, reason });
-    say(`Active memory is ${enabled ? 'on' : 'off'} in ${session}.`);
+    say(`Active memory is ${enabled ? 'on' : 'off'} for ${session}`);
     // Its own switch is said already.
-    if (enabled && reason !== null) say(`Memory is not searched all the same: ${shownLine(reason)}.`);
+    if (enabled && reason !== null) say(`Memory isn’t searched: ${shownLine(reason)}`);
   } finally {
     client.close();
   }

@@ -24,7 +24,7 @@ async function asked(question: string, output: NodeJS.WritableStream, signal?: A
   // The terminal is told first not to show what is typed: somebody may answer at once.
   const reader = createInterface({ input: process.stdin, output, terminal: true });
   // Ctrl+C, Ctrl+D: nobody answers any more.
-  const ended = new Promise<never>((_, fail) => reader.once('close', () => fail(new CommandError('nothing was done'))));
+  const ended = new Promise<never>((_, fail) => reader.once('close', () => fail(new CommandError('Cancelled'))));
   ended.catch(() => {});
   // At once: what is said next begins a line of its own.
   const withdrawn = (): void => void process.stderr.write('\n');

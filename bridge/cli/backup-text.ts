@@ -3,7 +3,7 @@ import type { Manifest } from '../backup/format.ts';
 import type { Changes, RestorePlan } from '../backup/restore.ts';
 
 const number = new Intl.NumberFormat('en');
-const several = (count: number, word: string): string => `${number.format(count)} ${word}${count === 1 ? '' : 's'}`;
+export const several = (count: number, word: string): string => `${number.format(count)} ${word}${count === 1 ? '' : 's'}`;
 
 /** `1,234 records, 5 attachments, 2 keys`. */
 export function countsOf({ records, blobs, secrets }: Manifest['counts']): string {
@@ -15,10 +15,10 @@ export const sizeText = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${number.format(Math.ceil(bytes / 1024))} KB` : `${number.format(Math.ceil(bytes / 1024 / 102.4) / 10)} MB`;
 
 const COLUMNS = [
-  ['added', 'new'],
-  ['changed', 'changed'],
-  ['unchanged', 'unchanged'],
-  ['removed', 'removed'],
+  ['added', 'New'],
+  ['changed', 'Changed'],
+  ['unchanged', 'Unchanged'],
+  ['removed', 'Removed'],
 ] as const satisfies [keyof Changes, string][];
 
 /** What a restore would do, store by store. */

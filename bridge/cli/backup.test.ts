@@ -81,7 +81,7 @@ verifies(
       .parse(await recordsIn(home.path));
     expect(after).toEqual(before.filter(({ store, key, payload }) => store !== 'secrets' && payload !== null && key !== 'under-way'));
     const again = await recordsIn(home.path);
-    expect((await run(home.path, 'restore', path, '--yes')).stdout).toMatch(/nothing to restore/);
+    expect((await run(home.path, 'restore', path, '--yes')).stdout).toMatch(/Nothing to restore/);
     expect(await recordsIn(home.path)).toEqual(again);
   },
   60_000,
@@ -125,7 +125,7 @@ verifies(
     for (const text of [made.stdout, made.stderr, readFileSync(zip, 'latin1')]) expect(text).not.toContain(SECRET);
 
     const left = await run(other.path, 'restore', zip, '--yes');
-    expect(left).toMatchObject({ code: 0, stderr: expect.stringMatching(/keys in the backup are left out/) });
+    expect(left).toMatchObject({ code: 0, stderr: expect.stringMatching(/Skipped the keys in the backup/) });
     writeFileSync(join(home.path, 'wrong'), 'wrong horse\n');
     const wrong = await run(other.path, 'restore', zip, '--yes', '--passphrase-file', join(home.path, 'wrong'));
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(oneLine) });
@@ -147,16 +147,16 @@ verifies(
     expect(await run(home.path, 'export')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^perch: there is nothing in [^\n]+\n$/),
+      stderr: expect.stringMatching(/^perch: Nothing to back up in [^\n]+\n$/),
     });
-    expect(await run(join(home.path, 'no-home'), 'list')).toMatchObject({ code: 0, stdout: expect.stringMatching(/no backups/) });
+    expect(await run(join(home.path, 'no-home'), 'list')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No backups in /) });
     await filled(home.path);
     expect((await run(home.path, 'export', '--output', zip)).code).toBe(0);
     const before = await recordsIn(home.path);
     const good = readFileSync(zip);
     expect(await run(home.path, 'export', '--output', zip)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/is there already.*--force/),
+      stderr: expect.stringMatching(/already exists.*--force/),
     });
     expect(readFileSync(zip).equals(good)).toBe(true);
     expect((await run(home.path, 'export', '--output', zip, '--force')).code).toBe(0);
@@ -167,13 +167,13 @@ verifies(
     for (const bytes of [good.subarray(0, 1000), flipped, Buffer.alloc(0), Buffer.from('no zip at all')]) {
       writeFileSync(torn, bytes);
       const ended = await run(home.path, 'restore', torn, '--yes', '--replace');
-      expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^perch: torn\.zip cannot be used: [^\n]+\n$/) });
+      expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^perch: Couldn’t use torn\.zip: [^\n]+\n$/) });
     }
     // A file that cannot be used is told of before there is anything to ask.
     for (const options of [['--yes'], []])
       expect(await run(home.path, 'restore', join(home.path, 'none.zip'), ...options)).toMatchObject({
         code: 1,
-        stderr: expect.stringMatching(/^perch: none\.zip cannot be used: it is not there/),
+        stderr: expect.stringMatching(/^perch: Couldn’t use none\.zip: the file doesn’t exist/),
       });
     for (const [code, ...args] of [
       [1, 'restore', home.path, '--yes'],
@@ -192,7 +192,7 @@ verifies(
 
     mkdirSync(join(home.path, 'backups'), { recursive: true });
     writeFileSync(join(home.path, 'backups', 'torn.zip'), flipped);
-    expect((await run(home.path, 'list')).stdout).toMatch(/^torn\.zip cannot be used: [^\n]+\n$/);
+    expect((await run(home.path, 'list')).stdout).toMatch(/^Couldn’t use torn\.zip: [^\n]+\n$/);
   },
   120_000,
 );

@@ -17,7 +17,7 @@ import { openJournal } from '../journal/open.ts';
 import { vaultKey } from '../journal/vault-key.ts';
 import { packageVersion } from '../package-root.ts';
 import { canAsk, hidden, isAgreed } from './ask.ts';
-import { changesTable, countsOf, sizeText } from './backup-text.ts';
+import { changesTable, countsOf, several, sizeText } from './backup-text.ts';
 import { CommandError, lineOf } from './errors.ts';
 
 const MIN_PASSPHRASE = 8;
@@ -35,7 +35,7 @@ export interface ExportOptions {
 
 /** `perch backup export`: one file of everything in the journal, keys only where they are asked for. */
 export async function exportBackup({ output, force = false, secrets = false, passphraseFile, json }: ExportOptions): Promise<void> {
-  if (passphraseFile !== undefined && !secrets) throw new CommandError('--passphrase-file needs --secrets', 2);
+  if (passphraseFile !== undefined && !secrets) throw new CommandError('--passphrase-file requires --secrets', 2);
   const passphrase = secrets ? await newPassphrase(passphraseFile) : undefined;
   const home = await Home.open({ warn });
   await using vault = await openVault(home, { create: false });
@@ -46,17 +46,18 @@ export async function exportBackup({ output, force = false, secrets = false, pas
   };
   const place = { replace: force, ...(output === undefined ? {} : { path: resolve(output) }) };
   const { path, bytes, written } = await saveBackup(resolve(home.dir), input, place).catch((error: unknown) => {
-    const why = error instanceof FileTaken ? `${error.message}: --force replaces it` : `no backup was made: ${lineOf(error)}`;
+    const why =
+      error instanceof FileTaken ? `${error.message}. Use --force to overwrite it.` : `Couldn’t create the backup: ${lineOf(error)}`;
     throw new CommandError(why, 1, { cause: error });
   });
   const { manifest, unpacked, unreadable } = written;
   const { counts, created, missingBlobs } = manifest;
-  for (const name of unreadable) warn(`warning: the key ${JSON.stringify(name)} cannot be read and is not in the backup`);
-  if (missingBlobs > 0) warn(`warning: ${missingBlobs} attachments are not on this disk yet, and not in the backup`);
+  for (const name of unreadable) warn(`Warning: Couldn’t read the key ${JSON.stringify(name)}. It is not in the backup.`);
+  if (missingBlobs > 0) warn(`Warning: ${several(missingBlobs, 'attachment')} not yet on this computer and not in the backup`);
   const megabytes = Math.ceil(unpacked / 1024 / 1024);
-  if (unpacked > MAX_UNPACKED) warn(`warning: it is large: restore it with --max-size ${megabytes}`);
+  if (unpacked > MAX_UNPACKED) warn(`Warning: This backup is large. Restore it with --max-size ${megabytes}.`);
   if (json) say(JSON.stringify({ path, size: bytes, created, counts, missingBlobs, unreadable }));
-  else say(`${countsOf(counts)} in ${path} (${sizeText(bytes)})`);
+  else say(`Saved ${countsOf(counts)} to ${path} (${sizeText(bytes)})`);
 }
 
 /** `perch backup list`: the backups in the usual folder, newest first; all of each is checked. */
@@ -73,7 +74,7 @@ export async function printBackups({ json }: { json?: boolean }): Promise<void> 
     );
   }
   if (json) say(JSON.stringify({ backups }));
-  else if (backups.length === 0) say(`There are no backups in ${backupsDir(home)}.`);
+  else if (backups.length === 0) say(`No backups in ${backupsDir(home)}`);
 }
 
 export interface RestoreOptions {
@@ -91,21 +92,22 @@ export async function restoreBackup(file: string, options: RestoreOptions): Prom
   const { replace = false, dryRun = false, yes = false, passphraseFile, maxSize = MAX_UNPACKED, json = false } = options;
   const records: SyncRecord[] = [];
   await using backup = await readBackup(file, { limit: maxSize, schema: SCHEMA_VERSION, record: (record) => void records.push(record) });
-  if (!dryRun && !yes && !canAsk()) throw new CommandError('nobody can be asked here: give --yes, or --dry-run to see what it would do', 2);
+  if (!dryRun && !yes && !canAsk())
+    throw new CommandError('Can’t ask for confirmation here. Use --yes, or --dry-run to preview the changes.', 2);
   const secrets = await secretsOf(backup, passphraseFile);
   const home = await Home.open({ warn });
   await using vault = await openVault(home, { create: true });
   const { journal } = vault;
   const plan = await planRestore({ journal, backup, records, secrets, seal: vault.seal, replace });
   const wouldChange = plan.records.length + plan.blobs.length > 0;
-  if (!json) say(wouldChange ? changesTable(plan) : 'Everything in the backup is there already: nothing to restore.');
+  if (!json) say(wouldChange ? changesTable(plan) : 'Nothing to restore. Everything in the backup is already here.');
   const restore = wouldChange && !dryRun;
   if (restore) {
-    if (!yes && !(await isAgreed('Restore this? [y/N] '))) throw new CommandError('nothing was restored');
+    if (!yes && !(await isAgreed('Restore this backup? [y/N] '))) throw new CommandError('Cancelled. Nothing was restored.');
     await applyRestore(plan, { journal, backup });
   }
   if (json) say(JSON.stringify({ restored: restore, stores: plan.stores, blobs: plan.blobs.length }));
-  else if (restore) say('Restored.');
+  else if (restore) say('Backup restored');
 }
 
 interface OpenVault extends AsyncDisposable {
@@ -116,15 +118,15 @@ interface OpenVault extends AsyncDisposable {
 /** The journal beside the bridge, which may have it open too. */
 async function openVault({ dir }: Home, { create }: { create: boolean }): Promise<OpenVault> {
   const isThere = existsSync(join(dir, JOURNAL_FILE));
-  if (!isThere && !create) throw new CommandError(`there is nothing in ${dir} to back up yet: \`${startCommand()}\` makes it`);
+  if (!isThere && !create) throw new CommandError(`Nothing to back up in ${dir} yet. Start Perch with \`${startCommand()}\` first.`);
   if (isThere && !existsSync(join(dir, KEY_FILE)))
-    throw new CommandError(`${join(dir, KEY_FILE)} is missing, without which the journal beside it cannot be read: put it back`);
+    throw new CommandError(`${join(dir, KEY_FILE)} is missing. The journal can’t be read without it. Restore the file.`);
   const key = await vaultKey(dir, warn);
   const journal = await openJournal({ dir, vaultKey: key, log: warn });
   const { schema } = await journal.info();
   if (schema > SCHEMA_VERSION) {
     await journal.close();
-    throw new CommandError('a newer Perch has written here: update this one first');
+    throw new CommandError('The data was written by a newer version of Perch. Update Perch first.');
   }
   return { journal, seal: new VaultSeal(key), [Symbol.asyncDispose]: () => journal.close() };
 }
@@ -132,28 +134,28 @@ async function openVault({ dir }: Home, { create }: { create: boolean }): Promis
 /** The backup's secrets, opened; none where nobody says the passphrase. */
 async function secretsOf({ sealed, manifest }: Backup, passphraseFile: string | undefined): Promise<Secrets> {
   if (!sealed || manifest.counts.secrets === 0) {
-    if (passphraseFile !== undefined) throw new CommandError('the backup holds no keys: leave --passphrase-file out', 2);
+    if (passphraseFile !== undefined) throw new CommandError('The backup contains no keys. Remove --passphrase-file.', 2);
     return [];
   }
   let passphrase = '';
   if (passphraseFile !== undefined) passphrase = await passphraseIn(passphraseFile);
-  else if (canAsk()) passphrase = await hidden('Passphrase of the keys in the backup (empty: restore without them): ');
-  else warn('the keys in the backup are left out: --passphrase-file opens them');
+  else if (canAsk()) passphrase = await hidden('Passphrase for the keys in the backup (leave empty to skip them): ');
+  else warn('Skipped the keys in the backup. Use --passphrase-file to restore them.');
   return passphrase === '' ? [] : unsealSecrets(sealed, passphrase);
 }
 
 async function newPassphrase(file: string | undefined): Promise<string> {
-  if (file === undefined && !canAsk()) throw new CommandError('nobody can be asked for a passphrase here: give --passphrase-file', 2);
+  if (file === undefined && !canAsk()) throw new CommandError('Can’t ask for a passphrase here. Use --passphrase-file.', 2);
   const passphrase = file === undefined ? await hidden('Passphrase for the keys: ') : await passphraseIn(file);
-  if (passphrase.length < MIN_PASSPHRASE) throw new CommandError(`a passphrase has ${MIN_PASSPHRASE} characters or more`, 2);
-  if (file === undefined && (await hidden('Once more: ')) !== passphrase) throw new CommandError('the two passphrases differ');
+  if (passphrase.length < MIN_PASSPHRASE) throw new CommandError(`The passphrase must have at least ${MIN_PASSPHRASE} characters`, 2);
+  if (file === undefined && (await hidden('Confirm passphrase: ')) !== passphrase) throw new CommandError('The passphrases don’t match');
   return passphrase;
 }
 
 /** The file's text without its last line's end. */
 async function passphraseIn(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`the passphrase cannot be read: ${lineOf(error)}`, 1, { cause: error });
+    throw new CommandError(`Couldn’t read the passphrase: ${lineOf(error)}`, 1, { cause: error });
   });
   return text.replace(/\r?\n$/, '');
 }

@@ -24,7 +24,7 @@ export function banner({ origin, elsewhere, issueCode, tokenFile }: Serving): st
     `App        ${linkUrl(origin, issueCode())}`,
     `WebSocket  ${origin.replace(/^http/, 'ws')}/ws`,
     `API        ${origin}/v1   ${curl}`,
-    ...(elsewhere === undefined ? [] : [`Elsewhere  ${linkUrl(elsewhere, issueCode())}`]),
+    ...(elsewhere === undefined ? [] : [`Network    ${linkUrl(elsewhere, issueCode())}`]),
   ];
 }
 

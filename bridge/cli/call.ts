@@ -31,7 +31,7 @@ async function paramsOf(given: string): Promise<object> {
   try {
     value = JSON.parse(read);
   } catch (error) {
-    throw new CommandError(`--params is no JSON: ${lineOf(error).slice(0, 120)}`, 2, { cause: error });
+    throw new CommandError(`--params is not valid JSON: ${lineOf(error).slice(0, 120)}`, 2, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new CommandError('--params must be a JSON object', 2);
   return value;

@@ -13,7 +13,7 @@ type Line = { text: string } | 'interrupt' | 'end';
 export async function converse(conversation: Conversation): Promise<void> {
   await conversation.connect();
   const { agentId, sessionId } = conversation.talk;
-  say(paint('dim', `${agentId}/${sessionId}. Ctrl+C ends a reply; twice, or Ctrl+D, leaves.`));
+  say(paint('dim', `${agentId}/${sessionId}. Ctrl+C stops a reply. Press it twice, or Ctrl+D, to exit.`));
   let history: string[] = [];
   // How often since something was last said.
   let interrupts = 0;
@@ -25,7 +25,7 @@ export async function converse(conversation: Conversation): Promise<void> {
       const line = interrupts > 1 ? 'end' : await nextLine(history, (entries) => (history = entries));
       if (line === 'end') return;
       if (line === 'interrupt') {
-        if (++interrupts === 1) say(paint('dim', 'Once more leaves.'));
+        if (++interrupts === 1) say(paint('dim', 'Press Ctrl+C again to exit'));
         continue;
       }
       interrupts = 0;
@@ -97,7 +97,7 @@ async function reply(conversation: Conversation, message: string): Promise<'leav
     } catch (error) {
       printer.end();
       if (!(error instanceof CommandError)) throw error;
-      say(interrupts > 0 ? paint('yellow', 'Stopped.') : paint('red', error.message));
+      say(interrupts > 0 ? paint('yellow', 'Stopped') : paint('red', error.message));
     }
     return 'stay';
   };

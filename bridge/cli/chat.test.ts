@@ -44,7 +44,7 @@ verifies(['cli/chat', 'cli/errors'], 'it is printed while it is made; what fails
   });
   expect(await cli.run(['chat', '--port', cli.port], { input: ' \n' })).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^perch: there is no message[^\n]*\n$/),
+    stderr: expect.stringMatching(/^perch: No message[^\n]*\n$/),
   });
 });
 
@@ -71,5 +71,5 @@ verifies('cli/chat', 'where nobody can be asked, an approval is told of, and the
   await once(child.stderr ?? child, 'data');
   const { approvals } = await client.call('approvals.list', {});
   await client.call('approvals.resolve', { id: approvals[0]?.id ?? '', decision: 'approve' });
-  expect(await end).toEqual({ code: 0, stdout: 'Done\n', stderr: expect.stringMatching(/^waits for your word in the app: [^\n]+\n$/) });
+  expect(await end).toEqual({ code: 0, stdout: 'Done\n', stderr: expect.stringMatching(/^Waiting for approval in the app: [^\n]+\n$/) });
 });

@@ -25,7 +25,7 @@ export async function chat(words: readonly string[], { session, agent, model, js
     }
     const isPiped = words.length === 0 || (words.length === 1 && words[0] === '-');
     const message = isPiped ? (await text(process.stdin)).trimEnd() : words.join(' ');
-    if (message.trim() === '') throw new CommandError('there is no message: give it as an argument or through a pipe', 2);
+    if (message.trim() === '') throw new CommandError('No message. Pass it as an argument or on standard input.', 2);
     await sayOnce(conversation, message, json);
   } finally {
     conversation.close();

@@ -28,8 +28,10 @@ test('what cannot be used is said in a sentence', () => {
       return String(error);
     }
   };
-  expect(said({ cluster: true }, undefined, {})).toContain('--cluster needs servers');
+  expect(said({ cluster: true }, undefined, {})).toContain('--cluster requires servers');
   expect(said({ cluster: 'http://a' }, undefined, {})).toMatch(/--cluster: .*nats:\/\/host:port/);
-  expect(said({ cluster: 'nats://a', clusterUser: 'u' }, undefined, {})).toContain('a user and a password belong together');
-  expect(said({ cluster: 'nats://a', clusterCert: '/c.pem' }, undefined, {})).toContain('a certificate and its key belong together');
+  expect(said({ cluster: 'nats://a', clusterUser: 'u' }, undefined, {})).toContain('The user and password must be used together');
+  expect(said({ cluster: 'nats://a', clusterCert: '/c.pem' }, undefined, {})).toContain(
+    'The certificate and its key must be used together',
+  );
 });

@@ -3,6 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ClusterMember, ClusterOptions } from '../cluster/cluster.ts';
 import type { ManagedOptions } from '../headless/managed.ts';
 import type { Room } from '../headless/room.ts';
+import { commandLine } from '../command-line.ts';
 import { type NatsSettings, natsSettings } from '../sync/settings.ts';
 import { CommandError } from './errors.ts';
 
@@ -31,7 +32,10 @@ export function clusterSettings(
   const { cluster, clusterCredentials, clusterUser, clusterCa, clusterCert, clusterKey } = options;
   if (typeof cluster !== 'string') {
     if (kept) return kept;
-    throw new CommandError('--cluster needs servers (nats://host:port), here or by `perch sync nats`', 2);
+    throw new CommandError(
+      `--cluster requires servers (nats://host:port). Pass them here, or set them with \`${commandLine('sync nats')}\`.`,
+      2,
+    );
   }
   const absolute = (path: string | undefined): string | undefined => path && resolve(path);
   const tls = { ca: absolute(clusterCa), cert: absolute(clusterCert), key: absolute(clusterKey) };

@@ -74,7 +74,10 @@ const quoted = (text: string, shell: Shell): string =>
   `'${shell === 'fish' ? text.replace(/[\\']/g, '\\$&') : text.replaceAll("'", `'\\''`)}'`;
 const keyOf = (path: readonly string[]): string => path.join(' ');
 
-const bashScript = (name: string, levels: readonly Level[]): string => `# Completion of ${name} for bash: eval "$(${name} completion bash)"
+const bashScript = (
+  name: string,
+  levels: readonly Level[],
+): string => `# bash completion for ${name}. Load it with: eval "$(${name} completion bash)"
 _${name}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path='' word i
   local words='' values='' files=''
@@ -121,7 +124,7 @@ function zshScript(name: string, levels: readonly Level[]): string {
   const item = (word: string, description: string): string =>
     quoted(`${word.replaceAll(':', '\\:')}:${description.replaceAll('\\', '\\\\')}`, 'zsh');
   return `#compdef ${name}
-# Completion of ${name} for zsh: eval "$(${name} completion zsh)" behind compinit, or a file _${name} in $fpath
+# zsh completion for ${name}. After compinit, load it with: eval "$(${name} completion zsh)", or save it as _${name} in a folder of $fpath
 _${name}() {
   local where='' word
   local -a items
@@ -166,7 +169,10 @@ if [ "$funcstack[1]" = '_${name}' ]; then _${name} "$@"; else compdef _${name} $
 `;
 }
 
-const fishScript = (name: string, levels: readonly Level[]): string => `# Completion of ${name} for fish: ${name} completion fish | source
+const fishScript = (
+  name: string,
+  levels: readonly Level[],
+): string => `# fish completion for ${name}. Load it with: ${name} completion fish | source
 function __${name}_at
   set -l path
   for word in (commandline -opc)[2..-1]

@@ -73,7 +73,7 @@ verifies(
     try {
       const url = `ws://${ownAddress() ?? '0.0.0.0'}:${other.port}`;
       for (const attempt of [connect({ url, port: 1, name: 'test' }), openLink({ url, port: 1 })])
-        await expect(attempt).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(/on another machine.*--token/) });
+        await expect(attempt).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(/on another computer.*--token/) });
       expect(other.heard).toEqual([]);
       // The positive control: what the line gives goes there, and what is kept goes to a loopback address.
       await expect(connect({ url, port: 1, name: 'test', token: 'given-on-the-line', timeoutMs: 300 })).rejects.toMatchObject({
@@ -135,11 +135,8 @@ verifies(['cli/timeouts', 'cli/errors'], 'who does not answer is given up; the r
   const port = typeof address === 'object' && address ? address.port : 0;
   try {
     for (const [options, says] of [
-      [{ port }, /^no gateway answers on port \d+: what listens there has said nothing in time$/],
-      [
-        { port: 1, url: `ws://127.0.0.1:${port}` },
-        /^no gateway answers at ws:\/\/127\.0\.0\.1:\d+\/ws: what listens there has said nothing in time$/,
-      ],
+      [{ port }, /^The gateway on port \d+ didn’t respond in time$/],
+      [{ port: 1, url: `ws://127.0.0.1:${port}` }, /^The gateway at ws:\/\/127\.0\.0\.1:\d+\/ws didn’t respond in time$/],
       [{ port: 1, url: 'ws://localhost:1' }, /ECONNREFUSED/],
     ] as const)
       await expect(connect({ ...options, token: 'given', name: 'test', timeoutMs: 200 })).rejects.toMatchObject({

@@ -53,21 +53,22 @@ export function openSocket({ ws }: Target, timeoutMs: number): { link: ReturnTyp
 
 /** Why no connection came to be, as a command ends with it. */
 export function connectionFailure(target: Target, error: unknown, reason: string): CommandError {
-  if (error instanceof RpcError) return new CommandError(`the gateway ${target.where} refuses: ${lineOf(error)}`, 1, { cause: error });
+  if (error instanceof RpcError)
+    return new CommandError(`The gateway ${target.where} rejected the connection: ${lineOf(error)}`, 1, { cause: error });
   if (error instanceof ConnectionClosed && error.code === CLOSE.noGateway) return new CommandError(noHost(target), 1, { cause: error });
   const what = reason || lineOf(error);
-  if (/timed out|did not answer|before the connection was established/.test(what))
-    return new CommandError(`no gateway answers ${target.where}: what listens there has said nothing in time`, 1, { cause: error });
-  const hint = target.where.startsWith('on port') ? `: start it with \`${startCommand(target.port)}\`` : '';
-  return new CommandError(`no gateway answers ${target.where}${what ? ` (${what})` : ''}${hint}`, 1, { cause: error });
+  if (/timed out|didn’t respond|before the connection was established/.test(what))
+    return new CommandError(`The gateway ${target.where} didn’t respond in time`, 1, { cause: error });
+  const hint = target.where.startsWith('on port') ? `. Start it with \`${startCommand(target.port)}\`.` : '';
+  return new CommandError(`Couldn’t connect to the gateway ${target.where}${what ? ` (${what})` : ''}${hint}`, 1, { cause: error });
 }
 
 /** The bridge is there, and what it lends its hosts; the gateway itself runs in a browser. */
 const noHost = ({ where, isLocal, port }: Target): string => {
-  const runs = `the bridge ${where} runs, but no host is attached, which the gateway needs`;
-  if (!isLocal) return `${runs}: open the app in a browser of that machine`;
+  const runs = `The bridge ${where} is running, but no browser serves the gateway`;
+  if (!isLocal) return `${runs}. Open the app in a browser on that computer.`;
   const open = commandLine(port === DEFAULT_PORT ? 'open' : `open --port ${port}`);
-  return `${runs}: open the link of \`${open}\` in a browser, or start the bridge without \`--host tab\``;
+  return `${runs}. Open the link from \`${open}\` in a browser, or start the bridge without \`--host tab\`.`;
 };
 
 /** An error of the network in words; those of several addresses have them in their members alone. */
@@ -101,8 +102,8 @@ export async function requestOf(client: GatewayClient, method: string, params: u
 export function callFailure(error: unknown, method: string): CommandError {
   if (error instanceof RpcError) return new CommandError(`${error.code}: ${lineOf(error)}`, 1, { cause: error });
   if (error instanceof ConnectionClosed)
-    return new CommandError(`the connection to the gateway was lost: ${lineOf(error)}`, 1, { cause: error });
+    return new CommandError(`The connection to the gateway was lost: ${lineOf(error)}`, 1, { cause: error });
   if (error instanceof Error && error.name === 'TimeoutError')
-    return new CommandError(`the gateway did not answer ${method} in time: --timeout gives it more`, 1, { cause: error });
+    return new CommandError(`The gateway didn’t answer ${method} in time. Try a longer --timeout.`, 1, { cause: error });
   return new CommandError(lineOf(error), 1, { cause: error });
 }

@@ -29,10 +29,11 @@ export async function credentialFor(
   if (!target.isLocal) {
     if (option === undefined && password === undefined)
       throw new CommandError(
-        `the gateway ${target.where} is on another machine, and a stored credential is not sent there: give --token or --password`,
+        `The gateway ${target.where} is on another computer, so your saved token isn’t sent to it. Use --token or --password.`,
         2,
       );
-    if (target.ws.startsWith('ws:')) warn(`warning: what is sent to ${target.http} is not encrypted, the credential neither`);
+    if (target.ws.startsWith('ws:'))
+      warn(`Warning: The connection to ${target.http} isn’t encrypted. Your token or password is sent in plain text.`);
   }
   const environment = target.isLocal && password === undefined ? env.PERCH_TOKEN : undefined;
   const given = givenToken({ option, environment, name: token === undefined ? '--auth-token' : '--token' }, warn);

@@ -1,6 +1,6 @@
 import { discover } from '../discovery/discover.ts';
 
-const HOW = { mdns: 'told by multicast DNS', loopback: 'on this machine', scan: 'answers to a scan' };
+const HOW = { mdns: 'multicast DNS', loopback: 'this computer', scan: 'network scan' };
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -17,9 +17,6 @@ export async function printDiscovered({
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
   const beacons = await discover({ timeoutMs: timeout, network: scan, warn });
   if (json) return say(JSON.stringify({ beacons }));
-  if (beacons.length === 0)
-    return say(
-      `No gateway was found${scan ? '' : ' on this machine, and none is advertised on its network; --scan asks each address of it'}.`,
-    );
+  if (beacons.length === 0) return say(`No gateways found${scan ? '' : '. Use --scan to probe every address of your networks.'}`);
   for (const { name, wsUrl, method } of beacons) say(`${wsUrl}  ${name} (${HOW[method]})`);
 }

@@ -17,7 +17,7 @@ export async function runDoctor({ json = false, ...options }: DoctorOptions): Pr
     if (json) sayJson({ checks, summary });
     else {
       for (const check of [...checks].sort((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity))) say(textOf(check));
-      say(`${summary.passed} well, ${count(summary.warnings, 'warning')}, ${count(summary.failed, 'fault')}`);
+      say(`${summary.passed} passed, ${count(summary.warnings, 'warning')}, ${count(summary.failed, 'problem')}`);
     }
     if (summary.failed > 0) process.exitCode = 1;
   } finally {

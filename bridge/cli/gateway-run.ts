@@ -59,11 +59,11 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   await using stack = new AsyncDisposableStack();
 
   if (options.advertise && isLoopbackBind(options.bind))
-    throw new CommandError('--advertise is of use to nobody: the gateway listens on this machine alone; give --bind and --expose too', 2);
+    throw new CommandError('--advertise has no effect on a loopback address. Add --bind and --expose.', 2);
   const tls = tlsFilesOf(options);
   const given = givenToken({ option: options.authToken, environment: tokenTaken() }, log);
   if (!existsSync(join(appDir, 'index.html')))
-    throw new CommandError('the app is not built: run `npm run build`, or start with `npm start`');
+    throw new CommandError('The app is not built. Run `npm run build`, or start with `npm start`.');
   const [{ startBridge }, { openVault }, home] = await Promise.all([
     import('../server/server.ts'),
     import('./open-vault.ts'),
@@ -152,10 +152,10 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     const late = new Promise<'late'>((done) => void setTimeout(done, ATTACH_MS, 'late').unref());
     const isLate = (await Promise.race([attached, stopped, late])) === 'late';
     // In a cluster another bridge may have it yet, and the other vaults are served.
-    if (isLate && isTogether) log(`warning: no host has served the vault for ${ATTACH_MS / 1000} s, here or in the cluster`);
+    if (isLate && isTogether) log(`Warning: No host has served the vault for ${ATTACH_MS / 1000} s, here or in the cluster`);
     else if (isLate)
       throw new CommandError(
-        `no host began to serve within ${ATTACH_MS / 1000} s: the managed Chromium runs, but its page does not answer`,
+        `No host started within ${ATTACH_MS / 1000} s. The managed Chromium is running, but its page doesn’t respond.`,
       );
   } else await serveShared();
   if (options.advertise) {
@@ -164,7 +164,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     // What cannot be told to the network still serves.
     const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, tls: tls !== undefined, log }).catch(
       (error: unknown) => {
-        log(`warning: the gateway is not advertised, for multicast DNS cannot be used here: ${lineOf(error)}`);
+        log(`Warning: Couldn’t advertise the gateway with multicast DNS: ${lineOf(error)}`);
       },
     );
     if (advertised) stack.use(advertised);
@@ -189,7 +189,7 @@ type OtherVault = NamedVault & OpenVault;
 
 async function namesOf({ dir }: Home, wanted: string[] | undefined): Promise<string[]> {
   if (wanted === undefined) return vaultNames(dir);
-  for (const name of wanted) if (!(await hasVault(dir, name))) throw new CommandError(`there is no vault ${JSON.stringify(name)}`, 2);
+  for (const name of wanted) if (!(await hasVault(dir, name))) throw new CommandError(`No vault named ${JSON.stringify(name)}`, 2);
   return [...new Set(wanted)].sort();
 }
 
@@ -210,7 +210,7 @@ async function openOthers(
       stack.defer(() => vault.journal.close());
       opened.push({ ...vault, ...sink, name, home, token: await home.token() });
     } catch (error) {
-      log(`warning: the vault ${name} is not served: ${lineOf(error)}`);
+      log(`Warning: Couldn’t open the vault ${name}: ${lineOf(error)}`);
     }
   }
   return opened;

@@ -56,7 +56,7 @@ export function hearing(conversation: Conversation, printer: Printer, onInterrup
     },
     approval(approval, signal) {
       printer.end();
-      if (!canAsk()) return note(`waits for your word in the app: ${shownLine(approval.summary, process.stderr)}`);
+      if (!canAsk()) return note(`Waiting for approval in the app: ${shownLine(approval.summary, process.stderr)}`);
       // One after the other: there is one keyboard.
       questions = questions.then(() => decide(conversation, approval, signal, onInterrupt));
     },
@@ -68,7 +68,7 @@ async function decide(conversation: Conversation, approval: Approval, signal: Ab
   // A command's summary is the whole command; of another tool it is the name.
   const args = approval.requestId === undefined ? [shown(JSON.stringify(approval.args, null, 2), process.stderr)] : [];
   const what = [paint('yellow', shown(approval.summary, process.stderr), process.stderr), ...args].join('\n');
-  const question = `${what}\nAllow it? [y]es, [a]lways, [N]o: `;
+  const question = `${what}\nAllow this? [y]es, [a]lways, [N]o: `;
   let answer: string;
   try {
     answer = (await answerTo(question, signal)).trim().toLowerCase();

@@ -41,7 +41,7 @@ verifies('cli/logs', 'with -f those that come, each once, also when the host was
   await noted('chat.model', 'test/other');
   const connectionsEnd = once(child.stderr ?? child, 'data');
   cli.gw.detach();
-  expect(String((await connectionsEnd)[0])).toMatch(/; trying again\n$/);
+  expect(String((await connectionsEnd)[0])).toMatch(/\. Retrying…\n$/);
   await cli.gw.attach(cli.bridge);
   await noted('chat.systemPrompt', 'Be brief');
   child.kill('SIGINT');

@@ -16,15 +16,15 @@ verifies(['cli.mcp-status/row', 'cli.mcp-list-tools/row'], 'tells of tool server
   const run = async (...words: string[]): Promise<string> =>
     (await perch(['mcp', ...words, '--port', new URL(bridge.url).port, '--auth-token', bridge.token], { PERCH_HOME: bridge.home.dir }))
       .stdout;
-  expect(await run('status')).toMatch(/^no tool servers/);
-  expect(await run('list-tools')).toMatch(/^no tools/);
+  expect(await run('status')).toMatch(/^No MCP servers/);
+  expect(await run('list-tools')).toMatch(/^No tools/);
   await start(client, 'hand', byHand('names'));
   await client.call('config.set', { key: 'tools.mcpServers.other', value: byHand() });
   await standing(client, 'other', 'waiting');
   const status = await run('status');
   expect(status).toMatch(/^hand {2}ready {2}stdio {2}4 tools$/m);
-  expect(status).toMatch(/^ {4}bad name is left out/m);
-  expect(status).toMatch(/^other {2}waiting {2}stdio {2}0 tools\n {4}its command waits/m);
+  expect(status).toMatch(/^ {4}bad name is skipped/m);
+  expect(status).toMatch(/^other {2}waiting {2}stdio {2}0 tools\n {4}Its command is waiting/m);
   expect(await run('list-tools')).toMatch(/^mcp:hand:a\.b {2,}Says again what it is told$/m);
   const { servers, count } = JSON.parse(await run('status', '--json')) as { servers: { name: string; state: string }[]; count: number };
   expect([count, servers.map(({ name, state }) => `${name} ${state}`)]).toEqual([2, ['hand ready', 'other waiting']]);
@@ -53,7 +53,7 @@ verifies('mcp-oauth/command', 'prints the link alone on standard output; what ha
   expect([none.code, none.stdout, none.stderr]).toEqual([
     1,
     '',
-    expect.stringMatching(/^perch: the gateway refuses: There is no tool server none that is switched on$/m),
+    expect.stringMatching(/^perch: The gateway rejected the request: No enabled MCP server with name "none"\.$/m),
   ]);
   expect((await run('authorize')).code).toBe(2);
 });

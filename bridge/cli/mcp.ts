@@ -21,7 +21,7 @@ export const showServers = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const { servers, count } = await client.call('mcp.list', {});
     if (options.json) return say(JSON.stringify({ servers, count }));
-    if (count === 0) return say('no tool servers: `tools.mcpServers` in the configuration names none');
+    if (count === 0) return say('No MCP servers. Add them to the setting `tools.mcpServers`.');
     for (const server of servers) for (const line of linesOf(server)) say(line);
   });
 
@@ -30,9 +30,9 @@ export const listTools = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const tools = (await client.call('tools.catalog', {})).tools.filter(({ source }) => source.startsWith('mcp:'));
     if (options.json) return say(JSON.stringify({ tools, count: tools.length }));
-    if (tools.length === 0) return say(`no tools: \`${commandLine('mcp status')}\` tells how it stands with each tool server`);
+    if (tools.length === 0) return say(`No tools. Check the servers with \`${commandLine('mcp status')}\`.`);
     const width = Math.max(...tools.map(({ name }) => name.length));
-    for (const { name, description } of tools) say(`${name.padEnd(width)}  ${oneLine(description)}`);
+    for (const { name, summary, description } of tools) say(`${name.padEnd(width)}  ${oneLine(summary ?? description)}`);
   });
 
 /** `perch mcp authorize <name>`: the link where a person permits what a tool server wants. */
@@ -41,7 +41,7 @@ export const authorizeServer = (name: string, options: McpOptions): Promise<void
     const { url } = await client.call('mcp.authorize', { name });
     if (options.json) return say(JSON.stringify({ url }));
     say(url);
-    process.stderr.write('open it within 10 minutes, in a browser of the machine that Perch runs on\n');
+    process.stderr.write('Open this link within 10 minutes, in a browser on the computer that runs Perch.\n');
   });
 
 async function asking({ port, authToken, password, vault }: McpOptions, work: (client: GatewayClient) => Promise<void>): Promise<void> {
@@ -49,7 +49,7 @@ async function asking({ port, authToken, password, vault }: McpOptions, work: (c
   try {
     await work(client);
   } catch (error) {
-    if (error instanceof RpcError) throw new CommandError(`the gateway refuses: ${lineOf(error)}`, 1, { cause: error });
+    if (error instanceof RpcError) throw new CommandError(`The gateway rejected the request: ${lineOf(error)}`, 1, { cause: error });
     throw error;
   } finally {
     client.close();
@@ -60,8 +60,8 @@ function linesOf({ name, state, transport, tools, error, changed, problems }: Mc
   const several = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
   const told = [
     ...(error === undefined ? [] : [error]),
-    ...(state === 'unauthorized' ? [`permit it by the link that \`${commandLine(`mcp authorize ${name}`)}\` prints`] : []),
-    ...changed.map(({ tool }) => `${tool} is off until it is approved again: it says something else of itself than before`),
+    ...(state === 'unauthorized' ? [`Authorise it with \`${commandLine(`mcp authorize ${name}`)}\``] : []),
+    ...changed.map(({ tool }) => `${tool} is off until you approve it again: its description changed`),
     ...problems,
   ];
   return [`${name}  ${state}  ${transport}  ${several(tools, 'tool')}`, ...told.map((line) => `    ${oneLine(line)}`)];

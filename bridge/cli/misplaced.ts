@@ -13,7 +13,7 @@ export function misplaced(program: Command, words: readonly string[]): string | 
     if (word.startsWith('-')) {
       const next = firstCommand(group, words.slice(at));
       if (next === undefined || isKnown(group, word)) return undefined;
-      return `options of \`${next}\` stand behind it: ${[...path, next].join(' ')} ${word} …`;
+      return `Options of \`${next}\` must come after it: ${[...path, next].join(' ')} ${word} …`;
     }
     const found = group.commands.find((command) => command.name() === word);
     if (!found) return undefined;

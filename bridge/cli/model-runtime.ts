@@ -19,9 +19,9 @@ export async function installRuntime({ yes = false }: { yes?: boolean }): Promis
   const extra = await runtimeOf();
   const { spec, dir } = extra;
   const named = `${spec.package} ${spec.version}`;
-  if ((await extra.state()).state === 'ready') return say(`${named} is there already, in ${dir}`);
-  if (!yes && canAsk() && !(await isAgreed(`Install ${named} (${spec.size}) into ${dir}? [y/N] `)))
-    throw new CommandError('nothing was installed');
+  if ((await extra.state()).state === 'ready') return say(`${named} is already installed in ${dir}`);
+  if (!yes && canAsk() && !(await isAgreed(`Install ${named} (${spec.size}) in ${dir}? [y/N] `)))
+    throw new CommandError('Cancelled. Nothing was installed.');
   try {
     await extra.install({ say: warn });
   } catch (error) {
@@ -33,7 +33,7 @@ export async function installRuntime({ yes = false }: { yes?: boolean }): Promis
 /** `perch models runtime uninstall`. */
 export async function uninstallRuntime(): Promise<void> {
   const extra = await runtimeOf();
-  if (!(await extra.uninstall())) throw new CommandError(`there is nothing to remove in ${extra.dir}`);
+  if (!(await extra.uninstall())) throw new CommandError(`The runtime is not installed in ${extra.dir}`);
   say(`Removed ${extra.dir}`);
 }
 
@@ -44,7 +44,7 @@ export async function printRuntime({ json }: { json?: boolean }): Promise<void> 
   const { package: name, version } = extra.spec;
   if (json) return say(JSON.stringify({ package: name, wanted: version, ...state }));
   if (state.state === 'ready') say(`${name} ${version} is installed in ${extra.dir}`);
-  else if (state.state === 'outdated') say(`${name} ${state.version} is installed, ${version} is wanted`);
+  else if (state.state === 'outdated') say(`${name} ${state.version} is installed. Version ${version} is required.`);
   else if (state.state === 'missing') say(`${name} ${version} is not installed`);
   else say(`${name} has no build for ${process.platform} on ${process.arch}`);
 }

@@ -24,7 +24,7 @@ async function world() {
 
 verifies('cli.models/row', 'download, local and delete-local, without a gateway', async () => {
   await using at = await world();
-  expect((await at.run('local')).stdout).toContain('There are no models');
+  expect((await at.run('local')).stdout).toContain('No local models');
   const first = await at.run('download', 'perch/tiny', '--json');
   expect(JSON.parse(first.stdout)).toEqual({ id: ID, sizeBytes: TINY.length, fresh: true, runtime: 'missing' });
   expect(first.stderr).toContain('models runtime install');
@@ -41,17 +41,17 @@ verifies('cli.models/row', 'download, local and delete-local, without a gateway'
 verifies('models.cli/errors', 'one line, exit 1 or 2', async () => {
   await using at = await world();
   const refused: [args: string[], code: number, line: RegExp][] = [
-    [['download', 'perch/none'], 1, /has no such file or repository/],
-    [['download', 'perch/tiny', '--filename', 'x.gguf'], 1, /no GGUF file "x\.gguf"/],
+    [['download', 'perch/none'], 1, /No file or repository/],
+    [['download', 'perch/tiny', '--filename', 'x.gguf'], 1, /No GGUF file "x\.gguf"/],
     [['download', 'perch/tiny', '--source', 'other'], 2, /Allowed choices are huggingface, modelscope/],
-    [['download'], 2, /missing required argument/],
-    [['delete-local', ID], 1, /there is no model/],
-    [['select', 'tiny'], 2, /is no model: its form is <owner>\/<name>\/<file>/],
-    [['select', ID, '--port', '1'], 1, /there is no model/],
-    [['runtime', 'uninstall'], 1, /nothing to remove/],
+    [['download'], 2, /Missing required argument/],
+    [['delete-local', ID], 1, /No local model/],
+    [['select', 'tiny'], 2, /is not a model ID\. Use <owner>\/<name>\/<file>/],
+    [['select', ID, '--port', '1'], 1, /No local model/],
+    [['runtime', 'uninstall'], 1, /is not installed/],
     ...(process.platform === 'darwin'
       ? []
-      : ([[['download', 'perch/tiny', '--backend', 'mlx'], 1, /needs a Mac with Apple silicon/]] as [string[], number, RegExp][])),
+      : ([[['download', 'perch/tiny', '--backend', 'mlx'], 1, /requires a Mac with Apple silicon/]] as [string[], number, RegExp][])),
   ];
   for (const [args, code, line] of refused) {
     const ended = await at.run(...args).catch((error: unknown) => error);

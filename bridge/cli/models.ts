@@ -29,9 +29,9 @@ export interface ModelDownloadOptions {
 
 /** `perch models download`: needs no gateway. Prints the model's id. Throws CommandError. */
 export async function downloadModel(repo: string, { filename, backend, source, json }: ModelDownloadOptions): Promise<void> {
-  if (backend === 'mlx' && !isAppleSilicon({})) throw new CommandError('--backend mlx needs a Mac with Apple silicon');
+  if (backend === 'mlx' && !isAppleSilicon({})) throw new CommandError('--backend mlx requires a Mac with Apple silicon');
   const stop = new AbortController();
-  const interrupt = (): void => stop.abort(new CommandError('left off: the same command goes on where it stopped'));
+  const interrupt = (): void => stop.abort(new CommandError('Download stopped. Run the same command to resume it.'));
   process.once('SIGINT', interrupt);
   const bar = progressBar();
   try {
@@ -51,7 +51,7 @@ export async function downloadModel(repo: string, { filename, backend, source, j
     const state = backend === 'mlx' ? 'ready' : (await (await runtimeOf()).state()).state;
     if (json) say(JSON.stringify({ ...done, runtime: state }));
     else say(done.id);
-    if (state !== 'ready') warn(`To run it, install what runs GGUF models: \`${commandLine('models runtime install')}\``);
+    if (state !== 'ready') warn(`To run this model, install the GGUF runtime with \`${commandLine('models runtime install')}\`.`);
   } catch (error) {
     bar.end();
     throw error instanceof CommandError ? error : new CommandError(lineOf(error), 1, { cause: error });
@@ -64,7 +64,7 @@ export async function downloadModel(repo: string, { filename, backend, source, j
 export async function printLocal({ json }: { json?: boolean }): Promise<void> {
   const models = (await (await localModels()).list()).map(({ header: _header, ...model }) => model);
   if (json) return say(JSON.stringify({ models }));
-  if (models.length === 0) return say(`There are no models: \`${commandLine('models download')} <owner>/<name>\` gets one.`);
+  if (models.length === 0) return say(`No local models. Download one with \`${commandLine('models download')} <owner>/<name>\`.`);
   for (const { id, sizeBytes, contextWindow, problem } of models)
     say([id, sizeText(sizeBytes), problem ?? (contextWindow === null ? '' : `${contextWindow} tokens`)].filter(Boolean).join('  '));
 }
@@ -87,16 +87,16 @@ export interface ModelSelectOptions {
 
 /** `perch models select`: the setting `chat.model` of the running gateway. Throws CommandError. */
 export async function selectModel(id: string, { port, authToken, password, vault, json }: ModelSelectOptions): Promise<void> {
-  if (!isModelId(id)) throw new CommandError(`"${id}" is no model: its form is <owner>/<name>/<file>`, 2);
+  if (!isModelId(id)) throw new CommandError(`"${id}" is not a model ID. Use <owner>/<name>/<file>.`, 2);
   const found = await (await localModels()).find(id);
   if (!found) throw missing(id);
-  if (found.problem !== null) throw new CommandError(`${id} cannot be run: ${found.problem}`);
+  if (found.problem !== null) throw new CommandError(`${id} can’t be used: ${found.problem}`);
   const client = await connect({ port, token: authToken, password, vault, name: 'models' });
   try {
     const key = `${found.backend}/${id}`;
     await client.call('config.set', { key: 'chat.model', value: key });
     if (json) say(JSON.stringify({ selected: key }));
-    else say(`${key} is the default model now`);
+    else say(`Default model set to ${key}`);
   } catch (error) {
     if (error instanceof RpcError) throw new CommandError(lineOf(error), 1, { cause: error });
     throw error;
@@ -106,7 +106,7 @@ export async function selectModel(id: string, { port, authToken, password, vault
 }
 
 const missing = (id: string): CommandError =>
-  new CommandError(`there is no model "${id}" here: \`${commandLine('models local')}\` lists those that are`);
+  new CommandError(`No local model "${id}". List models with \`${commandLine('models local')}\`.`);
 
 /** A bar on standard error where that is a terminal, else nothing. */
 function progressBar(): { show(progress: Progress): void; end(): void } {

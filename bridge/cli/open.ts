@@ -16,7 +16,7 @@ export async function openLink({ timeout = 10_000, qr = false, ...options }: Con
   const { url, elsewhere } = await newLink(target, 'token' in credential ? credential.token : '', timeout);
   if (qr) {
     if (elsewhere === undefined)
-      throw new CommandError('other devices cannot open the app: start the gateway with --bind, --expose, --tls-cert and --tls-key');
+      throw new CommandError('Other devices can’t open the app. Start the gateway with --bind, --expose, --tls-cert and --tls-key.');
     const { renderUnicodeCompact } = await import('uqr');
     // Light on dark or dark on light, as the terminal is: cameras read both.
     process.stdout.write(`${renderUnicodeCompact(elsewhere, { ecc: 'M', border: 4 })}\n${elsewhere}\n`);
@@ -38,17 +38,19 @@ async function newLink(target: Target, token: string, timeoutMs: number): Promis
     });
   } catch (error) {
     const timedOut = error instanceof Error && error.name === 'TimeoutError';
-    const hint = where.startsWith('on port') ? `: start it with \`${startCommand(target.port)}\`` : ` (${reasonOf(error)})`;
-    throw new CommandError(timedOut ? `what listens ${where} does not answer` : `no gateway runs ${where}${hint}`, 1, { cause: error });
+    const hint = where.startsWith('on port') ? `. Start it with \`${startCommand(target.port)}\`.` : ` (${reasonOf(error)})`;
+    throw new CommandError(timedOut ? `The gateway ${where} didn’t respond in time` : `No gateway is running ${where}${hint}`, 1, {
+      cause: error,
+    });
   }
   if (response.status === 401)
-    throw new CommandError(`the gateway ${where} has another token: is PERCH_HOME or PERCH_TOKEN the same as its own?`);
-  if (response.status === 429) throw new CommandError(`the gateway ${where} refuses for now, after too many wrong tokens: try again later`);
-  if (response.status === 403) throw new CommandError(`the gateway ${where} gives links to its own machine alone`);
-  if (!response.ok) throw new CommandError(`what listens ${where} answered ${response.status}: it may not be Perch`);
+    throw new CommandError(`The gateway ${where} rejected the token. Check that PERCH_HOME and PERCH_TOKEN match the gateway’s.`);
+  if (response.status === 429) throw new CommandError(`The gateway ${where} is locked after too many wrong tokens. Try again later.`);
+  if (response.status === 403) throw new CommandError(`The gateway ${where} only creates links on its own computer`);
+  if (!response.ok) throw new CommandError(`The server ${where} answered with status ${response.status}. It may not be Perch.`);
   try {
     return answer.parse(await response.json());
   } catch (error) {
-    throw new CommandError(`what listens ${where} is not Perch (${lineOf(error).slice(0, 80)})`, 1, { cause: error });
+    throw new CommandError(`The server ${where} is not Perch (${lineOf(error).slice(0, 80)})`, 1, { cause: error });
   }
 }

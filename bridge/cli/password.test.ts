@@ -41,11 +41,11 @@ verifies('cli/token', 'a password is set from standard input, told of, and taken
   using home = folder();
   expect(await token(home.path, [])).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^The token is in .*token\.\nNo password is set: /),
+    stdout: expect.stringMatching(/^Token file: .*token\nPassword: not set\. /),
   });
   expect(await token(home.path, ['--set-password'], `${PASSWORD}\n`)).toMatchObject({ code: 0, stderr: '' });
   expect(await isPassword(home.path, PASSWORD)).toBe(true);
-  expect((await token(home.path, [])).stdout).toMatch(/\nA password is set\.\n$/);
+  expect((await token(home.path, [])).stdout).toMatch(/\nPassword: set\n$/);
   for (const [args, input] of [
     [['--set-password'], ''],
     [['--set-password'], 'short\n'],
@@ -60,7 +60,7 @@ verifies('cli/token', 'a password is set from standard input, told of, and taken
     expect(stderr).toMatch(/^perch: [^\n]+\n$/);
   }
   expect(await isPassword(home.path, PASSWORD)).toBe(true);
-  expect((await token(home.path, ['--clear-password'])).stdout).toContain('gone');
+  expect((await token(home.path, ['--clear-password'])).stdout).toContain('Password removed');
   expect(existsSync(join(home.path, 'password.json'))).toBe(false);
   expect((await token(home.path, ['--clear-password'])).stdout).toContain('No password was set');
 });
@@ -77,7 +77,7 @@ if (existsSync('/usr/bin/script') && process.platform === 'linux') {
       let shown = '';
       const answers = new Map([
         ['New password: ', PASSWORD],
-        ['Once more: ', again],
+        ['Confirm password: ', again],
       ]);
       child.stdout.on('data', (chunk: Buffer) => {
         shown += chunk.toString();
@@ -107,13 +107,13 @@ verifies('cli/token', 'a command connects by a password that is given, and says 
       (error: Ended) => error,
     );
   // Without it, it has the token of another home.
-  expect((await doctor([])).stderr).toContain('The token is not right');
+  expect((await doctor([])).stderr).toContain('Incorrect token');
   const examined = expect.stringContaining('"summary"') as string;
   expect(await doctor([], { PERCH_PASSWORD: PASSWORD })).toMatchObject({ stdout: examined });
   const shown = await doctor(['--password', PASSWORD]);
-  expect(shown).toMatchObject({ stdout: examined, stderr: expect.stringContaining('shows in the process list') });
+  expect(shown).toMatchObject({ stdout: examined, stderr: expect.stringContaining('is visible in the process list') });
   const wrong = await doctor([], { PERCH_PASSWORD: 'another one' });
-  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: [^\n]*The password is not right[^\n]*\n$/) });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: [^\n]*Incorrect password[^\n]*\n$/) });
   // A token that is given comes first.
   expect(await doctor([], { PERCH_PASSWORD: 'another one', PERCH_TOKEN: bridge.token })).toMatchObject({ stdout: examined });
 });

@@ -15,28 +15,28 @@ const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** `perch token`: says where the token is and whether a password is set; sets one, or takes it away. A gateway that runs goes by it at once. */
 export async function manageToken({ setPassword = false, clearPassword = false }: TokenOptions): Promise<void> {
-  if (setPassword && clearPassword) throw new CommandError('--set-password and --clear-password exclude each other', 2);
+  if (setPassword && clearPassword) throw new CommandError('--set-password and --clear-password can’t be used together', 2);
   // Asked for first: nothing is made where nothing comes.
   const given = setPassword ? await newPassword() : undefined;
   const home = await Home.open({ warn });
   const password = new Password(home.passwordFile, { warn });
   if (given !== undefined) {
     await password.set(given);
-    return say('The password is set. Whoever came in by another one is let go.');
+    return say('Password set. Anyone signed in with another password is signed out.');
   }
   if (clearPassword) {
     const wasSet = await password.isSet();
     await password.clear();
-    return say(wasSet ? 'The password is gone. Whoever came in by it is let go.' : 'No password was set.');
+    return say(wasSet ? 'Password removed. Anyone signed in with it is signed out.' : 'No password was set');
   }
   await home.token();
-  say(`The token is in ${home.tokenFile}.`);
-  say((await password.isSet()) ? 'A password is set.' : `No password is set: \`${commandLine('token --set-password')}\` sets one.`);
+  say(`Token file: ${home.tokenFile}`);
+  say((await password.isSet()) ? 'Password: set' : `Password: not set. Set one with \`${commandLine('token --set-password')}\`.`);
 }
 
 /** A password that was given by option or environment; undefined where none was. */
 export function givenPassword(option: string | undefined, env: NodeJS.ProcessEnv = process.env): string | undefined {
-  if (option !== undefined) warn('warning: --password shows in the process list; PERCH_PASSWORD does not');
+  if (option !== undefined) warn('Warning: --password is visible in the process list. Use PERCH_PASSWORD instead.');
   return option ?? (env.PERCH_PASSWORD === '' ? undefined : env.PERCH_PASSWORD);
 }
 
@@ -45,8 +45,8 @@ async function newPassword(): Promise<string> {
   const asked = process.stdin.isTTY;
   const password = asked ? await hidden('New password: ') : (await text(process.stdin)).replace(/\r?\n$/, '');
   const { min, max } = PASSWORD_CHARS;
-  if (password.length < min || password.length > max) throw new CommandError(`a password has ${min} to ${max} characters`, 2);
-  if (/\p{Cc}/u.test(password)) throw new CommandError('a password is one line, without control characters', 2);
-  if (asked && (await hidden('Once more: ')) !== password) throw new CommandError('the two passwords differ: nothing was changed');
+  if (password.length < min || password.length > max) throw new CommandError(`The password must have ${min} to ${max} characters`, 2);
+  if (/\p{Cc}/u.test(password)) throw new CommandError('The password must be a single line without control characters', 2);
+  if (asked && (await hidden('Confirm password: ')) !== password) throw new CommandError('The passwords don’t match. Nothing was changed.');
   return password;
 }

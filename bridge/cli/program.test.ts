@@ -8,8 +8,8 @@ import { missingCommand, unknownCommand } from './unknown-command.ts';
 verifies('cli/errors', 'a free port is for a gateway that starts: one that runs is asked for at its own', async () => {
   const commands = makeProgram().commands;
   for (const name of ['open', 'doctor']) {
-    expect(commands.find((command) => command.name() === name)?.helpInformation()).not.toContain('takes a free one');
-    await expect(makeProgram().parseAsync([name, '--port', '0'], { from: 'user' })).rejects.toThrow(/It must be 1 to 65535/);
+    expect(commands.find((command) => command.name() === name)?.helpInformation()).not.toContain('free port');
+    await expect(makeProgram().parseAsync([name, '--port', '0'], { from: 'user' })).rejects.toThrow(/Must be between 1 and 65535/);
   }
 });
 
@@ -27,10 +27,10 @@ verifies('cli/timeouts', 'how long commands wait unless told', () => {
 
 verifies('cli/errors', 'options before the command that they are for', () => {
   const wrong = (line: string): string | undefined => misplaced(makeProgram(), line.split(' '));
-  expect(wrong('gateway --port 1 run --port 2')).toBe('options of `run` stand behind it: gateway run --port …');
-  expect(wrong('gateway --port=1 status --json')).toBe('options of `status` stand behind it: gateway status --port=1 …');
-  expect(wrong('sessions --json export main/main')).toBe('options of `export` stand behind it: sessions export --json …');
-  expect(wrong('--json sessions')).toBe('options of `sessions` stand behind it: sessions --json …');
+  expect(wrong('gateway --port 1 run --port 2')).toBe('Options of `run` must come after it: gateway run --port …');
+  expect(wrong('gateway --port=1 status --json')).toBe('Options of `status` must come after it: gateway status --port=1 …');
+  expect(wrong('sessions --json export main/main')).toBe('Options of `export` must come after it: sessions export --json …');
+  expect(wrong('--json sessions')).toBe('Options of `sessions` must come after it: sessions --json …');
   for (const right of [
     'gateway run --port 2',
     'gateway --port 1',
@@ -48,13 +48,13 @@ verifies('cli/errors', 'options before the command that they are for', () => {
 verifies('cli/errors', 'a command that there is not, or none', () => {
   const wrong = (line: string): string | undefined => unknownCommand(makeProgram(), line.split(' '));
   const perch = (words: string): string => `\`${commandLine(words)}\``;
-  expect(wrong('frobnicate')).toBe(`there is no ${perch('frobnicate')}; ${perch('--help')} lists what there is`);
-  expect(wrong('discover --json')).toBe(`there is no ${perch('discover')}: did you mean ${perch('gateway discover')}?`);
-  expect(wrong('gateway service')).toBe(`there is no ${perch('gateway service')}; ${perch('gateway --help')} lists what there is`);
-  expect(wrong('models runtime frobnicate')).toContain(`${perch('models runtime --help')} lists`);
-  expect(wrong('constructor')).toContain('there is no');
+  expect(wrong('frobnicate')).toBe(`Unknown command "frobnicate". Run ${perch('--help')}.`);
+  expect(wrong('discover --json')).toBe(`Unknown command "discover". Did you mean ${perch('gateway discover')}?`);
+  expect(wrong('gateway service')).toBe(`Unknown command "gateway service". Run ${perch('gateway --help')}.`);
+  expect(wrong('models runtime frobnicate')).toContain(`Run ${perch('models runtime --help')}.`);
+  expect(wrong('constructor')).toContain('Unknown command');
   for (const right of ['gateway run', 'gateway --port 1', 'chat anything', 'help gateway', 'sessions export main/main', 'mcp', '--version'])
     expect(wrong(right), right).toBeUndefined();
-  expect(missingCommand(['secrets', '--json'])).toBe(`a command is missing; ${perch('secrets --help')} lists them`);
-  expect(missingCommand([])).toBe(`a command is missing; ${perch('--help')} lists them`);
+  expect(missingCommand(['secrets', '--json'])).toBe(`Missing command. Run ${perch('secrets --help')}.`);
+  expect(missingCommand([])).toBe(`Missing command. Run ${perch('--help')}.`);
 });

@@ -18,7 +18,9 @@ import { missingCommand } from './unknown-command.ts';
 export function makeProgram(): Command {
   const program = new Command('perch')
     .description('Your agents, memory and tools in a browser tab, with a real API on localhost.')
-    .version(packageVersion(), '-V, --version')
+    .version(packageVersion(), '-V, --version', 'Show the version')
+    .helpOption('-h, --help', 'Show help')
+    .helpCommand('help [command]', 'Show help for a command')
     // A group's own options end where one of its commands begins: both may have one of the same name.
     .enablePositionalOptions();
   const groups = [
@@ -44,5 +46,6 @@ export function usageError(error: unknown, words: readonly string[]): CommandErr
   if (!(error instanceof CommanderError)) return undefined;
   if (error.exitCode === 0) return undefined;
   if (error.code === 'commander.help') return new CommandError(missingCommand(words), 2);
-  return new CommandError(error.message.replace(/^error: /, ''), 2);
+  const message = error.message.replace(/^error: /, '');
+  return new CommandError(message.charAt(0).toUpperCase() + message.slice(1), 2);
 }

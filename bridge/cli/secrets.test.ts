@@ -17,7 +17,7 @@ verifies(
     using dir = folder();
     const file = join(dir.path, 'secrets.env');
     const run = (args: string[], input = '') => runPerch(['secrets', ...args], noKeyring(dir.path), input);
-    expect((await run(['list'])).stdout).toBe('There are no secrets here.\n');
+    expect((await run(['list'])).stdout).toBe('No secrets\n');
     writeFileSync(file, '# mine\nOTHER=o\nexport KEY="old" # comment\n', { mode: 0o600 });
     for (const value of ['sk-plain', 'with # and = signs', " it's ", 'x"y']) {
       const { code, stdout, stderr } = await run(['set', 'KEY', ...PORT], `${value}\n`);
@@ -38,11 +38,11 @@ verifies(
     expect(JSON.parse((await run(['list', '--json'])).stdout)).toEqual({
       secrets: ['KEY', 'OTHER'].map((name) => ({ name, from: 'secrets.env' })),
     });
-    expect((await run(['remove', 'KEY', ...PORT])).stdout).toBe('KEY is gone.\n');
+    expect((await run(['remove', 'KEY', ...PORT])).stdout).toBe('Removed KEY\n');
     expect(readFileSync(file, 'utf8')).toBe('# mine\nOTHER=o\n');
     expect(await run(['remove', 'KEY', ...PORT])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^perch: there is no secret KEY[^\n]*\n$/),
+      stderr: expect.stringMatching(/^perch: No secret named KEY[^\n]*\n$/),
     });
   },
 );
@@ -58,7 +58,7 @@ verifies('secrets/command', 'bad names, empty values, and a file that others can
   expect(existsSync(join(dir.path, 'secrets.env'))).toBe(false);
   writeFileSync(join(dir.path, 'secrets.env'), 'KEY=k\n');
   if (POSIX) chmodSync(join(dir.path, 'secrets.env'), 0o644);
-  expect(await run(['set', 'KEY'], 'v')).toMatchObject({ code: 1, stderr: expect.stringContaining('others can read') });
+  expect(await run(['set', 'KEY'], 'v')).toMatchObject({ code: 1, stderr: expect.stringContaining('other users can read') });
   expect(readFileSync(join(dir.path, 'secrets.env'), 'utf8')).toBe('KEY=k\n');
 });
 
@@ -73,7 +73,7 @@ test.runIf(hasKeyring)(
       dir.path,
       `echo of-the-keyring | ${perch} set KEY ${port} && ${perch} list && ${reader} KEY && echo && ${perch} remove KEY ${port} && ${reader} KEY`,
     );
-    expect(stdout, stderr).toBe('KEY is in the system’s keyring.\nKEY  keyring\n{"KEY":"of-the-keyring"}\nKEY is gone.\n{}');
+    expect(stdout, stderr).toBe('Saved KEY in the system keyring\nKEY  keyring\n{"KEY":"of-the-keyring"}\nRemoved KEY\n{}');
     expect(existsSync(join(dir.path, 'secrets.env'))).toBe(false);
   },
 );

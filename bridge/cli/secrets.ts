@@ -17,9 +17,9 @@ const MAX_CHARS = 4096;
 export async function setSecret(given: string, options: ConnectionOptions): Promise<void> {
   const name = checkedName(given);
   const value = process.stdin.isTTY ? await hidden(`Value of ${name}: `) : (await text(process.stdin)).replace(/\r?\n$/, '');
-  if (value === '') throw new CommandError('the value is empty: nothing was done', 2);
+  if (value === '') throw new CommandError('The value is empty. Nothing was changed.', 2);
   if (value.length > MAX_CHARS || /\p{Cc}/u.test(value))
-    throw new CommandError(`a secret is one line of at most ${MAX_CHARS} characters, without control characters`, 2);
+    throw new CommandError(`A secret must be a single line of up to ${MAX_CHARS} characters, without control characters`, 2);
   const home = await Home.open({ warn: note });
   const path = join(home.dir, SECRETS_FILE);
   // The keyring is the home's own vault's: by its names alone nobody could tell whose a secret is.
@@ -27,13 +27,13 @@ export async function setSecret(given: string, options: ConnectionOptions): Prom
     await noteName(home.dir, name, true);
     // The file is looked into first: an older value there would hide the new one.
     const wasInFile = await changed(path, name, null);
-    say(`${name} is in the system’s keyring${wasInFile ? ', and no longer in secrets.env' : ''}.`);
+    say(`Saved ${name} in the system keyring${wasInFile ? ' and removed it from secrets.env' : ''}`);
   } else {
     await changed(path, name, value);
-    say(options.vault === undefined ? `${name} is in ${path}: there is no keyring here that can be used.` : `${name} is in ${path}.`);
+    say(options.vault === undefined ? `Saved ${name} in ${path}. No system keyring is available.` : `Saved ${name} in ${path}`);
   }
   if (options.vault === undefined && process.env[name])
-    note(`warning: the environment has ${name} too; a gateway that was started with it goes by that`);
+    note(`Warning: ${name} is also set in the environment. A gateway started with that value keeps using it.`);
   await reload(options);
 }
 
@@ -41,14 +41,14 @@ export async function setSecret(given: string, options: ConnectionOptions): Prom
 export async function listSecrets({ json = false, vault }: { json?: boolean; vault?: string }): Promise<void> {
   const home = await Home.open({ warn: note });
   const { values, problem } = await readEnvFile(join(home.dir, SECRETS_FILE));
-  if (problem !== null) note(`warning: ${join(home.dir, SECRETS_FILE)} is not used: ${problem}`);
+  if (problem !== null) note(`Warning: ${join(home.dir, SECRETS_FILE)} is ignored: ${problem}`);
   const kept = vault === undefined ? await readKeyring(await knownNames(home.dir)) : {};
   const secrets = [...new Set([...values.keys(), ...Object.keys(kept)])].sort().map((name) => ({
     name,
     from: vault === undefined && process.env[name] ? 'environment' : values.has(name) ? SECRETS_FILE : 'keyring',
   }));
   if (json) return sayJson({ secrets });
-  if (secrets.length === 0) say('There are no secrets here.');
+  if (secrets.length === 0) say('No secrets');
   const width = Math.max(0, ...secrets.map(({ name }) => name.length));
   for (const { name, from } of secrets) say(`${name.padEnd(width)}  ${from}`);
 }
@@ -59,16 +59,19 @@ export async function removeSecret(given: string, options: ConnectionOptions): P
   const home = await Home.open({ warn: note });
   const wasInKeyring = options.vault === undefined && (await removeFromKeyring(name));
   const wasInFile = await changed(join(home.dir, SECRETS_FILE), name, null);
-  if (!wasInKeyring && !wasInFile) throw new CommandError(`there is no secret ${name} in the keyring or in ${SECRETS_FILE}`);
+  if (!wasInKeyring && !wasInFile) throw new CommandError(`No secret named ${name} in the keyring or ${SECRETS_FILE}`);
   await noteName(home.dir, name, false);
-  say(`${name} is gone.`);
+  say(`Removed ${name}`);
   await reload(options);
 }
 
 function checkedName(name: string): string {
   if (!secretName.safeParse(name).success)
-    throw new CommandError(`${JSON.stringify(name)} is no name: letters, digits and underscores, and no digit first`, 2);
-  if (/^perch_/i.test(name)) throw new CommandError('names that begin with PERCH_ are Perch’s own, which no setting can refer to', 2);
+    throw new CommandError(
+      `${JSON.stringify(name)} is not a valid name. Use letters, digits and underscores, and don’t start with a digit.`,
+      2,
+    );
+  if (/^perch_/i.test(name)) throw new CommandError('Names that start with PERCH_ are reserved', 2);
   return name;
 }
 
@@ -83,11 +86,11 @@ async function reload(options: ConnectionOptions): Promise<void> {
     const client = await connect({ ...options, name: 'perch secrets' });
     try {
       await callOf(client, 'secrets.reload', {}, options.timeout);
-      note('The running gateway has read its secrets anew.');
+      note('Reloaded the secrets of the running gateway');
     } finally {
       client.close();
     }
   } catch (error) {
-    note(`No gateway was told: ${lineOf(error)}`);
+    note(`No running gateway was updated: ${lineOf(error)}`);
   }
 }

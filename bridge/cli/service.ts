@@ -40,36 +40,39 @@ export async function installGateway(options: InstallOptions): Promise<void> {
   const service = serviceOn(machine);
   if (options.dryRun) {
     process.stdout.write(service.text(served));
-    note(`This would be written to ${service.path}, and then:`);
+    note(`This would be written to ${service.path}. Then these commands would run:`);
     for (const step of [...service.end, ...service.start]) note(`  ${step.join(' ')}`);
     return;
   }
-  if (!existsSync(join(appDir, 'index.html'))) throw new CommandError('the app is not built: run `npm run build`, or `npm start` once');
+  if (!existsSync(join(appDir, 'index.html'))) throw new CommandError('The app is not built. Run `npm run build` or `npm start` first.');
   const { port } = options;
   if (!existsSync(service.path) && (await answers(options)))
-    throw new CommandError(`port ${port} is taken by ${await portHolder(port)}: stop it first, or choose another with --port`);
-  if (process.env.PERCH_TOKEN) note('PERCH_TOKEN is not given to the service, which goes by the token file.');
+    throw new CommandError(`Port ${port} is in use by ${await portHolder(port)}. Stop it, or choose another port with --port.`);
+  if (process.env.PERCH_TOKEN) note('PERCH_TOKEN isn’t passed to the service. The service uses the token file.');
   await installService(served, { machine });
-  say(`The service ${service.name} is installed: ${service.path}`);
+  say(`Installed the service ${service.name}: ${service.path}`);
   for (const end = performance.now() + START_MS; !(await answers(options)); await sleep(LOOK_MS))
     if (performance.now() > end)
-      throw new CommandError(`the service was started, but nothing answers on port ${port}: see ${service.log(served)}`);
-  say(`It answers on port ${port}; \`${commandLine(port === DEFAULT_PORT ? 'open' : `open --port ${port}`)}\` prints a link to its app.`);
+      throw new CommandError(`The service was started, but the gateway doesn’t respond on port ${port}. See ${service.log(served)}`);
+  say(
+    `The gateway is running on port ${port}. Get a link to the app with \`${commandLine(port === DEFAULT_PORT ? 'open' : `open --port ${port}`)}\`.`,
+  );
   for (const hint of await service.hints(runHere)) note(hint);
-  if (isCheckout) note(`It runs what is in ${packageRoot}: once that is moved, install it again.`);
+  if (isCheckout) note(`The service runs from ${packageRoot}. If you move that folder, install the service again.`);
 }
 
 /** `perch gateway uninstall`: ends the service and takes it away; what Perch keeps stays. */
 export async function uninstallGateway(): Promise<void> {
   const { name } = serviceOn(machine);
-  say((await uninstallService({ machine })) ? `The service ${name} is gone. Chats and settings stay.` : 'No service is installed.');
+  say((await uninstallService({ machine })) ? `Removed the service ${name}. Your chats and settings are kept.` : 'No service is installed');
 }
 
 function servedBy(options: InstallOptions): Served {
   const { port, bind, host, expose = false, advertise = false } = options;
   if (!isLoopbackBind(bind) && !expose)
-    throw new CommandError(`${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API there`, 2);
-  if (isLoopbackBind(bind) && advertise) throw new CommandError('--advertise needs --bind and --expose: nobody else can reach it', 2);
+    throw new CommandError(`${bind} can be reached from other computers. Use --bind 127.0.0.1, or add --expose to serve the API there.`, 2);
+  if (isLoopbackBind(bind) && advertise)
+    throw new CommandError('--advertise has no effect on a loopback address. Add --bind and --expose.', 2);
   const program = isCheckout ? join(import.meta.dirname, 'main.ts') : join(packageRoot, 'dist', 'perch.js');
   const home = resolve(homeDirectory());
   const { PATH, PERCH_CHROMIUM } = process.env;

@@ -8,13 +8,13 @@ import { cliGateway } from './tests/gateway.ts';
 verifies('cli/sessions', 'a list, the newest first, of one agent where asked; as JSON', async () => {
   await using cli = await cliGateway();
   const sessions = (...args: string[]): ReturnType<typeof cli.run> => cli.run(['sessions', ...args, '--port', cli.port]);
-  expect(await sessions()).toEqual({ code: 0, stdout: 'There are no sessions yet.\n', stderr: '' });
+  expect(await sessions()).toEqual({ code: 0, stdout: 'No chats yet\n', stderr: '' });
   const { client } = await cli.gw.client();
   for (const sessionId of ['first', 'second']) await client.call('chat.send', { message: `the ${sessionId}`, sessionId });
   expect((await sessions()).stdout).toMatch(
-    /^Session +Last used +Messages +Title\nmain\/second +\d{4}-\d\d-\d\d \d\d:\d\d +2 +the second\nmain\/first .* the first\n$/,
+    /^Chat +Last used +Messages +Title\nmain\/second +\d{4}-\d\d-\d\d \d\d:\d\d +2 +the second\nmain\/first .* the first\n$/,
   );
-  expect((await sessions('--limit', '1')).stdout).toMatch(/\n… and 1 more: --limit shows them\n$/);
+  expect((await sessions('--limit', '1')).stdout).toMatch(/\n1 more\. Use --limit to show them\.\n$/);
   expect(JSON.parse((await sessions('--json')).stdout)).toMatchObject({
     sessions: [{ sessionId: 'second' }, { sessionId: 'first' }],
     total: 2,
@@ -44,5 +44,5 @@ verifies('cli/sessions', 'one is written to standard output or a new file', asyn
   expect(readFileSync(file, 'utf8')).toBe(lines.stdout);
   if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await write('s', '--output', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: --output: EEXIST[^\n]*\n$/) });
-  expect(await write('none')).toMatchObject({ code: 1, stderr: 'perch: NOT_FOUND: No such session\n' });
+  expect(await write('none')).toMatchObject({ code: 1, stderr: 'perch: NOT_FOUND: No session with path "main/none.jsonl".\n' });
 });

@@ -21,10 +21,10 @@ export async function printSessions({ agent, limit, json = false, ...options }: 
       options.timeout,
     );
     if (json) return sayJson({ sessions, total });
-    if (total === 0) return say('There are no sessions yet.');
+    if (total === 0) return say('No chats yet');
     const lines = table(
       [
-        { title: 'Session', style: () => 'cyan', isFlexible: true },
+        { title: 'Chat', style: () => 'cyan', isFlexible: true },
         { title: 'Last used', style: () => 'dim' },
         { title: 'Messages', align: 'right' },
         { title: 'Title', isFlexible: true },
@@ -32,7 +32,7 @@ export async function printSessions({ agent, limit, json = false, ...options }: 
       sessions.map(({ path, updatedAt, messageCount, title }) => [keyOf(path), dateOf(updatedAt), String(messageCount), title]),
     );
     for (const line of lines) say(line);
-    if (total > sessions.length) say(`… and ${total - sessions.length} more: --limit shows them`);
+    if (total > sessions.length) say(`${total - sessions.length} more. Use --limit to show them.`);
   } finally {
     client.close();
   }

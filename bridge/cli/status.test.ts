@@ -36,7 +36,7 @@ verifies(
     });
     const text = await cli.run(['gateway', 'status', '--port', cli.port, '--deep'], { env });
     expect(text.stdout).toMatch(
-      /^Service {2}not-installed, port \d+\nGateway {2}reachable in [\d.]+ ms: ok, .*\nRuns on\n[^]*\n {2}gateway: online\n/,
+      /^Service {2}not installed, port \d+\nGateway {2}reachable in [\d.]+ ms: ok, .*\nSystem\n[^]*\n {2}gateway: online\n/,
     );
   },
 );
@@ -67,7 +67,7 @@ verifies(['cli.probe/row', 'cli/json'], 'step by step: which of them fails is to
     ],
   });
   const wrong = await cli.run(['gateway', 'probe', '--port', cli.port, '--json'], { env: { PERCH_TOKEN: 'w'.repeat(43) } });
-  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: [^\n]*The token is not right[^\n]*\n$/) });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: [^\n]*Incorrect token[^\n]*\n$/) });
   expect(JSON.parse(wrong.stdout)).toMatchObject({ ok: false, probes: [{ reachable: true }, { reachable: true }, { reachable: false }] });
 });
 
@@ -115,7 +115,7 @@ verifies(['cli.call/row', 'cli/json'], 'parameters as JSON, of a file or of stan
     [['chat.history', '--params', '{}'], 1, /^perch: INVALID_PARAMS: /],
     [['health', '--params', '@/no/such/file'], 1, /^perch: --params: /],
     [['health', '--params', '[]'], 2, /^perch: --params must be a JSON object/],
-    [['health', '--params', '{'], 2, /^perch: --params is no JSON/],
+    [['health', '--params', '{'], 2, /^perch: --params is not valid JSON/],
   ] as const) {
     const refused = await call([...args]);
     expect({ args, code: refused.code, stdout: refused.stdout }).toEqual({ args, code, stdout: '' });

@@ -25,7 +25,7 @@ export async function printStatus({ probe: asks, deep = false, json = false, ...
   const probe = asks ? await timed((start) => healthOf(options, deep, start)) : undefined;
   if (json) sayJson({ service, ...(probe && { probe }) });
   else {
-    say(`Service  ${service.status}, port ${service.port}`);
+    say(`Service  ${service.status.replace('-', ' ')}, port ${service.port}`);
     if (probe) say(`Gateway  ${textOf(probe)}`);
     if (probe?.reachable && deep) for (const line of deepLines(probe.payload)) say(line);
   }
@@ -92,7 +92,7 @@ async function overHttp(target: Target, timeoutMs: number): Promise<object> {
     },
   );
   const answer = bridgeHealth.safeParse(await response.json().catch(() => undefined));
-  if (!response.ok || !answer.success) throw new CommandError(`what listens ${target.where} is not Perch (it answered ${response.status})`);
+  if (!response.ok || !answer.success) throw new CommandError(`The server ${target.where} is not Perch (status ${response.status})`);
   return answer.data;
 }
 
@@ -100,12 +100,12 @@ async function overHttp(target: Target, timeoutMs: number): Promise<object> {
 async function challenge(target: Target, timeoutMs: number): Promise<object> {
   const { link, reason } = openSocket(target, timeoutMs);
   const said = Promise.withResolvers<string>();
-  link.receive({ message: said.resolve, close: (code, why) => said.reject(new Error(why || `the connection closed (${code})`)) });
-  const timer = setTimeout(() => said.reject(new Error('the gateway did not answer')), timeoutMs);
+  link.receive({ message: said.resolve, close: (code, why) => said.reject(new Error(why || `connection closed (${code})`)) });
+  const timer = setTimeout(() => said.reject(new Error('the gateway didn’t respond')), timeoutMs);
   try {
     const frame: unknown = JSON.parse(await said.promise);
     if (typeof frame === 'object' && frame && 'event' in frame && frame.event === 'connect.challenge') return { event: frame.event };
-    throw new Error('its first word is not connect.challenge');
+    throw new Error('the first message is not connect.challenge');
   } catch (error) {
     throw connectionFailure(target, error, reason());
   } finally {
@@ -130,5 +130,5 @@ function deepLines(payload: object): string[] {
   const parts = presence.map(
     ({ component, state }) => `  ${shownLine(component)}: ${paint(state === 'online' ? 'green' : 'yellow', state)}`,
   );
-  return ['Runs on', ...facts, 'Parts', ...parts];
+  return ['System', ...facts, 'Components', ...parts];
 }

@@ -18,22 +18,22 @@ verifies(
     expect(await run(one.path, 'phrase')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('there is no vault here yet'),
+      stderr: expect.stringContaining('No vault on this computer yet'),
     });
     const key = await vaultKey(one.path);
     const { stdout: phrase, stderr } = await run(one.path, 'phrase');
     expect(phrase.trim().split(' ')).toHaveLength(24);
-    expect(stderr).toContain('Whoever has these words can read everything');
+    expect(stderr).toContain('Anyone with these words can read everything');
     const wrong = await run(two.path, 'join', phrase.replace(/^\S+/, 'nonsensical'));
-    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^perch: word 1 of(?!.*nonsensical)/) });
+    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^perch: Word 1 of(?!.*nonsensical)/) });
     expect(existsSync(join(two.path, 'vault.key'))).toBe(false);
-    expect(await run(two.path, 'join', phrase)).toMatchObject({ code: 0, stdout: 'This machine has the vault’s key.\n' });
+    expect(await run(two.path, 'join', phrase)).toMatchObject({ code: 0, stdout: 'Saved the vault key on this computer\n' });
     expect(await vaultKey(two.path)).toBe(key);
     if (process.platform !== 'win32') expect(statSync(join(two.path, 'vault.key')).mode & 0o777).toBe(0o600);
-    expect(await run(two.path, 'join', phrase)).toMatchObject({ code: 0, stdout: 'This machine has that key already.\n' });
+    expect(await run(two.path, 'join', phrase)).toMatchObject({ code: 0, stdout: 'This computer already has this key\n' });
     using three = folder();
     const own = await vaultKey(three.path);
-    expect(await run(three.path, 'join', phrase)).toMatchObject({ code: 1, stderr: expect.stringContaining('has a vault of its own') });
+    expect(await run(three.path, 'join', phrase)).toMatchObject({ code: 1, stderr: expect.stringContaining('contains another vault') });
     expect(await vaultKey(three.path)).toBe(own);
   },
 );
@@ -42,13 +42,13 @@ verifies('vault.cluster/setting', 'is kept for the owner alone, shows no secret,
   using dir = folder();
   const file = join(dir.path, 'sync.json');
   const run = (args: string[], input = '') => runPerch(['sync', ...args], noKeyring(dir.path), input);
-  expect((await run(['status'])).stdout).toBe('The vault is on this machine alone.\n');
+  expect((await run(['status'])).stdout).toBe('Sync is off\n');
   await vaultKey(dir.path);
   const set = await run(['nats', 'nats://127.0.0.1:1', 'tls://127.0.0.1:2', '--user', 'perch', '--replicas', '3'], 'secret-word\n');
   expect(set).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('from the next start on'),
-    stderr: expect.stringContaining('warning: '),
+    stdout: expect.stringContaining('from the next start.'),
+    stderr: expect.stringContaining('Warning: '),
   });
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
     version: 1,
@@ -56,11 +56,11 @@ verifies('vault.cluster/setting', 'is kept for the owner alone, shows no secret,
   });
   if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
   const status = await run(['status']);
-  expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('The cluster cannot be reached') });
+  expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('Couldn’t reach the cluster') });
   expect(set.stdout + set.stderr + status.stdout + status.stderr).not.toContain('secret-word');
-  expect(set.stderr).not.toContain('Browsers');
+  expect(set.stderr).not.toContain('browsers');
   const web = await run(['nats', 'nats://127.0.0.1:1', '--websocket', 'wss://outside:443', 'ws://127.0.0.1:2', '--token'], 'secret-word\n');
-  expect(web).toMatchObject({ code: 0, stderr: expect.stringContaining('Browsers that are linked to this bridge are given that address') });
+  expect(web).toMatchObject({ code: 0, stderr: expect.stringContaining('Linked browsers receive these addresses') });
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
     nats: { servers: ['nats://127.0.0.1:1'], websocket: ['wss://outside:443', 'ws://127.0.0.1:2'], token: 'secret-word' },
   });
@@ -84,10 +84,10 @@ verifies(
   async () => {
     using dir = folder();
     const run = (...args: string[]) => runPerch(['sync', ...args], noKeyring(dir.path), 'x\n');
-    expect(await run('permissions')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no vault here yet') });
+    expect(await run('permissions')).toMatchObject({ code: 1, stderr: expect.stringContaining('No vault on this computer yet') });
     expect(await run('prepare', 'nats://127.0.0.1:1')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no vault here yet'),
+      stderr: expect.stringContaining('No vault on this computer yet'),
     });
     const key = await vaultKey(dir.path);
     const { vault } = new RecordSeal(key);
@@ -104,7 +104,7 @@ verifies(
     expect(subscribe).toEqual([`_INBOX_${vault}.>`, `perch.${vault}.>`]);
     for (const wrong of ['0GB', '4', '4GB } x'])
       expect(await run('permissions', '--storage', wrong)).toMatchObject({ code: 2, stdout: '' });
-    expect(await run('prepare', 'nats://127.0.0.1:1')).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached') });
+    expect(await run('prepare', 'nats://127.0.0.1:1')).toMatchObject({ code: 1, stderr: expect.stringContaining('Couldn’t reach') });
     expect(existsSync(join(dir.path, 'sync.json'))).toBe(false);
   },
   60_000,

@@ -35,10 +35,10 @@ export async function shareOver(servers: string[], options: NatsOptions): Promis
   const data = await settingsOf(servers, options);
   const { dir } = await Home.open({ warn: note });
   await writeSyncSettings(dir, data);
-  say(`The vault is shared over ${servers.join(', ')} from the next start on.`);
-  if (options.websocket) note('Browsers that are linked to this bridge are given that address and the way in, and keep both sealed.');
+  say(`The vault syncs over ${servers.join(', ')} from the next start.`);
+  if (options.websocket) note('Linked browsers receive these addresses and credentials, and store them encrypted.');
   const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
-  if (problem) note(`warning: ${problem}. Until that is mended everything stays on this machine, and goes out afterwards.`);
+  if (problem) note(`Warning: ${problem.replace(/\.$/, '')}. Changes stay on this computer until this is fixed, and sync afterwards.`);
 }
 
 /** `perch sync prepare …`: makes the vault's streams as somebody who may, and keeps nothing of it. */
@@ -47,7 +47,7 @@ export async function prepareCluster(servers: string[], options: NatsOptions): P
   const dir = await homeWithVault();
   const problem = await problemWith(dir, data);
   if (problem) throw new CommandError(problem);
-  say(`The vault’s streams are there, on ${servers.join(', ')}.`);
+  say(`The vault’s streams are ready on ${servers.join(', ')}`);
 }
 
 /** `perch sync permissions`: what goes into the servers' configuration for this vault. */
@@ -73,7 +73,7 @@ async function settingsOf(
   servers: string[],
   { credentials, user, token, ca, cert, key, replicas, websocket }: NatsOptions,
 ): Promise<NatsSettings> {
-  const secret = user !== undefined || token ? await asked(user === undefined ? 'Token: ' : `Password of ${user}: `) : undefined;
+  const secret = user !== undefined || token ? await asked(user === undefined ? 'Token: ' : `Password for ${user}: `) : undefined;
   const absolute = (path: string | undefined): string | undefined => path && resolve(path);
   const tls = { ca: absolute(ca), cert: absolute(cert), key: absolute(key) };
   const given = {
@@ -101,19 +101,19 @@ async function settingsOf(
 export async function showSync({ json = false }: { json?: boolean }): Promise<void> {
   const { dir } = await Home.open({ warn: note });
   const nats = await settingsIn(dir);
-  if (!nats) return json ? sayJson({ nats: null }) : say('The vault is on this machine alone.');
-  const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, nats) : 'There is no vault here yet';
+  if (!nats) return json ? sayJson({ nats: null }) : say('Sync is off');
+  const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, nats) : 'No vault on this computer yet';
   if (json) return sayJson({ nats: { servers: nats.servers }, problem });
-  say(`The vault is shared over ${nats.servers.join(', ')}.`);
+  say(`Servers: ${nats.servers.join(', ')}`);
   if (problem) throw new CommandError(problem);
-  say('The cluster can be used.');
+  say('Connected');
 }
 
 /** `perch sync off`. */
 export async function shareNoLonger(): Promise<void> {
   const { dir } = await Home.open({ warn: note });
   await writeSyncSettings(dir, undefined);
-  say('The vault is kept on this machine alone from the next start on. Everything is here; what the cluster has stays there, sealed.');
+  say('Sync is off from the next start. Your data stays on this computer. The cluster keeps its encrypted copy.');
 }
 
 /** `perch sync phrase`. */
@@ -121,7 +121,7 @@ export async function showPhrase(): Promise<void> {
   const dir = await homeWithVault();
   const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
   say(phraseOf(await keyOf(dir)));
-  note('Whoever has these words can read everything in the vault. Write them down on paper; no one can give them to you again.');
+  note('Anyone with these words can read everything in the vault. Write them down on paper: they can’t be recovered.');
 }
 
 /** `perch sync join`: a home of its own becomes one of the vault whose words are given. */
@@ -130,24 +130,25 @@ export async function joinVault(): Promise<void> {
   const { dir } = await Home.open({ warn: note });
   let key: string;
   try {
-    key = keyOfPhrase(await asked('The 24 words: '));
+    key = keyOfPhrase(await asked('Recovery phrase (24 words): '));
   } catch (error) {
     throw new CommandError(lineOf(error), 2, { cause: error });
   }
   const path = join(dir, KEY_FILE);
   if ((await readIfThere(path)) !== undefined) {
-    if ((await keyOf(dir)) === key) return say('This machine has that key already.');
-    throw new CommandError(`${dir} has a vault of its own: set PERCH_HOME to a folder that is to be new, or move that one away`);
+    if ((await keyOf(dir)) === key) return say('This computer already has this key');
+    throw new CommandError(`${dir} contains another vault. Set PERCH_HOME to a new folder, or move this one away.`);
   }
-  if (existsSync(join(dir, JOURNAL_FILE))) throw new CommandError(`${dir} has a journal without its key: move it away first`);
+  if (existsSync(join(dir, JOURNAL_FILE))) throw new CommandError(`${dir} contains a journal without its key. Move it away first.`);
   await writeWhole(path, `${key}\n`, linkOrRename);
-  say('This machine has the vault’s key.');
-  if (!(await settingsIn(dir))) note(`\`${commandLine('sync nats <server>')}\` says where the vault is shared.`);
+  say('Saved the vault key on this computer');
+  if (!(await settingsIn(dir))) note(`Set the sync servers with \`${commandLine('sync nats <server>')}\`.`);
 }
 
 async function homeWithVault(): Promise<string> {
   const { dir } = await Home.open({ warn: note });
-  if (!existsSync(join(dir, KEY_FILE))) throw new CommandError(`there is no vault here yet: \`${startCommand()}\` makes one`);
+  if (!existsSync(join(dir, KEY_FILE)))
+    throw new CommandError(`No vault on this computer yet. Start Perch with \`${startCommand()}\` first.`);
   return dir;
 }
 

@@ -36,10 +36,10 @@ const SCHEMES: Record<string, string> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:':
 export function targetOf(text: string, vault?: string): Target {
   const url = URL.parse(text);
   const scheme = url && SCHEMES[url.protocol];
-  if (!scheme) throw new CommandError('--url must be an address that begins with ws, wss, http or https', 2);
+  if (!scheme) throw new CommandError('--url must start with ws, wss, http or https', 2);
   // Whoever writes a name before the @ means a credential, which would show wherever the address does.
   if (url.username !== '' || url.password !== '')
-    throw new CommandError('--url must not hold a name or a password: use --token or --password', 2);
+    throw new CommandError('--url must not contain a user name or password. Use --token or --password.', 2);
   const path = url.pathname.replace(/\/+$/, '');
   const isWhole = path.endsWith('/ws') || (path !== '' && url.protocol.startsWith('ws'));
   const isEncrypted = scheme === 'wss:';

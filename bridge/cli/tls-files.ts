@@ -13,8 +13,7 @@ export interface TlsOptions {
 /** Where certificate and key lie, as full paths; undefined where none is given. Throws where one is without the other, or nobody would see them. */
 export function tlsFilesOf({ bind, expose = false, tlsCert, tlsKey }: TlsOptions): TlsFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key go together: give both', 2);
-  if (isLoopbackBind(bind) || !expose)
-    throw new CommandError('--tls-cert is of use to nobody: it is shown to other machines; give --bind and --expose too', 2);
+  if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key must be used together', 2);
+  if (isLoopbackBind(bind) || !expose) throw new CommandError('--tls-cert only applies to other computers. Add --bind and --expose.', 2);
   return { cert: resolve(tlsCert), key: resolve(tlsKey) };
 }

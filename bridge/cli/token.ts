@@ -31,11 +31,12 @@ export function tokenTaken(env: NodeJS.ProcessEnv = process.env): string | undef
 
 /** A token that was given by option or environment; undefined where none was. Throws where it cannot be sent in a header. */
 export function givenToken({ option, environment, name = '--auth-token' }: GivenToken, warn: (line: string) => void): string | undefined {
-  if (option !== undefined) warn(`warning: ${name} shows in the process list; PERCH_TOKEN and the token file do not`);
+  if (option !== undefined) warn(`Warning: ${name} is visible in the process list. Use PERCH_TOKEN or the token file instead.`);
   const token = option ?? (environment === '' ? undefined : environment);
   if (token === undefined) return undefined;
-  if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw new CommandError('a token is 1 to 1,000 visible ASCII characters without blanks', 2);
-  if (token.length < 32) warn('warning: the token is short; 32 random characters or more cannot be guessed');
+  if (!/^[\x21-\x7e]{1,1000}$/.test(token))
+    throw new CommandError('The token must be 1 to 1,000 visible ASCII characters without spaces', 2);
+  if (token.length < 32) warn('Warning: The token is short. Use at least 32 random characters.');
   return token;
 }
 

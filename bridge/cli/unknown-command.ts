@@ -14,7 +14,7 @@ export function unknownCommand(program: Command, words: readonly string[]): stri
   for (const word of words) {
     if (word.startsWith('-') || word === 'help' || group.commands.length === 0) return undefined;
     const found = group.commands.find((command) => command.name() === word);
-    if (!found) return `there is no \`${commandLine([...path, word.slice(0, MAX_CHARS)].join(' '))}\`${instead(program, { path, word })}`;
+    if (!found) return `Unknown command "${[...path, word.slice(0, MAX_CHARS)].join(' ')}". ${instead(program, { path, word })}`;
     path.push(word);
     group = found;
   }
@@ -25,13 +25,13 @@ export function unknownCommand(program: Command, words: readonly string[]): stri
 export function missingCommand(words: readonly string[]): string {
   const options = words.findIndex((word) => word.startsWith('-'));
   const path = options < 0 ? words : words.slice(0, options);
-  return `a command is missing; \`${commandLine([...path, '--help'].join(' '))}\` lists them`;
+  return `Missing command. Run \`${commandLine([...path, '--help'].join(' '))}\`.`;
 }
 
 function instead(program: Command, { path, word }: { path: readonly string[]; word: string }): string {
   const elsewhere = pathsOf(program, word).map((each) => `\`${commandLine(each.join(' '))}\``);
-  if (elsewhere.length > 0 && elsewhere.length <= 3) return `: did you mean ${elsewhere.join(' or ')}?`;
-  return `; \`${commandLine([...path, '--help'].join(' '))}\` lists what there is`;
+  if (elsewhere.length > 0 && elsewhere.length <= 3) return `Did you mean ${elsewhere.join(' or ')}?`;
+  return `Run \`${commandLine([...path, '--help'].join(' '))}\`.`;
 }
 
 /** Where commands of a name are. */

@@ -21,20 +21,20 @@ test.runIf(hasKeyring)(
     const file = join(dir.path, 'vault.key');
     writeFileSync(file, `${KEY}\n`, { mode: 0o600 });
     const into = inKeyring(dir.path, `${MAIN} && ${MAIN} on && ${MAIN} on && ${MAIN} && ${READ}`);
-    const isIn = 'The vault’s key is in the system’s keyring';
+    const isIn = 'The vault key is in the system keyring';
     expect(into.stdout, into.stderr).toBe(
-      `The vault’s key is in ${file}.\n${isIn}, and no longer in a file.\n${isIn}.\n${isIn}.\n${KEY}\n`,
+      `The vault key is in ${file}\nMoved the vault key to the system keyring\n${isIn}\n${isIn}\n${KEY}\n`,
     );
     expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
     // Another session of the same person, with the keyring that lasted.
     const back = inKeyring(dir.path, `${READ} && ${MAIN} off && ${READ} && ${MAIN} off`);
     expect(back.stdout, back.stderr).toBe(
-      `${KEY}\nThe vault’s key is in ${file}, for you alone.\n${KEY}\nThe vault’s key is in ${file}.\n`,
+      `${KEY}\nSaved the vault key in ${file}, readable only by you\n${KEY}\nThe vault key is in ${file}\n`,
     );
     expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([`${KEY}\n`, 0o600]);
     const gone = inKeyring(dir.path, `printf '%s\\n' '${markOf(KEY)}' > ${file}; ${MAIN} off`);
     expect([gone.status, gone.stdout]).toEqual([1, '']);
-    expect(gone.stderr).toContain('or has lost it. Unlock it and start again; no new key was made');
+    expect(gone.stderr).toContain('Unlock the keyring and start again. No new key was created.');
   },
 );
 
@@ -44,10 +44,10 @@ verifies('secrets/vault-key', 'no keyring, or one that never answers: the key st
   const file = join(dir.path, 'vault.key');
   const run = (state: string, more: Record<string, string> = {}) =>
     runPerch(['secrets', 'keyring', state], { ...noKeyring(dir.path), ...more });
-  expect(await run('on')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no key in') });
+  expect(await run('on')).toMatchObject({ code: 1, stderr: expect.stringContaining('No vault key in') });
   writeFileSync(file, `${KEY}\n`, { mode: 0o600 });
   expect(await run('perhaps')).toMatchObject({ code: 2 });
-  expect(await run('off')).toMatchObject({ code: 0, stdout: `The vault’s key is in ${file}.\n` });
+  expect(await run('off')).toMatchObject({ code: 0, stdout: `The vault key is in ${file}\n` });
   const sockets: Socket[] = [];
   const bus = createServer((socket) => void sockets.push(socket.on('error', () => {})));
   await once(bus.listen(join(dir.path, 'bus')), 'listening');
@@ -55,7 +55,7 @@ verifies('secrets/vault-key', 'no keyring, or one that never answers: the key st
   try {
     for (const more of [{}, hung]) {
       const refused = await run('on', more);
-      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`the key stays in ${file}`) });
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`The key stays in ${file}`) });
       expect(readFileSync(file, 'utf8')).toBe(`${KEY}\n`);
     }
     writeFileSync(file, `${markOf(KEY)}\n`);
@@ -67,7 +67,7 @@ verifies('secrets/vault-key', 'no keyring, or one that never answers: the key st
     }
     // The gateway itself neither waits for long nor begins anew.
     const start = await runPerch(['gateway', 'run', '--port', '0', '--host', 'tab'], { ...noKeyring(dir.path), ...hung });
-    expect(start).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did not give it within 2 s') });
+    expect(start).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('didn’t return it within 2 s') });
     expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
     expect(sockets.length).toBeGreaterThan(2);
   } finally {

@@ -14,11 +14,11 @@ export async function placeVaultKey(wanted: 'on' | 'off' | undefined): Promise<v
   const { dir } = await Home.open({ warn: note });
   const path = join(dir, KEY_FILE);
   const text = (await readIfThere(path))?.trim();
-  if (text === undefined) throw new CommandError(`there is no key in ${dir} yet: \`${startCommand()}\` makes it`);
+  if (text === undefined) throw new CommandError(`No vault key in ${dir} yet. Start Perch with \`${startCommand()}\` first.`);
   const account = accountIn(text);
   const isIn = account !== undefined;
   if (wanted === undefined || (wanted === 'on') === isIn)
-    return say(isIn ? 'The vault’s key is in the system’s keyring.' : `The vault’s key is in ${path}.`);
+    return say(isIn ? 'The vault key is in the system keyring' : `The vault key is in ${path}`);
   const key = await vaultKey(dir, note).catch((error: unknown) => {
     throw new CommandError(lineOf(error), 1, { cause: error });
   });
@@ -31,15 +31,16 @@ async function intoKeyring(path: string, key: string): Promise<void> {
   const isKept = await writeKeyring(account, key, { lasting: true });
   // As the next start reads it.
   if (!isKept || (await readKeyring([account]))[account] !== key)
-    throw new CommandError(`there is no keyring here that lasts and can be used now: the key stays in ${path}`);
-  if ((await readFile(path, 'utf8')).trim() !== key) throw new CommandError(`${path} has changed meanwhile: nothing was done`);
+    throw new CommandError(`No persistent system keyring is available. The key stays in ${path}.`);
+  if ((await readFile(path, 'utf8')).trim() !== key)
+    throw new CommandError(`${path} was modified by another program. Nothing was changed.`);
   await writeWhole(path, `${markOf(key)}\n`, rename);
-  say('The vault’s key is in the system’s keyring, and no longer in a file.');
-  note(`Perch starts only while that keyring is unlocked. \`${commandLine('secrets keyring off')}\` takes the key back into the file.`);
+  say('Moved the vault key to the system keyring');
+  note(`Perch can only start while the keyring is unlocked. Move the key back with \`${commandLine('secrets keyring off')}\`.`);
 }
 
 async function intoFile(path: string, key: string): Promise<void> {
   await writeWhole(path, `${key}\n`, rename);
-  say(`The vault’s key is in ${path}, for you alone.`);
-  if (!(await removeFromKeyring(accountOf(key)))) note(`The keyring has it still (account ${accountOf(key)}): it could not be taken away.`);
+  say(`Saved the vault key in ${path}, readable only by you`);
+  if (!(await removeFromKeyring(accountOf(key)))) note(`Couldn’t remove the key from the keyring (account ${accountOf(key)})`);
 }

@@ -23,7 +23,11 @@ verifies('vaults/commands', 'commands act on the vault that is named, and on no 
   const made = await createVault(home.path, 'work', () => {});
   const run = (args: string[], input?: string) => runPerch(args, { PERCH_HOME: home.path }, input);
   expect((await run(['token', '--vault', 'work'])).stdout).toContain(made?.tokenFile);
-  expect(await run(['token', '--vault', 'none'])).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no vault none') });
+  expect(await run(['token', '--vault', 'none'])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('No vault named none'),
+  });
   expect((await run(['secrets', 'set', 'NAME', '--vault', 'work', '--port', '1'], 'value')).code).toBe(0);
   expect([join(made?.dir ?? '', 'secrets.env'), join(home.path, 'secrets.env')].map((path) => existsSync(path))).toEqual([true, false]);
   expect(existsSync(join(home.path, 'token'))).toBe(false);
@@ -36,7 +40,7 @@ verifies('vaults/commands', 'one is removed for good where that is agreed to, an
   const remove = (...args: string[]) => runPerch(['vault', 'remove', 'work', ...args], { PERCH_HOME: home.path });
   const mark = join(dir, `served-by.${process.pid}`);
   writeFileSync(mark, '');
-  expect(await remove('--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('a gateway serves') });
+  expect(await remove('--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('served by a gateway') });
   rmSync(mark);
   // Of a process that is gone: no process has so high a number.
   writeFileSync(join(dir, 'served-by.99999999'), '');

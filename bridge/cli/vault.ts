@@ -11,9 +11,9 @@ const homeDir = async (): Promise<string> => (await Home.open({ warn: note })).d
 export async function makeVault(name: string): Promise<void> {
   refuseName(name);
   const made = await createVault(await homeDir(), name, note);
-  if (!made) throw new CommandError(`there is a vault ${name} already`);
-  say(`The vault ${name} is in ${made.dir}, and its token in ${made.tokenFile}.`);
-  note('The gateway serves it from its next start on.');
+  if (!made) throw new CommandError(`A vault named ${name} already exists`);
+  say(`Created the vault ${name} in ${made.dir}. Its token is in ${made.tokenFile}.`);
+  note('Restart the gateway to serve it.');
 }
 
 /** `perch vault list`. */
@@ -27,18 +27,20 @@ export async function listVaults({ json = false }: { json?: boolean }): Promise<
   );
   if (json) return sayJson({ vaults });
   for (const { name, dir, served } of vaults) say(`${name}  ${dir}${served ? '  served' : ''}`);
-  if (vaults.length === 0) note(`There is no vault beside the one in ${home}: \`${commandLine('vault create <name>')}\` makes one.`);
+  if (vaults.length === 0) note(`No additional vaults in ${home}. Create one with \`${commandLine('vault create <name>')}\`.`);
 }
 
 /** `perch vault remove`: for good, and only one that nobody serves. */
 export async function deleteVault(name: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const home = await homeDir();
   const dir = await existing(home, name);
-  if (await isServed(dir)) throw new CommandError(`a gateway serves the vault ${name}: stop it first, or start it with other --vaults`);
-  if (!yes && !canAsk()) throw new CommandError('nobody can be asked here: give --yes', 2);
-  if (!yes && !(await isAgreed(`Delete everything in ${dir} for good? [y/N] `))) throw new CommandError('nothing was removed');
+  if (await isServed(dir))
+    throw new CommandError(`The vault ${name} is served by a gateway. Stop the gateway, or start it without this vault (--vaults).`);
+  if (!yes && !canAsk()) throw new CommandError('Can’t ask for confirmation here. Use --yes.', 2);
+  if (!yes && !(await isAgreed(`Permanently delete everything in ${dir}? [y/N] `)))
+    throw new CommandError('Cancelled. Nothing was deleted.');
   await removeVault(home, name);
-  say(`The vault ${name} is gone.`);
+  say(`Deleted the vault ${name}`);
 }
 
 /** Has a command act on a vault instead of on the home that it lies in. Where the gateway is on another machine, the vault need not be here. */
@@ -51,12 +53,11 @@ export async function actOnVault(name: string, { elsewhere }: { elsewhere: boole
 
 async function existing(home: string, name: string): Promise<string> {
   refuseName(name);
-  if (!(await hasVault(home, name)))
-    throw new CommandError(`there is no vault ${name}: \`${commandLine('vault list')}\` says which there are`);
+  if (!(await hasVault(home, name))) throw new CommandError(`No vault named ${name}. List vaults with \`${commandLine('vault list')}\`.`);
   return vaultFolder(home, name);
 }
 
 function refuseName(name: string): void {
   if (!isVaultName(name))
-    throw new CommandError('a vault’s name has 1 to 32 small letters and digits, with single hyphens between them', 2);
+    throw new CommandError('A vault name must be 1 to 32 lowercase letters and digits, separated by single hyphens', 2);
 }

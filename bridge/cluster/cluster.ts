@@ -55,7 +55,7 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Clu
     });
   });
   const dialled = async (to: string): ReturnType<typeof dialBridge> => {
-    if (!current) throw new Error('the cluster is away');
+    if (!current) throw new Error('the cluster is offline');
     return dialBridge(current.dialling, to);
   };
   const serving = new Serving({
@@ -73,13 +73,13 @@ export function joinCluster({ bridge, journal, vaultKey, host, log, times }: Clu
   shared.figures.push(
     {
       name: 'perch_cluster_serving',
-      help: '1 while this bridge is the one whose host serves the vault.',
+      help: '1 while the host of this bridge serves the vault.',
       read: () => Number(serving.said?.bridge === name),
     },
-    { name: 'perch_cluster_links', help: 'Links to other bridges of the vault.', read: () => routes.counts.links },
+    { name: 'perch_cluster_links', help: 'Connections to other bridges of the vault.', read: () => routes.counts.links },
     {
       name: 'perch_cluster_streams',
-      help: 'Streams on these: clients and requests of one bridge at another’s host.',
+      help: 'Streams on these connections: clients and requests of one bridge served by another’s host.',
       read: () => routes.counts.streams,
     },
   );

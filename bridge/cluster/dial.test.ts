@@ -152,15 +152,15 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
         const cut: number[] = [];
         pair.a.mux.open({ kind: 'rpc' }).receive({ data() {}, end() {}, reset: (code) => void cut.push(code) });
         await pair.b.nc.close();
-        expect((await pair.a.mux.closed).reason).toBe('the other bridge is silent');
-        expect((await pair.b.mux.closed).reason).toBe('the connection to the cluster is gone');
+        expect((await pair.a.mux.closed).reason).toBe('the other bridge stopped responding');
+        expect((await pair.b.mux.closed).reason).toBe('the connection to the cluster was lost');
         expect(cut).toEqual([CLOSE.goingAway]);
         expect(await isGone(dialling(pair.a.nc), 'b')).toBe(true);
       }
       await using pair = await linkPair(nats, { onstream: () => {}, times });
       await nats.stop();
       const ends = await Promise.all([pair.a.mux.closed, pair.b.mux.closed]);
-      expect(ends.map(({ reason }) => reason)).toEqual(Array(2).fill('the connection to the cluster is gone'));
+      expect(ends.map(({ reason }) => reason)).toEqual(Array(2).fill('the connection to the cluster was lost'));
     },
   );
 

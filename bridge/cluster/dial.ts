@@ -38,11 +38,11 @@ export async function dialBridge(dialling: Dialling, bridge: string): Promise<Na
     const dialled = seal.seal(wordBytes(begun.word), `dial ${door}`);
     const { data } = await nc.request(door, dialled, { timeout: ANSWER_MS });
     const theirs = readWord(seal, data, `accept ${begun.word.nonce}`);
-    if (!theirs) throw new Error('the other bridge does not answer with the vault’s key');
+    if (!theirs) throw new Error('the other bridge couldn’t prove that it has the vault key');
     return begun.link('dialer', theirs);
   } catch (error) {
     begun.from.unsubscribe();
-    throw isNobody(error) ? new Error('it is not connected to the cluster', { cause: error }) : error;
+    throw isNobody(error) ? new Error('not connected to the cluster', { cause: error }) : error;
   }
 }
 

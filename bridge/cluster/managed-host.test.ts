@@ -16,7 +16,7 @@ describe('the only place for a managed browser', () => {
     const own = managed(true);
     const other = managed(false);
     expect([own.hasRoom, other.hasRoom]).toEqual([true, false]);
-    await expect(other.start()).rejects.toThrow('no more managed browsers may run here');
+    await expect(other.start()).rejects.toThrow('the limit of managed browsers is reached');
     await own.stop();
     expect([own.hasRoom, other.hasRoom]).toEqual([true, true]);
   });

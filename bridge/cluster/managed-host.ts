@@ -31,7 +31,7 @@ export class ManagedHost {
     this.#room.take(this);
     return this.#turns.run(async () => {
       if (this.#running) return;
-      if (!this.#room.take(this)) throw new Error('no more managed browsers may run here (--max-browsers)');
+      if (!this.#room.take(this)) throw new Error('the limit of managed browsers is reached (--max-browsers)');
       try {
         const chromium = await ManagedChromium.start(this.#options);
         const kept = new AbortController();

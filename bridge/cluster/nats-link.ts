@@ -56,11 +56,11 @@ export class NatsLink implements Link<Uint8Array> {
       if (performance.now() - this.#heardAt < silentMs) return;
       // This process may have stood still itself: what has come meanwhile is read first.
       setImmediate(() => {
-        if (performance.now() - this.#heardAt >= silentMs) this.#over(CLOSE.goingAway, 'the other bridge is silent');
+        if (performance.now() - this.#heardAt >= silentMs) this.#over(CLOSE.goingAway, 'the other bridge stopped responding');
       });
     }, beatMs);
     this.#timer.unref();
-    void nc.closed().then(() => this.#over(CLOSE.goingAway, 'the connection to the cluster is gone'));
+    void nc.closed().then(() => this.#over(CLOSE.goingAway, 'the connection to the cluster was lost'));
   }
 
   send(message: Uint8Array): void {
@@ -88,7 +88,7 @@ export class NatsLink implements Link<Uint8Array> {
     if (this.#end) return false;
     const opened = this.#options.seal.open(sealed);
     if (!opened) {
-      this.close(CLOSE.protocolError, 'a message was lost, or is not the other bridge’s');
+      this.close(CLOSE.protocolError, 'a message was lost or is not from the other bridge');
       return false;
     }
     this.#heardAt = performance.now();
@@ -103,7 +103,7 @@ export class NatsLink implements Link<Uint8Array> {
 
   #take(bytes: Uint8Array, isLast: boolean): void {
     this.#size += bytes.byteLength;
-    if (this.#size > MAX_MESSAGE) return this.close(CLOSE.tooBig, 'a message is too large');
+    if (this.#size > MAX_MESSAGE) return this.close(CLOSE.tooBig, 'message too large');
     this.#parts.push(bytes);
     if (!isLast) return;
     const message = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts);
@@ -119,7 +119,7 @@ export class NatsLink implements Link<Uint8Array> {
     try {
       nc.publish(to, seal.seal(kind, bytes));
     } catch {
-      this.#over(CLOSE.goingAway, 'the connection to the cluster is gone');
+      this.#over(CLOSE.goingAway, 'the connection to the cluster was lost');
     }
   }
 

@@ -80,9 +80,9 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
   verifies('cluster.routes/own-first', 'where nobody takes links yet that is logged once, however often it is tried', async () => {
     await using nats = await natsServer();
     await using b = await routed(nats, 'b');
-    const said = (): string[] => b.bridge.lines.filter((line) => line.includes('cannot be reached'));
+    const said = (): string[] => b.bridge.lines.filter((line) => line.includes('Couldn’t reach'));
     for (let tries = 0; tries < 3; tries++) await b.use('a');
-    expect(said()).toEqual(['the bridge that serves cannot be reached: it is not connected to the cluster']);
+    expect(said()).toEqual(['Couldn’t reach the bridge that serves the vault: not connected to the cluster']);
     await using a = await routed(nats, 'a');
     await a.bridge.attach();
     await b.use('a');

@@ -20,7 +20,7 @@ const MAX_GRANTS = 16 * 1024 * 1024;
 /** How often it is looked whether a way that is not needed any more is still in use. */
 const LOOK_MS = 1000;
 
-const RESTARTING = { code: CLOSE.handingOver, reason: 'the host that served is gone, or serves no longer' };
+const RESTARTING = { code: CLOSE.handingOver, reason: 'the host that served the vault is no longer available' };
 const grants = z.array(grant).max(10_000);
 
 export interface RoutesDeps extends SharedParts {
@@ -88,7 +88,7 @@ export class Routes {
       const host = this.#attach(dial, bridge).catch((error: unknown) => {
         // It is tried again and again.
         const message = error instanceof Error ? error.message : String(error);
-        if (message !== this.#trouble) log(`the bridge that serves cannot be reached: ${message}`);
+        if (message !== this.#trouble) log(`Couldn’t reach the bridge that serves the vault: ${message}`);
         this.#trouble = message;
         return undefined;
       });
@@ -106,7 +106,7 @@ export class Routes {
       ...{ side: 'acceptor', hello, schedule: setImmediate },
       onstream: (stream, opening) =>
         void this.#carry(stream, opening).catch((error: unknown) =>
-          stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the stream could not be carried'),
+          stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'couldn’t forward the stream'),
         ),
     });
     this.#taken.add(mux);
@@ -133,15 +133,15 @@ export class Routes {
       if (kind === accessPort.kind) {
         this.#admitting.set(host.mux, stream);
         this.#hearGrants(stream, (given) => void (hosts.holder === host && access.mirror(given)));
-      } else stream.reset(CLOSE.policy, `between bridges there is no "${kind}"`);
+      } else stream.reset(CLOSE.policy, `unknown stream kind between bridges: "${kind}"`);
     };
     return attachHost(link, { kind: 'remote', side: 'dialer' }, { ...this.#deps, onstream, log });
   }
 
   /** Its streams may go on for as long as they do; new ones go elsewhere. */
   #retire(mux: Mux): void {
-    this.#deps.hosts.leave(mux, CLOSE.handingOver, 'another bridge’s host serves');
-    this.#admitting.get(mux)?.reset(CLOSE.normal, 'not needed any more');
+    this.#deps.hosts.leave(mux, CLOSE.handingOver, 'another bridge serves the vault');
+    this.#admitting.get(mux)?.reset(CLOSE.normal, 'no longer needed');
     const end = (): void => {
       if (mux.streams === 0) mux.close(RESTARTING.code, RESTARTING.reason);
       else setTimeout(end, LOOK_MS).unref();
@@ -151,7 +151,7 @@ export class Routes {
 
   async #carry(near: Stream, opening: Opening): Promise<void> {
     const { hosts, journal, timing } = this.#deps;
-    if (!CARRIED.has(opening.kind)) return near.reset(CLOSE.policy, `between bridges there is no "${opening.kind}"`);
+    if (!CARRIED.has(opening.kind)) return near.reset(CLOSE.policy, `unknown stream kind between bridges: "${opening.kind}"`);
     if (!hosts.own) await hosts.wait(timing.hostWaitMs);
     const mux = hosts.own?.mux;
     if (near.closed) return;

@@ -130,7 +130,7 @@ export class Serving {
         trouble = '';
       } catch (error) {
         const said = error instanceof Error ? error.message : String(error);
-        if (said !== trouble && !signal.aborted) this.#deps.log(`who serves the vault cannot be told: ${said}`);
+        if (said !== trouble && !signal.aborted) this.#deps.log(`Couldn’t determine which bridge serves the vault: ${said}`);
         trouble = said;
         this.#apart();
       }
@@ -194,7 +194,7 @@ export class Serving {
     const said = { bridge, ready: hosts.own !== null, leaving: false, before };
     const written = await this.#within(lease.write(revision, said, { isNew: true }));
     if (!written) return;
-    log('this bridge serves the vault from now on');
+    log('This bridge now serves the vault');
     this.#renewedAt = performance.now();
     this.#seen = { serving: said, revision: written, at: this.#renewedAt };
     this.#begin();
@@ -220,7 +220,9 @@ export class Serving {
       const isLate = waited > startMs || (waited > backMs && (this.#wasReady || this.#failedToStart) && others() > 0);
       if (isFull || isLate) {
         log(
-          isFull ? 'no more managed browsers may run here (--max-browsers)' : 'no host is ready here: another bridge may serve the vault',
+          isFull
+            ? 'The limit of managed browsers is reached (--max-browsers)'
+            : 'No host is ready here. Another bridge may serve the vault.',
         );
         this.#unfitUntil = now + unfitMs;
         this.#barrenSince = null;
@@ -302,7 +304,7 @@ export class Serving {
   async #within<T>(work: Promise<T> | undefined): Promise<T | undefined> {
     if (!work) return undefined;
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('the cluster does not answer')), this.#times.answerMs);
+    const timer = setTimeout(() => late.reject(new Error('the cluster doesn’t respond')), this.#times.answerMs);
     try {
       return await Promise.race([work, late.promise]);
     } finally {

@@ -23,7 +23,7 @@ export async function advertise({ port, version, bind, tls = false, network, log
   let failed = false;
   const multicast = await openMulticast(network ?? (everywhere ? {} : { interface: bind }), (error) => {
     // What others send may fail here as often as they like.
-    if (!failed) log(`multicast DNS failed: ${error instanceof Error ? error.message : String(error)}`);
+    if (!failed) log(`Multicast DNS failed: ${error instanceof Error ? error.message : String(error)}`);
     failed = true;
   });
   const machine = hostname().replace(/\..*/, '').slice(0, 30);

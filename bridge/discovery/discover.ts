@@ -13,11 +13,11 @@ export interface Discovering {
 /** Looks for gateways in all ways at once; each address once. Never rejects. */
 export async function discover({ timeoutMs, network, warn }: Discovering): Promise<Beacon[]> {
   const told = browse({ timeoutMs }).catch((error: unknown) => {
-    warn(`multicast DNS cannot be used here: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`Couldn’t use multicast DNS: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   });
   const nearby = network ? networkPlaces() : [];
-  if (network && nearby.length === 0) warn('this machine is in no private network that could be scanned');
+  if (network && nearby.length === 0) warn('This computer is not in a private network that can be scanned');
   const own = loopbackPlaces().then((places) => scan(places, timeoutMs));
   const all = (await Promise.all([told, own, scan(nearby, timeoutMs)])).flat();
   const found = new Map<string, Beacon>();

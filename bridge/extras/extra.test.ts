@@ -79,7 +79,7 @@ verifies('gguf/extra', 'installed, of another version, replaced, removed', async
   expect(await one.state()).toEqual({ state: 'missing' });
   const said: string[] = [];
   await one.install({ say: (line) => said.push(line) });
-  expect(said).toEqual(['Fetching tiny 1.0.0 (next to nothing).', 'Trying whether it works here.', 'tiny 1.0.0 is installed.']);
+  expect(said).toEqual(['Downloading tiny 1.0.0 (next to nothing)…', 'Testing the installation…', 'Installed tiny 1.0.0']);
   expect(await one.state()).toEqual({ state: 'ready', version: '1.0.0' });
   expect(await import(one.entry)).toMatchObject({ version: '1.0.0' });
   expect(at.ranScripts()).toBe(false);
@@ -100,18 +100,18 @@ verifies('gguf/extra', 'what fails leaves what was there, and nothing else', asy
   const one = new Extra(spec('1.0.0'), { ...at, keeper });
   await one.install();
   const broken = new Extra(spec('2.0.0', `throw new RangeError('no such processor')`), { ...at, keeper });
-  await expect(broken.install()).rejects.toThrow('tiny 2.0.0 does not work on this machine (RangeError: no such processor)');
+  await expect(broken.install()).rejects.toThrow('tiny 2.0.0 doesn’t work on this computer (RangeError: no such processor)');
   const unknown = new Extra(spec('3.0.0'), { ...at, keeper });
-  await expect(unknown.install()).rejects.toThrow('tiny 3.0.0 could not be fetched (npm: ETARGET)');
+  await expect(unknown.install()).rejects.toThrow('Couldn’t download tiny 3.0.0 (npm: ETARGET)');
   const far = new Extra(spec('2.0.0'), {
     ...at,
     keeper,
     env: { ...at.env, npm_config_registry: 'http://127.0.0.1:1', npm_config_cache: join(at.home, 'none') },
   });
-  await expect(far.install()).rejects.toThrow('tiny 2.0.0 could not be fetched (npm: ECONNREFUSED)');
+  await expect(far.install()).rejects.toThrow('Couldn’t download tiny 2.0.0 (npm: ECONNREFUSED)');
   const gone = new AbortController();
   const left = new Extra(spec('2.0.0', 'await new Promise((done) => setTimeout(done, 600_000))'), { ...at, keeper });
-  const say = (line: string): void => void (line.startsWith('Trying') && gone.abort(new Error('left')));
+  const say = (line: string): void => void (line.startsWith('Testing') && gone.abort(new Error('left')));
   await expect(left.install({ signal: gone.signal, say })).rejects.toThrow('left');
   expect(await one.state()).toEqual({ state: 'ready', version: '1.0.0' });
   expect(readdirSync(join(at.home, 'extras'))).toEqual(['tiny']);

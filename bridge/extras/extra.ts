@@ -86,20 +86,20 @@ export class Extra {
     const named = `${spec.package} ${spec.version}`;
     if (spec.beside.length === 0) throw new ExtraError(`${spec.package} has no build for ${process.platform} on ${process.arch}`);
     const npm = npmProgram();
-    if (!npm) throw new ExtraError(`${named} cannot be installed: there is no npm on this machine`);
+    if (!npm) throw new ExtraError(`Couldn’t install ${named}: npm is not installed`);
     await this.#sweep();
     const fresh = join(this.#parent, `.${spec.name}-${randomBytes(6).toString('hex')}`);
     await mkdir(fresh, { recursive: true, mode: 0o700 });
     try {
       await writeFile(join(fresh, 'package.json'), `${JSON.stringify({ private: true })}\n`);
-      say(`Fetching ${named} (${spec.size}).`);
+      say(`Downloading ${named} (${spec.size})…`);
       await this.#fetch(npm, fresh, say, signal);
-      say('Trying whether it works here.');
+      say('Testing the installation…');
       await this.#prove(fresh, signal);
       await writeFile(join(fresh, READY_FILE), `${JSON.stringify({ version: spec.version, beside: spec.beside })}\n`);
       await rm(this.dir, { recursive: true, force: true });
       await rename(fresh, this.dir);
-      say(`${named} is installed.`);
+      say(`Installed ${named}`);
     } finally {
       await rm(fresh, { recursive: true, force: true });
     }
@@ -145,11 +145,11 @@ export class Extra {
       // Lines may name a registry with credentials in it: of npm's words only the code of an error is told on.
       if (/^npm http (?:fetch GET 200|cache) .*\.tgz/.test(line)) {
         fetched++;
-        if (fetched % 20 === 0) say(`${fetched} packages are here.`);
+        if (fetched % 20 === 0) say(`Downloaded ${fetched} packages`);
       }
       code ??= /^npm (?:error|ERR!) code (\S+)/.exec(line)?.[1];
     });
-    if (how !== '0') throw new ExtraError(`${spec.package} ${spec.version} could not be fetched (npm: ${code ?? how})`);
+    if (how !== '0') throw new ExtraError(`Couldn’t download ${spec.package} ${spec.version} (npm: ${code ?? how})`);
   }
 
   async #prove(dir: string, signal: AbortSignal | undefined): Promise<void> {
@@ -162,7 +162,7 @@ export class Extra {
       if (/^\w*Error\b/.test(line)) last ||= line;
     });
     await rm(proof);
-    if (how !== '0') throw new ExtraError(`${spec.package} ${spec.version} does not work on this machine (${last || how})`);
+    if (how !== '0') throw new ExtraError(`${spec.package} ${spec.version} doesn’t work on this computer (${last || how})`);
   }
 
   async #run(

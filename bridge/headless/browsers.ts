@@ -92,7 +92,7 @@ export class Browsers {
         this.#looking = false;
         await this.#lookOnce();
       })
-      .catch((error: unknown) => this.#entries[0]?.vault.log(`the managed browsers could not be looked after: ${reasonOf(error)}`));
+      .catch((error: unknown) => this.#entries[0]?.vault.log(`Couldn’t check the managed browsers: ${reasonOf(error)}`));
   }
 
   /** Starts none any more, nor sees to those that run. */
@@ -129,8 +129,7 @@ export class Browsers {
     for (const entry of this.#entries) if (entry.vault.callers() > 0 || entry.vault.hosts.waiting > 0) entry.usedAt = performance.now();
     for (const entry of this.#entries) {
       const { stays } = entry.vault;
-      if (!stays && isIdle(entry) && performance.now() - entry.usedAt >= this.#options.idleMs)
-        await this.#spare(entry, 'nobody has used it for long');
+      if (!stays && isIdle(entry) && performance.now() - entry.usedAt >= this.#options.idleMs) await this.#spare(entry, 'it is idle');
     }
     for (const entry of this.#wanting()) {
       if (this.#closing) return;
@@ -160,7 +159,7 @@ export class Browsers {
     const idle = this.#entries
       .filter((entry) => isIdle(entry) && performance.now() - entry.startedAt >= least)
       .sort((a, b) => a.usedAt - b.usedAt);
-    for (const entry of idle) if (await this.#spare(entry, 'another vault needs the room')) return true;
+    for (const entry of idle) if (await this.#spare(entry, 'another vault needs its place')) return true;
     return false;
   }
 
@@ -171,14 +170,14 @@ export class Browsers {
     // Where a tab serves, that one does what is due.
     if (hosts.kind === 'headless' && hosts.current)
       rest = await this.#options.rest(hosts.current).catch((error: unknown) => {
-        entry.vault.log(`the managed Chromium goes on, for its host does not say whether it can be spared: ${reasonOf(error)}`);
+        entry.vault.log(`Keeping the managed Chromium: its host didn’t say whether it can stop (${reasonOf(error)})`);
         return { busy: true, dueAt: null };
       });
     const isSoon = rest.dueAt !== null && rest.dueAt - Date.now() <= 2 * this.#options.leadMs;
     if (rest.busy || isSoon) entry.usedAt = performance.now();
     // Somebody may have come meanwhile.
     if (rest.busy || isSoon || !isIdle(entry)) return false;
-    entry.vault.log(`the managed Chromium is ended: ${why}`);
+    entry.vault.log(`Stopping the managed Chromium: ${why}`);
     entry.dueAt = rest.dueAt;
     await this.#end(entry);
     return true;

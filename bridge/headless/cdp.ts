@@ -43,7 +43,7 @@ export class Cdp {
 
   /** Rejects with what the browser says, and where it goes. */
   call(method: string, given: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
-    if (this.#over) return Promise.reject(new Error('the browser is gone'));
+    if (this.#over) return Promise.reject(new Error('the browser has ended'));
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
@@ -75,7 +75,7 @@ export class Cdp {
 
   #end(): void {
     this.#over = true;
-    for (const { reject } of this.#calls.values()) reject(new Error('the browser is gone'));
+    for (const { reject } of this.#calls.values()) reject(new Error('the browser has ended'));
     this.#calls.clear();
   }
 }

@@ -62,8 +62,8 @@ export class Chromium {
       await Promise.race([
         cdp.call('Target.setDiscoverTargets', { discover: true }),
         failed,
-        once(child, 'close').then(([code]) => Promise.reject(new Error(`${said.trim()}\nit ended at once (${String(code)})`.trim()))),
-        sleep(START_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`it did not answer in ${START_MS / 1000} s`))),
+        once(child, 'close').then(([code]) => Promise.reject(new Error(`${said.trim()}\nit ended immediately (${String(code)})`.trim()))),
+        sleep(START_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`it didn’t respond within ${START_MS / 1000} s`))),
       ]);
     } catch (error) {
       // Its complaint may come a moment behind the end of the pipe.

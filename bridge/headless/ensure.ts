@@ -11,7 +11,7 @@ const STEPS: Record<string, () => Promise<string>> = {
 
 try {
   const step = STEPS[process.argv[2] ?? ''];
-  if (step === undefined) throw new Error(`use one of ${Object.keys(STEPS).join(', ')}`);
+  if (step === undefined) throw new Error(`Use one of ${Object.keys(STEPS).join(', ')}`);
   process.stdout.write(await step());
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

@@ -98,7 +98,7 @@ test('a name that cannot be run is an error, not a reason to take another', asyn
   const machine = linux({ env: { PERCH_CHROMIUM: '/no/such' }, programs: FULL, playwright: '/pw/chrome' });
   for (const find of [findHostBrowser, findFullBrowser, findDrivenBrowser]) {
     await expect(find(machine)).rejects.toThrow(NoBrowser);
-    await expect(find(machine)).rejects.toThrow('PERCH_CHROMIUM names /no/such');
+    await expect(find(machine)).rejects.toThrow('PERCH_CHROMIUM is set to /no/such');
   }
 });
 

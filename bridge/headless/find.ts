@@ -73,7 +73,7 @@ export const isHeadlessShell = (path: string): boolean => SHELL_FILE.test(path.s
 function namedBrowser({ env, runnable }: Machine): string | null {
   const named = env.PERCH_CHROMIUM;
   if (!named) return null;
-  if (!runnable(named)) throw new NoBrowser(`PERCH_CHROMIUM names ${named}, which is no program that can be run`);
+  if (!runnable(named)) throw new NoBrowser(`PERCH_CHROMIUM is set to ${named}, which is not executable`);
   return named;
 }
 

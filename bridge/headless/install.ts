@@ -23,7 +23,7 @@ export function installPlan({
 }): InstallPlan {
   if (platform === 'linux' && debian && uid === 0) {
     return {
-      what: 'Debian’s package chromium-headless-shell',
+      what: 'the Debian package chromium-headless-shell',
       commands: [
         ['apt-get', 'update', '-qq'],
         ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell', 'fonts-liberation'],
@@ -47,20 +47,20 @@ export async function ensureBrowser({ interactive, say }: EnsureOptions): Promis
   const found = await findHostBrowser();
   if (found !== null) return found;
   if (interactive && !(await askToInstall()))
-    throw new NoBrowser('there is no Chrome, Chromium or Edge: install one, or name one in PERCH_CHROMIUM, or use --host tab');
+    throw new NoBrowser('No Chrome, Chromium or Edge found. Install one, set PERCH_CHROMIUM, or use --host tab');
   return installBrowser(say);
 }
 
 /** Asks on the terminal whether to install a browser. */
-export const askToInstall = (): Promise<boolean> => confirm(`No Chrome, Chromium or Edge was found. Install ${planHere().what}? [Y/n] `);
+export const askToInstall = (): Promise<boolean> => confirm(`No Chrome, Chromium or Edge found. Install ${planHere().what}? [Y/n] `);
 
 /** Installs the headless shell and resolves with its path. Throws NoBrowser if that fails. */
 export async function installBrowser(say: (line: string) => void): Promise<string> {
   const plan = planHere();
-  say(`No Chrome, Chromium or Edge was found: installing ${plan.what}. This can take some minutes.`);
+  say(`No Chrome, Chromium or Edge found. Installing ${plan.what}. This can take a few minutes.`);
   for (const command of plan.commands) await run(command);
   const installed = await findHostBrowser();
-  if (installed === null) throw new NoBrowser('the browser was installed but cannot be found: name it in PERCH_CHROMIUM');
+  if (installed === null) throw new NoBrowser('The browser was installed but not found. Set PERCH_CHROMIUM to its path');
   return installed;
 }
 
@@ -93,9 +93,7 @@ function run(command: string[]): Promise<void> {
       code === 0
         ? done()
         : fail(
-            new NoBrowser(
-              `${command.join(' ')} failed (${signal ?? `exit ${code}`}): install a Chromium yourself, or name one in PERCH_CHROMIUM`,
-            ),
+            new NoBrowser(`${command.join(' ')} failed (${signal ?? `exit ${code}`}). Install Chromium yourself, or set PERCH_CHROMIUM`),
           ),
     );
   });

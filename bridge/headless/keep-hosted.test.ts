@@ -74,7 +74,7 @@ test('a line of the managed host that another one has replaced starts nothing ag
   const [earlier, later] = [host(), host()];
   hosts.join(earlier, 'headless', hello);
   hosts.join(later, 'headless', hello);
-  hosts.leave(earlier, 4011, 'the same host has attached again');
+  hosts.leave(earlier, 4011, 'the same host attached again');
   vi.advanceTimersByTime(4_000);
   expect([restarts, hosts.current]).toEqual([[], later]);
 });

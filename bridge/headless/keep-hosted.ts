@@ -14,7 +14,7 @@ export function keepHosted(hosts: Hosts, managed: { restart(reason: string): Pro
     if (signal.aborted) return;
     hosts.expectHost(COME_BACK_MS);
     timer = setTimeout(() => {
-      void managed.restart('its host did not attach');
+      void managed.restart('its host didn’t attach');
       expect();
     }, COME_BACK_MS);
   };

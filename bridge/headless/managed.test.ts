@@ -76,7 +76,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
 
       for (const { pid } of processes('renderer')) process.kill(pid, 'SIGKILL');
       await standIn.attachments(3);
-      expect(lines.join('\n')).toContain('the host page crashed');
+      expect(lines.join('\n')).toContain('The host page crashed');
 
       const browser = holder();
       process.kill(browser.pid, 'SIGKILL');
@@ -107,9 +107,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     managed = await ManagedChromium.start(options());
     await standIn.attachments(1);
     const { pid } = holder();
-    await expect(ManagedChromium.start(options({ patience: 100 }))).rejects.toThrow(
-      `in use by another gateway (its browser is process ${pid})`,
-    );
+    await expect(ManagedChromium.start(options({ patience: 100 }))).rejects.toThrow(`in use by another gateway (browser process ${pid})`);
     expect(holder().pid).toBe(pid);
   });
 
@@ -119,7 +117,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     chmodSync(broken, 0o755);
     const error = await ManagedChromium.start(options({ executable: broken })).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Error);
-    expect(String(error)).toMatch(/did not start: .*libnss3/);
+    expect(String(error)).toMatch(/Couldn’t start the managed Chromium .*libnss3/);
     expect(String(error)).not.toContain('\n');
   });
 
@@ -127,7 +125,7 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     managed = await ManagedChromium.start(options());
     await standIn.attachments(1);
     process.kill(holder().pid, 'SIGKILL');
-    await until(() => lines.some((line) => line.includes('starting it again')));
+    await until(() => lines.some((line) => line.includes('Restarting it')));
     await managed.close();
     await until(() => processes().length === 0);
   });

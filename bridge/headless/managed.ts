@@ -50,7 +50,7 @@ export class ManagedChromium {
   /** Starts it and resolves once the browser runs. Throws ProfileInUse, or an error whose message says why it did not start. */
   static async start(options: ManagedOptions): Promise<ManagedChromium> {
     const managed = new ManagedChromium(options);
-    if (process.getuid?.() === 0) options.log('warning: running as root, so the managed Chromium runs without its sandbox');
+    if (process.getuid?.() === 0) options.log('Warning: Running as root, so the managed Chromium runs without its sandbox');
     const first = await managed.#launch();
     managed.#loop = managed.#keep(first);
     return managed;
@@ -59,7 +59,7 @@ export class ManagedChromium {
   /** Ends the browser, to be started again: for a host that is there but does not answer. */
   async restart(reason: string): Promise<void> {
     if (this.#browser === null || this.#closing.signal.aborted) return;
-    this.#options.log(`the managed Chromium is started again: ${reason}`);
+    this.#options.log(`Restarting the managed Chromium: ${reason}`);
     await this.#browser.close();
   }
 
@@ -74,7 +74,7 @@ export class ManagedChromium {
     const { executable, profile, log, heapMb, patience = 5000 } = this.#options;
     const [major] = await Promise.all([majorVersion(executable), awaitProfile(profile, patience, sleep)]);
     const aside = prepareProfile(profile, major);
-    if (aside !== null) log(`the browser is older than its profile: a fresh profile is used, the earlier one is kept in ${aside}`);
+    if (aside !== null) log(`The browser is older than its profile. Using a new profile. The previous one was moved to ${aside}`);
     try {
       const limit = heapMb === undefined ? [] : [`--js-flags=--max-old-space-size=${heapMb}`];
       const browser = await Chromium.launch({ executable, profile, args: [...SMALL, ...limit] });
@@ -90,7 +90,7 @@ export class ManagedChromium {
       return browser;
     } catch (error) {
       if (error instanceof ProfileInUse) throw error;
-      throw new Error(`the managed Chromium (${executable}) did not start: ${reasonOf(error)}`);
+      throw new Error(`Couldn’t start the managed Chromium (${executable}): ${reasonOf(error)}`);
     }
   }
 
@@ -111,7 +111,7 @@ export class ManagedChromium {
       }
       if (performance.now() - since > STEADY_MS) wait = this.#backOff.first;
       if (closing.aborted) return;
-      this.#options.log(`the managed Chromium ended; starting it again in ${wait} ms`);
+      this.#options.log(`The managed Chromium ended. Restarting it in ${wait} ms`);
       await this.#pause(wait);
       wait = Math.min(wait * 2, this.#backOff.most);
     }
@@ -130,7 +130,7 @@ export class ManagedChromium {
       if (trouble === null || this.#closing.signal.aborted) return;
       if (performance.now() - since > STEADY_MS) [tries, wait] = [0, this.#backOff.first];
       tries++;
-      this.#options.log(`the host page ${trouble}; loading it anew`);
+      this.#options.log(`The host page ${trouble}. Reloading it`);
       await this.#pause(wait);
       wait = Math.min(wait * 2, this.#backOff.most);
     }
@@ -143,29 +143,29 @@ export class ManagedChromium {
       let loads = 0;
       const watched = tab.watch({
         over: resolve,
-        complaint: (text) => this.#options.log(`host page: ${text.slice(0, 500)}`),
+        complaint: (text) => this.#options.log(`Host page: ${text.slice(0, 500)}`),
         load: () => {
           const load = ++loads;
-          if (load > 1) this.#options.log('the host page loaded itself anew');
+          if (load > 1) this.#options.log('The host page reloaded itself');
           this.#attach(tab).catch(async (error: unknown) => {
             // A page that loads itself anew ends this attempt, and makes another soon.
             await this.#pause(RELOAD_MS);
-            if (load === loads && !tab.over) resolve(`could not host: ${reasonOf(error)}`);
+            if (load === loads && !tab.over) resolve(`couldn’t start hosting: ${reasonOf(error)}`);
           });
         },
       });
       watched
         .then(() => tab.go(`${this.#options.origin}/host`))
         .then(
-          (trouble) => trouble !== undefined && resolve(`did not load: ${trouble}`),
-          (error: unknown) => resolve(`did not load: ${reasonOf(error)}`),
+          (trouble) => trouble !== undefined && resolve(`didn’t load: ${trouble}`),
+          (error: unknown) => resolve(`didn’t load: ${reasonOf(error)}`),
         );
     });
   }
 
   async #attach(tab: Tab): Promise<void> {
     const status = await tab.evaluate("performance.getEntriesByType('navigation')[0]?.responseStatus ?? 200");
-    if (status !== 200) throw new Error(`it answered ${String(status)}`);
+    if (status !== 200) throw new Error(`status ${String(status)}`);
     await tab.until('globalThis.perchHost !== undefined', READY_MS);
     await tab.evaluate(`globalThis.perchHost.attach(${JSON.stringify((this.#credential ??= this.#options.credential()))})`);
   }

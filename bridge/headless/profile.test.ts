@@ -61,7 +61,7 @@ test('a lock of a dead process, or of one that is no browser here, holds nobody 
     expect(profileHolder(profile)).toBeNull();
   }
   lock('elsewhere-12');
-  await expect(awaitProfile(profile, 0, sleep)).rejects.toThrow(/in use on the machine elsewhere; .*delete .*SingletonLock/);
+  await expect(awaitProfile(profile, 0, sleep)).rejects.toThrow(/in use on the computer elsewhere\. .*delete .*SingletonLock/);
 });
 
 test('a profile is held for a browser that writes no lock of its own; a dead lock is replaced, a live one refuses', async () => {

@@ -110,8 +110,8 @@ export function holdProfile(folder: string, pid: number): void {
 function inUse(folder: string, { host, pid, file }: Holder): ProfileInUse {
   return new ProfileInUse(
     host === hostname()
-      ? `the browser profile ${folder} is in use by another gateway (its browser is process ${pid}): stop that one, or give this one a PERCH_HOME of its own`
-      : `the browser profile ${folder} is in use on the machine ${host}; if that is gone, delete ${file}`,
+      ? `The browser profile ${folder} is in use by another gateway (browser process ${pid}). Stop that gateway, or set a different PERCH_HOME.`
+      : `The browser profile ${folder} is in use on the computer ${host}. If it is no longer running, delete ${file}`,
   );
 }
 

@@ -39,11 +39,11 @@ export async function restOf(mux: Mux): Promise<Rest> {
       const asked = data && waiting.get(data.id);
       if (!data || !asked) return;
       if (data.ok) asked.resolve(data.payload);
-      else asked.reject(new Error('the host refused to say'));
+      else asked.reject(new Error('the host rejected the request'));
     },
-    close: (_code, reason) => failed.reject(new Error(reason || 'the host is gone')),
+    close: (_code, reason) => failed.reject(new Error(reason || 'the host disconnected')),
   });
-  const timer = setTimeout(() => failed.reject(new Error('the host did not answer')), ANSWER_MS);
+  const timer = setTimeout(() => failed.reject(new Error('the host didn’t respond')), ANSWER_MS);
   let calls = 0;
   const ask = async <T>(method: string, params: object, result: z.ZodType<T>): Promise<T> => {
     const id = String(++calls);

@@ -53,7 +53,7 @@ export class Tab {
   /** Resolves with what is wrong with the page that it found, if anything. Rejects where nothing came. */
   async go(url: string): Promise<string | undefined> {
     const loaded = this.#cdp.call('Page.navigate', { url }, this.#session);
-    const late = sleep(LOAD_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`nothing came in ${LOAD_MS / 1000} s`)));
+    const late = sleep(LOAD_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`no response within ${LOAD_MS / 1000} s`)));
     const { errorText } = await Promise.race([loaded, late]);
     return typeof errorText === 'string' && errorText !== '' ? errorText : undefined;
   }
@@ -73,7 +73,7 @@ export class Tab {
   async until(expression: string, ms: number): Promise<void> {
     const end = performance.now() + ms;
     while (!(await this.evaluate(expression))) {
-      if (performance.now() > end) throw new Error(`it did not come about in ${ms / 1000} s`);
+      if (performance.now() > end) throw new Error(`not ready after ${ms / 1000} s`);
       await sleep(LOOK_MS);
     }
   }

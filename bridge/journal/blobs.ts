@@ -7,7 +7,7 @@ export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update
 
 /** Stores an attachment, in a transaction. One that is there is kept for another while. Throws where the bytes do not have the hash. */
 export function putBlob(tables: Tables, hash: string, bytes: Uint8Array, now: number): void {
-  if (hashOf(bytes) !== hash) throw new JournalFailed('The attachment’s bytes do not have this SHA-256');
+  if (hashOf(bytes) !== hash) throw new JournalFailed('The attachment doesn’t match its SHA-256');
   tables.sql('INSERT OR REPLACE INTO blobs (hash, at, bytes) VALUES (?, ?, ?)').run(hash, now, bytes);
 }
 

@@ -66,7 +66,7 @@ verifies('vault.journal/damaged', 'bytes over pages in the middle: what can be r
   expect(one(journal, () => journal.takeLease({ name: 'run', holder: 'new', ttlMs: 1, present: [] }))).toBe(4);
   const [damaged = ''] = damagedFiles(folder.dir);
   expect(notices.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^The journal was damaged \(.+\)\. \d+ records could be saved/),
+    expect.stringMatching(/^The journal was damaged \(.+\)\. \d+ records were recovered/),
   ]);
   expect(notices[0]?.message).toContain(damaged);
   expect(journal.heard.replaced).toEqual([notices[0]?.message]);
@@ -148,7 +148,7 @@ verifies('vault.journal/damaged', 'deleted while it is in use: nothing is lost',
   expect(push(journal, [version('next', 1)]).last).toBe(2001);
   expect(pullAll(journal)).toHaveLength(2001);
   expect(journal.info().id).not.toBe(id);
-  expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal’s file was deleted. 2000 records could be saved')]);
+  expect(journal.heard.replaced).toEqual([expect.stringContaining('The journal’s file was deleted. 2000 records were recovered')]);
   expect(['', '-wal', '-shm'].map((end) => modeOf(folder.file + end))).toEqual(['600', '600', '600']);
   journal.close();
   using again = openCore(folder);
@@ -197,7 +197,7 @@ verifies('vault.journal/older-copy', 'put back between two openings: who had rea
   const wanted = positions.map((position) => one(journal, () => journal.open({ origin: 'r', schema: 1, position })).wantsAll);
   expect(wanted).toEqual([false, true, true, true]);
   expect(journal.info().notices.map(({ message }) => message)).toEqual([
-    expect.stringContaining('An older copy of the journal was put back'),
+    expect.stringContaining('The journal was replaced by an older copy'),
   ]);
 });
 
@@ -213,7 +213,7 @@ verifies('vault.journal/older-copy', 'put back while it is in use: both are merg
   for (const end of ['-wal', '-shm']) rmSync(folder.file + end);
   expect(contents(pullAll(journal))).toEqual(before);
   expect(journal.info().id).not.toBe(id);
-  expect(journal.heard.replaced).toEqual([expect.stringContaining('the two were merged')]);
+  expect(journal.heard.replaced).toEqual([expect.stringContaining('Both were merged')]);
   expect(damagedFiles(folder.dir)).toEqual([]);
 });
 
@@ -224,7 +224,9 @@ verifies('vault.sync/journal-lost', 'a host that knew another journal makes this
   const opened = one(journal, () => journal.open({ origin: 'r', schema: 1, position }));
   expect(opened).toMatchObject({ wantsAll: true, stale: false, position: { seq: 0 } });
   one(journal, () => journal.open({ origin: 's', schema: 1, position }));
-  expect(journal.info().notices.map(({ message }) => message)).toEqual(['Hosts knew another journal, which is gone: they fill this one.']);
+  expect(journal.info().notices.map(({ message }) => message)).toEqual([
+    'The previous journal is missing. Hosts restore its data in this one.',
+  ]);
 });
 
 const TAMPERINGS = [
@@ -253,7 +255,7 @@ for (const tampering of TAMPERINGS) {
     expect(journal.pull(0, 1000)).toMatchObject({ records: [{ key: 'a0' }, { key: 'a2' }], next: 3, head: 3 });
     const { id: newId, records, notices } = journal.info();
     expect([newId === id, records]).toEqual([false, 2]);
-    expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining('A record in the journal was damaged, or changed')]);
+    expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining('A record in the journal was damaged or changed')]);
     expect(journal.heard.replaced).toEqual([notices[0]?.message]);
     expect(push(journal, versions(3)).last).toBe(4);
     expect(contents(pullAll(journal))).toEqual(contents(versions(3).map((record) => ({ ...record, seq: 1 }))));

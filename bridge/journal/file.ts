@@ -66,7 +66,7 @@ export function prepare(db: DatabaseSync, seal: RowSeal): void {
   if (wrong !== 'ok') throw new Damaged(String(wrong));
   migrate(db, seal);
   const check = db.prepare("SELECT value FROM meta WHERE name = 'keyCheck'").get()?.value;
-  if (check !== seal.keyCheck) throw new Damaged('it was written with another vault key');
+  if (check !== seal.keyCheck) throw new Damaged('it was written with a different vault key');
 }
 
 function migrate(db: DatabaseSync, seal: RowSeal): void {
@@ -75,9 +75,9 @@ function migrate(db: DatabaseSync, seal: RowSeal): void {
   db.exec('BEGIN IMMEDIATE');
   try {
     const version = versionOf();
-    if (version > STEPS.length) throw new JournalFailed('The journal was written by a newer build');
+    if (version > STEPS.length) throw new JournalFailed('The journal was written by a newer version of Perch');
     const tables = Number(db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables);
-    if (version === 0 && tables > 0) throw new Damaged('it is another program’s database');
+    if (version === 0 && tables > 0) throw new Damaged('it is the database of another program');
     for (const step of STEPS.slice(version)) db.exec(step);
     if (version === 0) {
       const meta = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');

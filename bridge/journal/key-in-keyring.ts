@@ -31,12 +31,12 @@ export async function vaultKeyPlace(dir: string): Promise<'file' | 'keyring' | n
 export async function keyFromKeyring(account: string): Promise<string> {
   const { readKeyring } = await import('../capabilities/secrets/keyring.ts');
   const { [account]: key } = await readKeyring([account]);
-  const place = `the vault’s key is in the system’s keyring (service ${SERVICE}, account ${account})`;
+  const place = `The vault key is in the system keyring (service ${SERVICE}, account ${account})`;
   if (key === undefined)
     throw new Error(
-      `${place}, which did not give it within ${KEYRING_MS / 1000} s: it is locked, cannot be reached from here, or has lost it. Unlock it and start again; no new key was made`,
+      `${place}, which didn’t return it within ${KEYRING_MS / 1000} s. Unlock the keyring and start again. No new key was created.`,
     );
   if (!isKey(key) || accountOf(key) !== account)
-    throw new Error(`${place}, which has something else there: restore it; no new key was made`);
+    throw new Error(`${place}, but the entry contains something else. Restore it. No new key was created.`);
   return key;
 }

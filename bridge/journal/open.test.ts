@@ -157,7 +157,10 @@ verifies('vault.journal/thread', 'what it was asked fails, and the next one take
   const lost = journal.pull(0, 1000);
   await expect(lost).rejects.toThrow(JournalFailed);
   await until(() => replaced.length === 1, 'the next thread');
-  expect([replaced, lines]).toEqual([['The journal’s thread died and was started again'], ['The journal’s thread died']]);
+  expect([replaced, lines]).toEqual([
+    ['The journal thread stopped unexpectedly and was restarted'],
+    ['The journal thread stopped unexpectedly'],
+  ]);
   // The newest schema is known of who opened before.
   expect(await journal.push(versions(3), 'a')).toEqual({ before: 2, last: 3, conflicts: 0 });
   const opened = await journal.open({ origin: 'b', schema: 1, position: { ...position, seq: 2 } });

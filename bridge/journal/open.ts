@@ -131,7 +131,7 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
   #ask<N extends CallName>(call: N, asked: AskedOf<N>): Promise<AnswerOf<N>> {
     if (this.#closing) return Promise.reject(new JournalFailed('The journal is closed'));
     const thread = this.#thread;
-    if (!thread) return Promise.reject(new JournalFailed('The journal’s thread is being started again'));
+    if (!thread) return Promise.reject(new JournalFailed('The journal thread is restarting'));
     const id = ++this.#calls;
     return new Promise((resolve, reject) => {
       thread.postMessage({ id, call, ...asked });
@@ -155,7 +155,7 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
       });
       thread.on('error', (error) => (reason = `: ${error instanceof Error ? error.message : String(error)}`));
       thread.on('exit', () => {
-        const failure = new JournalFailed(`The journal’s thread died${reason}`);
+        const failure = new JournalFailed(`The journal thread stopped unexpectedly${reason}`);
         reject(failure);
         this.#died(failure, running);
       });
@@ -200,7 +200,7 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
       return;
     }
     // What was told to replicas holds for the thread before: they open it again.
-    this.emit('replaced', 'The journal’s thread died and was started again');
+    this.emit('replaced', 'The journal thread stopped unexpectedly and was restarted');
   }
 }
 

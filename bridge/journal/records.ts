@@ -37,6 +37,7 @@ export function toRecord({ seq, store, key, clock, fence, base, deleted, seal, p
 
 function hashesOf(text: string): string[] {
   const hashes: unknown = JSON.parse(text);
-  if (!Array.isArray(hashes) || !hashes.every((hash) => typeof hash === 'string')) throw new Error('a record’s attachments cannot be read');
+  if (!Array.isArray(hashes) || !hashes.every((hash) => typeof hash === 'string'))
+    throw new Error('the attachments of a record can’t be read');
   return hashes;
 }

@@ -52,10 +52,7 @@ function adopt({ path, seal, surroundings, live }: Replacing): Tables | undefine
     tables.begin();
     salvage(live.db, tables);
     tables.meta.id = randomUUID();
-    tables.note(
-      'Another journal was put in the place of the one in use: the two were merged, and the hosts fill in the rest.',
-      surroundings.now(),
-    );
+    tables.note('The journal was replaced by another one. Both were merged, and hosts restore the rest.', surroundings.now());
     tables.commit();
     return tables;
   } catch (error) {
@@ -126,8 +123,8 @@ function asideOf(path: string, now: number): string {
 }
 
 function sentence(reason: string, records: number, aside: string | null): string {
-  const kept = aside ? ` The damaged file is kept as ${basename(aside)}.` : '';
-  return `${reason}. ${records} records could be saved, and the hosts fill in the rest.${kept}`;
+  const kept = aside ? ` The damaged file was moved to ${basename(aside)}.` : '';
+  return `${reason}. ${records} records were recovered, and hosts restore the rest.${kept}`;
 }
 
 /** Of a file that is damaged or gone, also closing may fail. */

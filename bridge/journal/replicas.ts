@@ -20,7 +20,7 @@ export function openReplica(tables: Tables, era: string, { position }: Replica, 
 }
 
 function noteLoss(tables: Tables, older: boolean, now: number): void {
-  if (older) tables.note('An older copy of the journal was put back: the hosts fill in what it did not have.', now);
+  if (older) tables.note('The journal was replaced by an older copy. Hosts restore the missing changes.', now);
   // A journal that took another's place has said so.
-  else if (!tables.notice()) tables.note('Hosts knew another journal, which is gone: they fill this one.', now);
+  else if (!tables.notice()) tables.note('The previous journal is missing. Hosts restore its data in this one.', now);
 }

@@ -278,7 +278,7 @@ export class SqliteJournal {
     const { id, head } = this.#tables.meta;
     const before = this.#told;
     this.#told = { id, head };
-    if (id !== before.id) this.#options.onreplaced?.(this.#tables.notice() ?? 'The journal is another one');
+    if (id !== before.id) this.#options.onreplaced?.(this.#tables.notice() ?? 'The journal was replaced');
     if (head !== before.head) this.#options.onchanged?.(head);
   }
 

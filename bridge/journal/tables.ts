@@ -158,10 +158,7 @@ export class Tables {
     this.sql(table === 'records' ? 'DELETE FROM records WHERE seq = ?' : 'DELETE FROM blobs WHERE hash = ?').run(which);
     this.meta.id = randomUUID();
     const what = table === 'records' ? 'A record' : 'An attachment';
-    this.note(
-      `${what} in the journal was damaged, or changed by something other than Perch: it was removed, and the hosts fill it in.`,
-      now,
-    );
+    this.note(`${what} in the journal was damaged or changed by another program. It was removed, and hosts restore it.`, now);
   }
 
   /** Keeps a sentence for the person; the same one once a day. */
@@ -195,7 +192,7 @@ export class Tables {
     const said = new Map(rows.map(({ name, value }) => [name, value]));
     const text = (name: keyof Meta, form: RegExp): string => {
       const value = said.get(name);
-      if (typeof value !== 'string' || !form.test(value)) throw new Damaged('what it says of itself cannot be read');
+      if (typeof value !== 'string' || !form.test(value)) throw new Damaged('its metadata can’t be read');
       return value;
     };
     const count = (name: keyof Meta): number => Number(text(name, /^\d{1,15}$/));

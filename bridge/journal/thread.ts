@@ -9,7 +9,7 @@ import { SqliteJournal } from './sqlite.ts';
 const POLL_MS = 1000;
 const PRUNE_MS = 24 * 60 * 60 * 1000;
 
-if (!parentPort) throw new Error('this is a thread of the bridge');
+if (!parentPort) throw new Error('This module runs in a thread of the bridge');
 const port = parentPort;
 const tell = (message: ThreadMessage): void => port.postMessage(message);
 const failure = (error: unknown): Failure => {
@@ -75,7 +75,7 @@ function read(journal: SqliteJournal, request: ThreadRequest): unknown {
     case 'info':
       return journal.info();
     default:
-      throw new Error(`${request.call} is no call that reads`);
+      throw new Error(`${request.call} is not a read call`);
   }
 }
 

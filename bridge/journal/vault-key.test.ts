@@ -26,18 +26,18 @@ it('warns of a mode that lets others in, and names a file that holds no key', as
   await vaultKey(folder.dir, (line) => lines.push(line));
   chmodSync(path, 0o644);
   await vaultKey(folder.dir, (line) => lines.push(line));
-  expect(lines).toEqual([expect.stringContaining(`${path} can be read by others (mode 644)`)]);
+  expect(lines).toEqual([expect.stringContaining(`${path} can be read by other users (mode 644)`)]);
   writeFileSync(path, 'nothing');
-  await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} does not hold a key`);
+  await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} doesn’t contain a valid key`);
 });
 
 verifies('secrets/vault-key', 'no new key where there was one: a journal without its key, a keyring that does not give it', async () => {
   using folder = temporaryFolder();
   const path = join(folder.dir, 'vault.key');
   writeFileSync(join(folder.dir, 'journal.sqlite'), '');
-  await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} is missing, without which the journal beside it cannot be read`);
+  await expect(vaultKey(folder.dir)).rejects.toThrow(`${path} is missing. The journal can’t be read without it`);
   for (const text of ['keyring', 'keyring ../x', 'keyring PERCH_VAULT_KEY_0123', `keyring PERCH_VAULT_KEY_${'0'.repeat(16)} more`]) {
     writeFileSync(path, `${text}\n`);
-    await expect(vaultKey(folder.dir), text).rejects.toThrow('does not hold a key');
+    await expect(vaultKey(folder.dir), text).rejects.toThrow('doesn’t contain a valid key');
   }
 });

@@ -16,7 +16,7 @@ export async function vaultKey(dir: string, warn: (line: string) => void = () =>
   const found = await readIfThere(path);
   if (found === undefined) {
     if (!existsSync(join(dir, JOURNAL_FILE))) return make(path);
-    throw new Error(`${path} is missing, without which the journal beside it cannot be read: put it back, or move the journal away`);
+    throw new Error(`${path} is missing. The journal can’t be read without it. Restore the file, or move the journal away.`);
   }
   await checkMode(path, 0o600, warn);
   return keyIn(path, found);
@@ -30,7 +30,7 @@ async function make(path: string): Promise<string> {
   } catch (error) {
     // Another start was faster: its key counts.
     if (codeOf(error) === 'EEXIST') return keyIn(path, await readFile(path, 'utf8'));
-    throw new Error(`the vault’s key ${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Couldn’t write the vault key ${path}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -39,5 +39,5 @@ async function keyIn(path: string, text: string): Promise<string> {
   if (isKey(key)) return key;
   const account = accountIn(key);
   if (account !== undefined) return keyFromKeyring(account);
-  throw new Error(`${path} does not hold a key (43 characters of base64url): restore it, or delete it with the journal beside it`);
+  throw new Error(`${path} doesn’t contain a valid key (43 characters of base64url). Restore it, or delete it together with the journal.`);
 }

@@ -19,7 +19,7 @@ export type { SignalStats } from '../../web/gateway/core/dreaming/signals-store.
 const [HIDDEN = ''] = SIGNALS_FILE.split('/');
 
 const workspaceIn = (folder: string) => {
-  if (folder.trim() === '') throw new Error('It must be a folder, not an empty name');
+  if (folder.trim() === '') throw new Error('The folder must not be empty');
   return sharedWorkspace(resolve(folder), [HIDDEN]);
 };
 

@@ -91,7 +91,7 @@ export function sharedWorkspace(folder: string, hidden: readonly string[]): Work
 async function filesIn(folder: string, under: string | undefined, hidden: readonly string[]): Promise<WorkspaceFile[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isGone(error)) return [];
-    throw new Error(`${folder} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Couldn’t read ${folder}: ${reasonOf(error)}`, { cause: error });
   });
   const found = await Promise.all(
     entries.map(async (entry) => {
@@ -113,7 +113,7 @@ async function statOf(file: string, path: string): Promise<WorkspaceFile | undef
     return isFile(stats.mode) ? { path, size, modifiedAt: mtimeMs } : undefined;
   } catch (error) {
     if (isGone(error)) return undefined;
-    throw new Error(`${file} cannot be looked at: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Couldn’t read ${file}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -128,7 +128,7 @@ async function keepForeignBytes(file: string, text: string): Promise<void> {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new Error(`${file} is not in UTF-8: save it so first; nothing was changed`, { cause: error });
+    throw new Error(`${file} is not UTF-8. Save it as UTF-8 first. Nothing was changed.`, { cause: error });
   }
 }
 
@@ -136,6 +136,6 @@ async function told<T>(path: string, done: string, work: () => Promise<T>): Prom
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${path} cannot be ${done}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${path} can’t be ${done}: ${reasonOf(error)}`, { cause: error });
   }
 }

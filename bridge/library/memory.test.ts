@@ -76,7 +76,7 @@ verifies('memory.node/folder', 'no path leads out, other bytes are kept, and wha
       (path: string) => workspace.write(path, ''),
       (path: string) => workspace.append(path, ''),
     ])
-      expect(await refusal(() => work(path)), path).toContain('is no path of a workspace');
+      expect(await refusal(() => work(path)), path).toContain('Invalid workspace path');
   mkdirSync(join(dir, 'node_modules/x'), { recursive: true });
   mkdirSync(join(dir, '.obsidian'));
   for (const path of ['node_modules/x/README.md', '.obsidian/app.json', 'b.md']) writeFileSync(join(dir, path), 'x');
@@ -92,13 +92,13 @@ verifies('memory.node/folder', 'no path leads out, other bytes are kept, and wha
   ]).toEqual([true, false, undefined, undefined]);
   writeFileSync(join(dir, 'MEMORY.md'), Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x0a]));
   await using memory = await new MemoryManager(dir).open();
-  await expect(memory.addMemory('new')).rejects.toThrow('MEMORY.md is not in UTF-8');
+  await expect(memory.addMemory('new')).rejects.toThrow('MEMORY.md is not UTF-8');
   expect([...readFileSync(join(dir, 'MEMORY.md'))]).toEqual([0x63, 0x61, 0x66, 0xe9, 0x0a]);
   mkdirSync(join(dir, 'NOTES.md'));
   await using other = await new MemoryManager(dir, { long_term: { file: 'NOTES.md' } }).open();
   await expect(other.addMemory('new')).rejects.toThrow('NOTES.md');
-  expect(() => new MemoryManager(' ')).toThrow('must be a folder');
-  expect(() => new MemoryManager(dir, { colour: 1 })).toThrow('There is no setting colour');
+  expect(() => new MemoryManager(' ')).toThrow('folder must not be empty');
+  expect(() => new MemoryManager(dir, { colour: 1 })).toThrow('Unknown setting `colour`');
 });
 
 verifies('memory.node/database', 'it is read by SQLite, and a start reads only what has changed', async () => {
@@ -182,7 +182,7 @@ verifies('memory.node/folder', 'where no index can be kept it is searched all th
   expect((await memory.searchMemory('boat'))[0]?.text).toBe('The boat is blue');
   await memory.addMemory('The kayak is red');
   expect((await memory.searchMemory('kayak'))[0]?.text).toBe('The kayak is red');
-  expect(warnings).toEqual([expect.stringContaining('The index of the memory cannot be kept')]);
+  expect(warnings).toEqual([expect.stringContaining('Could not save the memory index')]);
 });
 
 verifies('memory.node/database', 'passages that another process has noted and this one does not know of do not stay', async () => {
@@ -229,19 +229,19 @@ verifies('memory.node/model', 'a real server is asked, and what goes wrong is to
   });
   const complete = completeBy(modelOf({ provider: 'mine', modelId: 'x', baseUrl }));
   for (const [answer, complaint] of [
-    [[401, 'no such key'], 'mine answered with 401: no such key'],
-    [[200, 'garbage'], 'mine gave an answer that cannot be read'],
-    [[200, '{"choices":[]}'], 'mine gave an answer that cannot be read'],
-    [[302, ''], 'mine cannot be reached'],
+    [[401, 'no such key'], 'mine failed (HTTP 401): no such key'],
+    [[200, 'garbage'], 'mine sent an invalid response'],
+    [[200, '{"choices":[]}'], 'mine sent an invalid response'],
+    [[302, ''], 'Couldn’t reach mine'],
   ] as [[number, string], string][]) {
     answers.push(answer);
     await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow(complaint);
   }
   await new Promise((closed) => server.close(closed).closeAllConnections());
-  await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow('mine cannot be reached at');
+  await expect(complete('x', { maxTokens: 5, signal })).rejects.toThrow('Couldn’t reach mine at');
   await expect(complete('x', { maxTokens: 5, signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
   await expect(completeBy(modelOf({ provider: 'constructor', model_id: 'x' }))('x', { maxTokens: 5, signal })).rejects.toThrow(
-    'The address of constructor is not known',
+    'Unknown provider "constructor"',
   );
   expect(() => modelOf({ provider: 'mine', modelId: '' })).toThrow('modelId');
   expect(() => modelOf({ provider: 'mine', modelId: 'x', baseUrl: 'file:///etc' })).toThrow('baseUrl');
@@ -261,6 +261,6 @@ verifies('memory.node/config', 'settings are read from a file', async () => {
   expect([config.compaction.maxTokens, config instanceof MemoryConfig]).toEqual([5000, true]);
   expect(new MemoryManager(dir, config).config.compaction.maxTokens).toBe(5000);
   writeFileSync(file, 'compaction: [');
-  await expect(MemoryConfig.fromYaml(file)).rejects.toThrow(/memory\.yaml: The settings are no YAML/);
-  await expect(MemoryConfig.fromYaml(join(dir, 'none'))).rejects.toThrow(/none cannot be read/);
+  await expect(MemoryConfig.fromYaml(file)).rejects.toThrow(/memory\.yaml: The settings are not valid YAML/);
+  await expect(MemoryConfig.fromYaml(join(dir, 'none'))).rejects.toThrow(/Couldn’t read .*none/);
 });

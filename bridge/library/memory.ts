@@ -69,7 +69,7 @@ export class MemoryManager extends Manager {
     model?: ModelConfigInput,
     { countTokens, embedder, warn = (message) => process.emitWarning(message, 'PerchMemory') }: MemoryOptions = {},
   ) {
-    if (workspaceDir.trim() === '') throw new Error('The workspace must be a folder, not an empty name');
+    if (workspaceDir.trim() === '') throw new Error('The workspace folder must not be empty');
     const folder = resolve(workspaceDir);
     const settings = config instanceof Config ? config : new MemoryConfig(config);
     const own = model && modelOf(model);

@@ -196,7 +196,7 @@ function prepared(path: string): DatabaseSync {
     const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
     if (isEmpty) db.exec(SCHEMA);
-    else if (version !== VERSION) throw new OtherVersion(`${path} is of version ${version}`);
+    else if (version !== VERSION) throw new OtherVersion(`${path} has version ${version}`);
     db.exec('COMMIT');
     if (db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] !== 'ok') throw new OtherVersion(`${path} is damaged`);
     return db;

@@ -21,7 +21,7 @@ export class WikiVault extends Vault {
 
   /** Nothing is read or made before it is asked for. */
   constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
-    if (vaultPath.trim() === '') throw new Error('The vault must be a folder, not an empty name');
+    if (vaultPath.trim() === '') throw new Error('The vault folder must not be empty');
     const folder = resolve(vaultPath);
     super(folderWorkspace(folder, { hidden: HIDDEN }), config, options);
     this.vaultPath = folder;

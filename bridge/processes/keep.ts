@@ -64,7 +64,7 @@ export class Keeper {
       if (this.#child !== child) return;
       this.#child = undefined;
       if (this.#running.size > 0)
-        this.#log('the process that ends with the bridge what that has started is gone; the next start brings it back');
+        this.#log('The process that cleans up child processes has ended. It is restarted with the next child process');
     };
     child.once('exit', gone);
     child.on('error', gone);

@@ -37,7 +37,7 @@ verifies(
     over.abort(new Error('enough'));
     const node = process.execPath;
     expect(await ended).toMatchObject([
-      { reason: new ProgramCut(`${node} did not end within 2 s`) },
+      { reason: new ProgramCut(`${node} didn’t finish within 2 s`) },
       { reason: new ProgramCut(`${node} wrote more than 1000 bytes`) },
       { reason: new Error('enough') },
       { value: { code: 0 } },

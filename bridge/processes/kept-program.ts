@@ -56,6 +56,6 @@ export async function runKept(
   const over = await toItsEnd(running, timeout, signal ? AbortSignal.any([signal, full.signal]) : full.signal);
   signal?.throwIfAborted();
   if (full.signal.aborted) throw new ProgramCut(`${program} wrote more than ${maxBuffer} bytes`);
-  if (over === 'time') throw new ProgramCut(`${program} did not end within ${timeout / 1000} s`);
+  if (over === 'time') throw new ProgramCut(`${program} didn’t finish within ${timeout / 1000} s`);
   return { stdout: Buffer.concat(stdout ?? []), stderr: Buffer.concat(stderr ?? []), code: child.exitCode };
 }

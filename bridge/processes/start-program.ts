@@ -35,4 +35,4 @@ export function startProgram(
 }
 
 export const notStarted = (command: string, error: unknown): RpcError =>
-  new RpcError('INTERNAL_ERROR', `${command} could not be started: ${error instanceof Error ? error.message : String(error)}`);
+  new RpcError('INTERNAL_ERROR', `Couldn’t start ${command}: ${error instanceof Error ? error.message : String(error)}`);

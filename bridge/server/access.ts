@@ -50,7 +50,7 @@ export class Access {
     try {
       access.#set(accessFile.parse(JSON.parse(text)).grants);
     } catch {
-      log(`${file} is damaged: paired devices are let in once a host is attached`);
+      log(`${file} is damaged. Paired devices can connect once a host is attached`);
     }
     return access;
   }
@@ -119,7 +119,7 @@ export class Access {
       try {
         await writeWhole(this.#file, `${JSON.stringify({ version: 1, grants }, null, 2)}\n`, rename);
       } catch (error) {
-        this.#log(`${this.#file} cannot be written: ${reasonOf(error)}`);
+        this.#log(`Couldn’t write ${this.#file}: ${reasonOf(error)}`);
         await rm(this.#file, { force: true }).catch(() => {});
       }
     });

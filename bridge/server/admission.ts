@@ -71,17 +71,17 @@ export class Admission {
   /** Undefined where the request may go on. */
   refuse(arrival: Arrival, isNavigation: boolean): Refusal | undefined {
     const { url, headers } = arrival;
-    if (!url.startsWith('/')) return { status: 400, message: 'the request target must be a path' };
+    if (!url.startsWith('/')) return { status: 400, message: 'The request target must be a path' };
     const host = headers.host?.toLowerCase() ?? '';
     const secure = this.#isSecure(arrival);
     if (!this.#hosts.has(host) && !secure && !(this.#exposed && this.#isOwnAddress(arrival))) {
-      return { status: 403, message: 'this name is not one of the gateway (Host)' };
+      return { status: 403, message: 'This host name is not allowed (Host)' };
     }
     const { origin } = headers;
     if (origin === undefined || this.#origins.has(origin)) return undefined;
     if (secure && origin === `https://${host}`) return undefined;
     if (isNavigation && origin === this.#localhostOrigin) return undefined;
-    return { status: 403, message: 'this origin may not call the gateway (Origin)' };
+    return { status: 403, message: 'This origin is not allowed (Origin)' };
   }
 
   /** Whether cross-origin answers may be read by this origin; the canonical one included. */

@@ -141,7 +141,7 @@ describe('the app', () => {
     await using gateway = await startTestBridge();
     await writeFile(join(gateway.appDir, 'index.html'), '<title>Perch</title>');
     expect((await gateway.http('/', page)).status).toBe(500);
-    expect(gateway.lines.join()).toContain('carries no content security policy');
+    expect(gateway.lines.join()).toContain('has no content security policy');
     await rm(join(gateway.appDir, 'index.html'));
     const missing = await gateway.http('/', page);
     expect([missing.status, await missing.text()]).toEqual([503, expect.stringContaining('npm run build')]);

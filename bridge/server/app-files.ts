@@ -27,7 +27,7 @@ export async function readBuildInfo(appDir: string): Promise<BuildInfo> {
   try {
     return buildFile.parse(JSON.parse(text));
   } catch (error) {
-    throw new Error(`${path} is damaged: build the app again`, { cause: error });
+    throw new Error(`${path} is damaged. Build the app again.`, { cause: error });
   }
 }
 
@@ -80,7 +80,7 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
     const { admission } = vaults.door(request.raw);
     const arrival = arrivalOf(request.raw);
     const origin = admission.appOrigin(arrival);
-    if (origin === undefined) return reply.code(404).send(errorBody(404, 'only the API is served here'));
+    if (origin === undefined) return reply.code(404).send(errorBody(404, 'Only the API is served here'));
     if (!isNavigation(request.method, request.headers.accept)) return;
     if (`${arrival.encrypted ? 'https' : 'http'}://${request.headers.host?.toLowerCase()}` === origin) return;
     return reply.redirect(`${origin}${request.url}`, 307);
@@ -89,19 +89,19 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
   const page = async (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const policy = await pagePolicy();
     if (policy === undefined)
-      return reply.code(503).type('text/plain').send('The app is not built yet: run "npm run build", then load this page again.');
+      return reply.code(503).type('text/plain').send('The app is not built yet. Run "npm run build", then reload this page.');
     return reply.header('content-security-policy', policy).sendFile('index.html');
   };
   app.get('/', page);
   app.get('/index.html', page);
   app.get(`/${FRAME_FILE}`, async (_request, reply) => {
     const policy = await framePolicy();
-    if (policy === undefined) return reply.code(404).send(errorBody(404, 'the app is not built'));
+    if (policy === undefined) return reply.code(404).send(errorBody(404, 'The app is not built'));
     return reply.headers({ ...FRAME_HEADERS, 'content-security-policy': policy }).sendFile(FRAME_FILE);
   });
   app.setNotFoundHandler(async (request, reply) => {
     if (isNavigation(request.method, request.headers.accept) && !isReserved(request.url)) return page(request, reply);
-    return reply.code(404).send(errorBody(404, `there is no ${request.method} ${request.url.replace(/\?.*/, '')}`));
+    return reply.code(404).send(errorBody(404, `Not found: ${request.method} ${request.url.replace(/\?.*/, '')}`));
   });
 }
 
@@ -116,7 +116,7 @@ function policyOf(path: string, framedBy: string): () => Promise<string | undefi
     if (!found) return undefined;
     if (known?.mtimeMs === found.mtimeMs) return known.policy;
     const meta = /<meta\s+http-equiv="content-security-policy"\s+content="([^"]*)"/i.exec(await readFile(path, 'utf8'))?.[1];
-    if (!meta) throw new Error(`${path} carries no content security policy: build the app again`);
+    if (!meta) throw new Error(`${path} has no content security policy. Build the app again.`);
     const policy = `${unescape(meta).replace(/;\s*$/, '')}; frame-ancestors ${framedBy}`;
     known = { mtimeMs: found.mtimeMs, policy };
     return policy;

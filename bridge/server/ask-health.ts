@@ -30,7 +30,7 @@ export function askForHealth({ host, port, hostHeader, signal }: AskedForHealth)
       response.on('error', () => resolve(undefined));
       response.on('data', (part: string) => {
         text += part;
-        if (text.length > MAX_CHARS) response.destroy(new Error('too long for a health answer'));
+        if (text.length > MAX_CHARS) response.destroy(new Error('health response too long'));
       });
       response.on('end', () => {
         try {

@@ -32,7 +32,7 @@ describe('failed credentials', () => {
     expect(auth.checkToken('wrong', undefined)).toEqual({
       ok: false,
       code: 'RATE_LIMITED',
-      message: 'Too many failed tries: again in 300 s',
+      message: 'Too many failed attempts. Try again in 300 s.',
       retryAfterMs: 300_000,
     });
     clock.now = 299_999;

@@ -114,7 +114,7 @@ export class Auth {
     if (token === undefined) return { ok: false, code: 'AUTH_REQUIRED', message: 'A token is required' };
     const skip = this.#guessable && this.#limiter.locked(keyOf('token', origin)) > 0;
     if (!skip && timingSafeEqual(digest(token), this.#token)) return { ok: true, principal: OWNER, scopes: SCOPES };
-    return this.deny('token', origin, 'The token is not right');
+    return this.deny('token', origin, 'Incorrect token');
   }
 
   /** `connect`'s `auth` (any value), against the challenge of its own connection; `bearer` where the upgrade brought a token. */
@@ -168,7 +168,7 @@ export class Auth {
   #checkPairing(pairingCode: string, origin: string | undefined): Verdict {
     const lockedMs = this.#limiter.locked(keyOf('pairing', origin));
     if (lockedMs > 0) return lockedOut(lockedMs);
-    if (pairingCode.length > MAX_CODE_CHARS) return this.deny('pairing', origin, 'This is no pairing code');
+    if (pairingCode.length > MAX_CODE_CHARS) return this.deny('pairing', origin, 'Invalid pairing code');
     return { ok: true, principal: PAIRING, scopes: [], pairingCode };
   }
 
@@ -193,7 +193,7 @@ export class Auth {
     origin: string | undefined,
     find: (id: string) => Credential | undefined,
   ): Promise<{ ok: true; id: string; proof: string } | Denial> {
-    const denied = (): Denial => this.deny(purpose === 'app' ? 'app' : 'host', origin, 'The proof is not right');
+    const denied = (): Denial => this.deny(purpose === 'app' ? 'app' : 'host', origin, 'Invalid proof');
     const given = appAuth.safeParse(auth);
     const credential = given.success ? find(given.data.credentialId) : undefined;
     if (!given.success || !credential) return denied();
@@ -228,14 +228,14 @@ export function bearerOf(header: string | undefined): string | undefined {
 
 const OWNER = 'owner';
 const MAX_CODE_CHARS = 100;
-const NO_PASSWORD = 'The password is not right, or none is set';
-const NO_DEVICE = 'The device token is not right, or the device was revoked: pair it again';
+const NO_PASSWORD = 'Incorrect password, or no password is set';
+const NO_DEVICE = 'Invalid device token, or the device was revoked. Pair it again.';
 
 const admit = ({ principal, scopes, hold }: Granted): Admitted => ({ ok: true, principal, scopes, hold });
 const lockedOut = (ms: number): Denial => ({
   ok: false,
   code: 'RATE_LIMITED',
-  message: `Too many failed tries: again in ${Math.ceil(ms / 1000)} s`,
+  message: `Too many failed attempts. Try again in ${Math.ceil(ms / 1000)} s.`,
   retryAfterMs: Math.ceil(ms),
 });
 const keyOf = (kind: CredentialClass, origin: string | undefined): string => `${kind} from ${origin ?? 'programs'}`;

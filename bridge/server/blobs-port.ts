@@ -15,26 +15,25 @@ export function serveBlobs(stream: Stream, opening: Opening, { journal, log }: {
     try {
       return await respond(request, journal);
     } catch (error) {
-      if (error instanceof JournalFull) return failure(507, `The disk has no room for the attachment: ${error.message}`);
-      if (!request.signal.aborted)
-        log(`an attachment could not be kept or read: ${error instanceof Error ? error.message : String(error)}`);
-      return failure(500, error instanceof JournalFailed ? error.message : 'the attachment could not be kept or read');
+      if (error instanceof JournalFull) return failure(507, `No disk space for the attachment: ${error.message}`);
+      if (!request.signal.aborted) log(`Couldn’t store or read an attachment: ${error instanceof Error ? error.message : String(error)}`);
+      return failure(500, error instanceof JournalFailed ? error.message : 'Couldn’t store or read the attachment');
     }
   });
 }
 
 async function respond(request: Request, journal: Journal): Promise<Response> {
   const hash = new URL(request.url).pathname.slice(1);
-  if (!blobHash.safeParse(hash).success) return failure(404, 'an attachment is asked for by its SHA-256, in hex');
+  if (!blobHash.safeParse(hash).success) return failure(404, 'Attachments are identified by their SHA-256 in hex');
   if (request.method === 'GET') {
     const bytes = await journal.getBlob(hash);
-    if (!bytes) return failure(404, 'there is no such attachment');
+    if (!bytes) return failure(404, 'No such attachment');
     return new Response(new Uint8Array(bytes), { headers: { 'content-type': 'application/octet-stream' } });
   }
-  if (request.method !== 'PUT') return failure(405, 'attachments are put and got', { allow: 'GET, PUT' });
+  if (request.method !== 'PUT') return failure(405, 'Only GET and PUT are supported', { allow: 'GET, PUT' });
   const bytes = await readWhole(request);
-  if (!bytes) return failure(413, `an attachment may have ${MAX_BLOB_BYTES / 1024 / 1024} MiB`);
-  if (createHash('sha256').update(bytes).digest('hex') !== hash) return failure(400, 'the bytes do not have this SHA-256');
+  if (!bytes) return failure(413, `Attachments are limited to ${MAX_BLOB_BYTES / 1024 / 1024} MiB`);
+  if (createHash('sha256').update(bytes).digest('hex') !== hash) return failure(400, 'The content doesn’t match the SHA-256');
   await journal.putBlob(hash, bytes);
   return new Response(null, { status: 204 });
 }

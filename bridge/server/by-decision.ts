@@ -90,6 +90,6 @@ const TELL_MS = 5_000;
 async function tellOfEnd(mux: Mux, given: Ended): Promise<string> {
   const request = { method: 'POST', body: JSON.stringify(given), headers: { 'content-type': 'application/json' } };
   const answer = await fetchOver(mux, { kind: ENDED_KIND }, { ...request, signal: AbortSignal.timeout(TELL_MS) });
-  if (!answer.ok) throw new Error(`the host answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`the host responded with ${answer.status}`);
   return answer.text();
 }

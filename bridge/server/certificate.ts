@@ -27,18 +27,18 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   try {
     own = new X509Certificate(cert);
   } catch (error) {
-    throw new Error(`${files.cert} holds no certificate (PEM)`, { cause: error });
+    throw new Error(`${files.cert} contains no certificate (PEM)`, { cause: error });
   }
   let matches: boolean;
   try {
     matches = own.checkPrivateKey(createPrivateKey(key));
     if (matches) createSecureContext({ cert, key });
   } catch (error) {
-    throw new Error(`${files.key} holds no key that can be used (PEM, without a password)`, { cause: error });
+    throw new Error(`${files.key} contains no usable key (PEM, without a password)`, { cause: error });
   }
-  if (!matches) throw new Error(`the key in ${files.key} is not that of the certificate in ${files.cert}`);
+  if (!matches) throw new Error(`The key in ${files.key} doesn’t match the certificate in ${files.cert}`);
   const validTo = Date.parse(own.validTo);
-  if (validTo <= Date.now()) throw new Error(`the certificate in ${files.cert} expired on ${own.validTo}`);
+  if (validTo <= Date.now()) throw new Error(`The certificate in ${files.cert} expired on ${own.validTo}`);
   const said = own.subjectAltName?.split(', ') ?? [];
   const valuesOf = (kind: string): string[] => said.flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
   return {
@@ -56,6 +56,6 @@ async function read(path: string, what: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Error(`the ${what} ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Couldn’t read the ${what} ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }

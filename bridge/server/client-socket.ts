@@ -49,7 +49,7 @@ const HEADROOM = 1024;
 const RESTARTING = { code: 1012, reason: 'gateway restarting' };
 
 /** Others may have gone when it tries again. */
-const FULL = { code: CLOSE.noGateway, reason: 'all connections of this vault are taken' };
+const FULL = { code: CLOSE.noGateway, reason: 'the vault has no free connections' };
 
 const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
 
@@ -134,7 +134,7 @@ export class ClientSocket {
     if (this.#stream) return this.#forward(this.#stream, data, isBinary);
     const first = readFirstFrame(data, isBinary);
     if (first.connect) {
-      this.#connect(first.connect).catch(() => this.close(CLOSE.internal, 'the bridge failed'));
+      this.#connect(first.connect).catch(() => this.close(CLOSE.internal, 'internal bridge error'));
       return;
     }
     if (first.error) this.#fail(first.error.id, first.error.shape);
@@ -216,7 +216,7 @@ export class ClientSocket {
 
   #move(from: Stream, state: string): void {
     if (this.#stream !== from || !this.#admitted) return;
-    this.#open(this.#admitted, state).catch(() => this.close(CLOSE.internal, 'the bridge failed'));
+    this.#open(this.#admitted, state).catch(() => this.close(CLOSE.internal, 'internal bridge error'));
   }
 
   /** The host ends it. One that no longer serves, and cannot hand the client on, does so with the code of a hand-over: the client finds the next one. */
@@ -228,7 +228,7 @@ export class ClientSocket {
   }
 
   #forward(stream: Stream, data: RawData, isBinary: boolean): void {
-    if (isBinary || !Buffer.isBuffer(data)) return this.close(CLOSE.policy, 'binary frames are not part of the protocol');
+    if (isBinary || !Buffer.isBuffer(data)) return this.close(CLOSE.policy, 'binary frames are not supported');
     stream.sendText(data);
     if (stream.buffered > PAUSE_ABOVE) this.#socket.pause();
   }

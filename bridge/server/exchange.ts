@@ -17,7 +17,7 @@ const DISCARD_BYTES = 64 * 1024 * 1024;
 const DISCARD_MS = 10_000;
 const MAX_HEAD_BYTES = 256 * 1024;
 
-export const TOO_LARGE = 'a request body may have 20 MB';
+export const TOO_LARGE = 'Request bodies are limited to 20 MB';
 
 /** What an exchange wants to know of its host. */
 export interface ExchangeHost {
@@ -104,7 +104,7 @@ export function exchange(
   response.on('error', () => {});
   response.on('close', () => {
     // Also where the host answered without reading the whole request: it wants no more of it.
-    if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller hung up');
+    if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller disconnected');
     ended = true;
     held?.leave();
     came?.leave();
@@ -134,7 +134,7 @@ export function exchange(
         stream.reset(CLOSE.spliced, 'answered');
       }
       // What went wrong is the host's to tell, behind what has been sent.
-      else if (how === 'left' || !isAttached()) fail(502, 'the gateway is gone');
+      else if (how === 'left' || !isAttached()) fail(502, 'The gateway disconnected');
     });
     return true;
   };
@@ -146,16 +146,16 @@ export function exchange(
     const head = text && size <= MAX_HEAD_BYTES ? parseHead(Buffer.concat(headParts)) : undefined;
     headParts = [];
     if (!head) {
-      stream.reset(CLOSE.protocolError, 'the answer has no valid head');
-      return fail(502, 'the gateway gave no valid answer');
+      stream.reset(CLOSE.protocolError, 'invalid response head');
+      return fail(502, 'The gateway sent an invalid response');
     }
     headed = true;
     // What the host has to add comes behind the answer; an answer of its own comes too late.
     if (committed && head.spliced) return;
     if (committed || head.spliced) {
       held?.leave();
-      stream.reset(CLOSE.protocolError, 'there is another answer, or none');
-      return fail(502, 'the gateway gave no valid answer');
+      stream.reset(CLOSE.protocolError, 'unexpected response');
+      return fail(502, 'The gateway sent an invalid response');
     }
     settle();
     const headers = Object.entries(head.headers).filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
@@ -163,8 +163,8 @@ export function exchange(
       response.writeHead(head.status, Object.fromEntries(headers));
     } catch {
       // A header that HTTP cannot carry. What is thrown from here would close the whole link.
-      stream.reset(CLOSE.protocolError, 'the answer has a header that cannot be sent');
-      return fail(502, 'the gateway gave no valid answer');
+      stream.reset(CLOSE.protocolError, 'invalid response header');
+      return fail(502, 'The gateway sent an invalid response');
     }
     // Not at once: a body that came along shares the packet.
     process.nextTick(() => response.flushHeaders());
@@ -180,14 +180,14 @@ export function exchange(
     },
     end() {
       if (ended) return;
-      if (!headed) return fail(502, 'the gateway gave no answer');
+      if (!headed) return fail(502, 'The gateway sent no response');
       if (!held) finish();
     },
     reset(code, reason) {
       if (ended || (held && !isAttached())) return;
-      if (!isAttached() || code === CLOSE.handingOver) return fail(503, 'the gateway is restarting', { 'retry-after': '1' });
-      if (code === CLOSE.noGateway) return fail(503, reason || 'the gateway is busy', { 'retry-after': '1' });
-      fail(500, 'the gateway failed to answer');
+      if (!isAttached() || code === CLOSE.handingOver) return fail(503, 'The gateway is restarting', { 'retry-after': '1' });
+      if (code === CLOSE.noGateway) return fail(503, reason || 'The gateway is busy', { 'retry-after': '1' });
+      fail(500, 'The gateway failed to answer');
     },
     drain: () => request.resume(),
   });

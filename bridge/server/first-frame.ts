@@ -7,11 +7,11 @@ import type { ErrorShape } from '#shared/rpc/errors.ts';
 export type FirstFrame =
   { connect: RequestFrame } | { connect?: undefined; error?: { id: string; shape: ErrorShape }; close?: { code: number; reason: string } };
 
-const tooLong = `before connect a frame may have ${LIMITS.maxPayloadBeforeConnect} bytes`;
+const tooLong = `frames before connect are limited to ${LIMITS.maxPayloadBeforeConnect} bytes`;
 
 /** Reads the one message that the bridge itself looks at (decisions, "Frames and connection"). */
 export function readFirstFrame(data: RawData, isBinary: boolean): FirstFrame {
-  if (isBinary || !Buffer.isBuffer(data)) return { close: { code: CLOSE.policy, reason: 'binary frames are not part of the protocol' } };
+  if (isBinary || !Buffer.isBuffer(data)) return { close: { code: CLOSE.policy, reason: 'binary frames are not supported' } };
   if (data.byteLength > LIMITS.maxPayloadBeforeConnect) return { close: { code: CLOSE.tooBig, reason: tooLong } };
   let value: unknown;
   try {

@@ -19,7 +19,7 @@ export class HostWords {
   /** A chunk of such a message; the bytes are only valid during the call. */
   read(chunk: Uint8Array, fin: boolean): void {
     this.#size += chunk.byteLength;
-    if (this.#size > MAX_STATE) throw new RangeError('the host says too much of a client');
+    if (this.#size > MAX_STATE) throw new RangeError('the host sent too much state for a client');
     this.#parts.push(chunk.slice());
     if (!fin) return;
     if (!this.#asked) {

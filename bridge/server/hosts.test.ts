@@ -139,7 +139,7 @@ describe('a host that stops answering', () => {
       gateway.bridge.hosts.once('leave', ({ identity }, ...end) => resolve([identity?.origin, ...end])),
     );
     await attach(gateway, 'headless', 'frozen', { frozen: true });
-    expect(await lost).toEqual(['frozen', 4011, 'the host stopped answering']);
+    expect(await lost).toEqual(['frozen', 4011, 'the host stopped responding']);
     await until(() => beats > 10);
     expect(holder(gateway)).toBe('healthy');
   });
@@ -160,7 +160,7 @@ describe('a host', () => {
     const credential = await gateway.credential('host');
     const earlier = await attach(gateway, 'tab', 'same', { credential });
     await attach(gateway, 'tab', 'same', { credential });
-    expect(await earlier.mux.closed).toMatchObject({ code: 4011, reason: 'the same host has attached again' });
+    expect(await earlier.mux.closed).toMatchObject({ code: 4011, reason: 'the same host attached again' });
     expect(gateway.bridge.hosts.list()).toMatchObject([{ origin: 'same', holder: true }]);
   });
 
@@ -169,7 +169,7 @@ describe('a host', () => {
     const credential = await gateway.credential('host');
     for (let i = 0; i < 32; i++) await gateway.attach({ credential });
     const tooMany = await dialHost({ url: gateway.url, credential });
-    expect(await tooMany.mux.closed).toMatchObject({ code: 1013, reason: '32 hosts are attached already' });
+    expect(await tooMany.mux.closed).toMatchObject({ code: 1013, reason: '32 hosts are already attached' });
     expect(gateway.bridge.hosts.size).toBe(32);
   });
 

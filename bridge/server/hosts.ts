@@ -169,7 +169,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   /** A host that has said hello. Null, and its link is closed: there are too many. */
   join(mux: Mux, kind: HostKind, { build, capabilities }: Pick<Hello, 'build' | 'capabilities'>): Host | null {
     if (this.#hosts.size >= MAX_HOSTS) {
-      mux.close(CLOSE.noGateway, `${MAX_HOSTS} hosts are attached already`);
+      mux.close(CLOSE.noGateway, `${MAX_HOSTS} hosts are already attached`);
       return null;
     }
     const syncs = capabilities.includes(JOURNAL_PORT);
@@ -185,7 +185,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   identify(host: Host, origin: string, name: string): void {
     const earlier = this.find(origin);
     this.#entry(host).identity = { origin, name };
-    if (earlier && earlier !== host) earlier.mux.close(GIVEN_UP, 'the same host has attached again');
+    if (earlier && earlier !== host) earlier.mux.close(GIVEN_UP, 'the same host attached again');
   }
 
   mark(host: Host, state: Host['state']): void {
@@ -241,7 +241,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   }
 
   /** Code and reason are of the holder's end, where that is why. */
-  #choose(code: number = HANDING_OVER, reason = 'a better host has caught up'): void {
+  #choose(code: number = HANDING_OVER, reason = 'a preferred host is ready'): void {
     const holder = this.#holder;
     const best = this.#best((host) => host !== holder);
     const there = holder !== null && this.#byMux.has(holder.mux);
@@ -271,7 +271,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
   /** Another host could serve as well: the holder must show that it lives. */
   async #check(holder: Host): Promise<void> {
     if (await answers(holder.mux, this.#timing.aliveMs)) return;
-    if (this.#holder === holder) holder.mux.close(GIVEN_UP, 'the host did not answer, and another one takes over');
+    if (this.#holder === holder) holder.mux.close(GIVEN_UP, 'the host didn’t respond, and another one took over');
   }
 
   #beat(host: Entry): void {
@@ -279,7 +279,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
       const alive = await answers(host.mux, this.#timing.heartbeatMs);
       if (!this.#hosts.has(host)) return;
       if (alive) this.#beat(host);
-      else host.mux.close(GIVEN_UP, 'the host stopped answering');
+      else host.mux.close(GIVEN_UP, 'the host stopped responding');
     }, this.#timing.heartbeatMs);
     timer.unref();
     this.#hosts.set(host, timer);

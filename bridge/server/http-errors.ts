@@ -29,13 +29,13 @@ export function sendError(response: ServerResponse, status: number, message: str
 
 const CLOSING_MS = 1000;
 const UNREADABLE: Record<string, [status: number, message: string]> = {
-  HPE_HEADER_OVERFLOW: [431, 'the headers of a request may have 16 KB'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come in time'],
+  HPE_HEADER_OVERFLOW: [431, 'Request headers are limited to 16 KB'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request timed out'],
 };
 
 /** Answers what cannot be read as HTTP, and closes its connection: at once where something has been written there, for it would stand in the midst of that. */
 export function refuseUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }): void {
-  const [status, message] = UNREADABLE[code] ?? [400, 'the request cannot be read as HTTP'];
+  const [status, message] = UNREADABLE[code] ?? [400, 'Malformed HTTP request'];
   if (code === 'ECONNRESET' || !socket.writable || socket.bytesWritten !== 0) return void socket.destroy();
   const body = JSON.stringify(errorBody(status, message));
   const head = ['content-type: application/json; charset=utf-8', `content-length: ${Buffer.byteLength(body)}`, 'connection: close'];

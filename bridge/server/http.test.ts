@@ -206,7 +206,7 @@ describe('/v1', () => {
     const failed = await gateway.http('/v1/fail');
     expect([failed.status, await failed.json()]).toEqual([
       500,
-      { error: { message: expect.stringContaining('failed to answer'), type: 'api_error', param: null, code: 'api_error' } },
+      { error: { message: expect.stringContaining('failed to respond'), type: 'api_error', param: null, code: 'api_error' } },
     ]);
     const waiting = gateway.http('/v1/wait');
     await asked.promise;
@@ -251,7 +251,7 @@ describe('/v1', () => {
     expect([none.status, none.headers.get('retry-after'), await none.json()]).toEqual([
       503,
       '2',
-      { error: { message: expect.stringContaining('no gateway'), type: 'unavailable', param: null, code: 'unavailable' } },
+      { error: { message: expect.stringContaining('No gateway'), type: 'unavailable', param: null, code: 'unavailable' } },
     ]);
     gateway.bridge.hosts.expectHost(10_000);
     const waiting = gateway.http('/v1/models');
@@ -282,7 +282,7 @@ describe('/v1', () => {
     const refused = await post(chunked);
     expect([refused.status, await refused.json()]).toEqual([
       413,
-      { error: { message: 'a request body may have 20 MB', type: 'invalid_request_error', param: null, code: null } },
+      { error: { message: 'Request bodies are limited to 20 MB', type: 'invalid_request_error', param: null, code: null } },
     ]);
     expect((await post(new Uint8Array(5))).status).toBe(200);
   });

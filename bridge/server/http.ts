@@ -62,11 +62,11 @@ export function apiListener(deps: HttpDeps): RequestListener {
       return refuse(status, verdict.message, headers);
     }
     // Each turn would start another run, until all exchanges are taken.
-    if (incoming.headers[VIA] === via) return refuse(508, 'this request came from this gateway itself: it cannot be its own provider');
+    if (incoming.headers[VIA] === via) return refuse(508, 'The request came from this gateway. It can’t be its own provider.');
     if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
-      return refuse(400, 'a body may not be compressed (Content-Encoding)');
+      return refuse(400, 'Compressed request bodies are not supported (Content-Encoding)');
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);
-    if (gauge.count >= maxExchanges) return refuse(503, 'too many requests are under way', { 'retry-after': '1' });
+    if (gauge.count >= maxExchanges) return refuse(503, 'Too many requests in progress', { 'retry-after': '1' });
     response.once('close', gauge.enter());
     // Cut, whatever has been sent: it must not pass for a whole answer.
     if (verdict.hold)
@@ -79,7 +79,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
     const mux = hosts.current ?? (await hostFor(response));
     if (response.destroyed) return;
     if (!mux)
-      return refuse(503, 'no gateway is running: open the app, or start the gateway with a browser of its own', { 'retry-after': '2' });
+      return refuse(503, 'No gateway is running. Open the app, or start the gateway with a managed browser.', { 'retry-after': '2' });
 
     const whole = standing.any(mux) && allows(verdict.scopes, 'write') && isSmallCompletion(incoming);
     const body = whole ? await readAll(incoming) : undefined;
@@ -136,7 +136,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
         `${request.method} ${request.url?.replace(/\?.*/, '')} (${id}) failed: ${error instanceof Error ? error.message : String(error)}`,
       );
       if (response.headersSent) response.destroy();
-      else sendError(response, 500, 'the bridge failed');
+      else sendError(response, 500, 'Internal bridge error');
     });
   };
 }

@@ -64,7 +64,7 @@ describe('the journal’s port', () => {
       expect(await told()).toMatchObject({ vaultKey: VAULT_KEY, cluster: null });
       expect(gateway.lines.join()).not.toContain('browsers');
       expect(await told()).not.toHaveProperty('cluster');
-      expect(gateway.lines).toContain('browsers are not told how to reach the cluster: no such file');
+      expect(gateway.lines).toContain('Couldn’t tell browsers how to reach the cluster: no such file');
       expect(gateway.lines.join()).not.toContain('word');
     },
   );
@@ -162,7 +162,7 @@ describe('the journal’s port', () => {
     expect(gateway.lines.filter((line) => line.includes('is full'))).toHaveLength(1);
     gateway.journal.failure = new JournalFailed('the file cannot be read');
     await expect(host.call('journal.pull', { after: 0 })).rejects.toMatchObject({
-      message: 'The journal cannot be used: the file cannot be read',
+      message: 'The journal can’t be used: the file cannot be read',
       extra: { details: { reason: 'journal-failed' } },
     });
     // One that cannot open it can still say that it is there and serves.
@@ -173,7 +173,7 @@ describe('the journal’s port', () => {
     await late.call('journal.ready', { seq: 0 });
     gateway.journal.failure = undefined;
     expect(await push()).toMatchObject({ last: 1 });
-    expect(gateway.lines).toContain('the journal works again');
+    expect(gateway.lines).toContain('The journal works again');
   });
 
   it('says who is attached, and where the journal lies', async () => {
@@ -254,7 +254,7 @@ describe('attachments', () => {
       );
     const bytes = new Uint8Array([1, 2, 3]);
     const wrong = await put('b'.repeat(64), bytes);
-    expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { message: 'the bytes do not have this SHA-256' } }]);
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { error: { message: 'The content doesn’t match the SHA-256' } }]);
     const large = new Uint8Array(20 * 1024 * 1024 + 1);
     expect((await put(hashOf(large), large)).status).toBe(413);
     gateway.journal.failure = new JournalFull('database or disk is full');

@@ -56,14 +56,14 @@ export class JournalPort {
     const replica: Replica = { answerer: undefined, said: undefined, told: undefined, own: 0, pushes: new Set() };
     const earlier = this.#replicas.get(host);
     this.#replicas.set(host, replica);
-    earlier?.answerer?.close(undefined, 'the journal was opened again');
+    earlier?.answerer?.close(undefined, 'the journal was reopened');
     const onclose = (): void => {
       if (this.#replicas.get(host) !== replica) return;
       this.#replicas.delete(host);
       if (hosts.has(host.mux)) hosts.mark(host, 'catching-up');
     };
     const link = textLink(stream, () => MAX_CALL_BYTES);
-    const fault = (error: unknown): void => log(`the journal's port failed: ${error instanceof Error ? error.message : String(error)}`);
+    const fault = (error: unknown): void => log(`The journal port failed: ${error instanceof Error ? error.message : String(error)}`);
     replica.answerer = answer<JournalCalls, JournalEvents>(link, journalCalls, this.#handlers(host, replica), { fault, onclose });
   }
 
@@ -76,7 +76,7 @@ export class JournalPort {
   #handlers(host: Host, replica: Replica): CallHandlers<JournalCalls> {
     const { journal, hosts, presence, vaultKey } = this.#deps;
     const origin = (): string => {
-      if (!replica.said) throw new RpcError('INVALID_PARAMS', 'The first call must be journal.open, which says who the host is');
+      if (!replica.said) throw new RpcError('INVALID_PARAMS', 'The first call must be journal.open with the identity of the host');
       return replica.said.origin;
     };
     /** The origin of a host that may read and write. */
@@ -87,7 +87,8 @@ export class JournalPort {
     };
     return {
       'journal.open': async ({ origin: own, schema, name, position }) => {
-        if (host.identity && host.identity.origin !== own) throw new RpcError('INVALID_PARAMS', 'This host has said to be another one');
+        if (host.identity && host.identity.origin !== own)
+          throw new RpcError('INVALID_PARAMS', 'This host already identified itself as another one');
         hosts.identify(host, own, name);
         hosts.mark(host, 'catching-up');
         replica.said = { origin: own, schema };
@@ -157,7 +158,7 @@ export class JournalPort {
     try {
       return await this.#deps.browserWay();
     } catch (error) {
-      this.#deps.log(`browsers are not told how to reach the cluster: ${error instanceof Error ? error.message : String(error)}`);
+      this.#deps.log(`Couldn’t tell browsers how to reach the cluster: ${error instanceof Error ? error.message : String(error)}`);
       return undefined;
     }
   }
@@ -208,20 +209,20 @@ export class JournalPort {
 
   #note(problem: string): void {
     if (problem === this.#problem) return;
-    this.#deps.log(problem || 'the journal works again');
+    this.#deps.log(problem || 'The journal works again');
     this.#problem = problem;
   }
 }
 
 function inWords(error: unknown): RpcError | undefined {
   if (error instanceof JournalFull) {
-    const message = `The journal’s disk takes nothing (${error.message}): make room there. Until then changes are kept in the browser alone`;
+    const message = `The disk with the journal is full (${error.message}). Free up space. Until then, changes are only saved in the browser`;
     return new RpcError('INTERNAL_ERROR', message, { details: { reason: 'journal-full' } }, { cause: error });
   }
   if (error instanceof JournalFailed) {
     return new RpcError(
       'INTERNAL_ERROR',
-      `The journal cannot be used: ${error.message}`,
+      `The journal can’t be used: ${error.message}`,
       { details: { reason: 'journal-failed' } },
       { cause: error },
     );
@@ -230,6 +231,6 @@ function inWords(error: unknown): RpcError | undefined {
 }
 
 const outdated = (): RpcError =>
-  new RpcError('INVALID_PARAMS', 'The data was written by a newer build than this host: reload the app to bring it up to date', {
+  new RpcError('INVALID_PARAMS', 'The data was written by a newer version of Perch. Reload the app to update it.', {
     details: { reason: 'outdated' },
   });

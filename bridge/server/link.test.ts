@@ -29,7 +29,9 @@ describe('a link code', () => {
     const again = await trade(gateway, code);
     expect([again.status, await again.json()]).toEqual([
       401,
-      { error: { message: expect.stringContaining('used up or has expired'), type: 'unauthorized', param: null, code: 'unauthorized' } },
+      {
+        error: { message: expect.stringContaining('already used or has expired'), type: 'unauthorized', param: null, code: 'unauthorized' },
+      },
     ]);
     expect(gateway.lines.join('\n')).not.toContain(code);
     expect(gateway.lines.join('\n')).not.toContain(app.secret);
@@ -82,7 +84,7 @@ describe('a link code', () => {
     const failed = await trade(gateway, code);
     expect([failed.status, await failed.json()]).toEqual([
       500,
-      { error: { message: expect.stringContaining('still good'), type: 'api_error', param: null, code: 'api_error' } },
+      { error: { message: expect.stringContaining('still valid'), type: 'api_error', param: null, code: 'api_error' } },
     ]);
     await rm(gateway.home.credentialsFile, { recursive: true, maxRetries: 20, retryDelay: 50 });
     expect((await trade(gateway, code)).status).toBe(200);

@@ -29,13 +29,17 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
     const { origin } = request.headers;
     const { home, admission, auth, codes, log } = vaults.door(request.raw);
     if (origin === undefined || origin !== admission.appOrigin(arrivalOf(request.raw))) {
-      return reply.code(403).send(errorBody(403, 'only the app itself can be linked'));
+      return reply.code(403).send(errorBody(403, 'Only the app can be linked'));
     }
     const body = trade.safeParse(request.body);
-    if (!body.success) return reply.code(400).send(errorBody(400, 'a JSON body with a code is needed'));
+    if (!body.success) return reply.code(400).send(errorBody(400, 'The body must be JSON with a code'));
     const redeemed = codes.redeem(body.data.code);
     if (!redeemed) {
-      const denial = auth.deny('code', origin, `This link is used up or has expired: make a new one with "${commandLine('open')}"`);
+      const denial = auth.deny(
+        'code',
+        origin,
+        `This link was already used or has expired. Create a new one with \`${commandLine('open')}\`.`,
+      );
       const { status, headers } = denialOf(denial);
       return reply.code(status).headers(headers).send(errorBody(status, denial.message));
     }
@@ -47,11 +51,11 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
       await home.addCredentials(made);
     } catch (error) {
       redeemed.restore();
-      log(`a browser could not be linked: ${error instanceof Error ? error.message : String(error)}`);
-      return reply.code(500).send(errorBody(500, 'the credential could not be stored; the link is still good'));
+      log(`Couldn’t link a browser: ${error instanceof Error ? error.message : String(error)}`);
+      return reply.code(500).send(errorBody(500, 'Couldn’t store the credential. The link is still valid.'));
     }
     auth.add(made);
-    log('a browser was linked');
+    log('Linked a browser');
     return { app: publicPart(made[0]), host: publicPart(made[1]) } satisfies Linked;
   });
 

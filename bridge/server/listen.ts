@@ -32,9 +32,9 @@ export async function listen(server: Server, port: number, bind: string): Promis
 async function explain(error: unknown, port: number, bind: string): Promise<string> {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return `port ${port} is taken by ${await portHolder(port, coversLoopback(bind) ? '127.0.0.1' : bind)}: stop it, or choose another with --port`;
-  if (code === 'EACCES') return `port ${port} may not be used without more rights: choose one from 1024 on with --port`;
+    return `Port ${port} is in use by ${await portHolder(port, coversLoopback(bind) ? '127.0.0.1' : bind)}. Stop it, or choose another port with --port.`;
+  if (code === 'EACCES') return `Port ${port} requires more privileges. Choose a port from 1024 up with --port.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `${bind} is no address of this machine: choose another with --bind`;
-  return `the gateway cannot listen on ${bind}, port ${port}: ${error instanceof Error ? error.message : String(error)}`;
+    return `${bind} is not an address of this computer. Choose another with --bind.`;
+  return `Couldn’t listen on ${bind}, port ${port}: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -6,5 +6,5 @@ export const noSchemas: FastifyServerOptions['schemaController'] = {
 };
 
 function refuse(): never {
-  throw new Error('routes of the bridge have no schemas');
+  throw new Error('Routes of the bridge can’t have schemas');
 }

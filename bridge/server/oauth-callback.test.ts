@@ -59,7 +59,7 @@ describe('the OAuth callback', () => {
     for (let n = 0; n < 10; n++) expect((await ask(`bad${n}`)).status).toBe(404);
     const locked = await ask('good');
     expect([locked.status, Number(locked.headers.get('retry-after'))]).toEqual([429, expect.closeTo(300, -1)]);
-    expect(await locked.text()).toContain('Begin again in Perch in 5 minutes');
+    expect(await locked.text()).toContain('Start again in Perch in 5 minutes');
     expect(host.openings).toHaveLength(22);
     // Nobody else is locked out with them.
     expect((await gateway.http('/v1/models')).status).toBe(404);
@@ -71,7 +71,7 @@ describe('the OAuth callback', () => {
       const answer = await come(gateway, '/oauth/callback?state=s');
       return [answer.status, await answer.text(), answer.headers.get('retry-after')];
     };
-    const away = [503, expect.stringContaining('Open Perch in a tab, then load this page again'), '2'];
+    const away = [503, expect.stringContaining('Open Perch in a tab, then reload this page'), '2'];
     expect(await ask()).toEqual(away);
     const host = await dialHost({
       ...{ url: gateway.url, credential: gateway.bridge.hostCredential() },

@@ -52,10 +52,10 @@ export function oauthCallback({ name, admission, hosts, journal, limiter, timing
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, title: string, text: string, headers?: Record<string, string>): void =>
       send(response, noticePage({ status, title, text, ...(headers ? { headers } : {}) }));
-    if (request.method !== 'GET') return refuse(405, 'This is a page', 'It can only be looked at.', { allow: 'GET' });
+    if (request.method !== 'GET') return refuse(405, 'Method not allowed', 'Open this page in a browser.', { allow: 'GET' });
     const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest = 'document' } = request.headers;
     if (!admission.isLocal(arrivalOf(request)) || mode !== 'navigate' || dest !== 'document')
-      return refuse(403, 'Not from here', 'This address is for the browser of the machine that Perch runs on.');
+      return refuse(403, 'Not available here', 'Open this page in a browser on the computer that runs Perch.');
     const asked = new URL(request.url ?? '', admission.origin).searchParams;
     const query = new URLSearchParams([...asked].filter(([name]) => PARAMETERS.includes(name))).toString();
     const lockedMs = limiter.locked(tries);
@@ -63,18 +63,18 @@ export function oauthCallback({ name, admission, hosts, journal, limiter, timing
       const headers = { 'retry-after': String(Math.ceil(lockedMs / 1000)) };
       return refuse(
         429,
-        'Too many tries',
-        `Too many unknown links were tried. Begin again in Perch in ${Math.ceil(lockedMs / 60_000)} minutes.`,
+        'Too many attempts',
+        `Too many unknown links were opened. Start again in Perch in ${Math.ceil(lockedMs / 60_000)} minutes.`,
         headers,
       );
     }
 
     const gone = new AbortController();
-    response.once('close', () => gone.abort(new Error('the browser left')));
+    response.once('close', () => gone.abort(new Error('the browser disconnected')));
     response.once('close', gauge.enter());
     const mux = hosts.current ?? (await hosts.wait(timing.hostWaitMs, gone.signal));
     const away = (): void =>
-      refuse(503, 'Perch is not running', 'Open Perch in a tab, then load this page again: the link is good for 10 minutes.', {
+      refuse(503, 'Perch is not running', 'Open Perch in a tab, then reload this page. The link is valid for 10 minutes.', {
         'retry-after': '2',
       });
     if (!mux) return away();
@@ -91,7 +91,7 @@ export function oauthCallback({ name, admission, hosts, journal, limiter, timing
       body = new Uint8Array(await answer.arrayBuffer());
       if (body.byteLength > MAX_PAGE_BYTES) throw new TypeError('the page is too large');
     } catch (error) {
-      log(`a browser that came back from another service got no answer: ${error instanceof Error ? error.message : String(error)}`);
+      log(`Couldn’t complete an OAuth callback: ${error instanceof Error ? error.message : String(error)}`);
       return away();
     }
     if (answer.status === 404) limiter.fail(tries);

@@ -16,7 +16,7 @@ describe('for those who run it', () => {
     const before = await ready();
     expect([before.status, before.headers.get('retry-after')]).toEqual([503, '2']);
     expect(await before.json()).toMatchObject({
-      error: { type: 'unavailable', message: expect.stringContaining('no gateway is running') },
+      error: { type: 'unavailable', message: expect.stringContaining('No gateway is running') },
     });
     const host = await gateway.attach();
     expect(await (await ready()).json()).toEqual({ status: 'ready', host: 'headless' });

@@ -50,7 +50,7 @@ export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): vo
     reply.header('cache-control', 'no-store');
     const { hosts } = asked(request);
     if (hosts.holder) return { status: 'ready', host: hosts.kind };
-    return reply.code(503).header('retry-after', '2').send(errorBody(503, 'no gateway is running: requests would wait for one'));
+    return reply.code(503).header('retry-after', '2').send(errorBody(503, 'No gateway is running. Requests wait until one starts.'));
   });
 
   app.get('/metrics', async (request, reply) => {
@@ -62,7 +62,7 @@ export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): vo
       const { status, headers } = denialOf(verdict);
       return reply.code(status).headers(headers).send(errorBody(status, verdict.message));
     }
-    if (!allows(verdict.scopes, 'read')) return reply.code(403).send(errorBody(403, 'needs the scope read'));
+    if (!allows(verdict.scopes, 'read')) return reply.code(403).send(errorBody(403, 'The scope read is required'));
     // Most bridges are never asked.
     const known = registries.get(vault) ?? registryOf(vault, deps);
     registries.set(vault, known);
@@ -93,20 +93,20 @@ async function registryOf(vault: Vault, { vaults, clients, about }: OperationsDe
   };
   new Gauge({
     name: 'perch_info',
-    help: 'Version, build and mode of this bridge; always 1.',
+    help: 'Version, build and mode of this bridge. Always 1.',
     registers,
     labelNames: Object.keys(about),
   }).set(about, 1);
-  gauge('perch_serving', '1 while a host serves, else 0.', () => (hosts.holder ? 1 : 0));
-  gauge('perch_hosts', 'Hosts that are attached, the one that serves among them.', () => hosts.size);
-  gauge('perch_clients', 'WebSocket clients that are connected.', () => clients.of(vault).size);
-  gauge('perch_clients_unsent_bytes', 'Bytes held for clients that have not taken them yet.', () => clients.of(vault).unsent);
-  gauge('perch_http_requests_under_way', 'Requests of /v1 and /mcp under way.', () => exchanges.count);
-  gauge('perch_journal_head', 'The newest sequence number of the journal.', () => journal.head);
+  gauge('perch_serving', '1 while a host serves the vault, otherwise 0.', () => (hosts.holder ? 1 : 0));
+  gauge('perch_hosts', 'Attached hosts, including the one that serves the vault.', () => hosts.size);
+  gauge('perch_clients', 'Connected WebSocket clients.', () => clients.of(vault).size);
+  gauge('perch_clients_unsent_bytes', 'Bytes waiting to be sent to clients.', () => clients.of(vault).unsent);
+  gauge('perch_http_requests_under_way', 'Requests of /v1 and /mcp in progress.', () => exchanges.count);
+  gauge('perch_journal_head', 'Newest sequence number of the journal.', () => journal.head);
   for (const { name, help, read } of vault.shared.figures) gauge(name, help, read);
   new Counter({
     name: 'perch_http_requests_total',
-    help: 'Requests of /v1 and /mcp that have ended, by the status of their answers.',
+    help: 'Completed requests of /v1 and /mcp, by response status.',
     labelNames: ['code'],
     registers,
     collect() {

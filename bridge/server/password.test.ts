@@ -20,7 +20,10 @@ describe('a password', () => {
       await using bridge = await startTestBridge();
       const host = await bridge.attach();
       const before = await connect(bridge, { password: PASSWORD });
-      expect(before.answer).toMatchObject({ ok: false, error: { code: 'AUTH_REQUIRED', message: expect.stringContaining('none is set') } });
+      expect(before.answer).toMatchObject({
+        ok: false,
+        error: { code: 'AUTH_REQUIRED', message: expect.stringContaining('no password is set') },
+      });
       expect(await before.client.closed).toMatchObject({ code: 1008 });
 
       await new Password(bridge.home.passwordFile).set(PASSWORD);

@@ -168,7 +168,7 @@ export function lendPorts({
     serve(stream, opening, host) {
       const serve = ports.get(opening.kind);
       if (serve) serve(stream, opening, host);
-      else stream.reset(CLOSE.policy, `this bridge has no "${opening.kind}"`);
+      else stream.reset(CLOSE.policy, `this bridge doesn’t support "${opening.kind}"`);
     },
     async close() {
       journalPort.close();

@@ -63,8 +63,7 @@ export class ReceiptFile {
         return true;
       },
       (error: unknown) => {
-        if (!this.#failed)
-          this.#warn(`what calls have used cannot be written to ${this.#path}, and is in memory alone: ${reasonOf(error)}`);
+        if (!this.#failed) this.#warn(`Couldn’t write usage records to ${this.#path}. They are only kept in memory: ${reasonOf(error)}`);
         this.#failed = true;
         return false;
       },

@@ -93,7 +93,7 @@ verifies(
     await expect.poll(() => existsSync(home.receiptsFile)).toBe(false);
     await ask(second, 'c');
     await expect.poll(() => idsOf(taken)).toEqual(['a', 'b', 'c']);
-    expect(first.lines.filter((line) => line.includes('did not take'))).toHaveLength(1);
+    expect(first.lines.filter((line) => line.includes('didn’t accept'))).toHaveLength(1);
   },
 );
 
@@ -121,5 +121,5 @@ it('that cannot be written are told of once', async () => {
   const file = new ReceiptFile(join(dir, 'none', 'receipts.ndjson'), (line) => lines.push(line));
   expect(await file.append([of('a')])).toBe(false);
   expect(await file.append([of('b')])).toBe(false);
-  expect(lines).toEqual([expect.stringContaining('is in memory alone')]);
+  expect(lines).toEqual([expect.stringContaining('only kept in memory')]);
 });

@@ -67,7 +67,7 @@ export class Receipts {
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > KEPT && oldest !== undefined) {
       this.#forget([oldest]);
-      this.#log('no host takes what calls have used: the oldest record of it is given up');
+      this.#log('No host accepts usage records. Discarded the oldest one');
     }
     if (!this.#closed) this.#write ??= setTimer(() => void this.writeDown(), WRITE_MS).unref();
     this.#tell();
@@ -109,7 +109,7 @@ export class Receipts {
     this.#telling ??= this.#tellAll()
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
-        if (!this.#refused) this.#log(`a host did not take what calls have used, and is told again: ${reason}`);
+        if (!this.#refused) this.#log(`A host didn’t accept usage records. Retrying: ${reason}`);
         this.#refused = true;
         clearTimeout(this.#retry);
         if (this.#closed) return;
@@ -130,7 +130,7 @@ export class Receipts {
         { kind: RECEIPTS_KIND },
         { method: 'POST', body, headers: { 'content-type': 'application/json' }, signal: AbortSignal.timeout(ANSWER_MS) },
       );
-      if (!answer.ok) throw new Error(`it answered ${answer.status}`);
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
       this.#refused = false;
       this.#forget(batch.map(({ call }) => call.id));
       await this.#tidy();

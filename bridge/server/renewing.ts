@@ -28,17 +28,17 @@ export function renewing({ files, front, log, lookMs = LOOK_MS }: RenewingDeps):
       const certificate = await readCertificate(files);
       if (known !== undefined && written !== known) {
         front.renew(certificate);
-        log('the certificate is a new one');
+        log('Loaded the new certificate');
       }
       known = written;
       problem = undefined;
       const days = Math.floor((certificate.validTo - Date.now()) / (24 * 60 * 60_000));
       if (certificate.validTo < Date.now() + SOON_MS && days !== told)
-        log(`warning: the certificate ends in ${days} ${days === 1 ? 'day' : 'days'}: renew ${files.cert}`);
+        log(`Warning: The certificate expires in ${days} ${days === 1 ? 'day' : 'days'}. Renew ${files.cert}`);
       told = days;
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      if (said !== problem) log(`warning: ${said}; the certificate of before is still shown`);
+      if (said !== problem) log(`Warning: ${said}. The previous certificate is still in use`);
       problem = said;
     } finally {
       looking = false;

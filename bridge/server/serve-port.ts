@@ -45,7 +45,7 @@ export function servePort<C extends Contracts, E extends EventSchemas>(
       fault: (error) => {
         if (!gone.signal.aborted) log(`${port.kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       },
-      onclose: () => gone.abort(new Error('the caller is gone')),
+      onclose: () => gone.abort(new Error('the caller disconnected')),
     },
   );
 }

@@ -17,7 +17,7 @@ describe('starting', () => {
     await using gateway = await startTestBridge();
     const port = Number(new URL(gateway.url).port);
     await expect(startTestBridge({ port })).rejects.toThrow(
-      `port ${port} is taken by a running Perch 0.1.0 (process ${process.pid}): stop it, or choose another with --port`,
+      `Port ${port} is in use by a running Perch 0.1.0 (process ${process.pid}). Stop it, or choose another port with --port.`,
     );
   });
 
@@ -28,7 +28,7 @@ describe('starting', () => {
     try {
       const [line] = (await once(other.stdout, 'data')) as [Buffer];
       const failure = await startTestBridge({ port: Number(line.toString()) }).then(String, String);
-      expect(failure).toContain(`is taken by "node" (process ${other.pid})`);
+      expect(failure).toContain(`is in use by "node" (process ${other.pid})`);
       expect(failure).not.toContain('hunter2');
     } finally {
       other.kill();
@@ -40,15 +40,15 @@ describe('starting', () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    await expect(startTestBridge({ port })).rejects.toThrow(`port ${port} is taken by`);
+    await expect(startTestBridge({ port })).rejects.toThrow(`Port ${port} is in use by`);
     silent.close();
   });
 
   it('at an address that is not this machine’s, or that others reach, is refused with the way out', async () => {
-    await expect(startTestBridge({ bind: '203.0.113.7', expose: true })).rejects.toThrow('203.0.113.7 is no address of this machine');
+    await expect(startTestBridge({ bind: '203.0.113.7', expose: true })).rejects.toThrow('203.0.113.7 is not an address of this computer');
     await expect(startTestBridge({ bind: '0.0.0.0' })).rejects.toThrow('--expose');
     await expect(startTestBridge({ bind: '::' })).rejects.toThrow('--expose');
-    await expect(startTestBridge({ token: '' })).rejects.toThrow('the token is empty');
+    await expect(startTestBridge({ token: '' })).rejects.toThrow('The token is empty');
   });
 
   it('with a damaged credentials or build file names it, and leaves the port free', async () => {
@@ -110,7 +110,7 @@ describe('closing', () => {
     const request = gateway.http('/v1/models');
     await asked.promise;
     const closing = gateway.bridge.close();
-    expect(await client.closed).toMatchObject({ code: 1001, reason: 'the gateway is closing' });
+    expect(await client.closed).toMatchObject({ code: 1001, reason: 'The gateway is shutting down' });
     expect(await early.closed).toMatchObject({ code: 1001 });
     await expect(TestClient.open(gateway.url)).rejects.toThrow('503');
     expect((await gateway.http('/v1/models')).status).toBe(503);

@@ -101,18 +101,18 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-resource-policy': 'same-origin',
 });
 
-const CLOSING: Farewell = { code: 1001, reason: 'the gateway is closing' };
+const CLOSING: Farewell = { code: 1001, reason: 'The gateway is shutting down' };
 
 /** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { port, bind, mode, appDir, expose = false, others = [] } = options;
-  if (options.tls && (isLoopbackBind(bind) || !expose)) throw new Error('TLS is for other machines: it goes with --bind and --expose');
+  if (options.tls && (isLoopbackBind(bind) || !expose)) throw new Error('TLS only applies to other computers. Add --bind and --expose.');
   if (!isLoopbackBind(bind) && !expose) {
     throw new Error(
-      `${bind} is reachable from other machines: bind to 127.0.0.1, or say --expose to serve the API there (the app too with --tls-cert and --tls-key)`,
+      `${bind} can be reached from other computers. Use --bind 127.0.0.1, or add --expose to serve the API there. Add --tls-cert and --tls-key to serve the app too.`,
     );
   }
-  if ([options, ...others].some(({ token }) => token === '')) throw new Error('the token is empty');
+  if ([options, ...others].some(({ token }) => token === '')) throw new Error('The token is empty');
   const ring = options.ring ?? new LogRing();
   const log = (line: string): void => {
     if (!options.ring) ring.write(line);
@@ -121,7 +121,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const certificate = options.tls && (await readCertificate(options.tls));
   const timing: Timing = { ...TIMING, ...options.timing };
   const { build, workerCsp } = await readBuildInfo(appDir);
-  const limiter = new AuthLimiter({ onlock: (key) => log(`too many failed tries (${key}): locked out for 5 minutes`) });
+  const limiter = new AuthLimiter({ onlock: (key) => log(`Too many failed attempts (${key}). Locked out for 5 minutes`) });
 
   let closing = false;
   let vaults: Vaults | undefined;
@@ -135,9 +135,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         response.setHeader(REQUEST_ID, request.headers[REQUEST_ID]);
       }
       if (request.headers.host === undefined && request.httpVersion !== '1.0')
-        return sendError(response, 400, 'a request names the host that it is for (Host)', { connection: 'close' });
+        return sendError(response, 400, 'The Host header is missing', { connection: 'close' });
       const navigation = isNavigation(request.method, request.headers.accept) && !isReserved(request.url ?? '');
-      if (!vaults) return sendError(response, 503, 'starting', { connection: 'close' });
+      if (!vaults) return sendError(response, 503, 'The gateway is starting', { connection: 'close' });
       const refusal = vaults.door(request).admission.refuse(arrivalOf(request), navigation);
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
       if (closing) return sendError(response, 503, CLOSING.reason, { 'retry-after': '1', connection: 'close' });
@@ -179,7 +179,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
     if (status === 500) log(`${request.method} ${request.url.replace(/\?.*/, '')} failed: ${error.message}`);
-    return reply.code(status).send(errorBody(status, status === 500 ? 'the bridge failed' : error.message));
+    return reply.code(status).send(errorBody(status, status === 500 ? 'Internal bridge error' : error.message));
   });
 
   // The port must be known before routes are made, for the canonical origin is made of it; until then nobody is let in.

@@ -29,7 +29,7 @@ export function socketLink(socket: WebSocket): Link<Uint8Array> {
     receive(events) {
       drained = () => events.drain?.();
       socket.on('message', (data, isBinary) => {
-        if (!isBinary || !Buffer.isBuffer(data)) return closeSocket(socket, 1003, 'the uplink carries bytes');
+        if (!isBinary || !Buffer.isBuffer(data)) return closeSocket(socket, 1003, 'only binary messages are supported');
         events.message(data);
       });
       socket.on('close', (code, reason) => events.close(code, reason.toString()));

@@ -215,7 +215,9 @@ describe('a splice', () => {
     expect(server.count()).toBe(1);
     // A stranger among the hosts, who guesses the number of a caller that waits for another one.
     const stranger = await gateway.attach({});
-    await expect(forwarded(stranger, server.url, AbortSignal.timeout(5000), { to: own.exchanges[0] ?? 0 })).rejects.toThrow('nobody waits');
+    await expect(forwarded(stranger, server.url, AbortSignal.timeout(5000), { to: own.exchanges[0] ?? 0 })).rejects.toThrow(
+      'no longer waiting',
+    );
     (await server.asked(1)).end(chunk('', 'stop'));
     expect(await answer.text()).toBe(`${chunk('mine')}${chunk('', 'stop')}data: [DONE]\n\n`);
     stranger.die();

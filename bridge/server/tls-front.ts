@@ -19,7 +19,7 @@ export interface TlsFront {
 const SILENT_MS = 30_000;
 /** The first byte of a TLS handshake. */
 const HANDSHAKE = 0x16;
-const SENTENCE = 'This address speaks HTTPS alone: begin it with https://';
+const SENTENCE = 'This address requires HTTPS. Use https:// instead.';
 
 /**
  * One port, two protocols: what reaches this machine at a loopback address goes to `plain`, as ever; all else must speak TLS. So neither

@@ -149,7 +149,7 @@ describe.skipIf(own === undefined)('over TLS', () => {
     await using gateway = await exposed();
     const port = Number(new URL(gateway.url).port);
     const answer = await fetch(`http://${own}:${port}/health`);
-    expect([answer.status, await answer.text()]).toEqual([400, 'This address speaks HTTPS alone: begin it with https://']);
+    expect([answer.status, await answer.text()]).toEqual([400, 'This address requires HTTPS. Use https:// instead.']);
     // Also what is still shaking hands.
     const held = connect({ host: own, port, ca: made.ca, servername: 'perch.test' });
     held.resume();
@@ -169,10 +169,10 @@ verifies(
     const bad = join(dir, 'bad.pem');
     await writeFile(bad, 'no PEM');
     const start = (tls: { cert: string; key: string }) => startTestBridge({ bind: '0.0.0.0', expose: true, tls });
-    await expect(start({ cert: join(dir, 'none.crt'), key: made.key })).rejects.toThrow(/none\.crt cannot be read/);
-    await expect(start({ cert: bad, key: made.key })).rejects.toThrow(/bad\.pem holds no certificate/);
-    await expect(start({ cert: made.cert, key: bad })).rejects.toThrow(/bad\.pem holds no key/);
-    await expect(start({ cert: made.cert, key: other.key })).rejects.toThrow(/other\.key is not that of the certificate/);
+    await expect(start({ cert: join(dir, 'none.crt'), key: made.key })).rejects.toThrow(/Couldn’t read the certificate .*none\.crt/);
+    await expect(start({ cert: bad, key: made.key })).rejects.toThrow(/bad\.pem contains no certificate/);
+    await expect(start({ cert: made.cert, key: bad })).rejects.toThrow(/bad\.pem contains no usable key/);
+    await expect(start({ cert: made.cert, key: other.key })).rejects.toThrow(/other\.key doesn’t match the certificate/);
     await expect(startTestBridge({ tls: made })).rejects.toThrow('--expose');
     await expect(readCertificate(made)).resolves.toMatchObject({ names: ['perch.test', '*.wild.test'].slice(0, 1) });
   },
@@ -192,11 +192,11 @@ it('shows a new certificate once it is there, and keeps the one before where tha
     log: (line) => void lines.push(line),
     lookMs: 5,
   });
-  await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^warning: the certificate ends in 1 day:/)]));
+  await vi.waitFor(() => expect(lines).toEqual([expect.stringMatching(/^Warning: The certificate expires in 1 day\./)]));
   await writeFile(shown.cert, 'half');
-  await vi.waitFor(() => expect(lines.at(-1)).toMatch(/holds no certificate \(PEM\); the certificate of before is still shown/));
+  await vi.waitFor(() => expect(lines.at(-1)).toMatch(/contains no certificate \(PEM\)\. The previous certificate is still in use/));
   await put(await selfSigned(dir, ['DNS:next.test'], { file: 'next', days: 90 }));
   await vi.waitFor(() => expect(renewed).toContainEqual(['next.test']));
-  expect(lines.at(-1)).toBe('the certificate is a new one');
+  expect(lines.at(-1)).toBe('Loaded the new certificate');
   looks.stop();
 });

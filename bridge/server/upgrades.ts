@@ -12,7 +12,7 @@ import { UPLINK_MAX_PAYLOAD } from './uplink.ts';
 import type { Vaults } from './vaults.ts';
 
 /** Names are no secrets. */
-export const NO_VAULT = 'there is no vault of that name here';
+export const NO_VAULT = 'No vault with this name';
 
 export interface UpgradeDeps {
   vaults: Vaults;
@@ -41,16 +41,16 @@ export function upgrades({
     const refusal = admission.refuse(arrival, false);
     if (refusal) return refuse(transport, refusal.status, refusal.message);
     const path = arrival.url.replace(/\?.*/, '');
-    if (path !== '/ws' && path !== '/uplink') return refuse(transport, 404, 'there is no WebSocket at this path');
-    if (closing()) return refuse(transport, 503, 'the gateway is closing');
+    if (path !== '/ws' && path !== '/uplink') return refuse(transport, 404, 'No WebSocket at this path');
+    if (closing()) return refuse(transport, 503, 'The gateway is shutting down');
     const { origin, authorization, 'user-agent': userAgent } = request.headers;
     if (path === '/uplink') {
-      if (origin === undefined || origin !== admission.appOrigin(arrival)) return refuse(transport, 403, 'only the app itself can host');
+      if (origin === undefined || origin !== admission.appOrigin(arrival)) return refuse(transport, 403, 'Only the app can host');
       return accept(uplinkServer, request, transport, head, (socket) => door.uplink(socket, origin));
     }
     const among = vaults.among(request);
     if (!among) return refuse(transport, 404, NO_VAULT);
-    if (clients.full) return refuse(transport, 503, `${LIMITS.maxConnections} clients are connected already`);
+    if (clients.full) return refuse(transport, 503, `${LIMITS.maxConnections} clients are already connected`);
     const caller = { origin, bearer: bearerOf(authorization), userAgent: userAgent?.slice(0, 500), among };
     accept(clientServer, request, transport, head, (socket) => clients.add(socket, transport, caller));
   };

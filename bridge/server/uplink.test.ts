@@ -47,7 +47,7 @@ describe('a host that attaches', () => {
       { credential: good, auth: { hello: 'there' } },
     ];
     for (const attempt of refused) {
-      await expect(dialHost({ url: gateway.url, ...attempt })).rejects.toMatchObject({ code: 1008, message: 'The proof is not right' });
+      await expect(dialHost({ url: gateway.url, ...attempt })).rejects.toMatchObject({ code: 1008, message: 'Invalid proof' });
     }
     expect(gateway.bridge.hosts.current).toBeNull();
     await dialHost({ url: gateway.url, credential: good });
@@ -99,7 +99,7 @@ describe('a host that attaches', () => {
     await using gateway = await startTestBridge({ timing: { handshakeMs: 50 } });
     const silent = new WebSocket(`${gateway.url.replace('http', 'ws')}/uplink`, { origin: gateway.url });
     const closed = await new Promise((resolve) => silent.on('close', (code, reason) => resolve([code, reason.toString()])));
-    expect(closed).toEqual([1008, 'no proof came in time']);
+    expect(closed).toEqual([1008, 'no proof in time']);
   });
 
   it.each(['http://localhost', 'null', 'https://evil.example'])('is refused from %s', async (origin) => {

@@ -35,7 +35,7 @@ export async function serveUplink(socket: WebSocket, origin: string, deps: Uplin
   const answer = firstText(socket, timing.handshakeMs);
   socket.send(JSON.stringify({ nonce } satisfies z.infer<typeof uplinkChallenge>));
   const given = await answer;
-  if (given === undefined) return closeSocket(socket, CLOSE.policy, 'no proof came in time');
+  if (given === undefined) return closeSocket(socket, CLOSE.policy, 'no proof in time');
 
   const verdict = await auth.checkUplink(given, nonce, origin);
   if (!verdict.ok) return closeSocket(socket, CLOSE.policy, verdict.message);
@@ -81,14 +81,14 @@ export async function attachHost(
     onstream: (stream, opening) =>
       void joined.promise
         .then((host) => onstream(stream, opening, host))
-        .catch((error: unknown) => stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the stream could not be served')),
+        .catch((error: unknown) => stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'couldn’t serve the stream')),
   });
-  const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello came in time'), timing.handshakeMs);
+  const timer = setTimeout(() => mux.close(CLOSE.policy, 'no hello in time'), timing.handshakeMs);
   try {
     const theirs = await mux.ready.catch(() => undefined);
-    if (!theirs) return void log('a host left before it said hello');
+    if (!theirs) return void log('A host disconnected before its hello');
     const host = hosts.join(mux, kind, theirs);
-    if (!host) return void log(`a host (${kind}) was turned away: there are too many`);
+    if (!host) return void log(`Rejected a host (${kind}): too many hosts`);
     joined.resolve(host);
     return host;
   } finally {

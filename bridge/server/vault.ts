@@ -104,7 +104,7 @@ export interface SharedParts {
   figures: Figure[];
 }
 
-const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'another bridge’s host' };
+const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'a host of another bridge' };
 
 /** Opens what the vault's home keeps. Rejects, with a sentence for people, where that cannot be read. */
 export async function serveVault(options: VaultOptions, deps: VaultDeps): Promise<Vault> {
@@ -115,9 +115,9 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
   const access = await Access.open(home.accessFile, log);
   const password = new Password(home.passwordFile, { warn: log, lookMs: timing.passwordMs });
   const auth = new Auth({ token, credentials: await home.credentials(), access, password, limiter });
-  hosts.on('join', ({ kind, build }) => log(`a host is attached (${kind}, build ${build})`));
-  hosts.on('attach', (kind) => log(`${SERVES[kind]} serves`));
-  hosts.on('leave', ({ kind }, code, reason) => log(`a host (${kind}) is gone: ${reason || 'its connection broke'} (${code})`));
+  hosts.on('join', ({ kind, build }) => log(`A host attached (${kind}, build ${build})`));
+  hosts.on('attach', (kind) => log(`The vault is served by ${SERVES[kind]}`));
+  hosts.on('leave', ({ kind }, code, reason) => log(`A host (${kind}) disconnected: ${reason || 'connection lost'} (${code})`));
 
   const gauge = new Gauge();
   const exchanges = new Exchanges();
@@ -155,8 +155,8 @@ export async function serveVault(options: VaultOptions, deps: VaultDeps): Promis
       uplinks.add(socket);
       socket.on('close', () => (uplinks.delete(socket), leave()));
       serveUplink(socket, origin, uplinkDeps).catch((error: unknown) => {
-        log(`a host could not attach: ${error instanceof Error ? error.message : String(error)}`);
-        socket.close(CLOSE.internal, 'the bridge failed');
+        log(`A host couldn’t attach: ${error instanceof Error ? error.message : String(error)}`);
+        socket.close(CLOSE.internal, 'internal bridge error');
       });
     },
     async dismiss({ code, reason }) {

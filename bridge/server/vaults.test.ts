@@ -166,7 +166,7 @@ describe('one vault’s credentials at another’s doors', () => {
       (await ask(`${own.served.origin}/link/code${query}`, { method: 'POST', token })).text;
     expect(await codeOf(work.token)).toContain(`${work.served.origin}/#link=`);
     expect(await codeOf(own.token)).toContain(`${own.served.origin}/#link=`);
-    expect(await codeOf(own.token, '?vault=work')).toContain('not right');
+    expect(await codeOf(own.token, '?vault=work')).toContain('Incorrect token');
   });
 
   verifies('vaults/walls', 'a host attaches to its own vault, at that one’s origin', async () => {
@@ -180,7 +180,7 @@ describe('one vault’s credentials at another’s doors', () => {
       [own.served.origin, work.served.hostCredential()],
       [work.served.origin, own.served.hostCredential()],
     ] as const)
-      await expect(dialHost({ url, credential })).rejects.toThrow('The proof is not right');
+      await expect(dialHost({ url, credential })).rejects.toThrow('Invalid proof');
     await expect(dialHost({ url: own.served.origin, credential: ofWork.host, origin: work.served.origin })).rejects.toThrow('403');
     expect([own.served.hosts.size, work.served.hosts.size]).toEqual([1, 1]);
     await work.attach({ credential: ofWork.host });
@@ -251,10 +251,10 @@ describe('one vault’s credentials at another’s doors', () => {
     expect((await theirs.call('still', { there: true })).ok).toBe(true);
     expect(closed).toEqual([]);
     expect(own.ring.read({ ring: '', limit: 100, level: 'debug' }).lines.map(({ message }) => message)).not.toContainEqual(
-      expect.stringContaining('is gone'),
+      expect.stringContaining('disconnected'),
     );
     expect(work.ring.read({ ring: '', limit: 100, level: 'debug' }).lines.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('a host (headless) is gone'),
+      expect.stringContaining('A host (headless) disconnected'),
     );
   });
 
@@ -306,7 +306,7 @@ describe('one vault’s credentials at another’s doors', () => {
     refused.send(
       JSON.stringify({ type: 'req', id: 'c', method: 'connect', params: { minProtocol: 3, maxProtocol: 3, auth: { token: work.token } } }),
     );
-    expect(await refused.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('this vault') });
+    expect(await refused.closed).toMatchObject({ code: 1013, reason: expect.stringContaining('the vault') });
     expect((await client.call('still', { there: true })).ok).toBe(true);
     expect(two.gateway.bridge.vaults.map((vault) => vault.callers())).toEqual([1, share]);
   });

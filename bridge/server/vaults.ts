@@ -85,7 +85,7 @@ export class Vaults {
 const WHICH: Denial = {
   ok: false,
   code: 'AUTH_REQUIRED',
-  message: 'Several vaults here have a password: name yours in the address (/ws?vault=…)',
+  message: 'Several vaults have a password. Name yours in the address (/ws?vault=…).',
 };
 
 /** Every vault is asked, whichever it is. */

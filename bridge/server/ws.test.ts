@@ -17,21 +17,21 @@ describe('the first frame', () => {
       'AUTH_REQUIRED',
       'The first request must be connect',
     ],
-    ['a wrong token', connectFrame({ auth: { token: 'wrong' } }, 'x'), 'AUTH_REQUIRED', 'The token is not right'],
+    ['a wrong token', connectFrame({ auth: { token: 'wrong' } }, 'x'), 'AUTH_REQUIRED', 'Incorrect token'],
     ['a token that is no text', connectFrame({ auth: { token: 5 } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     ['no token', connectFrame({}, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     [
       'a password where none is set',
       connectFrame({ auth: { password: 'p' } }, 'x'),
       'AUTH_REQUIRED',
-      'The password is not right, or none is set',
+      'Incorrect password, or no password is set',
     ],
     ['a password that is no text', connectFrame({ auth: { password: 5 } }, 'x'), 'AUTH_REQUIRED', 'A token is required'],
     [
       'a wrong proof',
       connectFrame({ auth: { credentialId: 'a', nonce: 'n'.repeat(20), proof: 'x' } }, 'x'),
       'AUTH_REQUIRED',
-      'The proof is not right',
+      'Invalid proof',
     ],
   ] as const) {
     verifies(['connect/bad-token', 'connect/first-frame'], `${name}: AUTH_REQUIRED, then 1008, and the host hears nothing`, async () => {
@@ -61,7 +61,7 @@ describe('the first frame', () => {
   verifies('frames/binary', 'binary data: closed with a reason, before and after connect', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach();
-    const reason = 'binary frames are not part of the protocol';
+    const reason = 'binary frames are not supported';
     const before = await TestClient.open(gateway.url);
     before.send(Buffer.from(connectFrame({ auth: { token: gateway.token } })));
     expect(await before.closed).toMatchObject({ code: 1008, reason });
@@ -83,7 +83,7 @@ describe('the first frame', () => {
     expect(await client.next()).toMatchObject({ ok: true });
     const other = await TestClient.open(gateway.url);
     other.send(connectFrame({ auth, pad: `${pad}x` }));
-    expect(await other.closed).toMatchObject({ code: 1009, reason: 'before connect a frame may have 65536 bytes' });
+    expect(await other.closed).toMatchObject({ code: 1009, reason: 'frames before connect are limited to 65536 bytes' });
   });
 
   it('of the wrong form but with an id is answered INVALID_PARAMS, and connect may still follow', async () => {
@@ -210,7 +210,7 @@ describe('an admitted client', () => {
     await TestClient.connect(gateway.url, gateway.token);
     expect((await gateway.http('/v1/models', { token: 'x' })).status).toBe(429);
     expect((await gateway.http('/v1/models')).status).toBe(200);
-    expect(gateway.lines.filter((line) => line.includes('locked out'))).toHaveLength(1);
+    expect(gateway.lines.filter((line) => line.includes('Locked out'))).toHaveLength(1);
   });
 
   it('exchanges large messages whole, both ways, with small ones in order behind them', async () => {

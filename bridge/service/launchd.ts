@@ -15,7 +15,7 @@ export function launchd({ home, uid }: Machine): Service {
     text: plist,
     missing: async (run) => {
       const { code } = await run('launchctl', ['print', `gui/${uid}`]);
-      return code === 0 ? undefined : 'launchd has no session of this user here: log in on the machine’s screen first';
+      return code === 0 ? undefined : 'No launchd session for this user. Log in on the Mac’s screen first.';
     },
     end: [out],
     start: [

@@ -21,7 +21,7 @@ export function serviceOn(machine: Machine): Service {
   if (machine.platform === 'win32') return task(machine);
   if (machine.platform === 'darwin') return launchd(machine);
   if (machine.platform === 'linux') return systemd(machine);
-  throw new CommandError(`a service cannot be installed on ${machine.platform}`);
+  throw new CommandError(`Services are not supported on ${machine.platform}`);
 }
 
 /** Writes the definition and starts the service; one that is there is replaced. Throws a CommandError where that fails. */
@@ -35,8 +35,11 @@ export async function installService(served: Served, { machine, run = runHere }:
   for (const [program, ...args] of service.start) {
     const { code, stderr, stdout } = await run(program, args);
     if (code === 0) continue;
-    const said = (stderr || stdout).trim().replace(/\s*\n\s*/g, ' ');
-    throw new CommandError(`\`${[program, ...args].join(' ')}\` failed${said ? `: ${said}` : ''}; ${service.path} is written`);
+    const said = (stderr || stdout)
+      .trim()
+      .replace(/\s*\n\s*/g, ' ')
+      .replace(/\.$/, '');
+    throw new CommandError(`\`${[program, ...args].join(' ')}\` failed${said ? `: ${said}` : ''}. ${service.path} was written.`);
   }
   return service;
 }

@@ -14,7 +14,7 @@ export function systemd({ home, env }: Machine): Service {
       const { code, stderr } = await run('systemctl', ['--user', 'show', '--property=Version']);
       if (code === 0) return undefined;
       const said = stderr.trim().split('\n')[0];
-      return `systemd does not run for this user here${said ? ` (${said})` : ''}: log in to the machine itself or by ssh, not by su or in a container`;
+      return `systemd is not running for this user${said ? ` (${said})` : ''}. Log in directly or by SSH, not with su or in a container.`;
     },
     end: [],
     start: [systemctl('daemon-reload'), systemctl('enable', UNIT), systemctl('restart', UNIT)],
@@ -24,7 +24,7 @@ export function systemd({ home, env }: Machine): Service {
     hints: async (run: Run) => {
       const { stdout } = await run('loginctl', ['show-user', '--property=Linger', '--value']);
       return stdout.trim() === 'no'
-        ? ['It ends when you log out; `loginctl enable-linger` lets it go on, and start with the machine.']
+        ? ['The service stops when you log out. Run `loginctl enable-linger` to keep it running and start it at boot.']
         : [];
     },
   };
@@ -34,7 +34,7 @@ export function systemd({ home, env }: Machine): Service {
 function unit({ command, environment }: Served): string {
   const lines = Object.entries(environment).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
   return `[Unit]
-Description=Perch, a gateway for agents
+Description=Perch agent gateway
 StartLimitIntervalSec=60
 StartLimitBurst=5
 

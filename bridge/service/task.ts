@@ -26,7 +26,7 @@ export function task({ home, env }: Machine): Service {
     log: () => `schtasks /Query /TN ${NAME} /V /FO LIST`,
     hints: async () =>
       // A task has no environment of its own.
-      env.PERCH_HOME ? [`A task takes PERCH_HOME from the user's own environment: \`setx PERCH_HOME "${dir}"\` sets it there.`] : [],
+      env.PERCH_HOME ? [`The task reads PERCH_HOME from your environment. Set it with \`setx PERCH_HOME "${dir}"\`.`] : [],
   };
 }
 
@@ -34,7 +34,7 @@ function definition({ command: [program, ...args] }: Served, user: string): stri
   return `<?xml version="1.0"?>
 <Task version="1.3" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
   <RegistrationInfo>
-    <Description>Perch, a gateway for agents</Description>
+    <Description>Perch agent gateway</Description>
   </RegistrationInfo>
   <Triggers>
     <LogonTrigger>

@@ -37,7 +37,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
       await using cleaner = await machine(settings(nats.url), { ages: now });
       await until(async () => (await objectsOf(nats)).objects === 1, 'the object that nothing refers to, taken out');
       await agreed([b, cleaner], 2);
-      await until(() => cleaner.lines.includes('one object that nothing refers to was taken out of the cluster'));
+      await until(() => cleaner.lines.includes('Removed one unused object from the cluster'));
       await home.back();
       await agreed([a, b, cleaner], 2);
     }
@@ -65,7 +65,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     await is(b, 'shared');
     await b.restart();
     await is(b, 'shared');
-    expect(b.lines.filter((line) => line.includes('taken out'))).toEqual([]);
+    expect(b.lines.filter((line) => line.includes('unused object'))).toEqual([]);
     expect(await objectsOf(nats)).toEqual({ objects: 1, uploads: 1 });
   });
 

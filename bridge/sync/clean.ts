@@ -44,10 +44,7 @@ export async function keepClean(deps: CleanDeps, signal: AbortSignal, log: (line
     const count = await cleanObjects(deps, signal);
     if (count === null || signal.aborted) continue;
     state.note([], { cleaned: Date.now() });
-    if (count > 0)
-      log(
-        `${count === 1 ? 'one object that nothing refers to was' : `${count} objects that nothing refers to were`} taken out of the cluster`,
-      );
+    if (count > 0) log(`Removed ${count === 1 ? 'one unused object' : `${count} unused objects`} from the cluster`);
   }
 }
 

@@ -71,7 +71,7 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
 
         // All is read anew where records were taken out; what is passed over then is found, too.
         state.note([['of-another', { seq: 1, clock: 'x', included: [], object: null }]]);
-        await expect(second).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('taken out') });
+        await expect(second).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('records were removed') });
         isShared = false;
         const third = connect(stop.signal);
         await until(() => isShared && state.subjects === 3, 'all that the stream has, again', 20_000);

@@ -143,7 +143,8 @@ export class ClusterSession {
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
     let opened = await journal.open({ ...replica, position: isOther ? null : marks.sent });
     if (isOther || opened.wantsAll || opened.stale || marks.schema !== SCHEMA_VERSION) {
-      if (marks.stream !== '') options.log?.('the stream or the journal is another one, or has lost records: all is read and sent anew');
+      if (marks.stream !== '')
+        options.log?.('The stream or the journal was replaced or lost records. Reading and sending everything again');
       state.reset(made, SCHEMA_VERSION);
       opened = await journal.open({ ...replica, position: null });
     }
@@ -219,14 +220,14 @@ export class ClusterSession {
       const { subjects: known } = state;
       const { read } = state.marks;
       const info = await jsm.streams.info(stream).catch((error: unknown) => {
-        throw new ClusterProblem('unreachable', 'The stream of this vault is gone, or cannot be reached', { cause: error });
+        throw new ClusterProblem('unreachable', 'The stream of this vault is missing or can’t be reached', { cause: error });
       });
       if (info.created !== created || (info.state.num_subjects ?? 0) < known)
-        throw new ClusterProblem('failed', 'The stream was made anew, or records were taken out of it');
+        throw new ClusterProblem('failed', 'The stream was recreated, or records were removed from it');
       this.#sawLeader(leaderOf(cluster, info));
       if (info.state.last_seq < read) {
         state.note([], { read: info.state.last_seq, doubtful: true });
-        throw new ClusterProblem('failed', 'The servers of the cluster have lost the end of the stream');
+        throw new ClusterProblem('failed', 'The servers of the cluster lost the end of the stream');
       }
       if (state.marks.read >= info.state.last_seq) this.#compare(info.state.num_subjects ?? 0);
     }

@@ -29,19 +29,19 @@ async function connectTo(
 ): Promise<NatsConnection> {
   const file = async (path: string, what: string): Promise<Uint8Array> => {
     return readFile(path).catch((error: unknown) => {
-      throw new ClusterProblem('refused', `The file of ${what} (${path}) cannot be read`, { cause: error });
+      throw new ClusterProblem('refused', `Couldn’t read the ${what} (${path})`, { cause: error });
     });
   };
   const credentialsIn = async (path: string): Promise<Uint8Array> => {
-    const bytes = await file(path, 'credentials');
+    const bytes = await file(path, 'credentials file');
     if (!/-----BEGIN[^]*-----BEGIN/.test(Buffer.from(bytes).toString()))
-      throw new ClusterProblem('refused', `The file of credentials (${path}) has none in it`);
+      throw new ClusterProblem('refused', `The credentials file (${path}) contains no credentials`);
     return bytes;
   };
   for (const [path, what] of [
-    [tls?.ca, 'the authority'],
-    [tls?.cert, 'the certificate'],
-    [tls?.key, 'the certificate’s key'],
+    [tls?.ca, 'CA certificate'],
+    [tls?.cert, 'client certificate'],
+    [tls?.key, 'key of the client certificate'],
   ] as const)
     if (path !== undefined) await file(path, what);
   // The client hands on to Node whatever else is in it.

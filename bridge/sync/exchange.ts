@@ -109,7 +109,7 @@ export class Exchange {
     };
     try {
       await Promise.race([receiving(), broken.promise, aborted]);
-      if (!signal.aborted) throw new ClusterProblem('unreachable', 'The stream is no longer sent to this bridge');
+      if (!signal.aborted) throw new ClusterProblem('unreachable', 'The cluster stopped sending the stream to this bridge');
     } finally {
       end.abort();
     }
@@ -248,7 +248,7 @@ export class Exchange {
       // The journal has both now, and a copy of the one that lost. Of a newer build's nothing is known but when it was written.
       if (!theirs.foreign && !wins(record, theirs.record ?? theirs.known)) return;
     }
-    throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
+    throw new ClusterProblem('failed', 'A record changes too often to be sent now');
   }
 }
 

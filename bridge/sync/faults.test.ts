@@ -20,7 +20,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await is(a, 'apart');
     expect(a.journal.cluster.problem?.code).toBe('unreachable');
     expect(await problemOf(a)).toMatch(
-      /^The cluster cannot be reached .*3 changes are not shared with the other machines yet; everything is on this/,
+      /^Couldn’t reach the cluster .*3 changes are not synced with other computers yet\. Everything is saved on this/,
     );
     expect(await a.journal.takeLease({ name: 'run', holder: 'a', ttlMs: 1000, present: [] })).toBeNull();
     await a.restart();
@@ -36,7 +36,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await nats.start();
     await agreed([a, b], 7);
     // They went on where they were.
-    for (const { lines } of [a, b]) expect(lines.filter((line) => line.includes('anew'))).toEqual([]);
+    for (const { lines } of [a, b]) expect(lines.filter((line) => line.includes('Reading and sending'))).toEqual([]);
   });
 
   verifies('vault.cluster/faults', 'wrong credentials are named as such, right ones get in, and a secret may be a reference', async () => {
@@ -51,7 +51,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     for (const one of [wrong, none]) {
       await is(one, 'apart');
       expect(one.journal.cluster.problem?.code).toBe('refused');
-      expect(one.lines).toEqual(['refused: The cluster does not let this bridge in: its credentials are wrong or have expired']);
+      expect(one.lines).toEqual(['refused: The cluster denied access to this bridge: its credentials are wrong or expired']);
     }
     await is(right, 'shared');
     expect(await wrong.contents()).toHaveLength(1);
@@ -85,7 +85,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
       );
     await streams.delete(STREAM);
     await until(async () => (await count()) === 40, 'the stream that was deleted, filled');
-    expect(a.lines.some((line) => line.includes('all is read and sent anew'))).toBe(true);
+    expect(a.lines.some((line) => line.includes('Reading and sending everything again'))).toBe(true);
     await is(a, 'shared');
     await streams.purge(STREAM);
     await until(async () => (await count()) === 40, 'the stream that was emptied, filled');
@@ -108,7 +108,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     operator.publish(first.subject, second.data);
     operator.publish(second.subject, 'nonsense');
     await operator.flush();
-    await until(async () => (await a.journal.info()).notices.some(({ message }) => message.includes('was not sealed by this vault')));
+    await until(async () => (await a.journal.info()).notices.some(({ message }) => message.includes('was not encrypted by this vault')));
     await until(async () => {
       const { state } = await streams.info(STREAM);
       const kept = await streams.getMessage(STREAM, { last_by_subj: first.subject });

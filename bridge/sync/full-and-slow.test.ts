@@ -50,7 +50,7 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
       await until(() => a.journal.cluster.problem?.code === 'full');
       await a.journal.push([version('later', 1)], 'a');
       // It is tried again all the time, and says nothing while it is.
-      const full = /^The cluster takes nothing more .*changes are not shared/;
+      const full = /^The cluster is out of storage .*changes are not synced/;
       await until(async () => full.test((await a.journal.info()).notices.at(-1)?.message ?? ''), 'the notice');
       expect(await a.contents()).toHaveLength(41);
       await nats.stop();
@@ -76,7 +76,7 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
       await slow.journal.push(versions(300, 's'), 's');
       await fast.journal.push(versions(300, 'f'), 'f');
       await agreed([slow, fast], 600, 60_000);
-      expect(slow.lines).toEqual(['the vault is shared with the cluster']);
+      expect(slow.lines).toEqual(['The vault is synced with the cluster']);
       way.delayMs = 60_000;
       await is(slow, 'apart');
       expect(slow.journal.cluster.problem?.code).toBe('unreachable');
@@ -111,7 +111,7 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
         await from.journal.push([...versions(24, 'a', { payload: LARGE }), ...attachments], 'a');
         await until(async () => (await to.contents()).length === 30, 'all of it', 90_000);
         for (const { blobs = [] } of attachments) for (const hash of blobs) expect(await to.journal.getBlob(hash)).toHaveLength(200_000);
-        expect(narrow.lines).toEqual(['the vault is shared with the cluster']);
+        expect(narrow.lines).toEqual(['The vault is synced with the cluster']);
       },
       120_000,
     );
@@ -139,7 +139,7 @@ describe.runIf(hasNats && canMount)('a node whose disk is full', () => {
       await Promise.all([a, b].map((one) => is(one, 'apart')));
       for (const one of [a, b]) {
         expect(['unreachable', 'full', 'failed']).toContain(one.journal.cluster.problem?.code);
-        expect((await one.journal.info()).notices.at(-1)?.message).toMatch(/not shared with the other machines yet/);
+        expect((await one.journal.info()).notices.at(-1)?.message).toMatch(/not synced with other computers yet/);
         expect((await one.contents()).length).toBeGreaterThanOrEqual(20);
       }
       rmSync(rest);

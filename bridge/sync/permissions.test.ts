@@ -73,7 +73,7 @@ async function everything(nats: TestNats): Promise<void> {
     expect(await b.journal.takeLease({ ...lease, holder: 'b' })).toBeNull();
     await a.journal.releaseLease('run:1', 'a', 1);
     expect(await b.journal.takeLease({ ...lease, holder: 'b' })).toBe(2);
-    await until(() => a.lines.some((line) => line.includes('taken out of the cluster')), 'an attachment that nothing refers to, taken out');
+    await until(() => a.lines.some((line) => line.includes('from the cluster')), 'an attachment that nothing refers to, taken out');
     for (const { lines } of [a, b]) expect(lines.filter((line) => /^\w+: /.test(line))).toEqual([]);
   }
 }
@@ -234,7 +234,7 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
       const written = await streams.getMessage(STREAMS.records, { seq: 1 });
       const attacker = await dial(nats, `u_${OTHER}`, OTHER);
       attacker.publish('$JS.API.INFO', '', { reply: written?.subject ?? '' });
-      await until(async () => (await a.journal.info()).notices.some(({ message }) => message.includes('was not sealed by this vault')));
+      await until(async () => (await a.journal.info()).notices.some(({ message }) => message.includes('was not encrypted by this vault')));
       await using b = await machine(settings(nats.url, as(VAULT)));
       await agreed([a, b], 1);
       await Promise.all([operator.close(), attacker.close()]);

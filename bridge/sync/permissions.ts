@@ -1,4 +1,5 @@
 import { inboxOf, streamsOf } from '#shared/sync/nats/places.ts';
+import { commandLine } from '../command-line.ts';
 
 /** The subjects that a user may publish to and subscribe to, as `nats-server` takes them (docs.nats.io, "Authorization"). */
 export interface Permissions {
@@ -68,15 +69,15 @@ export function natsConfiguration({ user, storage, ...wanted }: ConfigurationWan
 ${indented(`publish: ${list(publish)}\nsubscribe: ${list(subscribe)}`, 4)}
   }
 }`;
-  const password = `# The server takes the password from its environment: ${variable}=p$(openssl rand -hex 24)\n# (a letter first: what begins with a digit is read as a number).\n`;
+  const password = `# Set the password in the server's environment: ${variable}=p$(openssl rand -hex 24)\n# (start it with a letter: a value that starts with a digit is read as a number).\n`;
   if (!ownAccount)
-    return `# Goes into \`users: [ ]\` of an account that vaults share. Nobody reads another vault's subjects there, but each can have the server send answers
-# to them, which spoils what lies there until a machine of that vault writes it over: an account for each vault is better.
-# The streams are made by an operator first: perch sync prepare <server>
+    return `# Add this to \`users: [ ]\` of an account shared by several vaults. A vault can't read the subjects of another one, but it can make the server send responses
+# to them. This overwrites data there until a computer of that vault restores it: a separate account for each vault is safer.
+# Create the streams as an operator first: ${commandLine('sync prepare <server>')}
 ${password}${entry}\n`;
-  return `# Goes into \`accounts { }\`.
+  return `# Add this to \`accounts { }\`.
 ${password}PERCH_${vault} {
-  # Replicas count each. The streams: records, objects, leases, and who is there.
+  # Storage includes replicas. Streams: records, objects, leases and presence.
   jetstream { max_file: ${storage}, max_mem: ${MEMORY}, max_streams: ${Object.keys(streamsOf(vault)).length}, max_consumers: ${CONSUMERS} }
   users: [
 ${indented(entry, 4)}

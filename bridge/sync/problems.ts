@@ -8,11 +8,10 @@ export const problemOf = (error: unknown): ClusterProblem => problemOn(error, { 
 function tlsSentence(error: Error): string | undefined {
   const code = 'code' in error ? String(error.code) : '';
   const fault = certificateFault(code);
-  if (fault !== undefined)
-    return `The server’s certificate ${fault}${fault === 'is not trusted here' ? ': give the authority that signed it' : ''}`;
-  if (/^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA)/.test(code)) return 'The cluster wants a certificate of this machine that it trusts';
-  if (/^ERR_OSSL_/.test(code)) return 'The authority, the certificate or its key that is given cannot be used';
-  if (/does not support 'tls'|"tls" is not available/i.test(error.message)) return 'The server does not speak TLS';
+  if (fault !== undefined) return `The server’s certificate ${fault}${fault === 'is not trusted' ? ': set its CA certificate' : ''}`;
+  if (/^ERR_SSL_.*ALERT_(.*CERTIFICATE|UNKNOWN_CA)/.test(code)) return 'The cluster requires a client certificate that it trusts';
+  if (/^ERR_OSSL_/.test(code)) return 'The CA certificate, client certificate or key can’t be used';
+  if (/does not support 'tls'|"tls" is not available/i.test(error.message)) return 'The server doesn’t support TLS';
   return undefined;
 }
 

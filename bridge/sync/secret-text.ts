@@ -13,5 +13,5 @@ export async function secretText(dir: string, text: string, env: NodeJS.ProcessE
     const value = (Object.hasOwn(env, name) ? env[name] : undefined) || values.get(name) || (await readKeyring([name], { env }))[name];
     if (value) return value;
   }
-  throw new ClusterProblem('refused', `There is no secret ${name}, which the way into the cluster refers to`);
+  throw new ClusterProblem('refused', `No secret named ${name}, which the sync settings refer to`);
 }

@@ -12,7 +12,7 @@ const secret = z.string().min(1).max(4096);
 const server = z
   .string()
   .max(500)
-  .regex(/^(?:(?:nats|tls):\/\/)?[^\s/@]+$/, 'a server is nats://host:port or tls://host:port, with no name or password in it');
+  .regex(/^(?:(?:nats|tls):\/\/)?[^\s/@]+$/, 'Enter nats://host:port or tls://host:port, without a user name or password');
 
 export const natsSettings = z
   .strictObject({
@@ -31,10 +31,14 @@ export const natsSettings = z
     replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).optional(),
   })
   .refine(({ credentials, user, token }) => [credentials, user, token].filter((way) => way !== undefined).length <= 1, {
-    message: 'credentials, a user and a token are three ways to get in: give one',
+    message: 'Use only one of credentials, user and token',
   })
-  .refine(({ user, password }) => (user === undefined) === (password === undefined), { message: 'a user and a password belong together' })
-  .refine(({ tls }) => (tls?.cert === undefined) === (tls?.key === undefined), { message: 'a certificate and its key belong together' });
+  .refine(({ user, password }) => (user === undefined) === (password === undefined), {
+    message: 'The user and password must be used together',
+  })
+  .refine(({ tls }) => (tls?.cert === undefined) === (tls?.key === undefined), {
+    message: 'The certificate and its key must be used together',
+  });
 /** `sync.nats`: the servers, and how to get in. */
 export type NatsSettings = z.infer<typeof natsSettings>;
 
@@ -49,8 +53,8 @@ export async function readSyncSettings(dir: string, warn: (line: string) => void
   try {
     return syncFile.parse(JSON.parse(text)).nats;
   } catch (error) {
-    const what = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : 'it is no JSON';
-    throw new Error(`${file} cannot be used: ${what}`, { cause: error });
+    const what = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : 'it is not valid JSON';
+    throw new Error(`${file} can’t be used: ${what}`, { cause: error });
   }
 }
 

@@ -157,7 +157,7 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
       const told = new Promise<string>((resolve) => b.journal.on('replaced', resolve));
       await a.journal.open({ origin: 'a', schema: 8, position: null });
       await a.journal.push([version('newer', 2)], 'a');
-      expect(await told).toBe('Another machine has a newer build');
+      expect(await told).toBe('Another computer has a newer version of Perch');
       await agreed([a, b], 2);
       expect(old.schema).toBe(0);
       expect((await b.journal.open({ origin: 'b', schema: 7, position: null })).schema).toBe(8);

@@ -183,7 +183,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     if (this.#foreign > 0)
       notices.push({
         at: Date.now(),
-        message: 'Something in the cluster was not sealed by this vault, or was changed there: it was left out, and sent anew from here.',
+        message: 'Data in the cluster was not encrypted by this vault or was changed. It was ignored and sent again from here.',
       });
     // It may be over by the time that is counted.
     const { problem } = this.cluster;
@@ -191,7 +191,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       const waiting = await this.#waiting();
       notices.push({
         at: this.#apartSince ?? Date.now(),
-        message: `${problem.message}. ${waiting} not shared with the other machines yet; everything is on this machine’s disk.`,
+        message: `${problem.message.replace(/\.$/, '')}. ${waiting} not synced with other computers yet. Everything is saved on this computer.`,
       });
     }
     return { ...info, notices };
@@ -283,7 +283,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
       onschema: async (newer) => {
         this.#schema = newer;
         await this.#journal.open({ origin: CLUSTER_ORIGIN, schema: newer, position: this.#state.marks.sent });
-        this.emit('replaced', 'Another machine has a newer build');
+        this.emit('replaced', 'Another computer has a newer version of Perch');
       },
       onforeign: () => void this.#foreign++,
       onconnected: (cluster, signal) => {
@@ -300,6 +300,6 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     this.cluster = { state, problem };
     this.#apartSince = problem ? (this.#apartSince ?? Date.now()) : null;
     if (problem && problem.message !== before.problem?.message) this.#options.log?.(`${problem.code}: ${problem.message}`);
-    if (!problem && state === 'shared' && before.state !== 'shared') this.#options.log?.('the vault is shared with the cluster');
+    if (!problem && state === 'shared' && before.state !== 'shared') this.#options.log?.('The vault is synced with the cluster');
   }
 }

@@ -31,7 +31,7 @@ async function isRefused(nats: TestNats, more: Partial<NatsSettings>, why: RegEx
   expect(one.journal.cluster.problem?.message).toMatch(why);
   expect(new Set(one.lines.filter((line) => line.startsWith('refused: '))).size).toBe(1);
   expect(await one.contents()).toHaveLength(3);
-  expect((await one.journal.info()).notices.at(-1)?.message).toContain('3 changes are not shared');
+  expect((await one.journal.info()).notices.at(-1)?.message).toContain('3 changes are not synced');
 }
 
 if (!hasNats || !hasOpenssl) test.skip('vault.cluster/faults: nats-server or openssl is not installed here', () => {});
@@ -43,14 +43,14 @@ describe.runIf(hasNats && hasOpenssl)('a cluster behind TLS', () => {
     await using nats = await natsServer({ config: `tls { cert_file: "${cert}", key_file: "${key}" }` });
     await getsIn(nats, { tls: { ca: ours.ca } });
     await getsIn(nats, { tls: { ca: ours.ca } }, 'tls');
-    await isRefused(nats, {}, /certificate is not trusted here/);
-    await isRefused(nats, { tls: { ca: theirs.ca } }, /certificate is not trusted here/);
-    await isRefused(nats, { tls: { ca: join(folder.dir, 'none.pem') } }, /The file of the authority \(.*none\.pem\) cannot be read/);
+    await isRefused(nats, {}, /certificate is not trusted/);
+    await isRefused(nats, { tls: { ca: theirs.ca } }, /certificate is not trusted/);
+    await isRefused(nats, { tls: { ca: join(folder.dir, 'none.pem') } }, /Couldn’t read the CA certificate \(.*none\.pem\)/);
     const elsewhere = ours.sign('elsewhere', 'DNS:elsewhere.example');
     await using other = await natsServer({ config: `tls { cert_file: "${elsewhere.cert}", key_file: "${elsewhere.key}" }` });
-    await isRefused(other, { tls: { ca: ours.ca } }, /certificate is for another name/);
+    await isRefused(other, { tls: { ca: ours.ca } }, /certificate is for another host name/);
     await using plain = await natsServer();
-    await isRefused(plain, {}, /does not speak TLS/, 'tls');
+    await isRefused(plain, {}, /doesn’t support TLS/, 'tls');
   });
 
   verifies('vault.cluster/faults', 'it may ask for this machine’s certificate too', async () => {
@@ -61,11 +61,11 @@ describe.runIf(hasNats && hasOpenssl)('a cluster behind TLS', () => {
       config: `tls { cert_file: "${server.cert}", key_file: "${server.key}", ca_file: "${ours.ca}", verify: true }`,
     });
     await getsIn(nats, { tls: { ca: ours.ca, ...ours.sign('bridge') } });
-    await isRefused(nats, { tls: { ca: ours.ca } }, /wants a certificate of this machine/);
-    await isRefused(nats, { tls: { ca: ours.ca, ...theirs.sign('bridge') } }, /wants a certificate of this machine/);
+    await isRefused(nats, { tls: { ca: ours.ca } }, /requires a client certificate/);
+    await isRefused(nats, { tls: { ca: ours.ca, ...theirs.sign('bridge') } }, /requires a client certificate/);
     const nonsense = join(folder.dir, 'nonsense.pem');
     writeFileSync(nonsense, 'nonsense');
-    await isRefused(nats, { tls: { ca: ours.ca, cert: nonsense, key: nonsense } }, /certificate or its key .*cannot be used/);
+    await isRefused(nats, { tls: { ca: ours.ca, cert: nonsense, key: nonsense } }, /certificate or key can’t be used/);
   });
 });
 
@@ -83,7 +83,7 @@ describe.runIf(hasNats)('a cluster with accounts', () => {
         return path;
       };
       await getsIn(nats, { credentials: file('right.creds', operator.credentials()) });
-      const wrong = /does not let this bridge in/;
+      const wrong = /denied access to this bridge/;
       await isRefused(nats, {}, wrong);
       await isRefused(nats, { credentials: file('other.creds', operator.credentials({ ofAnother: true })) }, wrong);
       await isRefused(
@@ -91,8 +91,8 @@ describe.runIf(hasNats)('a cluster with accounts', () => {
         { credentials: file('old.creds', operator.credentials({ expires: Math.floor(Date.now() / 1000) - 10 })) },
         wrong,
       );
-      await isRefused(nats, { credentials: file('nonsense.creds', 'nonsense') }, /The file of credentials \(.*\) has none in it/);
-      await isRefused(nats, { credentials: join(folder.dir, 'none.creds') }, /The file of credentials \(.*none\.creds\) cannot be read/);
+      await isRefused(nats, { credentials: file('nonsense.creds', 'nonsense') }, /The credentials file \(.*\) contains no credentials/);
+      await isRefused(nats, { credentials: join(folder.dir, 'none.creds') }, /Couldn’t read the credentials file \(.*none\.creds\)/);
     },
   );
 

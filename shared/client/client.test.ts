@@ -234,7 +234,7 @@ describe('events', () => {
     client.on('tick', ({ ts }) => heard.push(ts));
     server.event('tick', { ts: 1 }, seq);
     server.event('tick', { ts: 2 }, 2);
-    expect(await client.closed).toMatchObject({ code: 4001, reason: 'event 2 is missing' });
+    expect(await client.closed).toMatchObject({ code: 4001, reason: 'Event 2 is missing' });
     expect((await server.closed)[0]).toBe(4001);
     expect(heard).toEqual([]);
   });

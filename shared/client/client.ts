@@ -59,7 +59,7 @@ export class GatewayClient {
     const challenged = Promise.withResolvers<Challenge>();
     const stop = client.on('connect.challenge', challenged.resolve);
     link.receive({ message: (text) => client.#read(text), close: (code, reason) => client.#closedBy(code, reason) });
-    const timer = setTimeout(() => client.close(4000, 'the gateway did not answer'), timeoutMs);
+    const timer = setTimeout(() => client.close(4000, 'The gateway didn’t respond'), timeoutMs);
     const made = async (): Promise<GatewayClient> => {
       const challenge = await challenged.promise;
       const given = typeof params === 'function' ? await params(challenge) : params;
@@ -148,7 +148,7 @@ export class GatewayClient {
     try {
       frame = readFrame(text);
     } catch {
-      return this.close(CLOSE.protocolError, 'the gateway sent what is no frame');
+      return this.close(CLOSE.protocolError, 'The gateway sent an invalid frame');
     }
     if (frame?.type === 'res') this.#answered(frame);
     else if (frame?.type === 'event') this.#happened(frame);
@@ -168,7 +168,7 @@ export class GatewayClient {
   }
 
   #happened(frame: EventFrame): void {
-    if (frame.seq !== this.#lastSeq + 1) return this.close(4001, `event ${this.#lastSeq + 1} is missing`);
+    if (frame.seq !== this.#lastSeq + 1) return this.close(4001, `Event ${this.#lastSeq + 1} is missing`);
     this.#lastSeq = frame.seq;
     for (const listener of this.#listeners.get(frame.event) ?? []) {
       try {
@@ -199,7 +199,7 @@ export class ConnectionClosed extends Error {
   readonly reason: string;
 
   constructor(code: number, reason: string) {
-    super(reason || `the connection closed (${code})`);
+    super(reason || `The connection was closed (${code})`);
     this.code = code;
     this.reason = reason;
   }

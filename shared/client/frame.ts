@@ -19,6 +19,6 @@ export function readFrame(text: string): ResponseFrame | EventFrame | null {
   const frame: unknown = JSON.parse(text);
   if (!isObject(frame) || typeof frame.type !== 'string') throw new TypeError('not a frame');
   if (frame.type !== 'res' && frame.type !== 'event') return null;
-  if (!(frame.type === 'res' ? isResponse(frame) : isEvent(frame))) throw new TypeError(`not a frame of type ${frame.type}`);
+  if (!(frame.type === 'res' ? isResponse(frame) : isEvent(frame))) throw new TypeError(`not a valid frame of type ${frame.type}`);
   return frame as unknown as ResponseFrame | EventFrame;
 }

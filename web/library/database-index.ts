@@ -106,11 +106,11 @@ export class DatabaseIndex implements IndexStore, VectorStore {
   }
 
   #read<T>(body: (tx: Transaction<WorkspaceSchema, 'readonly'>) => Promise<T>): Promise<T> {
-    return told(this.#name, 'The index of the memory cannot be read', () => this.#database.read([STORE], body));
+    return told(this.#name, 'Couldn’t read the memory index', () => this.#database.read([STORE], body));
   }
 
   #write(body: (tx: Writing) => Promise<void>): Promise<void> {
-    return told(this.#name, 'The index of the memory cannot be written', () => this.#database.write([STORE], 'relaxed', body));
+    return told(this.#name, 'Couldn’t write the memory index', () => this.#database.write([STORE], 'relaxed', body));
   }
 }
 

@@ -78,15 +78,15 @@ verifies('memory.browser/workspace', 'paths that are none are refused, and hidde
   const name = named();
   const [at, dreams] = [databaseWorkspace(`${name}/`), databaseWorkspace(name, { hidden: ['.dreams'] })];
   for (const path of ['../x', 'a/../../x', '/etc/passwd', '', 'a//b', '.dreams/x', 'a\\b', 'C:x', 'a\0b', './a', '..']) {
-    await expect(at.write(path, 'x'), path).rejects.toThrow('is no path of a workspace');
-    await expect(at.read(path), path).rejects.toThrow('is no path of a workspace');
+    await expect(at.write(path, 'x'), path).rejects.toThrow('Invalid workspace path');
+    await expect(at.read(path), path).rejects.toThrow('Invalid workspace path');
   }
-  await expect(at.list('../x')).rejects.toThrow('is no path of a workspace');
+  await expect(at.list('../x')).rejects.toThrow('Invalid workspace path');
   await dreams.write('.dreams/signals.jsonl', '{}\n');
   await at.write('a.md', 'A');
   expect((await at.list()).map(({ path }) => path)).toEqual(['a.md']);
   expect((await dreams.list()).map(({ path }) => path)).toEqual(['.dreams/signals.jsonl', 'a.md']);
-  for (const none of ['', '/', ' ']) expect(() => databaseWorkspace(none), none).toThrow('must be the name of a database');
+  for (const none of ['', '/', ' ']) expect(() => databaseWorkspace(none), none).toThrow('must not be empty');
 });
 
 verifies('memory.browser/workspace', 'without room nothing is stored, and that is said', async () => {
@@ -96,7 +96,7 @@ verifies('memory.browser/workspace', 'without room nothing is stored, and that i
     throw new DOMException('Full', 'QuotaExceededError');
   });
   for (const work of [() => at.write('MEMORY.md', 'x'), () => at.append('MEMORY.md', 'x'), () => at.update('MEMORY.md', () => 'x')])
-    await expect(work()).rejects.toThrow('MEMORY.md cannot be written: The browser has no room left for this; nothing of it was stored');
+    await expect(work()).rejects.toThrow('Couldn’t write MEMORY.md: The browser is out of storage. Nothing was saved.');
   full.mockRestore();
   expect(await at.read('MEMORY.md')).toBe('before\n');
   expect((await at.stat('MEMORY.md'))?.size).toBe(7);
@@ -153,14 +153,14 @@ verifies(
 
     // The newer build upgrades at once: both give way.
     const newer = await openDB(name, 2);
-    await expect(at.write('MEMORY.md', 'z')).rejects.toThrow(/^MEMORY\.md cannot be written: .*newer build of Perch/);
-    await expect(other.read('MEMORY.md')).rejects.toThrow(/^MEMORY\.md cannot be read: .*reload to get it/);
+    await expect(at.write('MEMORY.md', 'z')).rejects.toThrow(/^Couldn’t write MEMORY\.md: .*newer build of Perch/);
+    await expect(other.read('MEMORY.md')).rejects.toThrow(/^Couldn’t read MEMORY\.md: .*Reload to update/);
     expect(await newer.getAll('texts')).toEqual(['y']);
     newer.close();
 
     const foreign = named();
     (await openDB(foreign, 1, { upgrade: (db) => void db.createObjectStore('theirs') })).close();
-    await expect(databaseWorkspace(foreign).write('MEMORY.md', 'x')).rejects.toThrow('belongs to another program: choose another name');
+    await expect(databaseWorkspace(foreign).write('MEMORY.md', 'x')).rejects.toThrow('belongs to another program. Choose another name.');
     expect([...(await openDB(foreign)).objectStoreNames]).toEqual(['theirs']);
   },
 );
@@ -175,11 +175,11 @@ verifies('memory.browser/tabs', 'a build that waits for an older one says so, an
   const newer = (await import('./database-workspace.ts')).databaseWorkspace(name);
   vi.doUnmock('./schema.ts');
   expect(await newer.read('MEMORY.md')).toBe('x');
-  expect(warned.mock.calls).toEqual([[expect.stringContaining(`"${name}" is held open by an older version of Perch in another tab`)]]);
+  expect(warned.mock.calls).toEqual([[expect.stringContaining(`"${name}" is open in an older version of Perch in another tab`)]]);
 });
 
 verifies('memory.browser/workspace', 'where there is no IndexedDB that is what is said', async () => {
   vi.stubGlobal('indexedDB', undefined);
-  await expect(databaseWorkspace(named()).read('MEMORY.md')).rejects.toThrow('MEMORY.md cannot be read: there is no IndexedDB here');
+  await expect(databaseWorkspace(named()).read('MEMORY.md')).rejects.toThrow('Couldn’t read MEMORY.md: IndexedDB is not available here');
   vi.unstubAllGlobals();
 });

@@ -23,11 +23,11 @@ export function databaseWorkspace(workspaceDir: string, { hidden = [] }: { hidde
 
   const reading = async <T>(path: string, body: (tx: Reading) => Promise<T>): Promise<T> => {
     checked(path);
-    return told(name, `${path} cannot be read`, () => database.read(STORES, body));
+    return told(name, `Couldn’t read ${path}`, () => database.read(STORES, body));
   };
   const writing = async <T>(path: string, body: (tx: Writing) => Promise<T>): Promise<T> => {
     checked(path);
-    return told(name, `${path} cannot be written`, () => database.write(STORES, 'strict', body));
+    return told(name, `Couldn’t write ${path}`, () => database.write(STORES, 'strict', body));
   };
 
   return {
@@ -73,7 +73,7 @@ export function databaseWorkspace(workspaceDir: string, { hidden = [] }: { hidde
       if (under !== undefined) checked(under);
       // `0` is what comes behind `/`.
       const range = under === undefined ? null : IDBKeyRange.bound(`${under}/`, `${under}0`, false, true);
-      const rows = await told(name, 'The files cannot be listed', () =>
+      const rows = await told(name, 'Couldn’t list the files', () =>
         database.read(['files'], (tx) => tx.objectStore('files').getAll(range)),
       );
       const isShown = (part: string): boolean => !part.startsWith('.') || hidden.includes(part);

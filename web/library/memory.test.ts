@@ -25,11 +25,11 @@ verifies(
     const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     expect((await MemoryConfig.fromYaml(`${site}/memory.yaml`)).compaction.maxTokens).toBe(500);
     expect((await DreamingConfig.fromYaml(`${site}/dreaming.yaml`)).minScore).toBe(0.25);
-    await expect(MemoryConfig.fromYaml(`${site}/none`)).rejects.toThrow(`${site}/none cannot be read: the answer was 404`);
+    await expect(MemoryConfig.fromYaml(`${site}/none`)).rejects.toThrow(`Couldn’t read ${site}/none: HTTP 404`);
     await expect(MemoryConfig.fromYaml(`${site}/wrong.yaml`)).rejects.toThrow(/wrong\.yaml: .*max_?tokens/i);
-    await expect(DreamingConfig.fromYaml(`${site}/none-such.yaml`)).rejects.toThrow(/none-such\.yaml: The settings are no YAML/);
+    await expect(DreamingConfig.fromYaml(`${site}/none-such.yaml`)).rejects.toThrow(/none-such\.yaml: The settings are not valid YAML/);
     await new Promise((closed) => server.close(closed).closeAllConnections());
-    await expect(MemoryConfig.fromYaml(`${site}/memory.yaml`)).rejects.toThrow('memory.yaml cannot be read: ');
+    await expect(MemoryConfig.fromYaml(`${site}/memory.yaml`)).rejects.toThrow('memory.yaml: ');
   },
 );
 
@@ -39,7 +39,7 @@ verifies('memory.browser/libraries', 'a database has one name, with a slash behi
   await vault.claims.addClaim('entities/miso', 'Miso is a cat', []);
   expect(await new ClaimsManager('notes/wiki/.perch-wiki/claims').listClaims()).toHaveLength(1);
   for (const none of ['', ' ', '/', '.perch-wiki/claims']) {
-    expect(() => new ClaimsManager(none), none).toThrow('must be the name of a database');
-    if (!none.includes('claims')) expect(() => new MemoryManager(none), none).toThrow('must be the name of a database');
+    expect(() => new ClaimsManager(none), none).toThrow('must not be empty');
+    if (!none.includes('claims')) expect(() => new MemoryManager(none), none).toThrow('must not be empty');
   }
 });

@@ -39,9 +39,9 @@ const answer = z.object({ choices: z.array(z.object({ message: z.object({ conten
 export function modelOf(model: ModelConfigInput): ModelConfig {
   const read = given.safeParse(model);
   const [issue] = read.error?.issues ?? [];
-  if (!read.success) throw new Error(`The model does not fit: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  if (!read.success) throw new Error(`Invalid model: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
   const { provider, model_id, modelId = model_id, base_url, baseUrl = base_url, api_key, apiKey = api_key } = read.data;
-  if (modelId === undefined) throw new Error('The model does not fit: model_id is missing');
+  if (modelId === undefined) throw new Error('Invalid model: model_id is required');
   return { provider, modelId, baseUrl: baseUrl ?? (Object.hasOwn(KNOWN, provider) ? KNOWN[provider] : undefined), apiKey };
 }
 
@@ -57,7 +57,7 @@ export function summaryModel(model: ModelConfig | undefined, name: string | unde
 /** Asks a model. Rejects with an Error that names the provider: where its address is not known, and where it gives no answer. */
 export function completeBy({ provider, modelId, baseUrl, apiKey }: ModelConfig): Complete {
   return async (prompt, { maxTokens, signal }) => {
-    if (baseUrl === undefined) throw new Error(`The address of ${provider} is not known: give the model its baseUrl`);
+    if (baseUrl === undefined) throw new Error(`Unknown provider "${provider}". Set the model’s baseUrl.`);
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
@@ -67,12 +67,12 @@ export function completeBy({ provider, modelId, baseUrl, apiKey }: ModelConfig):
       signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
     }).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new Error(`${provider} cannot be reached at ${baseUrl}`, { cause: error });
+      throw new Error(`Couldn’t reach ${provider} at ${baseUrl}`, { cause: error });
     });
     const body = await response.text();
-    if (!response.ok) throw new Error(`${provider} answered with ${response.status}: ${body.slice(0, LONGEST_REASON)}`);
+    if (!response.ok) throw new Error(`${provider} failed (HTTP ${response.status}): ${body.slice(0, LONGEST_REASON)}`);
     const read = answer.safeParse(jsonOf(body));
-    if (!read.success) throw new Error(`${provider} gave an answer that cannot be read`);
+    if (!read.success) throw new Error(`${provider} sent an invalid response`);
     return read.data.choices[0]?.message.content ?? '';
   };
 }

@@ -1,7 +1,7 @@
 /** Settings in a file that `read` gives the text of. Rejects with an Error that names the file, and what is wrong with it. */
 export async function settingsAt<T>(path: string, read: (path: string) => Promise<string>, parse: (text: string) => T): Promise<T> {
   const text = await read(path).catch((error: unknown) => {
-    throw new Error(`${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Couldn’t read ${path}: ${reasonOf(error)}`, { cause: error });
   });
   try {
     return parse(text);

@@ -9,7 +9,7 @@ const databases = new Map<string, WorkspaceDatabase>();
 /** The name of a workspace's database. Throws an Error where there is none. */
 export function databaseName(workspaceDir: string): string {
   const name = workspaceDir.replace(/\/+$/, '');
-  if (name.trim() === '') throw new Error('The workspace must be the name of a database, not an empty one');
+  if (name.trim() === '') throw new Error('The workspace must be the name of a database. It must not be empty.');
   return name;
 }
 
@@ -20,7 +20,7 @@ export function workspaceDatabase(name: string): WorkspaceDatabase {
   const database = new Database({
     name,
     steps,
-    onblocked: () => console.warn(`${named(name)} is held open by an older version of Perch in another tab: it opens when that is closed`),
+    onblocked: () => console.warn(`${named(name)} is open in an older version of Perch in another tab. Close that tab to continue.`),
   });
   databases.set(name, database);
   return database;
@@ -36,11 +36,11 @@ export async function told<T>(name: string, doing: string, work: () => Promise<T
 }
 
 function reasonOf(name: string, error: unknown): string {
-  if (typeof indexedDB === 'undefined') return 'there is no IndexedDB here';
+  if (typeof indexedDB === 'undefined') return 'IndexedDB is not available here';
   // Its stores are not there: somebody else has made it.
   if (error instanceof DOMException && error.name === 'NotFoundError')
-    return `${named(name)} belongs to another program: choose another name`;
+    return `${named(name)} belongs to another program. Choose another name.`;
   return error instanceof Error || error instanceof DOMException ? error.message : String(error);
 }
 
-const named = (name: string): string => `The database ${JSON.stringify(name)}`;
+const named = (name: string): string => `Database ${JSON.stringify(name)}`;

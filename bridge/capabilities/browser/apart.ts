@@ -113,12 +113,7 @@ export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers
       // Also one that could not be started at all.
       if ((died || !begun) && driver === from) driver = undefined;
       if (!died) throw error;
-      throw new RpcError(
-        'INTERNAL_ERROR',
-        'The page took its browser down, or hung it; the next call starts it again',
-        {},
-        { cause: error },
-      );
+      throw new RpcError('INTERNAL_ERROR', 'The page crashed or froze the browser. It restarts on the next call.', {}, { cause: error });
     } finally {
       clearTimeout(late);
       if (!lasts) underWay--;
@@ -161,7 +156,7 @@ function startDriver({ dir, log, keeper }: BrowsersApartDeps, ongone: (over: Pro
   const calls = caller(processLink(child), browserPort.calls, browserPort.events);
   let ending = false;
   const over = running.over.then((how) => {
-    if (!ending) log(`the driven browsers' process crashed (${how}); the next call starts it again`);
+    if (!ending) log(`The browser process crashed (${how}). It restarts on the next call.`);
   });
   void calls.closed.then(() => ongone(over));
   return {

@@ -68,7 +68,7 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
     'browser.screenshot': async ({ profile, fullPage }, { signal }) => {
       const page = await (await profiles.browser(profile)).page();
       const picture = await page.screenshot({ fullPage, type: 'png', signal }).catch((error: unknown) => {
-        throw told(error, 'No picture could be taken');
+        throw told(error, 'Couldn’t take a screenshot');
       });
       return { screenshotB64: picture.toString('base64'), mimeType: 'image/png', sizeBytes: picture.length };
     },
@@ -88,7 +88,7 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
           ...(accessibility === undefined ? {} : { accessibility }),
         });
       } catch (error) {
-        throw told(error, 'The page could not be read');
+        throw told(error, 'Couldn’t read the page');
       }
     },
 
@@ -153,10 +153,10 @@ async function act(profiles: BrowserProfiles, profile: string, ref: string, work
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
     if (/is not a valid selector|Unexpected token|Unknown engine|while parsing/i.test(message))
-      throw new RpcError('INVALID_PARAMS', `ref: ${JSON.stringify(ref.slice(0, 200))} is no selector`, {}, { cause: error });
+      throw new RpcError('INVALID_PARAMS', `ref: ${JSON.stringify(ref.slice(0, 200))} is not a valid selector`, {}, { cause: error });
     const there = await inTime(element.count());
-    if (there === 0) throw new RpcError('NOT_FOUND', `The page has no element ${JSON.stringify(ref.slice(0, 200))}`, {}, { cause: error });
-    throw told(error, `The element ${JSON.stringify(ref.slice(0, 200))} cannot be used`);
+    if (there === 0) throw new RpcError('NOT_FOUND', `No element ${JSON.stringify(ref.slice(0, 200))} on the page`, {}, { cause: error });
+    throw told(error, `Couldn’t use the element ${JSON.stringify(ref.slice(0, 200))}`);
   }
 }
 
@@ -165,7 +165,7 @@ async function evaluate(browser: DrivenBrowser, fn: string, signal: AbortSignal)
   const page = await browser.page();
   // Once a script runs, none can be had.
   const session = await inTime(page.context().newCDPSession(page), { signal }).catch((error: unknown) => {
-    throw told(error, 'The page cannot be used');
+    throw told(error, 'Couldn’t use the page');
   });
   try {
     const text = await inTime(
@@ -179,12 +179,12 @@ async function evaluate(browser: DrivenBrowser, fn: string, signal: AbortSignal)
       ),
       { signal },
     );
-    if (text === null) throw new RpcError('INVALID_PARAMS', `fn: it comes to more than ${MAX_RESULT} characters`);
+    if (text === null) throw new RpcError('INVALID_PARAMS', `fn: the result is longer than ${MAX_RESULT} characters`);
     return JSON.parse(text);
   } catch (error) {
     // A script that goes on would hold the page up.
     await inTime(session.send('Runtime.terminateExecution'), { ms: END_MS }).catch(() => {});
-    throw told(error, 'The page says');
+    throw told(error, 'The page reported an error');
   } finally {
     void session.detach().catch(() => {});
   }

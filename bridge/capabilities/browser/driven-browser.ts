@@ -116,8 +116,8 @@ export class DrivenBrowser {
       const close = (): Promise<void> => context.close().finally(() => endTree({ mark: `${mark}=1` }));
       return new DrivenBrowser({ context, downloads: downloadsPath, closed, close }, options);
     } catch (error) {
-      log(`the driven browser did not start: ${error instanceof Error ? error.message : String(error)}`);
-      throw new RpcError('INTERNAL_ERROR', `The browser did not start: ${firstLine(error)}`, {}, { cause: error });
+      log(`Couldn’t start the browser: ${error instanceof Error ? error.message : String(error)}`);
+      throw new RpcError('INTERNAL_ERROR', `Couldn’t start the browser: ${firstLine(error)}`, {}, { cause: error });
     }
   }
 
@@ -138,7 +138,7 @@ export class DrivenBrowser {
     } catch (error) {
       // The address may carry a token.
       const why = firstLine(error).replaceAll(endpoint, 'it').replaceAll(/\?\S+/g, '?…');
-      throw new RpcError('INTERNAL_ERROR', `The browser that browser.cdpEndpoint names cannot be driven: ${why}`, {}, { cause: error });
+      throw new RpcError('INTERNAL_ERROR', `Couldn’t control the browser at browser.cdpEndpoint: ${why}`, {}, { cause: error });
     }
   }
 
@@ -164,10 +164,10 @@ export class DrivenBrowser {
   /** `signal` ends the load, and closes the tab. */
   async open(url: string, signal: AbortSignal): Promise<{ tabId: string; url: string; title: string }> {
     const address = this.#address(url);
-    if (this.#tabs.size >= MAX_TABS) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
+    if (this.#tabs.size >= MAX_TABS) throw new RpcError('INVALID_PARAMS', `${MAX_TABS} tabs are open. Close one first.`);
     const page = await this.#context.newPage();
     const [tabId] = [...this.#tabs].find(([, each]) => each === page) ?? [];
-    if (tabId === undefined) throw new RpcError('INVALID_PARAMS', `There are ${MAX_TABS} tabs: close one first`);
+    if (tabId === undefined) throw new RpcError('INVALID_PARAMS', `${MAX_TABS} tabs are open. Close one first.`);
     this.#turnTo(page);
     try {
       return { tabId, ...(await goTo(page, address, { timeout: this.#navigateMs, signal })) };
@@ -217,7 +217,7 @@ export class DrivenBrowser {
   /** Throws `NOT_FOUND`. */
   tab(tabId: string): Page {
     const page = this.#tabs.get(tabId);
-    if (!page) throw new RpcError('NOT_FOUND', `There is no tab ${tabId}; browser.tabs has those that there are`);
+    if (!page) throw new RpcError('NOT_FOUND', `No tab ${tabId}. List tabs with browser.tabs.`);
     return page;
   }
 
@@ -245,7 +245,7 @@ async function goTo(page: Page, url: URL, limits: { timeout: number; signal: Abo
     // Nothing is shown of what is downloaded.
     if (error instanceof Error && error.message.includes('Download is starting')) return placeOf(page);
     await stopLoading(page).catch(() => {});
-    throw told(error, `${url.host || url.href} could not be opened`);
+    throw told(error, `Couldn’t open ${url.host || url.href}`);
   }
   return placeOf(page);
 }

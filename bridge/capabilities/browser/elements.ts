@@ -29,22 +29,21 @@ export class Elements {
     const tree = await inTime(page.ariaSnapshot({ mode: 'ai', depth: MAX_DEPTH }));
     const named = tree.replaceAll(/\[ref=((?:f\d+)?e\d+)\]/g, `[ref=s${number}$1]`);
     if (named.length <= MAX_SNAPSHOT) return named;
-    return `${named.slice(0, named.lastIndexOf('\n', MAX_SNAPSHOT))}\n- text: (the page goes on)`;
+    return `${named.slice(0, named.lastIndexOf('\n', MAX_SNAPSHOT))}\n- text: (page continues)`;
   }
 
   /** The element of a ref. Throws `NOT_FOUND` for one that the current page does not have (any more). */
   async named(page: Page, ref: string): Promise<Locator> {
     const [, number, own = ''] = REF.exec(ref) ?? [];
     const shown = this.#shown.get(page);
-    if (shown?.number !== Number(number) || shown.began !== (await beganAt(page)))
-      throw stale(ref, 'it is of another page than the current one');
+    if (shown?.number !== Number(number) || shown.began !== (await beganAt(page))) throw stale(ref, 'it belongs to another page');
     const element = page.getByRef(own);
-    if ((await inTime(element.count())) === 0) throw stale(ref, 'the page has changed since');
+    if ((await inTime(element.count())) === 0) throw stale(ref, 'the page has changed');
     return element;
   }
 }
 
 const stale = (ref: string, why: string): RpcError =>
-  new RpcError('NOT_FOUND', `There is no element ${ref}: ${why}. Take a new snapshot, and use a ref of that`);
+  new RpcError('NOT_FOUND', `No element ${ref}: ${why}. Take a new snapshot and use a ref from it.`);
 
 const beganAt = (page: Page): Promise<number> => inTime(page.evaluate(() => performance.timeOrigin));

@@ -81,7 +81,7 @@ function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: G
   const { allowed, resolve } = guard;
   client.on('error', () => client.destroy());
   const place = URL.parse(`https://${request.url ?? ''}`);
-  const refusal = place ? refusalOf(place, allowed) : 'this is no place';
+  const refusal = place ? refusalOf(place, allowed) : 'Not a valid address';
   if (!place || refusal !== undefined) return refuse(client, refusal ?? '');
   const upstream = connect({
     host: hostOf(place),
@@ -96,7 +96,7 @@ function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: G
     if (head.length > 0) upstream.write(head);
     upstream.pipe(client).pipe(upstream);
   });
-  upstream.on('timeout', () => upstream.destroy(new Error('it does not answer')));
+  upstream.on('timeout', () => upstream.destroy(new Error('no response in time')));
   upstream.on('error', (error) => (upstream.connecting || !client.writable ? refuse(client, error.message) : client.destroy()));
   upstream.on('close', () => client.destroy());
   client.on('close', () => upstream.destroy());
@@ -109,7 +109,7 @@ function forward(request: IncomingMessage, response: ServerResponse, guard: Guar
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', [REFUSED]: '1' }).end(why);
   };
   const place = URL.parse(request.url ?? '');
-  if (place?.protocol !== 'http:') return refused('this is no address of a page');
+  if (place?.protocol !== 'http:') return refused('Not a web address');
   const refusal = refusalOf(place, allowed);
   if (refusal !== undefined) return refused(refusal);
   const headers = dropHopByHop(request.headers);
@@ -131,7 +131,7 @@ function forward(request: IncomingMessage, response: ServerResponse, guard: Guar
       const { statusCode = 0 } = answer;
       // Also what HTTP does not have, such as 000: to write that throws, which would end the process.
       if (statusCode < 200) {
-        refused(`an answer of status ${statusCode} cannot be passed on`, 502);
+        refused(`Invalid response status ${statusCode}`, 502);
         return void upstream.destroy();
       }
       response.writeHead(statusCode, passed);
@@ -139,7 +139,7 @@ function forward(request: IncomingMessage, response: ServerResponse, guard: Guar
     },
   );
   note(upstream, place, guard);
-  upstream.on('timeout', () => upstream.destroy(new Error('it does not answer')));
+  upstream.on('timeout', () => upstream.destroy(new Error('no response in time')));
   upstream.on('error', (error) => refused(error.message, 502));
   response.on('close', () => upstream.destroy());
   request.pipe(upstream);

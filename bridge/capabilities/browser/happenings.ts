@@ -9,7 +9,7 @@ import { firstLine, inTime } from './page-answers.ts';
 import { watchRemoteDownloads } from './remote-download.ts';
 
 const MAX_BYTES = WORKSPACE_LIMITS.fileBytes;
-const TOO_LARGE = `Downloads under way may have ${MAX_BYTES / 1024 / 1024} MiB together, and there was more`;
+const TOO_LARGE = `Downloads in progress are limited to ${MAX_BYTES / 1024 / 1024} MiB in total`;
 /** How often it is looked how large downloads are by now. */
 const LOOK_MS = 100;
 /** A result waits so long for downloads to end. */
@@ -75,7 +75,7 @@ export class Happenings {
   /** A file that was downloaded. Throws `NOT_FOUND`. */
   async file(downloadId: string): Promise<{ filename: string; content: Buffer }> {
     const kept = this.#kept.get(downloadId);
-    if (!kept) throw new RpcError('NOT_FOUND', `There is no download ${downloadId} (any more)`);
+    if (!kept) throw new RpcError('NOT_FOUND', `No download ${downloadId}`);
     return { filename: kept.filename, content: kept.content ?? (await readFile(kept.path ?? '')) };
   }
 
@@ -134,7 +134,7 @@ export class Happenings {
     const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
     try {
       const failure = await download.failure();
-      if (failure !== null) throw new Error(tooLarge ? TOO_LARGE : `the download failed: ${failure}`);
+      if (failure !== null) throw new Error(tooLarge ? TOO_LARGE : `Download failed: ${failure}`);
     } finally {
       clearInterval(timer);
     }

@@ -11,8 +11,8 @@ export async function acted(browser: DrivenBrowser, input: BrowserInput, signal:
     await inTime(done(page, input), { signal });
   } catch (error) {
     if (error instanceof Error && /Unknown key/.test(error.message))
-      throw new RpcError('INVALID_PARAMS', 'key: there is no such key', {}, { cause: error });
-    throw told(error, 'The page took no input');
+      throw new RpcError('INVALID_PARAMS', 'key: unknown key', {}, { cause: error });
+    throw told(error, 'Couldn’t send input to the page');
   }
 }
 

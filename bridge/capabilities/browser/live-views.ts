@@ -86,7 +86,7 @@ export class LiveViews {
     this.#viewers.set(viewId, viewer);
     const over = new AbortController();
     const enough = AbortSignal.any([signal, over.signal]);
-    const aborted = once(enough, 'abort').then(() => 'nobody watches');
+    const aborted = once(enough, 'abort').then(() => 'No viewers');
     const stopped = browser.closed.then(() => 'The browser was stopped');
     const chosen = tabId === undefined ? undefined : { tabId, page: browser.tab(tabId) };
     try {
@@ -112,7 +112,7 @@ export class LiveViews {
           // One that is just being loaded may not answer.
           if (tab && !tab.page.isClosed() && ++tries < TRIES) continue;
           // A tab that goes away while it is to be shown is followed by the next one.
-          if (chosen || browser.current?.page === tab?.page) throw told(error, 'The tab cannot be shown');
+          if (chosen || browser.current?.page === tab?.page) throw told(error, 'Couldn’t show the tab');
         } finally {
           turn.abort();
           await screencast?.[Symbol.asyncDispose]();

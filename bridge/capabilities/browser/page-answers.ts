@@ -9,7 +9,7 @@ export async function inTime<T>(work: Promise<T>, { ms = ACT_MS, signal }: { ms?
   let timer: NodeJS.Timeout | undefined;
   let stop = (): void => {};
   const late = new Promise<never>((_, fail) => {
-    timer = setTimeout(() => fail(new RpcError('INTERNAL_ERROR', `The page did not answer within ${ms / 1000} s`)), ms);
+    timer = setTimeout(() => fail(new RpcError('INTERNAL_ERROR', `The page didn’t respond within ${ms / 1000} s`)), ms);
   });
   const aborted = new Promise<never>((_, fail) => {
     stop = () => fail(signal?.reason as Error);
@@ -22,8 +22,8 @@ export async function inTime<T>(work: Promise<T>, { ms = ACT_MS, signal }: { ms?
   });
 }
 
-const GONE = 'The browser, or the tab, was closed during the call; the next call starts it again';
-const CRASHED = 'The page has crashed, and its tab is closed; open it again';
+const GONE = 'The browser or tab was closed during the call. It restarts on the next call.';
+const CRASHED = 'The page crashed and its tab was closed. Open it again.';
 
 /** What Playwright says, in one line, as the caller may see it. */
 export function told(error: unknown, what: string): RpcError {

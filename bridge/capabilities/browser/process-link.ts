@@ -20,7 +20,7 @@ export function processLink(peer: Peer): Link<string> {
     close: () => void (peer.connected && peer.disconnect()),
     receive({ message, close }) {
       const end = (): void => {
-        if (open) close(CLOSE.goingAway, 'the other process is gone');
+        if (open) close(CLOSE.goingAway, 'the other process has ended');
         open = false;
       };
       peer.on('message', (text) => void (typeof text === 'string' && message(text)));

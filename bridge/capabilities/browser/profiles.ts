@@ -83,12 +83,12 @@ export class BrowserProfiles {
 
   async create(name: string): Promise<void> {
     if ((await this.list()).some((profile) => profile.name === name))
-      throw new RpcError('ALREADY_EXISTS', `There is a profile ${name} already`);
+      throw new RpcError('ALREADY_EXISTS', `A profile named ${name} already exists`);
     await mkdir(join(this.#deps.dir, name), { recursive: true, mode: 0o700 });
   }
 
   async remove(name: string): Promise<void> {
-    if (name === DEFAULT) throw new RpcError('INVALID_PARAMS', 'name: the profile default stays');
+    if (name === DEFAULT) throw new RpcError('INVALID_PARAMS', 'name: the profile “default” can’t be deleted');
     await this.#known(name);
     await this.stop(name);
     await rm(join(this.#deps.dir, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -110,8 +110,7 @@ export class BrowserProfiles {
       if (error instanceof NoBrowser) throw new RpcError('INTERNAL_ERROR', error.message, {}, { cause: error });
       throw error;
     });
-    if (executable === null)
-      throw new RpcError('INTERNAL_ERROR', 'There is no browser to drive here: install Chromium or Chrome, or let PERCH_CHROMIUM name one');
+    if (executable === null) throw new RpcError('INTERNAL_ERROR', 'No browser found. Install Chromium or Chrome, or set PERCH_CHROMIUM.');
     this.#proxy ??= startGuardedProxy({ allowed: () => this.#allowed });
     this.#proxy.catch(() => (this.#proxy = undefined));
     const { url } = await this.#proxy;
@@ -122,7 +121,7 @@ export class BrowserProfiles {
 
   async #known(name: string): Promise<void> {
     if (!(await this.list()).some((profile) => profile.name === name)) {
-      throw new RpcError('NOT_FOUND', `There is no profile ${name}; browser.createProfile makes one`);
+      throw new RpcError('NOT_FOUND', `No profile named ${name}. Create it with browser.createProfile.`);
     }
   }
 }

@@ -27,14 +27,12 @@ interface Wanted {
 }
 
 async function fetchThere(session: CDPSession, { frameId, url, maxBytes, tooLarge }: Wanted): Promise<Buffer> {
-  if (!/^https?:/.test(url)) throw new Error('it stays on the machine of the browser, for a page has made it itself');
+  if (!/^https?:/.test(url)) throw new Error('The file was created by the page and stays on the browser’s computer');
   const options = { disableCache: false, includeCredentials: true };
   const { resource } = await session.send('Network.loadNetworkResource', { frameId, url, options });
   const { success, stream: handle, httpStatusCode: status = 0, netErrorName } = resource;
   if (!success || handle === undefined || status >= 400)
-    throw new Error(
-      `it stays on the machine of the browser: asked for once more, it did not come (${status || (netErrorName ?? 'no answer')})`,
-    );
+    throw new Error(`Couldn’t fetch the file again (${status || (netErrorName ?? 'no response')}). It stays on the browser’s computer.`);
   try {
     const parts: Buffer[] = [];
     for (let bytes = 0, isOver = false; !isOver;) {

@@ -59,7 +59,7 @@ else
 verifies('desktop/none', 'where there is no screen, and where it does not answer', async () => {
   for (const [env, why] of [
     [{}, 'neither DISPLAY nor WAYLAND_DISPLAY is set'],
-    [{ DISPLAY: ':65000' }, 'No picture could be taken'],
+    [{ DISPLAY: ':65000' }, 'Couldn’t take a screenshot'],
   ] as const) {
     const bridge = bridgeWith(env);
     await expect(bridge.call(desktopPort, 'desktop.screenshot', {})).rejects.toMatchObject({
@@ -111,7 +111,7 @@ verifies('desktop/wayland', 'under Wayland the desktop’s portal is asked, by w
   expect(existsSync(file)).toBe(false);
   await expect(bridge.call(desktopPort, 'desktop.screenshot', { windowId: '1' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await expect(bridgeWith(portal(response('uint32 1, {}'))).call(desktopPort, 'desktop.screenshot', {})).rejects.toMatchObject({
-    message: 'The desktop’s user did not let a picture be taken',
+    message: 'The screenshot was declined on the desktop',
   });
 });
 

@@ -38,7 +38,7 @@ export function desktopHandlers({
   ): Promise<Extract<Said, Record<K, unknown>>> => {
     const answer = await grabbed(what, { keeper, env, signal });
     if ('error' in answer) throw new RpcError(answer.error.code, answer.error.message);
-    if (!(key in answer)) throw new RpcError('INTERNAL_ERROR', 'The program that takes pictures said something else');
+    if (!(key in answer)) throw new RpcError('INTERNAL_ERROR', 'The screenshot program sent an unexpected answer');
     return answer as Extract<Said, Record<K, unknown>>;
   };
   return {
@@ -62,9 +62,9 @@ async function grabbed(what: Ask, { keeper, env, signal }: Required<DesktopDeps>
     signal,
   }).catch((error: unknown) => {
     signal.throwIfAborted();
-    const why = error instanceof ProgramCut ? `within ${PICTURE_MS / 1000} s` : String(error);
-    throw new RpcError('INTERNAL_ERROR', `No picture of the screen came ${why}`, {}, { cause: error });
+    const why = error instanceof ProgramCut ? `it took longer than ${PICTURE_MS / 1000} s` : String(error);
+    throw new RpcError('INTERNAL_ERROR', `Couldn’t take a screenshot: ${why}`, {}, { cause: error });
   });
-  if (stdout.length === 0) throw new RpcError('INTERNAL_ERROR', `The program that takes pictures crashed (${code ?? 'by a signal'})`);
+  if (stdout.length === 0) throw new RpcError('INTERNAL_ERROR', `The screenshot program crashed (${code ?? 'killed by a signal'})`);
   return said.parse(JSON.parse(stdout.toString('utf8')));
 }

@@ -14,9 +14,9 @@ const wayland = platform === 'linux' && !!env['WAYLAND_DISPLAY'] && (env['XDG_SE
 
 async function screens(): Promise<typeof import('node-screenshots')> {
   if (platform === 'linux' && !env['DISPLAY'])
-    throw new RpcError('INTERNAL_ERROR', 'There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set where the bridge runs');
+    throw new RpcError('INTERNAL_ERROR', 'No screen found: neither DISPLAY nor WAYLAND_DISPLAY is set for the bridge');
   return import('node-screenshots').catch((error: unknown) => {
-    const message = 'The optional package node-screenshots is not installed where the bridge runs, or not for this system';
+    const message = 'The optional package node-screenshots is not installed or not available for this system';
     throw new RpcError('INTERNAL_ERROR', message, {}, { cause: error });
   });
 }
@@ -24,12 +24,12 @@ async function screens(): Promise<typeof import('node-screenshots')> {
 async function monitors(): Promise<Monitor[]> {
   const { Monitor: Monitors } = await screens();
   const found = Monitors.all();
-  if (found.length === 0) throw new RpcError('INTERNAL_ERROR', 'There is no screen where the bridge runs');
+  if (found.length === 0) throw new RpcError('INTERNAL_ERROR', 'No screen found');
   return found;
 }
 
 async function windows(): Promise<Window[]> {
-  if (wayland) throw new RpcError('INVALID_PARAMS', 'Under Wayland no single window or display can be named: the whole desktop is taken');
+  if (wayland) throw new RpcError('INVALID_PARAMS', 'On Wayland, only the whole desktop can be captured');
   const { Window: Windows } = await screens();
   try {
     return Windows.all().filter((window) => !window.isMinimized() && window.width() > 0 && window.height() > 0);
@@ -43,18 +43,18 @@ async function windows(): Promise<Window[]> {
 async function picture({ display, windowId }: Extract<Ask, { what: 'picture' }>): Promise<DesktopPicture> {
   if (windowId !== undefined) {
     const window = (await windows()).find((each) => String(each.id()) === windowId);
-    if (!window) throw new RpcError('INVALID_PARAMS', `windowId: there is no window ${windowId}; desktop.windows has those that there are`);
+    if (!window) throw new RpcError('INVALID_PARAMS', `windowId: no window ${windowId}. List windows with desktop.windows.`);
     return taken(window);
   }
   if (wayland) {
     const png = await portalPicture();
     if (png.length > MAX_PICTURE)
-      throw new RpcError('INTERNAL_ERROR', `The desktop’s picture has ${(png.length / 1024 / 1024).toFixed(1)} MB, and one may have 6 MB`);
+      throw new RpcError('INTERNAL_ERROR', `The screenshot has ${(png.length / 1024 / 1024).toFixed(1)} MB. The limit is 6 MB.`);
     return pictureOf({ png, width: png.readUInt32BE(16), height: png.readUInt32BE(20) });
   }
   const all = await monitors();
   const monitor = display === undefined ? (all.find((each) => each.isPrimary()) ?? all[0]) : all[display - 1];
-  if (!monitor) throw new RpcError('INVALID_PARAMS', `display: there is no display ${display}; there are ${all.length}`);
+  if (!monitor) throw new RpcError('INVALID_PARAMS', `display: no display ${display} (${all.length} available)`);
   return taken(monitor);
 }
 
@@ -101,7 +101,7 @@ async function answer(asked: Ask): Promise<object> {
 
 const reply = await answer(ask.parse(JSON.parse(process.argv[2] ?? ''))).catch((error: unknown) => {
   const { code, message } =
-    error instanceof RpcError ? error : { code: 'INTERNAL_ERROR', message: `No picture could be taken: ${String(error)}` };
+    error instanceof RpcError ? error : { code: 'INTERNAL_ERROR', message: `Couldn’t take a screenshot: ${String(error)}` };
   return { error: { code, message } };
 });
 process.stdout.write(JSON.stringify(reply), () => process.exit());

@@ -19,11 +19,9 @@ export async function portalPicture(): Promise<Buffer> {
     told();
   });
   const failed = new Promise<never>((_, fail) => {
-    monitor.once('error', () =>
-      fail(new RpcError('INTERNAL_ERROR', 'A picture of the screen under Wayland wants the program gdbus (of GLib)')),
-    );
+    monitor.once('error', () => fail(new RpcError('INTERNAL_ERROR', 'Screenshots on Wayland require the program gdbus (part of GLib)')));
     lines.once('close', () =>
-      fail(new RpcError('INTERNAL_ERROR', 'There is no session bus: the bridge does not run in the desktop’s session')),
+      fail(new RpcError('INTERNAL_ERROR', 'No session bus found: the bridge is not running in the desktop session')),
     );
   });
   failed.catch(() => {});
@@ -41,7 +39,10 @@ export async function portalPicture(): Promise<Buffer> {
     const { stdout, stderr, code } = await runProgram('gdbus', [...args, '', "{'interactive': <false>}"], { timeout: CALL_MS });
     const [, request] = /'(\/org\/freedesktop\/portal\/desktop\/request\/[\w/]+)'/.exec(stdout) ?? [];
     if (code !== 0 || request === undefined)
-      throw new RpcError('INTERNAL_ERROR', `The desktop gives no picture: ${stderr.trim().split('\n')[0] || 'its portal does not answer'}`);
+      throw new RpcError(
+        'INTERNAL_ERROR',
+        `The desktop refused the screenshot: ${stderr.trim().split('\n')[0] || 'its portal didn’t respond'}`,
+      );
     return await pictureOf(await line((text) => text.startsWith(`${request}: org.freedesktop.portal.Request.Response`)));
   } finally {
     monitor.kill();
@@ -50,7 +51,7 @@ export async function portalPicture(): Promise<Buffer> {
 
 async function pictureOf(answer: string): Promise<Buffer> {
   const [, status, rest = ''] = /Response \(uint32 (\d+), (.*)\)$/.exec(answer) ?? [];
-  if (status !== '0') throw new RpcError('INTERNAL_ERROR', 'The desktop’s user did not let a picture be taken');
+  if (status !== '0') throw new RpcError('INTERNAL_ERROR', 'The screenshot was declined on the desktop');
   const [, uri = ''] = /'uri': <'(file:[^']+)'>/.exec(rest) ?? [];
   const path = fileURLToPath(uri);
   try {

@@ -68,7 +68,7 @@ describe('a command', () => {
     await using lent = await lendExec();
     await expect(lent.run(process.execPath, Array(100).fill('x'.repeat(32_000)))).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: expect.stringContaining('could not be started: spawn E2BIG'),
+      message: expect.stringContaining(': spawn E2BIG'),
     });
     expect(lent.bridge.faults).toEqual([]);
   });
@@ -98,8 +98,8 @@ describe('a command', () => {
     for (const [workingDir, says] of [
       ['workspace', /absolute/],
       ['~', /absolute/],
-      [join(exec.home, 'none'), /there is no directory/],
-      [file, /is no directory/],
+      [join(exec.home, 'none'), /no folder/],
+      [file, /is not a folder/],
     ] as const) {
       await expect(exec.bridge.call(execPort, 'exec.resolve', { command: 'pwd', args: [], workingDir })).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
@@ -114,13 +114,13 @@ describe('a command', () => {
     await writeFile(join(exec.home, 'workspace', 'here'), SHOW, { mode: 0o755 });
     await writeFile(join(exec.home, 'text'), 'text', { mode: 0o644 });
     for (const [command, says] of [
-      ['no-such-program', /no program no-such-program on the bridge's PATH/],
+      ['no-such-program', /no program no-such-program on the bridge’s PATH/],
       // A relative entry of the PATH would let a folder's content decide what runs.
       ['here', /no program here/],
       ['package.json', /no program package.json/],
-      ['./none', /there is no file/],
-      [join(exec.home, 'text'), /may be run/],
-      [exec.home, /may be run/],
+      ['./none', /no file/],
+      [join(exec.home, 'text'), /is not executable/],
+      [exec.home, /is not executable/],
       ['a\0b', /NUL/],
     ] as const) {
       await expect(exec.bridge.call(execPort, 'exec.resolve', { command, args: [] })).rejects.toMatchObject({
@@ -168,7 +168,7 @@ describe('the hash', () => {
       await swap();
       await expect(exec.bridge.call(execPort, 'exec.run', { ...asked, ...resolved })).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
-        message: expect.stringContaining('not what was approved') as string,
+        message: expect.stringContaining('changed after it was approved') as string,
       });
     };
     await refused(await exec.script('a', '#!/bin/sh\n'), () => exec.script('a', evil));

@@ -29,11 +29,9 @@ export function execHandlers({
     'exec.run': async ({ command, args, workingDir, hash, timeoutMs }, { signal, send }) => {
       const resolved = await resolveCommand({ command, args, workingDir }, surroundings);
       if (resolved.hash !== hash || resolved.workingDir !== workingDir) {
-        throw new RpcError(
-          'INTERNAL_ERROR',
-          `${command} is not what was approved any more: its program, its directory or its environment has changed since`,
-          { details: { reason: 'changed' } },
-        );
+        throw new RpcError('INTERNAL_ERROR', `${command} changed after it was approved: its program, folder or environment is different`, {
+          details: { reason: 'changed' },
+        });
       }
       return runCommand(
         { command, realPath: resolved.realPath, args, workingDir, env, timeoutMs },

@@ -53,9 +53,9 @@ async function realDirectory(given: string | undefined, workspace: string): Prom
     const dir = await realpath(asked);
     if ((await stat(dir)).isDirectory()) return dir;
   } catch (error) {
-    throw invalid('workingDir', `there is no directory ${asked}`, error);
+    throw invalid('workingDir', `no folder ${asked}`, error);
   }
-  throw invalid('workingDir', `${asked} is no directory`);
+  throw invalid('workingDir', `${asked} is not a folder`);
 }
 
 /** By its path, or by its name on the `PATH`, of which relative entries do not count. */
@@ -71,11 +71,11 @@ async function findProgram(command: string, dir: string, env: Readonly<Record<st
     if (found === undefined) continue;
     if (found === null) refused ??= candidate;
     // The system runs such a file by its own shell, which reads arguments in its own way.
-    else if (windows && /\.(bat|cmd)$/i.test(found)) throw invalid('command', `${found} is a batch file, which only a shell can run`);
+    else if (windows && /\.(bat|cmd)$/i.test(found)) throw invalid('command', `${found} is a batch file, which can only run in a shell`);
     else return found;
   }
-  if (refused !== undefined) throw invalid('command', `${refused} is no program that may be run`);
-  throw invalid('command', byPath ? `there is no file ${command}` : `there is no program ${command} on the bridge's PATH`);
+  if (refused !== undefined) throw invalid('command', `${refused} is not executable`);
+  throw invalid('command', byPath ? `no file ${command}` : `no program ${command} on the bridge’s PATH`);
 }
 
 /** Its real path; null where it cannot be run, undefined where there is none. */
@@ -99,7 +99,7 @@ async function contentHash(path: string): Promise<string> {
   } catch (error) {
     // A program may be runnable and not readable; then its path must do.
     if (error instanceof Error && 'code' in error && error.code === 'EACCES') return 'unreadable';
-    throw invalid('command', `${path} cannot be read`, error);
+    throw invalid('command', `${path} can’t be read`, error);
   }
   return hash.digest('hex');
 }

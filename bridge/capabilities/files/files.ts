@@ -76,5 +76,5 @@ const told =
   (error: unknown): never => {
     if (error instanceof RpcError || codeOf(error) === undefined) throw error;
     const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : reasonOf(error);
-    throw new RpcError('INTERNAL_ERROR', `${path} cannot be used: ${why}`, {}, { cause: error });
+    throw new RpcError('INTERNAL_ERROR', `Couldn’t use ${path}: ${why}`, {}, { cause: error });
   };

@@ -108,7 +108,7 @@ export class Folder {
     try {
       const root = await realpath(this.path);
       if (!(await this.#disk.readdir(parent)).some((entry) => entry.name === name))
-        throw new RpcError('INTERNAL_ERROR', `${parent} has a folder of another workspace that this disk takes for ${name}`);
+        throw new RpcError('INTERNAL_ERROR', `This disk can’t tell ${name} from the folder of another workspace in ${parent}`);
       return root;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
@@ -131,7 +131,8 @@ export class Folder {
   async #do(listing: Listing, root: string, step: FolderStep): Promise<Outcome> {
     const { path } = step;
     if (step.do === 'note') return { outcome: 'done' };
-    const refused = !isMirrored(path) || path.split('/').some(isTemporary) ? 'files of that name are not mirrored' : refusedByDisk(path);
+    const refused =
+      !isMirrored(path) || path.split('/').some(isTemporary) ? 'files with this name are never mirrored' : refusedByDisk(path);
     if (refused !== undefined) return { outcome: 'refused', why: refused };
     try {
       const place = await placeOf({ disk: this.#disk, listing }, root, path);
@@ -149,9 +150,9 @@ export class Folder {
       if (error instanceof NoPlace || error instanceof NotPlain) return { outcome: 'refused', why: error.message };
       // A fault of the disk as a whole is none of this file.
       if (codeOf(error) === 'ENOSPC')
-        throw new RpcError('INTERNAL_ERROR', `${this.path} cannot be written: the disk is full`, {}, { cause: error });
+        throw new RpcError('INTERNAL_ERROR', `Couldn’t write to ${this.path}: the disk is full`, {}, { cause: error });
       if (codeOf(error) === undefined) throw error;
-      return { outcome: 'refused', why: `it cannot be written: ${reasonOf(error)}` };
+      return { outcome: 'refused', why: `it can’t be written: ${reasonOf(error)}` };
     }
   }
 

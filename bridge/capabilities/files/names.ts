@@ -10,11 +10,11 @@ export const isTemporary = (name: string): boolean => TEMPORARY.test(name);
 
 /** Why the vault cannot have a file of this name; undefined where it can. */
 export function refusedByVault(path: string): string | undefined {
-  if (path.includes('\uFFFD')) return 'its name is not in UTF-8';
+  if (path.includes('\uFFFD')) return 'its name is not UTF-8';
   const { error } = workspacePath.safeParse(path);
-  return error && `its name ${error.issues[0]?.message ?? 'is none'}`;
+  return error && `its name ${error.issues[0]?.message ?? 'is invalid'}`;
 }
 
 /** Why this system cannot have a file of this name; undefined where it can. */
 export const refusedByDisk = (path: string, platform: NodeJS.Platform = process.platform): string | undefined =>
-  platform === 'win32' && path.split('/').some((part) => WINDOWS_REFUSES.test(part)) ? 'Windows has no files of that name' : undefined;
+  platform === 'win32' && path.split('/').some((part) => WINDOWS_REFUSES.test(part)) ? 'Windows doesn’t allow this name' : undefined;

@@ -42,12 +42,12 @@ export async function placeOf({ disk, listing }: Names, root: string, path: stri
       };
     }
     const { stats, path: here } = found;
-    if (stats.isSymbolicLink()) throw new NoPlace(`${parts.slice(0, index + 1).join('/')} is a link`);
+    if (stats.isSymbolicLink()) throw new NoPlace(`${parts.slice(0, index + 1).join('/')} is a symbolic link`);
     if (isLast) {
-      if (!stats.isFile()) throw new NoPlace(stats.isDirectory() ? 'a folder has its name' : 'it is no plain file');
+      if (!stats.isFile()) throw new NoPlace(stats.isDirectory() ? 'a folder has the same name' : 'it is not a regular file');
       return { folder: at, missing: [], path: here, stats };
     }
-    if (!stats.isDirectory()) throw new NoPlace(`${parts.slice(0, index + 1).join('/')} is no folder`);
+    if (!stats.isDirectory()) throw new NoPlace(`${parts.slice(0, index + 1).join('/')} is not a folder`);
     at = here;
   }
   throw new NoPlace('it has no name');
@@ -60,6 +60,6 @@ async function entryOf({ disk, listing }: Names, folder: string, name: string): 
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
-  if (stats && own === undefined) throw new NoPlace(`this disk takes ${name} and another name there for the same`);
+  if (stats && own === undefined) throw new NoPlace(`this disk can’t tell ${name} from another name in its folder`);
   return stats && { path, stats };
 }

@@ -53,10 +53,10 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
     const isSecond = seen.has(path);
     seen.add(path);
     if (refused !== undefined) found.problems.set(path, refused);
-    else if (isSecond) found.problems.set(path, 'two names there look the same');
-    else if (entry.isSymbolicLink()) found.problems.set(path, 'it is a link');
+    else if (isSecond) found.problems.set(path, 'another file has the same name in a different Unicode form');
+    else if (entry.isSymbolicLink()) found.problems.set(path, 'it is a symbolic link');
     else if (entry.isDirectory()) return [real, `${path}/`];
-    else if (!entry.isFile()) found.problems.set(path, 'it is no plain file');
+    else if (!entry.isFile()) found.problems.set(path, 'it is not a regular file');
     else {
       // Gone meanwhile: then it was not there.
       const stats = await disk.lstat(real).catch((error: unknown) => void failed(path, error));
@@ -65,7 +65,7 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
     return [];
   };
   const failed = (path: string, error: unknown): void => {
-    if (codeOf(error) !== 'ENOENT') found.problems.set(path, `it cannot be read: ${reasonOf(error)}`);
+    if (codeOf(error) !== 'ENOENT') found.problems.set(path, `it can’t be read: ${reasonOf(error)}`);
   };
 
   const waiting: [folder: string, below: string][] = [[root, '']];
@@ -80,7 +80,7 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
       continue;
     }
     left -= entries.length;
-    if (left < 0) throw new RpcError('INTERNAL_ERROR', `${root} has more than ${MAX_ENTRIES} files and folders: move some away`);
+    if (left < 0) throw new RpcError('INTERNAL_ERROR', `${root} has more than ${MAX_ENTRIES} files and folders. Move some elsewhere.`);
     for (let from = 0; from < entries.length; from += AT_ONCE) {
       const below_ = await Promise.all(entries.slice(from, from + AT_ONCE).map((entry) => look(entry, folder, below)));
       for (const [real, path] of below_) {
@@ -114,7 +114,7 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
   return found;
 }
 
-const tooLarge = `it has more than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
+const tooLarge = `it is larger than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
 
 /** It is not what a workspace can have. */
 export class NotPlain extends Error {}
@@ -126,11 +126,11 @@ export async function readPlain(path: string): Promise<{ bytes: Buffer; stats: S
   // A pipe that nobody writes to would hold up who opens it.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
-    throw codeOf(error) === 'ELOOP' ? new NotPlain('it is a link') : error;
+    throw codeOf(error) === 'ELOOP' ? new NotPlain('it is a symbolic link') : error;
   });
   try {
     const stats = await file.stat({ bigint: true });
-    if (!stats.isFile()) throw new NotPlain('it is no plain file');
+    if (!stats.isFile()) throw new NotPlain('it is not a regular file');
     if (stats.size > WORKSPACE_LIMITS.fileBytes) throw new NotPlain(tooLarge);
     // One that grows while it is read is read as far as it was.
     const bytes = Buffer.alloc(Number(stats.size));

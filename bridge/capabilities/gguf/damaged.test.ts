@@ -38,7 +38,9 @@ describe.skipIf(missing !== undefined)(`damaged files${missing === undefined ? '
         const ended = await at.ask({ maxTokens: 3 }).catch((error: unknown) => error);
         if (ended instanceof Error) {
           expect(ended, `${seed}: ${how}`).toBeInstanceOf(RpcError);
-          expect(ended.message, `${seed}: ${how}`).toMatch(/^(The model|The process that runs|The conversation has) .*\S/);
+          expect(ended.message, `${seed}: ${how}`).toMatch(
+            /^(Couldn’t (run|load) the model|The model|The process for|The conversation has)\b.*\S/,
+          );
           ends.refused++;
         } else ends.answered++;
         await at.gguf.unload();

@@ -144,12 +144,15 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     at.add();
     await expect(at.ask({}, { model: 'perch/tiny/none.gguf' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(at.ask({}, { model: '../../etc/passwd' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(at.ask()).rejects.toMatchObject({ message: /of memory, and 0\.0 GB are free/, extra: { details: { reason: 'memory' } } });
+    await expect(at.ask()).rejects.toMatchObject({
+      message: /of memory, but only 0\.0 GB is free/,
+      extra: { details: { reason: 'memory' } },
+    });
     expect(at.gguf.pid).toBeUndefined();
     await using roomy = ggufHome(extra);
     roomy.add();
     const long = roomy.ask({ messages: [{ role: 'user', text: 'x'.repeat(5000) }] });
-    await expect(long).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /5\d\d\d tokens, more than the 2048/ });
+    await expect(long).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: /5\d\d\d tokens\. The model’s limit is 2048/ });
     const odd = roomy.ask({ json: { type: 'object', properties: { a: { type: 'integer', minimum: 3 } } } });
     await expect(odd).rejects.toMatchObject({ code: 'INVALID_PARAMS', extra: { details: { field: 'responseFormat' } } });
     expect(roomy.logged).toEqual([]);
@@ -170,7 +173,7 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     );
     await expect(ended).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: /ended by itself \(SIGKILL\); the next call starts it again/,
+      message: /stopped unexpectedly \(SIGKILL\)\. It restarts on the next call/,
     });
     expect((await at.ask()).outputTokens).toBe(12);
   });
@@ -200,7 +203,7 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
         },
       },
     );
-    await expect(ended).rejects.toMatchObject({ message: /said nothing for 5 s and was ended/ });
+    await expect(ended).rejects.toMatchObject({ message: /didn’t respond for 5 s and was stopped/ });
     await expect.poll(runnersLeft).toEqual([]);
   });
 });
@@ -209,7 +212,7 @@ verifies('gguf/refusals', 'without the extra', async () => {
   const none: Pick<Extra, 'state' | 'entry' | 'spec'> = { state: () => Promise.resolve({ state: 'missing' }), entry: '', spec: extra.spec };
   await using at = ggufHome(none);
   at.add();
-  await expect(at.ask()).rejects.toMatchObject({ message: /is not installed: `.*models runtime install` installs it/ });
+  await expect(at.ask()).rejects.toMatchObject({ message: /is not installed\. Install it with `.*models runtime install`/ });
 });
 
 function isRunning(pid: number): boolean {

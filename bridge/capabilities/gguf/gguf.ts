@@ -132,14 +132,9 @@ export class GgufModels {
         throw error;
       }
       const how = await runner.over;
-      const what = silent ? `said nothing for ${Math.round(silenceMs / 1000)} s and was ended` : `ended by itself (${how})`;
-      const hint = loading ? ' while it loaded it: the file may be damaged' : '; the next call starts it again';
-      throw new RpcError(
-        'INTERNAL_ERROR',
-        `The process that runs ${id} ${what}${hint}`,
-        { details: { reason: 'runner' } },
-        { cause: error },
-      );
+      const what = silent ? `didn’t respond for ${Math.round(silenceMs / 1000)} s and was stopped` : `stopped unexpectedly (${how})`;
+      const hint = loading ? ' while loading. The file may be damaged.' : '. It restarts on the next call.';
+      throw new RpcError('INTERNAL_ERROR', `The process for ${id} ${what}${hint}`, { details: { reason: 'runner' } }, { cause: error });
     } finally {
       clearTimeout(silence);
       clearTimeout(hanging);
@@ -167,9 +162,9 @@ export class GgufModels {
 
   async #found(id: string): Promise<Found> {
     const model = await this.#options.models.find(id);
-    if (!model) throw new RpcError('NOT_FOUND', `There is no local model "${id}"`, { details: { resource: 'model' } });
+    if (!model) throw new RpcError('NOT_FOUND', `No local model "${id}"`, { details: { resource: 'model' } });
     if (model.problem !== null)
-      throw new RpcError('INTERNAL_ERROR', `The model ${id} cannot be run: ${model.problem}`, { details: { reason: 'damaged' } });
+      throw new RpcError('INTERNAL_ERROR', `Couldn’t run the model ${id}: ${model.problem}`, { details: { reason: 'damaged' } });
     return model;
   }
 
@@ -180,8 +175,8 @@ export class GgufModels {
     const { package: name, version } = extra.spec;
     const sentence =
       state === 'unsupported'
-        ? `GGUF models cannot be run here: ${name} has no build for ${process.platform} on ${process.arch}`
-        : `GGUF models need ${name} ${version}, which is not installed: \`${commandLine('models runtime install')}\` installs it`;
+        ? `GGUF models can’t run on this computer: ${name} has no build for ${process.platform} on ${process.arch}`
+        : `GGUF models require ${name} ${version}, which is not installed. Install it with \`${commandLine('models runtime install')}\`.`;
     throw new RpcError('INTERNAL_ERROR', sentence, { details: { reason: 'needs-extra' } });
   }
 }

@@ -79,8 +79,8 @@ export async function readHeader(path: string): Promise<GgufHeader> {
         return parse(new Cursor(bytes.subarray(0, bytesRead), size));
       } catch (error) {
         if (!(error instanceof Short)) throw error;
-        if (bytesRead >= size) throw new GgufError('the file ends in the middle of its head: it was cut off, or is damaged');
-        if (length >= MOST_READ) throw new GgufError('the head of the file has no end: it is damaged');
+        if (bytesRead >= size) throw new GgufError('the file is incomplete or damaged (its header is cut off)');
+        if (length >= MOST_READ) throw new GgufError('the file is damaged (its header is too long)');
       }
     }
   } finally {
@@ -102,7 +102,7 @@ class Cursor {
   }
 
   take(length: number): Buffer {
-    if (length > this.size) throw new GgufError('the head of the file says what cannot be: it is damaged');
+    if (length > this.size) throw new GgufError('the file is damaged (its header is invalid)');
     const end = this.at + length;
     if (end > this.#bytes.length) throw new Short();
     const taken = this.#bytes.subarray(this.at, end);
@@ -124,19 +124,19 @@ class Cursor {
 }
 
 function parse(cursor: Cursor): GgufHeader {
-  if (cursor.size < 4 || cursor.take(4).toString('latin1') !== 'GGUF') throw new GgufError('the file is no GGUF file');
+  if (cursor.size < 4 || cursor.take(4).toString('latin1') !== 'GGUF') throw new GgufError('the file is not a GGUF file');
   const version = cursor.uint32();
-  if (version !== 2 && version !== 3) throw new GgufError(`the file is GGUF of version ${version}: 2 and 3 can be read`);
+  if (version !== 2 && version !== 3) throw new GgufError(`the file uses GGUF version ${version}. Only versions 2 and 3 are supported`);
   const tensors = cursor.uint64();
   const entries = cursor.uint64();
-  if (tensors > MOST_ENTRIES || entries > MOST_ENTRIES) throw new GgufError('the head of the file says what cannot be: it is damaged');
+  if (tensors > MOST_ENTRIES || entries > MOST_ENTRIES) throw new GgufError('the file is damaged (its header is invalid)');
   const metadata = new Map<string, Value>();
   for (let index = 0; index < entries; index++) metadata.set(cursor.text(), valueOf(cursor, cursor.uint32()));
   const ends = Array.from({ length: tensors }, () => endOfTensor(cursor));
   const alignment = numberAt(metadata, 'general.alignment') ?? 32;
   const start = Math.ceil(cursor.at / alignment) * alignment;
   const lost = ends.reduce((most, end) => Math.max(most, end), 0) + start - cursor.size;
-  if (!(lost <= 0)) throw new GgufError('the file ends before its weights do: it was cut off, or is damaged');
+  if (!(lost <= 0)) throw new GgufError('the file is incomplete or damaged (its weights are cut off)');
   return described(metadata);
 }
 
@@ -144,7 +144,7 @@ function valueOf(cursor: Cursor, type: number): Value {
   if (type === TEXT) return cursor.text();
   if (type === LIST) return listOf(cursor);
   const bytes = VALUE_BYTES[type];
-  if (bytes === undefined) throw new GgufError('the head of the file has a value of an unknown type: it is damaged');
+  if (bytes === undefined) throw new GgufError('the file is damaged (its header has a value of unknown type)');
   return numberOf(cursor.take(bytes), type);
 }
 
@@ -152,9 +152,9 @@ function listOf(cursor: Cursor): number[] | undefined {
   const type = cursor.uint32();
   const length = cursor.uint64();
   const bytes = VALUE_BYTES[type];
-  if (bytes === undefined || type === LIST) throw new GgufError('the head of the file has a list of an unknown type: it is damaged');
+  if (bytes === undefined || type === LIST) throw new GgufError('the file is damaged (its header has a list of unknown type)');
   if (type === TEXT) {
-    if (length > cursor.size / 8) throw new GgufError('the head of the file says what cannot be: it is damaged');
+    if (length > cursor.size / 8) throw new GgufError('the file is damaged (its header is invalid)');
     for (let index = 0; index < length; index++) cursor.take(cursor.uint64());
     return undefined;
   }
@@ -175,7 +175,7 @@ function numberOf(bytes: Buffer, type: number): number {
 function endOfTensor(cursor: Cursor): number {
   cursor.text();
   const dimensions = cursor.uint32();
-  if (dimensions > 4) throw new GgufError('the head of the file says what cannot be: it is damaged');
+  if (dimensions > 4) throw new GgufError('the file is damaged (its header is invalid)');
   let weights = 1;
   for (let index = 0; index < dimensions; index++) weights *= cursor.uint64();
   const block = BLOCKS[cursor.uint32()];
@@ -186,7 +186,7 @@ function endOfTensor(cursor: Cursor): number {
 function described(metadata: ReadonlyMap<string, Value>): GgufHeader {
   const architecture = metadata.get('general.architecture');
   if (typeof architecture !== 'string' || architecture === '')
-    throw new GgufError('the file does not say what its model is: it is damaged');
+    throw new GgufError('the file is damaged (its model architecture is missing)');
   const own = (name: string): number | undefined => numberAt(metadata, `${architecture}.${name}`);
   const name = metadata.get('general.name');
   const heads = own('attention.head_count') ?? 1;

@@ -25,7 +25,7 @@ export function historyOf(messages: GgufRequest['messages']): HistoryItem[] {
       }
     } else {
       const made = calls.get(toolCallId);
-      if (!made) throw new RpcError('INVALID_PARAMS', 'A tool’s result has no call before it', { details: { field: 'messages' } });
+      if (!made) throw new RpcError('INVALID_PARAMS', 'A tool result has no matching tool call', { details: { field: 'messages' } });
       made.result = text;
     }
   }

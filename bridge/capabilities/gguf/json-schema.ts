@@ -31,7 +31,7 @@ const TALK = new Set([
 export function grammarSchema(schema: Schema, strict: boolean): Schema {
   const refuse = (what: string): Schema => {
     if (!strict) return ANY;
-    throw new RpcError('INVALID_PARAMS', `No grammar can hold an answer to "${what}" of the JSON Schema`, {
+    throw new RpcError('INVALID_PARAMS', `The JSON Schema uses "${what}", which local models don’t support`, {
       details: { field: 'responseFormat' },
     });
   };

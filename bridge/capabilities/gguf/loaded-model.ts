@@ -66,7 +66,7 @@ export class LoadedModel {
     const graphics = llama.gpu === false ? 0 : (await llama.getVramState()).free;
     const needed = sizeBytes + bytesPerToken * Math.min(contextSize, LEAST_CONTEXT);
     if (needed > freeBytes + graphics) {
-      const sentence = `The model needs ${gigabytes(needed)} of memory, and ${gigabytes(freeBytes + graphics)} are free: take a smaller one, or end other programs`;
+      const sentence = `The model needs ${gigabytes(needed)} of memory, but only ${gigabytes(freeBytes + graphics)} is free. Use a smaller model or close other programs.`;
       throw new RpcError('INTERNAL_ERROR', sentence, { details: { reason: 'memory' } });
     }
     try {
@@ -76,7 +76,7 @@ export class LoadedModel {
       return new LoadedModel(module, { llama, model, context, threads });
     } catch (cause) {
       const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-      throw new RpcError('INTERNAL_ERROR', `The model cannot be loaded: ${why}`, { details: { reason: 'load' } }, { cause });
+      throw new RpcError('INTERNAL_ERROR', `Couldn’t load the model: ${why}`, { details: { reason: 'load' } }, { cause });
     }
   }
 
@@ -87,7 +87,7 @@ export class LoadedModel {
     const length = this.#lengthOf(history, functions);
     const room = this.contextSize - length - MARGIN;
     if (room < 1) {
-      const sentence = `The conversation has ${length} tokens, more than the ${this.contextSize} that the model can hold`;
+      const sentence = `The conversation has ${length} tokens. The model’s limit is ${this.contextSize}.`;
       throw new RpcError('INVALID_PARAMS', sentence, { details: { field: 'messages' } });
     }
     const before = this.#sequence.tokenMeter.getState();
@@ -119,7 +119,7 @@ export class LoadedModel {
       signal.throwIfAborted();
       const length = context.calculateInputLength(text);
       if (length > this.contextSize) {
-        const sentence = `Text ${index + 1} has ${length} tokens, more than the ${this.contextSize} that the model can hold`;
+        const sentence = `Text ${index + 1} has ${length} tokens. The model’s limit is ${this.contextSize}.`;
         throw new RpcError('INVALID_PARAMS', sentence, { details: { field: 'input' } });
       }
       tokens += length;

@@ -34,7 +34,7 @@ const port = answer<typeof runnerPort.calls, typeof runnerPort.events>(
       return model().embed(texts, underWay.signal);
     },
     'run.cancel': () => {
-      underWay.abort(new RpcError('ABORTED', 'It is not wanted any more'));
+      underWay.abort(new RpcError('ABORTED', 'Cancelled'));
       return Promise.resolve({});
     },
   },

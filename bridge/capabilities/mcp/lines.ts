@@ -80,7 +80,7 @@ export class Lines {
   #refuse(): void {
     this.stop();
     this.#source.pause();
-    this.#options.refuse(`it sent a line of more than ${MAX_LINE_BYTES / 1024 / 1024} MiB`);
+    this.#options.refuse(`it sent a line longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`);
   }
 
   #flow(): void {

@@ -72,5 +72,5 @@ verifies('mcp/lines', 'no more is read than is taken, and than may come in a sec
   const long = reading();
   for (let i = 0; i <= MAX_LINE_BYTES / line.length; i++) long.source.write('y'.repeat(line.length));
   await until(() => long.told.refused !== '');
-  expect([long.told.lines, long.told.refused]).toEqual([[], 'it sent a line of more than 4 MiB']);
+  expect([long.told.lines, long.told.refused]).toEqual([[], 'it sent a line longer than 4 MiB']);
 });

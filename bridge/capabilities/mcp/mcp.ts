@@ -29,7 +29,7 @@ export function mcpHandlers({
     findCommand({ command: server.command, workingDir: server.cwd }, { workspace: join(home, 'workspace'), env: environmentOf(server) });
   const found = (run: string): ServerProcess => {
     const server = running.get(run);
-    if (!server) throw new RpcError('NOT_FOUND', 'The tool server does not run any more');
+    if (!server) throw new RpcError('NOT_FOUND', 'The MCP server is no longer running');
     return server;
   };
   return {
@@ -46,9 +46,9 @@ export function mcpHandlers({
 
     'mcp.run': async ({ run, ...server }, { signal, send }) => {
       if (!(await approved.has(commandHash(server)))) {
-        throw new RpcError('AUTH_REQUIRED', `${server.command} may not be started: nobody has approved this command`);
+        throw new RpcError('AUTH_REQUIRED', `${server.command} can’t be started: the command is not approved`);
       }
-      if (running.has(run)) throw new RpcError('INVALID_PARAMS', 'run: there is one of this id');
+      if (running.has(run)) throw new RpcError('INVALID_PARAMS', 'run: this ID is already in use');
       const place = await find(server);
       signal.throwIfAborted();
       const child = new ServerProcess({ ...place, command: server.command, args: server.args, env: environmentOf(server) }, keeper);
@@ -65,7 +65,7 @@ export function mcpHandlers({
 
     'mcp.write': async ({ run, text }) => {
       const server = found(run);
-      if (server.unread > MAX_UNREAD_BYTES) throw new RpcError('INTERNAL_ERROR', 'The tool server does not read what it is sent');
+      if (server.unread > MAX_UNREAD_BYTES) throw new RpcError('INTERNAL_ERROR', 'The MCP server isn’t reading its input');
       await server.write(text);
       return {};
     },

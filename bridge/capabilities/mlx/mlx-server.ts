@@ -60,7 +60,7 @@ export async function startMlxServer({ program, dir, keeper, signal, log }: MlxS
   void over.then((how) => (ended = how));
   try {
     while (!(await answers(server, signal))) {
-      if (ended !== undefined) throw new Error(`it ended by itself (${ended})${said ? `: ${said.slice(0, 300)}` : ''}`);
+      if (ended !== undefined) throw new Error(`it stopped unexpectedly (${ended})${said ? `: ${said.slice(0, 300)}` : ''}`);
       await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
     return server;
@@ -88,6 +88,6 @@ async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
+  if (address === null || typeof address === 'string') throw new Error('no free port found');
   return address.port;
 }

@@ -92,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
     expect([lives(pid), lives(busy.mlx.pid)]).toEqual([false, true]);
     await expect(busy.ask('die', { id: OTHER })).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: expect.stringContaining('was not answered') as string,
+      message: expect.stringContaining('got no reply') as string,
     });
     expect(await busy.ask('Hi', { id: OTHER })).toMatchObject({ finish: 'stop' });
     const left = new AbortController();
@@ -108,10 +108,10 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
     await using at = world({ silenceMs: 3000 });
     for (const [text, message] of [
       ['refuse', /status 404/],
-      ['garbage', /was not answered/],
-      ['half', /broke off/],
-      ['cut', /was not answered/],
-      ['hang', /said nothing for 3 s/],
+      ['garbage', /got no reply/],
+      ['half', /was cut off/],
+      ['cut', /got no reply/],
+      ['hang', /no response for 3 s/],
     ] as const)
       await expect(at.ask(text), text).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringMatching(message) as string });
     await expect(at.ask('Hi', { id: 'a/b/c.safetensors' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -119,7 +119,7 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
     at.put('perch/words/broken.txt');
     await at.mlx.unload();
     await expect(at.ask()).rejects.toMatchObject({
-      message: expect.stringMatching(/could not be loaded.*ended by itself \(1\): ValueError: broken weights/) as string,
+      message: expect.stringMatching(/couldn’t be loaded.*stopped unexpectedly \(1\): ValueError: broken weights/) as string,
     });
     expect(at.mlx.pid).toBeUndefined();
     await using elsewhere = world({ platform: 'linux', arch: 'x64' });
@@ -143,8 +143,8 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
     expect([id, sizeBytes]).toEqual(['perch/shards/model-00001-of-00002.safetensors', 11_009]);
     const dir = join(at.home, 'models/perch/shards');
     expect(readdirSync(dir)).not.toContain('README.md');
-    await expect(download({ ...wanted, repo: 'perch/none' })).rejects.toThrow(/no weights for MLX/);
-    await expect(download({ ...wanted, repo: 'perch/shards', filename: 'x' })).rejects.toThrow(/taken whole/);
+    await expect(download({ ...wanted, repo: 'perch/none' })).rejects.toThrow(/No MLX weights/);
+    await expect(download({ ...wanted, repo: 'perch/shards', filename: 'x' })).rejects.toThrow(/downloaded as a whole/);
     const disk = modelsOfDisk({
       home: at.home,
       keeper: new Keeper(() => {}),
@@ -164,7 +164,7 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
         code: 'INVALID_PARAMS',
       });
       rmSync(join(dir, 'model-00002-of-00002.safetensors'));
-      expect((await at.models.find(id))?.problem).toMatch(/1 of its 2 files/);
+      expect((await at.models.find(id))?.problem).toMatch(/1 of 2 files/);
       expect(await disk.downloads.handlers['downloads.delete']({ model: id }, call)).toMatchObject({
         sizeBytes: expect.any(Number) as number,
       });

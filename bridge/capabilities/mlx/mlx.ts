@@ -76,16 +76,16 @@ export class MlxModels {
 
   /** Why nothing can be run here; null where it can. */
   async problem(): Promise<string | null> {
-    if (!isAppleSilicon(this.#options)) return 'MLX needs a Mac with Apple silicon';
+    if (!isAppleSilicon(this.#options)) return 'MLX requires a Mac with Apple silicon';
     return (await this.#program().catch(() => null)) === null
-      ? `${MLX_PROGRAM} is not on the PATH of the bridge: \`pip install mlx-lm\` installs it`
+      ? `${MLX_PROGRAM} is not on the bridge’s PATH. Install it with \`pip install mlx-lm\``
       : null;
   }
 
   /** Answers a chat, a piece at a time. Throws `RpcError`. */
   generate(id: string, asked: GgufRequest, signal: AbortSignal, say: (piece: { text: string; thought: boolean }) => void): Promise<Answer> {
     if (asked.json !== undefined)
-      throw new RpcError('INVALID_PARAMS', 'Models for MLX are held to no format', { details: { field: 'responseFormat' } });
+      throw new RpcError('INVALID_PARAMS', 'MLX models don’t support structured output', { details: { field: 'responseFormat' } });
     return this.#turns.take(signal, async () => {
       clearTimeout(this.#idle);
       try {
@@ -110,9 +110,9 @@ export class MlxModels {
   async #server(id: string, signal: AbortSignal): Promise<MlxServer> {
     const { models, keeper, log, silenceMs = SILENCE_MS } = this.#options;
     const model = await models.find(id);
-    if (!model) throw new RpcError('NOT_FOUND', `There is no local model "${id}"`, { details: { resource: 'model' } });
+    if (!model) throw new RpcError('NOT_FOUND', `No local model "${id}"`, { details: { resource: 'model' } });
     const problem = model.problem ?? (await this.problem());
-    if (problem !== null) throw failed(id, `cannot be run: ${problem}`, 'damaged');
+    if (problem !== null) throw failed(id, `can’t be run: ${problem}`, 'damaged');
     if (this.#loaded?.id === id) return this.#loaded.server;
     await this.unload();
     const late = AbortSignal.timeout(silenceMs);
@@ -120,7 +120,7 @@ export class MlxModels {
     const server = await startMlxServer(options).catch((error: unknown) => {
       signal.throwIfAborted();
       const why = late.aborted ? `it was not ready after ${Math.round(silenceMs / 1000)} s` : reasonOf(error);
-      throw failed(id, `could not be loaded by ${MLX_PROGRAM}: ${why}`, 'runner');
+      throw failed(id, `couldn’t be loaded by ${MLX_PROGRAM}: ${why}`, 'runner');
     });
     const loaded = { id, server };
     this.#loaded = loaded;
@@ -139,7 +139,7 @@ export class MlxModels {
   ): Promise<Answer> {
     const silence = new AbortController();
     const { silenceMs = SILENCE_MS } = this.#options;
-    const timer = setTimeout(() => silence.abort(new Error(`it said nothing for ${Math.round(silenceMs / 1000)} s`)), silenceMs);
+    const timer = setTimeout(() => silence.abort(new Error(`no response for ${Math.round(silenceMs / 1000)} s`)), silenceMs);
     const reading = new Reading(say, familyOf(`mlx/${id}`));
     try {
       const { statusCode, body } = await request(`${server.base}/v1/chat/completions`, {
@@ -149,7 +149,7 @@ export class MlxModels {
         dispatcher: server.dispatcher,
         signal: AbortSignal.any([signal, silence.signal]),
       });
-      if (statusCode !== 200) throw new Error(`it answered with status ${statusCode}: ${(await body.text()).slice(0, 300)}`);
+      if (statusCode !== 200) throw new Error(`it returned status ${statusCode}: ${(await body.text()).slice(0, 300)}`);
       for await (const bytes of body as AsyncIterable<Buffer>) {
         timer.refresh();
         reading.add(bytes);
@@ -159,7 +159,7 @@ export class MlxModels {
       signal.throwIfAborted();
       // What hangs, or says what cannot be read, is not asked again.
       await this.unload(id);
-      throw failed(id, `was not answered by ${MLX_PROGRAM}: ${reasonOf(silence.signal.aborted ? silence.signal.reason : error)}`, 'runner');
+      throw failed(id, `got no reply from ${MLX_PROGRAM}: ${reasonOf(silence.signal.aborted ? silence.signal.reason : error)}`, 'runner');
     } finally {
       clearTimeout(timer);
     }
@@ -236,7 +236,7 @@ class Reading {
   /** Throws where it broke off. */
   end({ messages }: GgufRequest): Answer {
     for (const { data } of this.#scanner.end()) this.#read(data);
-    if (this.#finish === '') throw new Error('it broke off');
+    if (this.#finish === '') throw new Error('the reply was cut off');
     const calls = this.#calls.map(({ name, args }) => ({
       tool: name,
       args: z.record(z.string(), z.unknown()).parse(JSON.parse(args || '{}')),

@@ -36,7 +36,7 @@ export function choose(files: readonly HubFile[], { filename, bytes }: { filenam
   if (filename !== undefined) {
     const named = models.find(({ files: parts }) => parts.some(({ path }) => path === filename || basename(path) === filename));
     if (named) return named;
-    throw new HubError(`the repository has no GGUF file "${filename}"; it has: ${list.slice(0, 1000)}`);
+    throw new HubError(`No GGUF file "${filename}" in this repository. Available: ${list.slice(0, 1000)}`);
   }
   const ranked = models
     .filter(({ files: [first] }) => !/mmproj|imatrix/i.test(first?.path ?? ''))
@@ -45,7 +45,7 @@ export function choose(files: readonly HubFile[], { filename, bytes }: { filenam
   const fitting = ranked.find(({ model }) => model.size <= bytes)?.model;
   const smallest = ranked.map(({ model }) => model).sort((a, b) => a.size - b.size)[0];
   const chosen = fitting ?? smallest;
-  if (!chosen) throw new HubError('the repository has no GGUF files: look for one whose name ends in GGUF');
+  if (!chosen) throw new HubError('No GGUF files in this repository. Try one whose name ends in GGUF.');
   return chosen;
 }
 

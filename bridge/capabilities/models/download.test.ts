@@ -105,18 +105,18 @@ verifies('models/resume', 'left off, and gone on with later; also where the hub 
 
 verifies('models/hostile-hub', 'one clear error each, and nothing that could be taken for a model', async () => {
   const faults: [HubFaults, RegExp][] = [
-    [{ cutAfter: 0 }, /broke off after 0 of \d+ bytes|sent 0 of the/],
-    [{ wrongHash: true }, /is not what .* says that it is: its checksum is another one/],
-    [{ endless: true }, /sent more of tiny-Q4_K_M\.gguf than the \d+ bytes/],
-    [{ status: 404 }, /has no such file or repository/],
-    [{ status: 403 }, /does not let you have/],
-    [{ status: 429 }, /too many requests/],
-    [{ status: 500 }, /answered with status 500/],
-    [{ list: '<html>' }, /list of files that cannot be read/],
-    [{ list: '{"a":1}' }, /does not list the files/],
-    [{ list: `[${' '.repeat(17 * 1024 * 1024)}]` }, /lists files without end/],
-    [{ list: '[]' }, /no GGUF files/],
-    [{ list: '[{"type":"file","path":"../../.bashrc .gguf","size":3}]' }, /has a name that no model can have/],
+    [{ cutAfter: 0 }, /was lost after 0 of \d+ bytes|sent only 0 of/],
+    [{ wrongHash: true }, /checksum of .* doesn’t match/],
+    [{ endless: true }, /sent more than the \d+ bytes of tiny-Q4_K_M\.gguf/],
+    [{ status: 404 }, /No file or repository/],
+    [{ status: 403 }, /denied access to/],
+    [{ status: 429 }, /Too many requests/],
+    [{ status: 500 }, /responded with status 500/],
+    [{ list: '<html>' }, /unreadable file list/],
+    [{ list: '{"a":1}' }, /invalid file list/],
+    [{ list: `[${' '.repeat(17 * 1024 * 1024)}]` }, /file list that is too long/],
+    [{ list: '[]' }, /No GGUF files/],
+    [{ list: '[{"type":"file","path":"../../.bashrc .gguf","size":3}]' }, /file name .* is not supported/],
   ];
   for (const [fault, message] of faults) {
     await using at = await world(fault);
@@ -128,12 +128,14 @@ verifies('models/hostile-hub', 'one clear error each, and nothing that could be 
 
 verifies('models/refusals', 'no room, no such file, no such repository, no hub', async () => {
   await using at = await world();
-  await expect(at.get({ freeBytes: () => Promise.resolve(1000) })).rejects.toThrow(/not enough room on the disk/);
-  await expect(at.get({ filename: 'none.gguf' })).rejects.toThrow(/no GGUF file "none.gguf"; it has: tiny-Q4_K_M.gguf, tiny-Q8_0.gguf/);
-  await expect(at.get({ repo: 'perch/none' })).rejects.toThrow(/no such file or repository/);
-  await expect(at.get({ repo: '../x' })).rejects.toThrow(/is no repository/);
+  await expect(at.get({ freeBytes: () => Promise.resolve(1000) })).rejects.toThrow(/Not enough disk space/);
+  await expect(at.get({ filename: 'none.gguf' })).rejects.toThrow(
+    /No GGUF file "none.gguf" in this repository\. Available: tiny-Q4_K_M.gguf, tiny-Q8_0.gguf/,
+  );
+  await expect(at.get({ repo: 'perch/none' })).rejects.toThrow(/No file or repository/);
+  await expect(at.get({ repo: '../x' })).rejects.toThrow(/is not a repository/);
   const far = new Hub('huggingface', { env: { HF_ENDPOINT: 'http://127.0.0.1:1' } });
-  await expect(at.get({ hub: far })).rejects.toThrow(/cannot be reached: nothing answers at this port; .* \(ECONNREFUSED\)/);
+  await expect(at.get({ hub: far })).rejects.toThrow(/Couldn’t reach .*: connection refused \(ECONNREFUSED\)/);
 });
 
 verifies('models/choice', 'the best quantisation that fits, else the smallest', () => {

@@ -54,7 +54,7 @@ export async function download(options: DownloadOptions): Promise<{ id: string; 
   const listed = await hub.files(repo, signal);
   const { files, size } = options.backend === 'mlx' ? chooseMlx(listed, filename) : choose(listed, { filename, bytes: memory * SHARE });
   const id = `${repo}/${basename(files[0]?.path ?? '')}`;
-  if (!isModelId(id)) throw new HubError(`the file "${basename(files[0]?.path ?? '')}" has a name that no model can have`);
+  if (!isModelId(id)) throw new HubError(`The file name "${basename(files[0]?.path ?? '')}" is not supported`);
   const dir = await models.folder(repo);
   const places = files.map((file) => ({ file, path: join(dir, basename(file.path)) }));
   const here = await Promise.all(
@@ -63,8 +63,7 @@ export async function download(options: DownloadOptions): Promise<{ id: string; 
   const missing = here.filter(({ file, there }) => there !== file.size);
   const needed = missing.reduce((sum, { file, part }) => sum + Math.max(0, file.size - part), 0);
   const free = await freeBytes(dir);
-  if (needed + SPARE_BYTES > free)
-    throw new HubError(`there is not enough room on the disk: ${text(needed)} are needed, and ${text(free)} are free`);
+  if (needed + SPARE_BYTES > free) throw new HubError(`Not enough disk space: ${text(needed)} needed, ${text(free)} free`);
   let done = size - missing.reduce((sum, { file }) => sum + file.size, 0);
   onprogress({ file: null, received: done, total: size });
   for (const { file, path } of missing) {
@@ -122,7 +121,7 @@ async function fetchRest(
   let whole = hash;
   if (at < file.size) {
     const { start, body } = await hub.open(repo, file.path, at, signal).catch((error: unknown) => {
-      throw error instanceof HubError && /cannot be reached|status 5/.test(error.message)
+      throw error instanceof HubError && /Couldn’t reach|status 5/.test(error.message)
         ? new BrokenOff(error.message, { cause: error })
         : error;
     });
@@ -134,7 +133,7 @@ async function fetchRest(
     try {
       for await (const piece of body as AsyncIterable<Buffer>) {
         at += piece.length;
-        if (at > file.size) throw new HubError(`${hub.base} sent more of ${name} than the ${file.size} bytes that it has`);
+        if (at > file.size) throw new HubError(`${hub.base} sent more than the ${file.size} bytes of ${name}`);
         await out.writeFile(piece);
         whole.update(piece);
         received(at);
@@ -144,15 +143,17 @@ async function fetchRest(
       discard(body);
       signal.throwIfAborted();
       if (error instanceof HubError) throw await dropped(part, error);
-      if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') throw new HubError('the disk is full', { cause: error });
-      throw new BrokenOff(`${hub.base} broke off after ${at} of ${file.size} bytes of ${name} (${reasonOf(error)})`, { cause: error });
+      if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') throw new HubError('The disk is full', { cause: error });
+      throw new BrokenOff(`The connection to ${hub.base} was lost after ${at} of ${file.size} bytes of ${name} (${reasonOf(error)})`, {
+        cause: error,
+      });
     } finally {
       await out.close();
     }
   }
-  if (at < file.size) throw new BrokenOff(`${hub.base} sent ${at} of the ${file.size} bytes of ${name}`);
+  if (at < file.size) throw new BrokenOff(`${hub.base} sent only ${at} of ${file.size} bytes of ${name}`);
   if (file.sha256 !== null && whole.digest('hex') !== file.sha256)
-    throw await dropped(part, new HubError(`${name} is not what ${hub.base} says that it is: its checksum is another one`));
+    throw await dropped(part, new HubError(`The checksum of ${name} doesn’t match the one from ${hub.base}`));
 }
 
 /** Bytes that cannot be right are not gone on from. */

@@ -59,11 +59,11 @@ export class Downloads {
 
   readonly handlers: Handlers = {
     'downloads.start': ({ repo, filename, source, backend }) => {
-      if (backend === 'browser') throw new RpcError('INVALID_PARAMS', 'backend: the browser keeps its own models');
+      if (backend === 'browser') throw new RpcError('INVALID_PARAMS', 'backend: models in the browser are managed by the browser');
       const same = this.#running().find(({ download: each }) => each.repo === repo && each.backend === backend && each.source === source);
       if (same && same.download.filename === (filename ?? null)) return Promise.resolve({ id: same.download.id });
       if (this.#running().length >= MOST_RUNNING)
-        throw new RpcError('INVALID_PARAMS', `${MOST_RUNNING} downloads are under way: wait for one of them`);
+        throw new RpcError('INVALID_PARAMS', `${MOST_RUNNING} downloads are already running. Wait for one to finish.`);
       // What had become of the same is told of no longer.
       for (const { download: each } of this.#all.values())
         if (isSame(each, { repo, filename, source, backend }) && each.state !== 'running') this.#all.delete(each.id);
@@ -96,10 +96,10 @@ export class Downloads {
 
     'downloads.cancel': async ({ id, forget }) => {
       const found = this.#all.get(id);
-      if (!found) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
+      if (!found) throw new RpcError('NOT_FOUND', `No download "${id}"`);
       const cancelled = found.download.state === 'running';
       if (cancelled) this.#tell(found, { state: 'cancelled' });
-      found.stop.abort(new Error('it was cancelled'));
+      found.stop.abort(new Error('Cancelled'));
       if (forget) await this.#forget(found);
       return { cancelled };
     },
@@ -135,17 +135,17 @@ export class Downloads {
       const text = await readIfThere(this.#file);
       if (text === undefined) return;
       const parsed = kept.safeParse(jsonOf(text));
-      if (!parsed.success) throw new Error('it cannot be read');
+      if (!parsed.success) throw new Error('the file can’t be read');
       for (const one of parsed.data.downloads) if (!this.#closed && !this.#all.has(one.id)) this.#begin(one);
     } catch (error) {
-      this.#options.log(`${this.#file}: downloads that were under way are forgotten (${reasonOf(error)})`);
+      this.#options.log(`${this.#file}: unfinished downloads won’t resume (${reasonOf(error)})`);
     }
   }
 
   /** Ends them; those under way go on at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { stop } of this.#all.values()) stop.abort(new Error('the bridge ends'));
+    for (const { stop } of this.#all.values()) stop.abort(new Error('the bridge is stopping'));
     await Promise.all([...this.#all.values()].map(({ over }) => over));
     await this.#noting;
   }

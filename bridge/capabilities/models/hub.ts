@@ -61,7 +61,7 @@ export class Hub {
     const { base, variable } = ADDRESS[source];
     const given = env[variable] || base;
     const address = URL.parse(/^https?:/.test(given) ? given : `https://${given}`);
-    if (!address) throw new HubError(`${variable} is no address`);
+    if (!address) throw new HubError(`${variable} is not a valid address`);
     this.source = source;
     this.base = address.href.replace(/\/+$/, '');
     this.#token = (source === 'huggingface' ? env.HF_TOKEN : env.MODELSCOPE_API_TOKEN) || undefined;
@@ -70,7 +70,7 @@ export class Hub {
 
   /** The files of a repository, `<owner>/<name>`. Throws HubError. */
   async files(repo: string, signal: AbortSignal): Promise<HubFile[]> {
-    if (!REPO.test(repo)) throw new HubError(`"${repo}" is no repository: it has the form <owner>/<name>`);
+    if (!REPO.test(repo)) throw new HubError(`"${repo}" is not a repository. Use <owner>/<name>.`);
     const path =
       this.source === 'huggingface'
         ? `/api/models/${repo}/tree/main?recursive=true`
@@ -79,13 +79,13 @@ export class Hub {
     const value = await readJson(body.body, this.base);
     if (this.source === 'huggingface') {
       const listed = huggingface.safeParse(value);
-      if (!listed.success) throw new HubError(`${this.base} does not list the files of ${repo} as it should`);
+      if (!listed.success) throw new HubError(`${this.base} sent an invalid file list for ${repo}`);
       return listed.data
         .filter(({ type }) => type === 'file')
         .map(({ path: file, size: bytes, lfs }) => ({ path: file, size: lfs?.size ?? bytes, sha256: lfs?.oid.toLowerCase() ?? null }));
     }
     const listed = modelscope.safeParse(value);
-    if (!listed.success) throw new HubError(`${this.base} does not list the files of ${repo} as it should`);
+    if (!listed.success) throw new HubError(`${this.base} sent an invalid file list for ${repo}`);
     return listed.data.Data.Files.filter(({ Type }) => Type === 'blob').map((file) => ({
       path: file.Path,
       size: file.Size,
@@ -108,7 +108,7 @@ export class Hub {
     const start = /^bytes (\d+)-/.exec(String(headers['content-range']))?.[1];
     if (Number(start) === from) return { start: from, body };
     discard(body);
-    throw new HubError(`${this.base} sent another part of the file than was asked for`);
+    throw new HubError(`${this.base} sent the wrong part of the file`);
   }
 
   async #open(first: string, headers: Record<string, string>, signal: AbortSignal, repo: string): Promise<Dispatcher.ResponseData> {
@@ -133,12 +133,12 @@ export class Hub {
       discard(answer.body);
       if (statusCode < 300 || statusCode > 399) throw new HubError(refusal(statusCode, repo, this.base));
       const next = URL.parse(String(told['location']), url);
-      if (!next || !/^https?:$/.test(next.protocol)) throw new HubError(`${url.origin} leads nowhere`);
+      if (!next || !/^https?:$/.test(next.protocol)) throw new HubError(`${url.origin} sent an invalid redirect`);
       if (url.protocol === 'https:' && next.protocol === 'http:')
-        throw new HubError(`${url.origin} leads to ${next.origin}, which is not encrypted`);
+        throw new HubError(`${url.origin} redirects to ${next.origin}, which is not encrypted`);
       url = next;
     }
-    throw new HubError(`${this.base} leads from one address to the next without end`);
+    throw new HubError(`${this.base} redirects too many times`);
   }
 }
 
@@ -154,10 +154,10 @@ export function discard(body: Dispatcher.ResponseData['body']): void {
 }
 
 function refusal(status: number, repo: string, base: string): string {
-  if (status === 404) return `${base} has no such file or repository as ${repo}`;
-  if (status === 401 || status === 403) return `${base} does not let you have ${repo}: it wants a token, or its terms accepted there`;
-  if (status === 429) return `${base} has had too many requests: try again later`;
-  return `${base} answered with status ${status}`;
+  if (status === 404) return `No file or repository ${repo} on ${base}`;
+  if (status === 401 || status === 403) return `${base} denied access to ${repo}. Set an access token, or accept the model’s terms there.`;
+  if (status === 429) return `Too many requests to ${base}. Try again later.`;
+  return `${base} responded with status ${status}`;
 }
 
 async function readJson(body: Dispatcher.ResponseData['body'], base: string): Promise<unknown> {
@@ -166,12 +166,12 @@ async function readJson(body: Dispatcher.ResponseData['body'], base: string): Pr
   try {
     for await (const piece of body as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > MOST_LISTED) throw new HubError(`${base} lists files without end`);
+      if (length > MOST_LISTED) throw new HubError(`${base} sent a file list that is too long`);
       pieces.push(piece);
     }
     return JSON.parse(Buffer.concat(pieces).toString()) as unknown;
   } catch (error) {
     if (error instanceof HubError) throw error;
-    throw new HubError(`${base} sent a list of files that cannot be read`, { cause: error });
+    throw new HubError(`${base} sent an unreadable file list`, { cause: error });
   }
 }

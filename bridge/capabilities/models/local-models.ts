@@ -122,7 +122,7 @@ export class LocalModels {
     const header = await this.#header(path, `${first.size} ${first.mtimeMs}`);
     const wanted = Number(PART.exec(parts[0] ?? '')?.[3] ?? 1);
     const problem =
-      typeof header === 'string' ? header : parts.length < wanted ? `${wanted - parts.length} of its ${wanted} files are missing` : null;
+      typeof header === 'string' ? header : parts.length < wanted ? `${wanted - parts.length} of ${wanted} files are missing` : null;
     const known = typeof header === 'string' ? null : header;
     return {
       id,
@@ -141,7 +141,7 @@ export class LocalModels {
     const known = this.#headers.get(path);
     if (known?.stamp === stamp) return known.header;
     const header = await readHeader(path).catch((error: unknown) =>
-      error instanceof GgufError ? error.message : `the file cannot be read: ${reasonOf(error)}`,
+      error instanceof GgufError ? error.message : `the file can’t be read: ${reasonOf(error)}`,
     );
     this.#headers.set(path, { stamp, header });
     return header;

@@ -12,11 +12,11 @@ export const isMlx = (name: string): boolean => /\.safetensors$/i.test(name);
 
 /** The files of a repository that MLX runs: all of its weights, and what describes them. The first of the weights is first. Throws HubError. */
 export function chooseMlx(files: readonly HubFile[], filename: string | undefined): Chosen {
-  if (filename !== undefined) throw new HubError('models for MLX are taken whole: a file name means nothing for them');
+  if (filename !== undefined) throw new HubError('MLX models are downloaded as a whole. Remove the file name.');
   const own = files.filter(({ path }) => !path.includes('/'));
   const weights = own.filter(({ path }) => isMlx(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
   if (weights.length === 0 || !own.some(({ path }) => path === 'config.json'))
-    throw new HubError('the repository has no weights for MLX: look for one of mlx-community');
+    throw new HubError('No MLX weights in this repository. Try one from mlx-community.');
   const chosen = [...weights, ...own.filter(({ path }) => BESIDE.test(path))];
   return { files: chosen, size: chosen.reduce((sum, { size }) => sum + size, 0) };
 }
@@ -32,9 +32,9 @@ export function mlxFilesOf(names: readonly string[]): string[] {
 
 /** Why a folder's model for MLX is not whole; null where it is, as far as its names tell. */
 export function mlxProblem(names: readonly string[]): string | null {
-  if (names.some((name) => name.endsWith('.part'))) return 'its download is not complete';
+  if (names.some((name) => name.endsWith('.part'))) return 'the download is incomplete';
   const [first = ''] = names.filter(isMlx).sort();
   const wanted = Number(SHARD.exec(basename(first))?.[3] ?? 1);
   const there = names.filter(isMlx).length;
-  return there < wanted ? `${wanted - there} of its ${wanted} files are missing` : null;
+  return there < wanted ? `${wanted - there} of ${wanted} files are missing` : null;
 }

@@ -51,7 +51,7 @@ export function modelsOfDisk({ home, keeper, log, waitMs, ...rest }: ModelsOfDis
           : gguf.handlers['gguf.generate'](params, call),
       'gguf.embed': (params, call) => {
         if (isMlx(params.model))
-          throw new RpcError('INVALID_PARAMS', 'Models for MLX make no embeddings here', { details: { field: 'model' } });
+          throw new RpcError('INVALID_PARAMS', 'MLX models don’t support embeddings', { details: { field: 'model' } });
         return gguf.handlers['gguf.embed'](params, call);
       },
     },

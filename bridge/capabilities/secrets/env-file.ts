@@ -23,21 +23,21 @@ export async function readEnvFile(path: string): Promise<EnvFile> {
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) return refused('it is no plain file');
+      if (!stats.isFile()) return refused('it is not a regular file');
       const mode = stats.mode & 0o777;
       if (!WINDOWS && (mode & 0o077) !== 0)
         return refused(
-          `others can read or change it (mode ${mode.toString(8)}): chmod 600 it, and change what was in it where others had a look`,
+          `other users can read or change it (mode ${mode.toString(8)}). Run chmod 600 on it, and replace secrets that others may have seen`,
         );
       if (!WINDOWS && stats.uid !== process.getuid?.() && stats.uid !== 0) return refused('it belongs to another user');
-      if (stats.size > MAX_BYTES) return refused(`it has more than ${MAX_BYTES} bytes`);
+      if (stats.size > MAX_BYTES) return refused(`it is larger than ${MAX_BYTES} bytes`);
       return parse((await file.readFile('utf8')).replace(/^\uFEFF/, ''));
     } finally {
       await file.close();
     }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { values: new Map(), problem: null };
-    return refused(`it cannot be read: ${reasonOf(error)}`);
+    return refused(`it can’t be read: ${reasonOf(error)}`);
   }
 }
 
@@ -49,7 +49,7 @@ const ENTRY = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/;
  */
 export async function changeEnvFile(path: string, name: string, value: string | null): Promise<boolean> {
   const { values, problem } = await readEnvFile(path);
-  if (problem !== null) throw new Error(`${path} is not used: ${problem}`);
+  if (problem !== null) throw new Error(`${path} is ignored: ${problem}`);
   const isThere = values.has(name);
   if (value === null && !isThere) return false;
   const lines = ((await readIfThere(path)) ?? '').split('\n').filter((line) => ENTRY.exec(line)?.[1] !== name);
@@ -63,7 +63,7 @@ export async function changeEnvFile(path: string, name: string, value: string | 
 function quoted(value: string): string {
   if (valueOf(value) === value && value.trim() === value) return value;
   const quote = ['"', "'"].find((each) => !value.includes(each));
-  if (quote === undefined) throw new Error('the value has both kinds of quotes, which secrets.env cannot hold');
+  if (quote === undefined) throw new Error('secrets.env can’t store a value with both kinds of quotes');
   return quote + value + quote;
 }
 
@@ -74,7 +74,7 @@ function parse(text: string): EnvFile {
     const [, name, rest = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? [];
     const value = valueOf(rest.trim());
     // What stands in the line is nobody's to read here.
-    if (name === undefined || value === undefined) return refused(`line ${index + 1} is no NAME=value`);
+    if (name === undefined || value === undefined) return refused(`line ${index + 1} is not NAME=value`);
     values.set(name, value);
   }
   return { values, problem: null };

@@ -16,7 +16,7 @@ try {
   if (isGiven) {
     entry.setPassword(value);
     // Some keyrings take everything and keep nothing.
-    if (entry.getPassword() !== value) throw new Error('it was not kept');
+    if (entry.getPassword() !== value) throw new Error('the keyring didn’t save it');
     process.stdout.write('true', () => process.exit(0));
   } else {
     process.stdout.write(String(entry.deletePassword()), () => process.exit(0));

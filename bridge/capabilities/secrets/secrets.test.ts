@@ -78,26 +78,26 @@ verifies('secrets/file-refused', 'a file that others can read, or that cannot be
     }
     await ask();
     expect(lines).toHaveLength(3);
-    expect(lines[0]).toMatch(/^warning: .*secrets\.env is not used: /);
+    expect(lines[0]).toMatch(/^Warning: .*secrets\.env is ignored: /);
   }
   chmodSync(path, 0o600);
   expect(await ask()).toMatchObject({ values: { KEY: 'k' }, problem: null });
   for (const [text, says] of [
-    ['KEY=k\nno entry with a-secret-in-it\n', 'line 2 is no NAME=value'],
-    ['KEY="never ends\n', 'line 1 is no NAME=value'],
-    ['9KEY=k\n', 'line 1 is no NAME=value'],
-    [`KEY=${'x'.repeat(1024 * 1024)}\n`, 'it has more than 1048576 bytes'],
+    ['KEY=k\nno entry with a-secret-in-it\n', 'line 2 is not NAME=value'],
+    ['KEY="never ends\n', 'line 1 is not NAME=value'],
+    ['9KEY=k\n', 'line 1 is not NAME=value'],
+    [`KEY=${'x'.repeat(1024 * 1024)}\n`, 'it is larger than 1048576 bytes'],
   ] as const) {
     write(text);
     expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: says });
   }
   rmSync(path);
   mkdirSync(path);
-  expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: expect.stringContaining('no plain file') });
+  expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: expect.stringContaining('not a regular file') });
   rmSync(path, { recursive: true, maxRetries: 20, retryDelay: 50 });
   if (process.platform !== 'win32') {
     execFileSync('mkfifo', ['-m', '600', path]);
-    expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: 'it is no plain file' });
+    expect(await ask()).toMatchObject({ values: { ENV: 'e' }, problem: 'it is not a regular file' });
   }
   expect(asking.faults).toEqual([]);
 });

@@ -37,7 +37,7 @@ export function secretsHandlers({
   return {
     'secrets.resolve': async ({ names }) => {
       const { values: inFile, problem } = await readEnvFile(path);
-      if (problem !== null && problem !== told) log(`warning: ${path} is not used: ${problem}`);
+      if (problem !== null && problem !== told) log(`Warning: ${path} is ignored: ${problem}`);
       told = problem;
       const values: Record<string, string> = {};
       const allowed = [...new Set(names)].filter((name) => !/^perch_/i.test(name));

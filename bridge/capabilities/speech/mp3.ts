@@ -37,7 +37,7 @@ interface Sound {
 
 function readWav(wav: Buffer): Sound {
   if (wav.length < 12 || wav.toString('latin1', 0, 4) !== 'RIFF' || wav.toString('latin1', 8, 12) !== 'WAVE')
-    throw new WavUnreadable('it is no WAV file');
+    throw new WavUnreadable('not a WAV file');
   let format: { channels: number; sampleRate: number; bits: number } | undefined;
   for (let at = 12; at + 8 <= wav.length;) {
     const id = wav.toString('latin1', at, at + 4);
@@ -47,7 +47,7 @@ function readWav(wav: Buffer): Sound {
     if (id === 'fmt ' && end - start >= 16)
       format = { channels: wav.readUInt16LE(start + 2), sampleRate: wav.readUInt32LE(start + 4), bits: wav.readUInt16LE(start + 14) };
     if (id === 'data') {
-      if (format?.bits !== 16) throw new WavUnreadable('its samples have no 16 bits');
+      if (format?.bits !== 16) throw new WavUnreadable('its samples are not 16-bit');
       const { channels, sampleRate } = format;
       if (channels !== 1 && channels !== 2) throw new WavUnreadable(`it has ${channels} channels`);
       const length = Math.floor((end - start) / 2 / channels);

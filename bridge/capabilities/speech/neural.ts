@@ -88,12 +88,12 @@ export class NeuralVoices {
         if (error === undefined) resolve(Buffer.concat(audio));
         else reject(caller.aborted ? caller.reason : failed(error));
       };
-      const onabort = (): void => end(said('they did not answer in time'));
+      const onabort = (): void => end(said('no response in time'));
       signal.addEventListener('abort', onabort);
       if (signal.aborted) onabort();
       socket.on('error', end);
       socket.on('unexpected-response', (_request, { statusCode }) => end(said(`HTTP ${statusCode}`)));
-      socket.on('close', (_code, reason) => end(said(reason.toString() || 'they hung up before the end')));
+      socket.on('close', (_code, reason) => end(said(reason.toString() || 'the connection was closed early')));
       socket.on('open', () => {
         socket.send(message('speech.config', 'application/json; charset=utf-8', configuration));
         socket.send(message('ssml', 'application/ssml+xml', ssml(utterance), randomUUID().replaceAll('-', '')));
@@ -101,14 +101,14 @@ export class NeuralVoices {
       socket.on('message', (data: Buffer, isBinary) => {
         if (!isBinary) {
           if (!/^Path:turn\.end\r?$/m.test(data.toString())) return;
-          end(size > 0 ? undefined : said('they said nothing'));
+          end(size > 0 ? undefined : said('no audio received'));
           return;
         }
         // Two bytes say how long the head is.
         const head = data.length < 2 ? 0 : data.readUInt16BE(0) + 2;
         if (!/^Path:audio\r?$/m.test(data.subarray(2, head).toString())) return;
         size += data.length - head;
-        if (size > MAX_AUDIO) end(said('they said too much'));
+        if (size > MAX_AUDIO) end(said('too much audio received'));
         else audio.push(data.subarray(head));
       });
     });
@@ -144,8 +144,8 @@ function query(): string {
   return new URLSearchParams({ TrustedClientToken: CLIENT, 'Sec-MS-GEC': hash, 'Sec-MS-GEC-Version': VERSION }).toString();
 }
 
-const said = (what: string): NeuralFailed => new NeuralFailed(`the voices of the network cannot be had: ${what}`);
+const said = (what: string): NeuralFailed => new NeuralFailed(`online voices are unavailable: ${what}`);
 
 /** What Node says of a connection (`getaddrinfo ENOTFOUND …`) is not for people. */
 const failed = (cause: unknown): NeuralFailed =>
-  cause instanceof NeuralFailed ? cause : new NeuralFailed('the voices of the network cannot be reached from here', { cause });
+  cause instanceof NeuralFailed ? cause : new NeuralFailed('online voices can’t be reached', { cause });

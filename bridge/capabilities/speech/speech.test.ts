@@ -137,15 +137,15 @@ verifies('tts/fallback', 'why the network’s voices do not is told in words', a
   for (const host of ['nowhere.invalid', 'localhost:1']) {
     const gone = new NeuralVoices({ socket: `ws://${host}/edge/v1`, voices: `http://${host}/voices` });
     await expect(spoken(gone), host).rejects.toMatchObject({
-      message: expect.stringMatching(/^Nothing here can speak: the voices of the network cannot be reached from here\. To have it, /),
+      message: expect.stringMatching(/^No voice is available: online voices can’t be reached\. Connect to the internet, /),
     });
   }
   for (const [behaviour, why] of [
     ['refuses', 'HTTP 401'],
-    ['hangs up', 'they hung up before the end'],
+    ['hangs up', 'the connection was closed early'],
   ] as const) {
     const { neural } = await service(behaviour);
-    await expect(spoken(neural)).rejects.toMatchObject({ message: expect.stringContaining(`cannot be had: ${why}. To have it, `) });
+    await expect(spoken(neural)).rejects.toMatchObject({ message: expect.stringContaining(`are unavailable: ${why}. Connect `) });
   }
 });
 

@@ -5,7 +5,7 @@ import type { PortHandlers } from '../../server/serve-port.ts';
 import { NeuralFailed, NeuralVoices } from './neural.ts';
 import { speakBySystem, type SystemEngine, systemVoices } from './system.ts';
 
-const HOW = 'connect to the network for the neural voices, or install a speech engine (on Debian: apt-get install espeak-ng)';
+const HOW = 'Connect to the internet, or install a speech engine (on Debian: apt-get install espeak-ng).';
 
 export interface SpeechDeps {
   neural?: NeuralVoices;
@@ -25,8 +25,7 @@ export function speechHandlers({
       } catch (error) {
         if (!(error instanceof NeuralFailed)) throw error;
         const found = await speakBySystem(engines, utterance, signal);
-        if (!found)
-          throw new RpcError('INTERNAL_ERROR', `Nothing here can speak: ${error.message}. To have it, ${HOW}.`, {}, { cause: error });
+        if (!found) throw new RpcError('INTERNAL_ERROR', `No voice is available: ${error.message}. ${HOW}`, {}, { cause: error });
         return spoken(found.mp3, found.voice);
       }
     },

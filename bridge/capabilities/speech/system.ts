@@ -65,7 +65,7 @@ const runnerOf =
   (keeper: Pick<Keeper, 'keep'>): Run =>
   async (program, args, input, signal) => {
     const { stdout, stderr, code } = await runKept([program, ...args], { keeper, maxBuffer: MAX_OUTPUT, signal, timeout: SPEAK_MS, input });
-    if (code !== 0) throw new Error(`${program} failed (${code ?? 'ended by a signal'}): ${stderr.toString().slice(0, MAX_COMPLAINT)}`);
+    if (code !== 0) throw new Error(`${program} failed (${code ?? 'killed by a signal'}): ${stderr.toString().slice(0, MAX_COMPLAINT)}`);
     return stdout;
   };
 

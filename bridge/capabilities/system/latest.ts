@@ -42,7 +42,7 @@ export class LatestVersion {
 
   async #look(): Promise<Latest> {
     const npm = npmProgram();
-    if (!npm) return { version: null, error: 'There is no npm on the bridge’s machine to ask.' };
+    if (!npm) return { version: null, error: 'npm is not installed on the bridge’s computer.' };
     const [program, ...first] = npm;
     const args = [
       ...first,
@@ -62,13 +62,13 @@ export class LatestVersion {
       const { version, bin } = found.data;
       // A name may belong to others in a registry.
       if (typeof bin === 'object' && Object.hasOwn(bin, PACKAGE)) return { version };
-      return { version: null, error: `The registry’s package ${PACKAGE} is another program.` };
+      return { version: null, error: `The package ${PACKAGE} in the registry is another program.` };
     }
     const why = refusal.safeParse(said).data?.error;
-    if (why?.code === 'E404') return { version: null, error: `The registry has no package ${PACKAGE}.` };
-    if (code === null) return { version: null, error: 'npm could not be asked, or did not answer in time.' };
+    if (why?.code === 'E404') return { version: null, error: `No package ${PACKAGE} in the registry.` };
+    if (code === null) return { version: null, error: 'npm couldn’t be started or didn’t respond in time.' };
     // Its summary may name the registry with credentials in it; the code says enough.
-    return { version: null, error: `The registry could not be asked${why?.code ? ` (${why.code})` : ''}.` };
+    return { version: null, error: `Couldn’t reach the registry${why?.code ? ` (${why.code})` : ''}.` };
   }
 }
 

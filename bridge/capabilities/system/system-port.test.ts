@@ -121,11 +121,11 @@ verifies(
   'no such package, one of others, nonsense, a failing registry, no registry, no npm: each is said',
   async () => {
     const answers: [status: number, body: unknown, says: RegExp][] = [
-      [404, { error: 'not found' }, /has no package perch/],
+      [404, { error: 'not found' }, /No package perch/],
       [200, packument('9.9.9', { other: 'x.js' }), /another program/],
       [200, packument('not a version', { perch: 'x.js' }), /registry/],
       [200, 'nonsense', /registry/],
-      [500, { error: 'oops' }, /could not be asked/],
+      [500, { error: 'oops' }, /Couldn’t reach the registry/],
     ];
     for (const [status, body, says] of answers) {
       await using server = await registry(() => ({ status, body }));
@@ -137,7 +137,7 @@ verifies(
     const gone = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_cache: join(dir, 'cache') };
     expect(await system({ env: gone })['system.latest']({}, call)).toMatchObject({
       version: null,
-      error: expect.stringMatching(/could not be asked/) as string,
+      error: expect.stringMatching(/Couldn’t reach the registry/) as string,
     });
     if (POSIX)
       expect(await system({ env: { PATH: dir } })['system.latest']({}, call)).toMatchObject({

@@ -44,13 +44,13 @@ export function systemHandlers(deps: SystemDeps): Handlers {
       let noBrowser: string | null = null;
       const browser = await find().catch((error: unknown) => {
         if (!(error instanceof NoBrowser)) throw error;
-        noBrowser = `${error.message}.`;
+        noBrowser = error.message.replace(/\.?$/, '.');
         return null;
       });
       return {
         open: windows ? [] : await openFiles(home),
         vaultKey: await vaultKeyPlace(home.dir),
-        modesUnknown: windows ? 'Windows has no modes of files: who may read them is told by their folder’s properties.' : null,
+        modesUnknown: windows ? 'Windows has no file modes. See the folder’s properties for who can read the files.' : null,
         unsandboxed: isRoot,
         user: { name: userName(), root: isRoot },
         hostMode: mode,

@@ -3,18 +3,20 @@ import { connectionOptions } from '../options.ts';
 
 /** Whether memory is searched before each reply in a session (interface document 2, section 4.1). */
 export function activeMemoryCommands(program: Command): void {
-  const group = program.command('active-memory').description('search memory before each reply in a session, or do not');
+  const group = program.command('active-memory').description('Turn memory search on or off for a chat');
   const add = (name: string, description: string): Command =>
     connectionOptions(group.command(name), { timeout: 10_000 })
       .description(description)
-      .option('--session <key>', 'the session, as `sessions` lists it', 'main/main')
-      .option('--json', 'print JSON');
+      .option('--session <key>', 'Chat key, as shown by `sessions`', 'main/main')
+      .option('--json', 'Print JSON');
 
-  add('on', 'search memory from the next message on').action(async (options) =>
+  add('on', 'Search memory before each reply').action(async (options) =>
     (await import('../active-memory.ts')).switchActiveMemory(true, options),
   );
-  add('off', 'search it no more').action(async (options) => (await import('../active-memory.ts')).switchActiveMemory(false, options));
-  add('status', 'say whether it is searched, and if not, why').action(async (options) =>
+  add('off', 'Stop searching memory before replies').action(async (options) =>
+    (await import('../active-memory.ts')).switchActiveMemory(false, options),
+  );
+  add('status', 'Show whether memory is searched, and why not').action(async (options) =>
     (await import('../active-memory.ts')).printActiveMemory(options),
   );
 }

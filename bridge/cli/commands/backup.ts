@@ -2,38 +2,38 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** `perch backup …`. */
 export function backupCommands(program: Command): void {
-  const backup = program.command('backup').description('copies of everything on this disk, made and brought back without a browser');
+  const backup = program.command('backup').description('Create, verify and restore backups');
   backup
     .command('export')
-    .description('write a backup, also while the gateway runs')
-    .option('--output <file>', 'where to; default: a new file under backups/ in the home directory')
-    .option('--force', 'replace a file that is there')
-    .option('--secrets', 'with the providers’ keys, sealed under a passphrase')
-    .option('--passphrase-file <file>', 'the passphrase; without it, it is asked for')
-    .option('--json', 'print JSON')
+    .description('Create a backup. The gateway can keep running')
+    .option('--output <file>', 'File to write (default: a new file in backups/ of the home directory)')
+    .option('--force', 'Overwrite an existing file')
+    .option('--secrets', 'Include provider keys, encrypted with a passphrase')
+    .option('--passphrase-file <file>', 'File that contains the passphrase (default: prompt for it)')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../backup.ts')).exportBackup(options));
   backup
     .command('list')
-    .description('list the backups in the home directory, and check each')
-    .option('--json', 'print JSON')
+    .description('List and verify the backups in the home directory')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../backup.ts')).printBackups(options));
   backup
     .command('restore')
     .argument('<file>')
-    .description('bring back what is missing or differs, and keep what was made since; shows it and asks first')
-    .option('--replace', 'delete what is not in the backup, but for keys')
-    .option('--dry-run', 'only show what it would do')
-    .option('--yes', 'do not ask')
-    .option('--passphrase-file <file>', 'the passphrase of the keys in the backup; without it, it is asked for')
+    .description('Restore missing and changed data from a backup. Newer data is kept')
+    .option('--replace', 'Delete data that is not in the backup, except keys')
+    .option('--dry-run', 'Show the changes without making them')
+    .option('--yes', 'Skip the confirmation')
+    .option('--passphrase-file <file>', 'File that contains the passphrase for the backup’s keys (default: prompt for it)')
     .addOption(maxSizeOption())
-    .option('--json', 'print JSON')
+    .option('--json', 'Print JSON')
     .action(async (file, options) => (await import('../backup.ts')).restoreBackup(file, options));
 }
 
 /** In megabytes; parsed to bytes. */
 function maxSizeOption(): Option {
-  return new Option('--max-size <megabytes>', 'what the backup may unpack to (default: 256)').argParser((text) => {
-    if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 999999.');
+  return new Option('--max-size <megabytes>', 'Maximum unpacked size (default: 256)').argParser((text) => {
+    if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Must be between 1 and 999999.');
     return Number(text) * 1024 * 1024;
   });
 }

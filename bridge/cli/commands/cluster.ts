@@ -6,11 +6,11 @@ export const clusterOptions = (command: Command): Command =>
     .addOption(
       new Option(
         '--cluster [servers]',
-        'serve the vault together with its other gateways, over these NATS servers (nats://a:4222,nats://b:4222; those of `perch sync nats` where left out)',
+        'Serve the vault together with other gateways over NATS, such as nats://a:4222,nats://b:4222 (default: the servers of `sync nats`)',
       ),
     )
-    .option('--cluster-credentials <file>', 'a file of credentials, as nsc makes it')
-    .option('--cluster-user <name>', 'a user; the password is in PERCH_CLUSTER_PASSWORD')
-    .option('--cluster-ca <file>', 'who signed the servers’ certificates (PEM)')
-    .option('--cluster-cert <file>', 'this gateway’s certificate (PEM)')
-    .option('--cluster-key <file>', 'and its key (PEM)');
+    .option('--cluster-credentials <file>', 'NATS credentials file (created with nsc)')
+    .option('--cluster-user <name>', 'NATS user. Set its password in PERCH_CLUSTER_PASSWORD')
+    .option('--cluster-ca <file>', 'CA certificate of the servers (PEM)')
+    .option('--cluster-cert <file>', 'Client certificate of this gateway (PEM)')
+    .option('--cluster-key <file>', 'Private key of the client certificate (PEM)');

@@ -4,7 +4,7 @@ import { Argument, type Command } from 'commander';
 export function completionCommands(program: Command): void {
   program
     .command('completion')
-    .description('print a script that completes these commands in a shell')
-    .addArgument(new Argument('<shell>', 'which one').choices(['bash', 'zsh', 'fish']))
+    .description('Print a shell completion script')
+    .addArgument(new Argument('<shell>', 'Shell to complete commands in').choices(['bash', 'zsh', 'fish']))
     .action(async (shell) => void process.stdout.write((await import('../completion.ts')).completionScript(program, shell)));
 }

@@ -6,15 +6,15 @@ const MAX_MS = 60_000;
 export function discoverCommand(gateway: Command): void {
   gateway
     .command('discover')
-    .description('look for gateways: on this machine, and those that are advertised on its network')
+    .description('Find gateways on this computer and the local network')
     .addOption(
-      new Option('--timeout <milliseconds>', 'how long').default(2000).argParser((text) => {
+      new Option('--timeout <milliseconds>', 'Milliseconds to search').default(2000).argParser((text) => {
         const ms = Number(text);
-        if (!/^\d{1,5}$/.test(text) || ms < 1 || ms > MAX_MS) throw new InvalidArgumentError(`It must be 1 to ${MAX_MS}.`);
+        if (!/^\d{1,5}$/.test(text) || ms < 1 || ms > MAX_MS) throw new InvalidArgumentError(`Must be between 1 and ${MAX_MS}.`);
         return ms;
       }),
     )
-    .option('--scan', 'ask each address of this machine’s private networks too (the last part of the address, 1 to 254)')
-    .option('--json', 'print JSON')
+    .option('--scan', 'Also probe every address of this computer’s private networks (x.x.x.1 to x.x.x.254)')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../discover.ts')).printDiscovered(options));
 }

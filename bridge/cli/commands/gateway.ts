@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { addExamples } from '../examples.ts';
 import { clusterOptions } from './cluster.ts';
 import { bindOption, connectionOptions, hostOption, portOption, wholeNumber } from '../options.ts';
 import { discoverCommand } from './discover.ts';
@@ -6,45 +7,48 @@ import { serviceCommands } from './service.ts';
 
 /** `perch gateway …`. */
 export function gatewayCommands(program: Command): void {
-  const gateway = program.command('gateway').description('the gateway');
-  clusterOptions(gateway.command('run', { isDefault: true }))
-    .description('serve until a signal; prints the app’s address, the WebSocket address and the API')
+  const gateway = program.command('gateway').description('Run and manage the gateway');
+  const run = clusterOptions(gateway.command('run', { isDefault: true }))
+    .description('Run the gateway and print its addresses')
     .addOption(portOption({ free: true }))
     .addOption(bindOption())
     .addOption(hostOption())
-    .option('--auth-token <token>', 'the owner’s token (shows in the process list: PERCH_TOKEN or the token file are better)')
-    .option('--expose', 'allow an address that is not loopback: the API alone, without the app, unless there is a certificate')
-    .option('--tls-cert <file>', 'certificate (PEM): other machines are served over HTTPS alone, and the app too; with --expose')
-    .option('--tls-key <file>', 'its private key (PEM)')
-    .option('--advertise', 'tell the network by multicast DNS that the gateway is here; with --expose alone')
+    .option('--auth-token <token>', 'Gateway token. Visible in the process list: prefer PERCH_TOKEN or the token file')
+    .option('--expose', 'Allow connections from other computers. Serves only the API unless you set a certificate')
+    .option('--tls-cert <file>', 'TLS certificate (PEM). Serves the app to other computers over HTTPS (requires --expose)')
+    .option('--tls-key <file>', 'Private key of the TLS certificate (PEM)')
+    .option('--advertise', 'Advertise the gateway on the local network with multicast DNS (requires --expose)')
     .addOption(
-      new Option('--vaults <names>', 'which vaults to serve beside your own, with commas between them (default: all)').argParser((text) =>
+      new Option('--vaults <names>', 'Additional vaults to serve, separated by commas (default: all)').argParser((text) =>
         text.split(',').filter((name) => name !== ''),
       ),
     )
     .addOption(
-      new Option('--max-browsers <number>', 'managed Chromiums at a time, for several vaults (default: by free memory)').argParser((text) =>
-        wholeNumber(text, 1, 100),
-      ),
+      new Option(
+        '--max-browsers <number>',
+        'Maximum number of managed Chromium browsers across vaults (default: based on free memory)',
+      ).argParser((text) => wholeNumber(text, 1, 100)),
     )
     .action(async (options) => (await import('../gateway-run.ts')).runGateway(options));
+  addExamples(run, ['gateway run --port 8080', 'gateway run --bind 0.0.0.0 --expose --tls-cert cert.pem --tls-key key.pem']);
   discoverCommand(gateway);
   serviceCommands(gateway);
 
   connectionOptions(gateway.command('status'), { timeout: 10_000 })
-    .description('tell whether the service is installed and runs, and whether the gateway answers')
-    .option('--no-probe', 'do not ask the gateway itself')
-    .option('--deep', 'also what it runs on, and which parts are there')
-    .option('--json', 'print JSON')
+    .description('Show service and gateway status')
+    .option('--no-probe', 'Don’t contact the gateway')
+    .option('--deep', 'Also show the system and its components')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../status.ts')).printStatus(options));
   connectionOptions(gateway.command('probe'), { timeout: 10_000 })
-    .description('try step by step whether the gateway can be reached: HTTP, WebSocket, a call')
-    .option('--json', 'print JSON')
+    .description('Test the connection to the gateway over HTTP, WebSocket and RPC')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../status.ts')).printProbe(options));
-  connectionOptions(gateway.command('call'), { timeout: 30_000 })
+  const call = connectionOptions(gateway.command('call'), { timeout: 30_000 })
     .argument('<method>')
-    .description('call any method of the gateway’s protocol, and print what it answers')
-    .option('--params <json>', 'a JSON object, @file, or - for standard input (default: {})')
-    .option('--json', 'print JSON on one line')
+    .description('Call an RPC method of the gateway and print the result')
+    .option('--params <json>', 'JSON object, @file, or - for standard input (default: {})')
+    .option('--json', 'Print JSON on one line')
     .action(async (method, options) => (await import('../call.ts')).callMethod(method, options));
+  addExamples(call, ['gateway call health', `gateway call sessions.list --params '{"limit": 5}'`]);
 }

@@ -4,21 +4,21 @@ import { authTokenOption, connectionOptions } from '../options.ts';
 /** Commands for the gateway that runs, and for its owner. */
 export function runningCommands(program: Command): void {
   connectionOptions(program.command('open'), { timeout: 10_000, password: false })
-    .description('print a new link to the running gateway’s app')
+    .description('Print a new link to the app')
     .addOption(authTokenOption())
-    .option('--qr', 'print the link for another device as a QR code, for a phone’s camera')
+    .option('--qr', 'Print a QR code to open the app on another device')
     .action(async (options) => (await import('../open.ts')).openLink(options));
 
   connectionOptions(program.command('doctor'), { timeout: 60_000 })
-    .description('look for faults in the running gateway, and say what to do about each')
+    .description('Check the running gateway for problems')
     .addOption(authTokenOption())
-    .option('--json', 'print JSON')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../doctor.ts')).runDoctor(options));
 
   program
     .command('token')
-    .description('say where the owner’s token is; set a password as a second way in for people')
-    .option('--set-password', 'asked for unseen, or the one line of standard input')
-    .option('--clear-password', 'nobody is let in by a password any more')
+    .description('Show the token file and manage the password')
+    .option('--set-password', 'Set a password. Prompts for it, or reads standard input')
+    .option('--clear-password', 'Remove the password')
     .action(async (options) => (await import('../password.ts')).manageToken(options));
 }

@@ -1,25 +1,27 @@
 import { Argument, type Command } from 'commander';
+import { addExamples } from '../examples.ts';
 import { connectionOptions } from '../options.ts';
 
 /** `perch secrets …`: what the configuration refers to as `${NAME}` (docs/decisions/0030). */
 export function secretCommands(program: Command): void {
-  const secrets = program.command('secrets').description('secrets that the configuration refers to as ${NAME}, on this machine');
-  connectionOptions(secrets.command('set'), { timeout: 10_000 })
+  const secrets = program.command('secrets').description('Manage secrets that the settings refer to as ${NAME}');
+  const set = connectionOptions(secrets.command('set'), { timeout: 10_000 })
     .argument('<name>')
-    .description('keep a secret in the system’s keyring, or else in secrets.env; asked for unseen, or standard input')
+    .description('Save a secret in the system keyring or secrets.env. Prompts for it, or reads standard input')
     .action(async (name, options) => (await import('../secrets.ts')).setSecret(name, options));
+  addExamples(set, ['secrets set OPENAI_API_KEY', 'secrets set OPENAI_API_KEY < key.txt']);
   secrets
     .command('list')
-    .description('names of secrets and where each comes from, never their values')
-    .option('--json', 'print JSON')
+    .description('List secrets and their sources. Values are never shown')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../secrets.ts')).listSecrets(options));
   connectionOptions(secrets.command('remove'), { timeout: 10_000 })
     .argument('<name>')
-    .description('take a secret out of the keyring and out of secrets.env')
+    .description('Remove a secret from the keyring and secrets.env')
     .action(async (name, options) => (await import('../secrets.ts')).removeSecret(name, options));
   secrets
     .command('keyring')
-    .addArgument(new Argument('[state]', 'whether it is to be there').choices(['on', 'off']))
-    .description('where the vault’s own key is, and moving it between vault.key and the system’s keyring')
+    .addArgument(new Argument('[state]', 'Store the vault key in the system keyring').choices(['on', 'off']))
+    .description('Show or change where the vault key is stored')
     .action(async (state) => (await import('../vault-key-place.ts')).placeVaultKey(state));
 }

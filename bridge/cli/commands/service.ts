@@ -5,18 +5,18 @@ import { bindOption, hostOption, portOption } from '../options.ts';
 export function serviceCommands(gateway: Command): void {
   gateway
     .command('install')
-    .description('run the gateway as a service of yours, from log-in on (systemd, launchd or a task of Windows); again: with other options')
+    .description('Install the gateway as a service that starts when you log in. Run again to change its options')
     .addOption(portOption({ free: false }))
     .addOption(bindOption())
     .addOption(hostOption())
-    .option('--expose', 'allow an address that is not loopback: the API alone, without the app, unless there is a certificate')
-    .option('--tls-cert <file>', 'certificate (PEM): other machines are served over HTTPS alone, and the app too; with --expose')
-    .option('--tls-key <file>', 'its private key (PEM)')
-    .option('--advertise', 'tell the network by multicast DNS that the gateway is here; with --expose alone')
-    .option('--dry-run', 'print the service’s definition and what would be done')
+    .option('--expose', 'Allow connections from other computers. Serves only the API unless you set a certificate')
+    .option('--tls-cert <file>', 'TLS certificate (PEM). Serves the app to other computers over HTTPS (requires --expose)')
+    .option('--tls-key <file>', 'Private key of the TLS certificate (PEM)')
+    .option('--advertise', 'Advertise the gateway on the local network with multicast DNS (requires --expose)')
+    .option('--dry-run', 'Print the service definition and commands without running them')
     .action(async (options) => (await import('../service.ts')).installGateway(options));
   gateway
     .command('uninstall')
-    .description('end the service and take it away; what Perch keeps stays')
+    .description('Remove the service. Your data is kept')
     .action(async () => (await import('../service.ts')).uninstallGateway());
 }

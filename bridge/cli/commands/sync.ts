@@ -1,57 +1,63 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { addExamples } from '../examples.ts';
 
 /** `perch sync …`: one vault on several machines, over a NATS cluster (docs/decisions/0063). */
 export function syncCommands(program: Command): void {
-  const sync = program.command('sync').description('one vault on several machines, over NATS JetStream');
-  withWayIn(sync.command('nats'))
-    .option('--websocket <servers...>', 'where browsers reach the servers when this bridge is not there: wss://host:port')
-    .description('share the vault over these servers, from the next start on')
+  const sync = program.command('sync').description('Sync a vault across computers with NATS JetStream');
+  const nats = withWayIn(sync.command('nats'))
+    .option('--websocket <servers...>', 'Server addresses for browsers while this bridge is offline: wss://host:port')
+    .description('Sync the vault over these servers from the next start')
     .action(async (servers, options) => (await import('../sync.ts')).shareOver(servers, options));
+  addExamples(nats, ['sync nats nats://a:4222 nats://b:4222 --user perch']);
   sync
     .command('status')
-    .option('--json', 'print JSON')
-    .description('where the vault is shared, and whether that can be reached')
+    .option('--json', 'Print JSON')
+    .description('Show the sync servers and whether they are reachable')
     .action(async (options) => (await import('../sync.ts')).showSync(options));
   sync
     .command('off')
-    .description('keep the vault on this machine alone, from the next start on; everything stays here')
+    .description('Stop syncing from the next start. Local data is kept')
     .action(async () => (await import('../sync.ts')).shareNoLonger());
   sync
     .command('phrase')
-    .description('print the vault’s key as 24 words, for another machine and for safe keeping')
+    .description('Print the recovery phrase: the vault key as 24 words')
     .action(async () => (await import('../sync.ts')).showPhrase());
   sync
     .command('join')
-    .description('take the vault’s key from its 24 words, on a machine that has no vault yet; asked for unseen, or standard input')
+    .description('Join a vault from a new computer. Prompts for the recovery phrase, or reads standard input')
     .action(async () => (await import('../sync.ts')).joinVault());
   sync
     .command('permissions')
-    .option('--user <name>', 'the name of the user (perch-<vault>)')
-    .addOption(
-      new Option('--storage <size>', 'the most that the vault’s account may store, replicas counted each').default('4GB').argParser(size),
-    )
-    .option('--shared-account', 'a user of an account that several vaults share, instead of an account for this vault')
-    .option('--for-cluster', 'with what bridges of the vault say to each other directly')
-    .option('--json', 'print the lists alone, as JSON')
-    .description('print what the NATS servers must let this vault do, and no more, for their configuration')
+    .option('--user <name>', 'User name (default: perch-<vault>)')
+    .addOption(new Option('--storage <size>', 'Storage limit of the vault’s account, including replicas').default('4GB').argParser(size))
+    .option('--shared-account', 'Print a user for an account shared by several vaults instead of a separate account')
+    .option('--for-cluster', 'Include the permissions for gateways in a cluster')
+    .option('--json', 'Print only the permission lists, as JSON')
+    .description('Print the NATS server configuration with the minimum permissions for this vault')
     .action(async (options) => (await import('../sync.ts')).showPermissions(options));
   withWayIn(sync.command('prepare'))
-    .description('make the vault’s streams as a user who may, where the vault’s own may not; keeps nothing')
+    .description('Create the vault’s streams as an operator. The operator’s credentials are not saved')
     .action(async (servers, options) => (await import('../sync.ts')).prepareCluster(servers, options));
 }
 
 const withWayIn = (command: Command) =>
   command
     .argument('<servers...>', 'nats://host:port or tls://host:port')
-    .addOption(new Option('--credentials <file>', 'a file of credentials, as nsc makes it').conflicts(['user', 'token']))
-    .addOption(new Option('--user <name>', 'a user; the password is asked for unseen, or standard input').conflicts('token'))
-    .option('--token', 'a token, asked for unseen, or standard input')
-    .option('--ca <file>', 'who signed the servers’ certificates (PEM)')
-    .option('--cert <file>', 'this machine’s certificate (PEM)')
-    .option('--key <file>', 'and its key (PEM)')
-    .addOption(new Option('--replicas <count>', 'on how many servers each record lies (3 in a cluster, else 1)').choices(['1', '3', '5']));
+    .addOption(new Option('--credentials <file>', 'Credentials file (created with nsc)').conflicts(['user', 'token']))
+    .addOption(new Option('--user <name>', 'User name. Prompts for the password, or reads standard input').conflicts('token'))
+    .option('--token', 'Use a token. Prompts for it, or reads standard input')
+    .option('--ca <file>', 'CA certificate of the servers (PEM)')
+    .option('--cert <file>', 'Client certificate of this computer (PEM)')
+    .option('--key <file>', 'Private key of the client certificate (PEM)')
+    .addOption(
+      new Option('--replicas <count>', 'Number of servers that store each record (default: 3 in a cluster, otherwise 1)').choices([
+        '1',
+        '3',
+        '5',
+      ]),
+    );
 
 function size(text: string): string {
   if (/^[1-9]\d{0,5}(MB|GB|TB)$/.test(text)) return text;
-  throw new InvalidArgumentError('a size is a number with MB, GB or TB');
+  throw new InvalidArgumentError('Enter a number followed by MB, GB or TB.');
 }

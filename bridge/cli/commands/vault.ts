@@ -2,22 +2,22 @@ import type { Command } from 'commander';
 
 /** `perch vault …`: vaults beside the home's own, each with everything of its own (docs/decisions/0076). */
 export function vaultCommands(program: Command): void {
-  const vault = program.command('vault').description('vaults beside your own, which the same gateway serves');
+  const vault = program.command('vault').description('Manage additional vaults of the gateway');
   vault
     .command('create')
     .argument('<name>')
-    .description('make a vault, served from the gateway’s next start on')
+    .description('Create a vault. Restart the gateway to serve it')
     .action(async (name) => (await import('../vault.ts')).makeVault(name));
   vault
     .command('list')
-    .description('list the vaults and where they are')
-    .option('--json', 'print JSON')
+    .description('List vaults and their folders')
+    .option('--json', 'Print JSON')
     .action(async (options) => (await import('../vault.ts')).listVaults(options));
   vault
     .command('remove')
     .argument('<name>')
-    .description('delete a vault and everything in it, for good; asks first')
-    .option('--yes', 'do not ask')
+    .description('Permanently delete a vault and all its data')
+    .option('--yes', 'Skip the confirmation')
     .action(async (name, options) => (await import('../vault.ts')).deleteVault(name, options));
 }
 
@@ -28,7 +28,7 @@ const FOR_ALL = ['gateway run', 'gateway install', 'gateway uninstall', 'gateway
 export function vaultOption(program: Command): void {
   for (const { path, command } of leavesOf(program, []))
     if (!FOR_ALL.some((each) => path === each || path.startsWith(`${each} `)))
-      command.option('--vault <name>', 'a vault beside your own (`vault list`)');
+      command.option('--vault <name>', 'Use an additional vault, as shown by `vault list`');
   program.hook('preAction', async (_program, command) => {
     const { vault, url }: { vault?: string; url?: string } = command.opts();
     if (vault !== undefined) await (await import('../vault.ts')).actOnVault(vault, { elsewhere: url !== undefined });
