@@ -14,7 +14,7 @@ it('keeps the beginning and the end of a text', () => {
   expect(withoutMiddle('x'.repeat(100), 100)).toHaveLength(100);
   const cut = withoutMiddle(`${'a'.repeat(500)}${'b'.repeat(501)}`, 200);
   expect(cut.length).toBeLessThanOrEqual(200);
-  expect(cut).toMatch(/^a+\n\[… 851 characters left out …\]\nb+$/);
+  expect(cut).toMatch(/^a+\n\[… 851 characters omitted …\]\nb+$/);
 });
 
 it('no error travels with a sentence that is longer than a person reads', () => {

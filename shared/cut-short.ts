@@ -17,5 +17,5 @@ const NOTE_CHARS = 50;
 export function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
   const half = Math.max(0, Math.floor((most - NOTE_CHARS) / 2));
-  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(text.length - half)}`;
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters omitted …]\n${text.slice(text.length - half)}`;
 }

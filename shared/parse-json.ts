@@ -6,7 +6,7 @@ export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   // Each level takes two brackets.
   if (text.length > 2 * MOST_LEVELS && levelsOf(value) > MOST_LEVELS)
-    throw new SyntaxError(`lists and objects may be ${MOST_LEVELS} levels deep`);
+    throw new SyntaxError(`arrays and objects can be at most ${MOST_LEVELS} levels deep`);
   return value;
 }
 

@@ -11,7 +11,7 @@ export const withoutOverrides = (text: string): string => text.replaceAll(/[\u20
 export const canBeSeen = (text: string): boolean => /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]/u.test(text);
 
 /** What is wrong with a name that cannot be. */
-export const UNSEEN = 'must have something that can be seen';
+export const UNSEEN = 'must contain a visible character';
 
 /** A name, or what stands in its place where there is none or nobody would see it. */
 export const seenOr = <T>(name: string | undefined, other: T): string | T => (name !== undefined && canBeSeen(name) ? name : other);

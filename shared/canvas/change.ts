@@ -1,27 +1,27 @@
 import { z } from '../rpc/zod.ts';
 import { FIELDS, type FieldName, KINDS, LIMITS } from './fields.ts';
 
-/** What becomes of one shape's fields: whoever wrote a field last, by `at`, wins, so changes may come in any order and more than once. */
+/** A change to the fields of one shape. The last write by `at` wins for each field, so changes may arrive in any order and more than once. */
 export interface Change {
   readonly id: string;
-  /** A reading of a hybrid clock (shared/sync). */
+  /** A timestamp of a hybrid logical clock (shared/sync). */
   readonly at: string;
   readonly set: FieldValues;
 }
 
-/** Any of the fields; `removed` says whether the shape is gone. */
+/** Any of the fields. `removed` is true if the shape was deleted. */
 export type FieldValues = { readonly [F in FieldName]?: z.infer<(typeof FIELDS)[F]> } & {
   readonly kind?: keyof typeof KINDS;
   readonly removed?: boolean;
 };
 export type RegisterName = keyof FieldValues;
 
-/** The id of the sheet's own record. */
+/** The ID of the canvas itself. */
 export const PAGE = 'page';
 
 export const idSchema = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/);
 
-/** A change as it comes from elsewhere. */
+/** A change to a shape, as sent between clients. */
 export const changeSchema = z.strictObject({
   id: idSchema,
   at: z.string().regex(/^\d{15}-[0-9a-z]{4}-[A-Za-z0-9_-]{1,128}$/),
@@ -30,5 +30,5 @@ export const changeSchema = z.strictObject({
 
 const changes = z.array(changeSchema).max(LIMITS.shapes * 10);
 
-/** Changes that another tab or host sent. Throws a ZodError that names what does not fit. */
+/** Parses changes from another tab or host. Throws a ZodError that names the invalid field. */
 export const parseChanges = (sent: unknown): Change[] => changes.parse(sent);

@@ -41,7 +41,7 @@ export class Editor {
   /** Puts a shape on top of all others. Throws a ZodError where a field does not fit, a RangeError where there is no room for more. */
   add<K extends Kind>(kind: K, given: NewShape<K>, gesture?: string): Shape<K> {
     const { shapes } = this.drawing;
-    if (shapes.length >= LIMITS.shapes) throw new RangeError(`A drawing holds at most ${LIMITS.shapes} shapes`);
+    if (shapes.length >= LIMITS.shapes) throw new RangeError(`A drawing can have at most ${LIMITS.shapes} shapes`);
     const fields = shapeFields(kind, given, given.order ?? generateKeyBetween(shapes.at(-1)?.order ?? null, null));
     const id = crypto.randomUUID();
     this.#write([[id, { ...(fields as FieldValues), removed: false }]], gesture);
@@ -54,7 +54,7 @@ export class Editor {
    */
   set<K extends Kind>(id: string, fields: Partial<Omit<NewShape<K>, 'kind'>>, gesture?: string): void {
     const shape = this.drawing.shape(id);
-    if (!shape) throw new RangeError(`There is no shape ${id}`);
+    if (!shape) throw new RangeError(`No shape with id "${id}"`);
     this.#write([[id, someFields(shape.kind, fields)]], gesture);
   }
 
@@ -62,7 +62,7 @@ export class Editor {
   setAll(sets: Iterable<readonly [id: string, fields: FieldValues]>, gesture?: string): void {
     const writes = [...sets].map(([id, fields]) => {
       const shape = this.drawing.shape(id);
-      if (!shape) throw new RangeError(`There is no shape ${id}`);
+      if (!shape) throw new RangeError(`No shape with id "${id}"`);
       return [id, someFields(shape.kind, fields) as FieldValues] as const;
     });
     if (writes.length > 0) this.#write(writes, gesture);

@@ -18,6 +18,17 @@ export const LIMITS = {
 const coordinate = z.number().min(-LIMITS.coordinate).max(LIMITS.coordinate);
 const length = z.number().min(0).max(LIMITS.coordinate);
 const point = z.tuple([coordinate, coordinate]);
+const IMAGE_DATA_URL = /^data:image\/(?:png|jpeg|webp|gif|avif|bmp);base64,/;
+
+/** Whether a text is an image as a data URL in base64. One pattern for all of it would overflow the stack of V8's regular expressions at some 15 MB. */
+function isImageDataUrl(text: string): boolean {
+  const header = IMAGE_DATA_URL.exec(text)?.[0];
+  if (header === undefined) return false;
+  const end = text.endsWith('==') ? -2 : text.endsWith('=') ? -1 : undefined;
+  const body = text.slice(header.length, end);
+  return body !== '' && !/[^A-Za-z0-9+/]/.test(body);
+}
+
 const hexColor = z.string().regex(/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i, 'must be a colour such as #ff0000');
 const flag = z.boolean();
 
@@ -66,34 +77,31 @@ export const FIELDS = {
   inner: length,
   spikes: z.int().min(2).max(500),
   points: z.array(point).max(LIMITS.points),
-  /** Of a pen: x, y, and its pressure from 0 to 1. */
+  /** Points of a pen: x, y and the pressure from 0 to 1. */
   trace: z.array(z.tuple([coordinate, coordinate, z.number().min(0).max(1)])).max(LIMITS.points),
   elements: z.array(element).max(LIMITS.points),
   text: z.string().max(LIMITS.textLength),
   label: z.string().max(LIMITS.labelLength),
   note: z.string().max(LIMITS.textLength),
-  /** Of letters: their height. Of a marker: its diameter. */
+  /** Font size of a text, or diameter of a marker. */
   size: z.number().min(1).max(4000),
-  src: z
-    .string()
-    .max(LIMITS.imageLength)
-    .regex(/^data:image\/(?:png|jpeg|webp|gif|avif|bmp);base64,[A-Za-z0-9+/]+={0,2}$/, 'must be an image as a data URL in base64'),
+  src: z.string().max(LIMITS.imageLength).refine(isImageDataUrl, 'must be an image as a data URL in base64'),
   color: hexColor,
   background: hexColor.nullable(),
   strokeWidth: z.number().min(0).max(1000),
   fill: flag,
   antiAlias: flag,
   opacity: z.number().min(0).max(1),
-  /** Of a picture: left is right. Turned over by 180° besides, top is bottom. */
+  /** Whether an image is flipped horizontally. For a vertical flip, also rotate it by 180°. */
   mirrored: flag,
-  /** Degrees, clockwise, about the middle of the shape. */
+  /** Degrees clockwise around the centre of the shape. */
   rotation: z.number().min(-360).max(360),
-  /** Of a blur: the side, in CSS pixels, of what becomes one spot. */
+  /** Block size of a blur in CSS pixels. */
   strength: z.number().min(2).max(200),
   hidden: flag,
   locked: flag,
-  /** Where it lies in the pile, as a key between its neighbours' (fractional indexing). */
-  order: z.string().max(200).refine(isOrder, 'must be a key of fractional indexing'),
+  /** Position in the stack, as a fractional index between the neighbours. */
+  order: z.string().max(200).refine(isOrder, 'must be a fractional indexing key'),
 } as const;
 
 const always = { order: FIELDS.order, hidden: FIELDS.hidden, locked: FIELDS.locked };

@@ -43,20 +43,20 @@ verifies('canvas.file/round-trip', 'a file of version 1, whose pictures had no m
 verifies('canvas.file/hostile', 'each says where it is wrong', () => {
   const rect = shapeOf('rect');
   const wrong: [string, RegExp][] = [
-    ['{', /no JSON/],
-    ['[]', /no drawing of Perch/],
-    ['{"format":"other","version":1}', /no drawing of Perch/],
-    [saved([], { version: 3 }), /version 3; this Perch reads up to version 2/],
+    ['{', /not valid JSON/],
+    ['[]', /not a Perch drawing/],
+    ['{"format":"other","version":1}', /not a Perch drawing/],
+    [saved([], { version: 3 }), /version 3, but this version of Perch supports up to version 2/],
     [saved([], { version: 0 }), /damaged: version/],
     [saved([], { more: 1 }), /damaged/],
-    [saved([{ ...rect, x: '1' }]), /shapes\.0\.x: must be a number/],
+    [saved([{ ...rect, x: '1' }]), /shapes\.0\.x must be a number/],
     [saved([{ ...rect, x: 1e300 }]), /shapes\.0\.x/],
     [saved([{ ...rect, width: -1 }]), /shapes\.0\.width/],
     [saved([{ ...rect, color: 'url(#x)' }]), /must be a colour/],
     [saved([{ ...rect, onclick: 'x' }]), /shapes\.0/],
     [saved([{ ...rect, id: '"><script>' }]), /shapes\.0\.id/],
-    [saved([{ ...rect, id: 'page' }]), /which is the sheet's/],
-    [saved([rect, rect]), /has an id twice/],
+    [saved([{ ...rect, id: 'page' }]), /reserved id/],
+    [saved([rect, rect]), /must not contain duplicate ids/],
     [saved([{ ...rect, order: 'a' }]), /fractional indexing/],
     [saved([{ ...rect, kind: 'constructor' }]), /shapes\.0\.kind/],
     [saved([rect]).replace('"x":10', '"__proto__":{"x":1},"x":10'), /damaged/],
@@ -92,12 +92,12 @@ verifies('canvas.list/shapes', 'each kind has its defaults, and wants what has n
     const shape = editor.add(kind, SAMPLES[kind]);
     expect(editor.drawing.shape(shape.id)).toEqual(shape);
     // @ts-expect-error what must be given is not
-    expect(() => editor.add(kind, {}), kind).toThrow(/is missing/);
+    expect(() => editor.add(kind, {}), kind).toThrow(/is required/);
   }
   expect(PAINT_STYLE).toEqual({ color: '#000000', strokeWidth: 1, fill: true, antiAlias: true });
   expect(shapeOf('rect')).toMatchObject(PAINT_STYLE);
   // @ts-expect-error a field that no rectangle has
   expect(() => editor.set<'rect'>(editor.drawing.shapes[0]?.id ?? '', { tipX: 1 })).toThrow(/tipX/);
-  expect(() => editor.set('none', { hidden: true })).toThrow('There is no shape none');
+  expect(() => editor.set('none', { hidden: true })).toThrow('No shape with id "none"');
   expect(editor.drawing.shapes).toHaveLength(kinds.length);
 });

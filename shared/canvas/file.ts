@@ -15,8 +15,8 @@ const file = z.strictObject({
   shapes: z
     .array(shapeSchema)
     .max(LIMITS.shapes)
-    .refine((shapes) => new Set(shapes.map(({ id }) => id)).size === shapes.length, 'has an id twice')
-    .refine((shapes) => shapes.every(({ id }) => id !== PAGE), `has a shape with the id ${PAGE}, which is the sheet's`),
+    .refine((shapes) => new Set(shapes.map(({ id }) => id)).size === shapes.length, 'must not contain duplicate ids')
+    .refine((shapes) => shapes.every(({ id }) => id !== PAGE), `must not contain a shape with the reserved id ${PAGE}`),
 });
 
 /** A file that is no drawing, or one that Perch does not read; the message says where and why. */
@@ -31,21 +31,24 @@ export function drawingToJson(drawing: Drawing): string {
 
 /** A drawing from JSON, which may be anybody's. Throws a DrawingFileError. */
 export function drawingFromJson(json: string, options: Pick<DrawingOptions, 'origin' | 'now'> = {}): Drawing {
-  if (json.length > LIMITS.fileLength) throw new DrawingFileError(`This drawing is too large: at most ${LIMITS.fileLength} characters`);
+  if (json.length > LIMITS.fileLength)
+    throw new DrawingFileError(`The drawing is too large. The maximum is ${LIMITS.fileLength} characters.`);
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
   } catch {
-    throw new DrawingFileError('This is no drawing: it is no JSON');
+    throw new DrawingFileError('The file is not a drawing: it is not valid JSON.');
   }
   const form = z.object({ format: z.literal(FORMAT), version: z.int() }).safeParse(parsed);
-  if (!form.success) throw new DrawingFileError('This is no drawing of Perch');
+  if (!form.success) throw new DrawingFileError('The file is not a Perch drawing.');
   if (form.data.version > VERSION)
-    throw new DrawingFileError(`This drawing has version ${form.data.version}; this Perch reads up to version ${VERSION}`);
+    throw new DrawingFileError(
+      `The drawing has version ${form.data.version}, but this version of Perch supports up to version ${VERSION}.`,
+    );
   const { success, data, error } = file.safeParse(parsed);
   if (!success) {
     const [issue] = error.issues;
-    throw new DrawingFileError(`This drawing is damaged: ${issue?.path.join('.')}: ${issue?.message}`);
+    throw new DrawingFileError(`The drawing is damaged: ${issue?.path.join('.')} ${issue?.message}.`);
   }
   const drawing = new Drawing({ ...data.page, ...options });
   drawing.write([

@@ -7,5 +7,5 @@ const { page: _, ...kinds } = KINDS;
 const read = { ...kinds, image: kinds.image.extend({ mirrored: FIELDS.mirrored.default(false) }) };
 const withId = Object.values(read).map((kind) => z.strictObject({ id: idSchema, ...kind.shape }));
 
-/** A whole shape with its id, of any kind. */
+/** A shape of any kind, with its ID. */
 export const shapeSchema = z.discriminatedUnion('kind', withId as [(typeof withId)[number], ...typeof withId]);

@@ -64,7 +64,7 @@ export function cronProblem(text: string): string | undefined {
 /** The fields of a schedule; undefined where one of them has a form beyond the classic one. Throws an Error with words that follow its name. */
 export function parseCron(text: string): CronFields | undefined {
   const parts = text.trim().split(/\s+/);
-  if (parts.length !== 5) throw new CronError('has not the five fields minute, hour, day, month, weekday', { kind: 'fields' });
+  if (parts.length !== 5) throw new CronError('must have five fields: minute, hour, day, month, weekday', { kind: 'fields' });
   const special = parts.some((part) => SPECIAL.test(withoutNames(part)));
   const read = NAMES.map((name, index) => {
     const part = parts[index] ?? '';
@@ -73,7 +73,7 @@ export function parseCron(text: string): CronFields | undefined {
   const [minute, hour, day, month, weekday] = read;
   if (special || !minute || !hour || !day || !month || !weekday) return undefined;
   if (!day.all && isAll(weekday) && !monthsOf(month).some((each) => day.values.some((one) => one <= (DAYS_OF[each - 1] ?? 0))))
-    throw new CronError('never comes: no such month has such a day', { kind: 'never' });
+    throw new CronError('never matches: no month in it has such a day', { kind: 'never' });
   return { minute, hour, day, month, weekday };
 }
 
@@ -87,7 +87,7 @@ const withoutNames = (part: string): string => part.replace(/[a-z]{3}/gi, '1');
 function fieldOf(name: FieldName, text: string): CronField {
   const { least, most, names } = RANGES[name];
   const refuse = (): never => {
-    throw new CronError(`has "${text}" for the ${name}, which takes ${least} to ${most}`, {
+    throw new CronError(`has "${text}" for the ${name}, which must be ${least} to ${most}`, {
       kind: 'range',
       field: name,
       text,

@@ -120,7 +120,7 @@ export async function pump(body: ReadableStream<Uint8Array>, stream: Stream, gat
       const { done, value } = await reader.read();
       signal.throwIfAborted();
       if (done) return;
-      if (!ArrayBuffer.isView(value)) throw new TypeError('a body gives bytes');
+      if (!ArrayBuffer.isView(value)) throw new TypeError('the body must be bytes');
       stream.send(value, { fin: false, bulk: true });
       if (stream.buffered > STREAM_WINDOW) await gate.wait();
     }

@@ -47,18 +47,18 @@ export function caller<C extends Contracts, E extends EventSchemas>(link: Link<s
     if ('error' in message) return waiter.reject(RpcError.from(message.error));
     const result = contracts[waiter.name]?.result.safeParse(message.result);
     if (result?.success) waiter.resolve(result.data as never);
-    else waiter.reject(new RpcError('INTERNAL_ERROR', `The answer to ${waiter.name} cannot be understood`));
+    else waiter.reject(new RpcError('INTERNAL_ERROR', `The response to ${waiter.name} is invalid.`));
   };
   link.receive({
     message(text) {
       try {
         read(text);
       } catch {
-        link.close(1002, 'a message that cannot be understood');
+        link.close(1002, 'invalid message');
       }
     },
     close(code, reason) {
-      gone = new CallsClosed(reason || 'The other side of the port is gone');
+      gone = new CallsClosed(reason || 'The connection was closed');
       for (const { reject } of waiting.values()) reject(gone);
       waiting.clear();
       closed.resolve({ code, reason });
@@ -113,29 +113,32 @@ export function answer<C extends Contracts, E extends EventSchemas>(
   const serve = async (text: string): Promise<void> => {
     const message: unknown = JSON.parse(text);
     const cancelled = cancellation.safeParse(message);
-    if (cancelled.success) return underWay.get(cancelled.data.cancel)?.abort(new Error('the caller does not want it any more'));
+    if (cancelled.success) return underWay.get(cancelled.data.cancel)?.abort(new Error('the caller cancelled the call'));
     const { id, call, params } = request.parse(message);
     const own = new AbortController();
     underWay.set(id, own);
     try {
-      if (!Object.hasOwn(contracts, call)) throw new RpcError('METHOD_NOT_FOUND', `There is no call ${call}`);
+      if (!Object.hasOwn(contracts, call)) throw new RpcError('METHOD_NOT_FOUND', `Unknown method "${call}".`);
       const parsed = contracts[call]?.params.safeParse(params);
       if (!parsed?.success) {
         const issue = parsed?.error.issues[0];
-        throw new RpcError('INVALID_PARAMS', `${call}: ${issue ? placeOf(issue.path) : 'params'}: ${issue?.message ?? 'missing'}`);
+        throw new RpcError(
+          'INVALID_PARAMS',
+          `${call}: ${issue && issue.path.length > 0 ? `\`${placeOf(issue.path)}\`` : 'params'} ${issue?.message ?? 'is required'}.`,
+        );
       }
       reply({ id, result: await handlers[call]?.(parsed.data as never, own.signal) });
     } catch (error) {
       if (own.signal.aborted) return;
       if (!(error instanceof RpcError)) fault(error);
-      const { code, message, extra } = error instanceof RpcError ? error : new RpcError('INTERNAL_ERROR', `${call} failed`);
+      const { code, message, extra } = error instanceof RpcError ? error : new RpcError('INTERNAL_ERROR', `${call} failed.`);
       reply({ id, error: { code, message, ...(extra.details ? { details: extra.details } : {}) } });
     } finally {
       underWay.delete(id);
     }
   };
   link.receive({
-    message: (text) => void serve(text).catch(() => link.close(1002, 'a message that cannot be understood')),
+    message: (text) => void serve(text).catch(() => link.close(1002, 'invalid message')),
     close: () => onclose?.(),
   });
   return {

@@ -190,7 +190,7 @@ describe('an exchange that fails', () => {
     const response = await during(ask('/'));
     expect(response.status).toBe(500);
     expect(await during(response.json())).toEqual({
-      error: { message: 'The gateway failed to answer', type: 'api_error', param: null, code: 'api_error' },
+      error: { message: 'The gateway failed to respond.', type: 'api_error', param: null, code: 'api_error' },
     });
   });
 

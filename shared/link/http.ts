@@ -40,7 +40,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
     reset(code, reason) {
       // Nobody left: what is still under way here only keeps the books.
       if (code === CLOSE.spliced) return gate.open();
-      const error = new DOMException(reason || 'the caller hung up', 'AbortError');
+      const error = new DOMException(reason || 'the client disconnected', 'AbortError');
       gone.abort(error);
       body.fail(error);
       gate.open();
@@ -59,12 +59,12 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
       request = new Request(addressOf(path, base), init);
     } catch {
       body.discard();
-      return failure(400, 'invalid_request_error', 'The request has a method, path or header that cannot be read');
+      return failure(400, 'invalid_request_error', 'The request has an invalid method, path or header.');
     }
     try {
       return await handler(request);
     } catch {
-      return failure(500, 'api_error', 'The gateway failed to answer');
+      return failure(500, 'api_error', 'The gateway failed to respond.');
     }
   };
 
@@ -85,7 +85,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
 
 /** Joined as texts, for as a relative address `//elsewhere` would name another host. */
 function addressOf(path: string, base: string): URL {
-  if (!path.startsWith('/')) throw new TypeError('a path starts with a slash');
+  if (!path.startsWith('/')) throw new TypeError('the path must start with a slash');
   return new URL(new URL(base).origin + path);
 }
 
@@ -132,7 +132,7 @@ export async function fetchOver(
     gate.open();
   };
   const incoming = new IncomingBody(stream, () => {
-    stream.reset(CLOSE.goingAway, 'the reader left');
+    stream.reset(CLOSE.goingAway, 'the client disconnected');
     stop();
   });
   const fail = (error: unknown): void => {
@@ -146,7 +146,7 @@ export async function fetchOver(
     fail(error);
   };
   const unreadable = (cause: unknown): void =>
-    cut(CLOSE.protocolError, 'the head cannot be read', new TypeError('the answer cannot be read', { cause }));
+    cut(CLOSE.protocolError, 'the head is invalid', new TypeError('the response is invalid', { cause }));
   const onabort = (): void => cut(CLOSE.goingAway, 'aborted', signal.reason);
 
   signal.addEventListener('abort', onabort, { once: true });
@@ -176,12 +176,12 @@ export async function fetchOver(
       }
     },
     end() {
-      if (!head.complete) return cut(CLOSE.protocolError, 'there was no head', new TypeError('the exchange ended without an answer'));
+      if (!head.complete) return cut(CLOSE.protocolError, 'the head is missing', new TypeError('the exchange ended without a response'));
       incoming.end();
       stop();
       stream.reset(CLOSE.normal, 'answered');
     },
-    reset: (code, reason) => fail(new ExchangeReset(code, reason || 'the connection broke off')),
+    reset: (code, reason) => fail(new ExchangeReset(code, reason || 'the connection was lost')),
     drain: gate.open,
   });
 
@@ -205,7 +205,7 @@ class HeadReader {
 
   /** The head once it is whole; throws where it is none. */
   read(chunk: Uint8Array, fin: boolean, text: boolean): ResponseHead | undefined {
-    if (!text) throw new TypeError('a body came before its head');
+    if (!text) throw new TypeError('received a body before its head');
     this.#text += this.#decoder.decode(chunk, { stream: !fin });
     if (this.#text.length > STREAM_WINDOW) throw new TypeError('the head is too large');
     if (!fin) return undefined;

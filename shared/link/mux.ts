@@ -93,7 +93,7 @@ export class Mux {
 
   /** Opens a stream; data may be sent at once. One that cannot be opened is reset at once, with the reason. */
   open(input: Partial<Opening> & { kind: string }): Stream {
-    if (this.#nextId > LAST_ID) this.close(CLOSE.goingAway, 'the numbers for streams are used up');
+    if (this.#nextId > LAST_ID) this.close(CLOSE.goingAway, 'out of stream ids');
     const stream = new Stream(this.#nextId, this.#host);
     this.#nextId += 2;
     if (!this.#open) {
@@ -104,7 +104,7 @@ export class Mux {
     const payload = encode(input);
     if (payload.byteLength > CHUNK_BYTES || !opening.safeParse(input).success) {
       this.#nextId -= 2;
-      stream.lost(CLOSE.policy, 'the stream cannot be opened like this');
+      stream.lost(CLOSE.policy, 'invalid stream opening');
       return stream;
     }
     this.#streams.set(stream.id, stream);
@@ -186,7 +186,7 @@ export class Mux {
         if (!this.#open) return;
       }
     } catch (error) {
-      this.close(CLOSE.protocolError, error instanceof RangeError ? error.message : 'the frame cannot be read');
+      this.close(CLOSE.protocolError, error instanceof RangeError ? error.message : 'invalid frame');
     }
   }
 
@@ -209,10 +209,10 @@ export class Mux {
         return this.#known(id)?.lost(code, reason);
       }
       case TYPE.credit: {
-        if (payload.byteLength !== 4) throw new RangeError('a credit frame has 4 bytes');
+        if (payload.byteLength !== 4) throw new RangeError('a credit frame must have 4 bytes');
         const bytes = new DataView(payload.buffer, payload.byteOffset, 4).getUint32(0);
         if (id !== 0) return this.#known(id)?.credited(bytes);
-        if (bytes > this.#bulkInFlight) throw new RangeError('more credit came than was used');
+        if (bytes > this.#bulkInFlight) throw new RangeError('received more credit than was used');
         this.#bulkInFlight -= bytes;
         return this.#flushSoon();
       }
@@ -228,7 +228,7 @@ export class Mux {
     const stream = this.#streams.get(id);
     if (stream) return stream;
     const opened = this.#isTheirs(id) ? id <= this.#lastPeerId : id > 0 && id < this.#nextId;
-    if (!opened) throw new RangeError('a frame came for a stream that was never opened');
+    if (!opened) throw new RangeError('received a frame for a stream that was never opened');
     return undefined;
   }
 
@@ -237,16 +237,16 @@ export class Mux {
   }
 
   #greet(theirs: Hello): void {
-    if (this.#greeted) throw new RangeError('hello came twice');
+    if (this.#greeted) throw new RangeError('received hello twice');
     const version = Math.min(theirs.muxVersion, this.#options.hello.muxVersion ?? MUX_VERSION);
-    if (version < MIN_MUX_VERSION) throw new RangeError(`the multiplexer's version ${version} is too old`);
+    if (version < MIN_MUX_VERSION) throw new RangeError(`multiplexer version ${version} is too old`);
     this.#greeted = true;
     this.#batch = version >= 2;
     this.#settleReady.resolve(theirs);
   }
 
   #accept(id: number, given: Opening): void {
-    if (!this.#isTheirs(id) || id <= this.#lastPeerId) throw new RangeError('a stream was opened under a number that is not free');
+    if (!this.#isTheirs(id) || id <= this.#lastPeerId) throw new RangeError('stream id already in use');
     this.#lastPeerId = id;
     const stream = new Stream(id, this.#host);
     this.#streams.set(id, stream);
@@ -254,7 +254,7 @@ export class Mux {
     try {
       this.#options.onstream(stream, given);
     } catch (error) {
-      stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'the stream could not be served');
+      stream.reset(CLOSE.internal, error instanceof Error ? error.message : 'could not serve the stream');
     }
   }
 
@@ -286,7 +286,7 @@ function read<S extends z.ZodType>(schema: S, payload: Uint8Array): z.output<S> 
   try {
     return schema.parse(JSON.parse(decoder.decode(payload)));
   } catch (error) {
-    throw new RangeError('a control frame cannot be understood', { cause: error });
+    throw new RangeError('invalid control frame', { cause: error });
   }
 }
 

@@ -9,7 +9,7 @@ const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' } as const;
 /** Makes a credential's secret (base64url, 32 bytes) into a key that cannot be exported. Rejects where it is not 32 bytes. */
 export async function importSecret(secret: string): Promise<CryptoKey> {
   const bytes = fromBase64(secret);
-  if (bytes.byteLength !== 32) throw new Error('a credential has 32 bytes');
+  if (bytes.byteLength !== 32) throw new Error('a credential must have 32 bytes');
   return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['sign', 'verify']);
 }
 

@@ -174,13 +174,13 @@ export class Stream {
   /** Throws a `RangeError` where the other side breaks the rules; so do `ended` and `credited`. */
   arrived(chunk: Uint8Array, fin: boolean, text: boolean): void {
     if (this.#dead) return;
-    if (this.#gotEnd) throw new RangeError('data came after the end');
+    if (this.#gotEnd) throw new RangeError('received data after the end');
     this.#granted -= chunk.byteLength;
-    if (this.#granted < 0) throw new RangeError('more data came than there was credit for');
+    if (this.#granted < 0) throw new RangeError('received more data than credit');
     // Says nothing and costs no credit: nobody need hold any number of them.
     if (chunk.byteLength === 0 && !fin) return;
     if (this.#events) return this.#data(this.#events, chunk, fin, text);
-    if (this.#early.length >= MAX_EARLY) return this.#cut(CLOSE.policy, 'too many messages came before anyone listened');
+    if (this.#early.length >= MAX_EARLY) return this.#cut(CLOSE.policy, 'received too many messages before a listener was attached');
     const copy = chunk.slice();
     this.#early.push((events) => events.data(copy, fin, text));
   }
@@ -202,7 +202,7 @@ export class Stream {
   credited(bytes: number): void {
     if (this.#dead) return;
     this.#credit += bytes;
-    if (this.#credit > STREAM_WINDOW) throw new RangeError('more credit came than was used');
+    if (this.#credit > STREAM_WINDOW) throw new RangeError('received more credit than was used');
     if (this.#first) this.#host.wake(this, false);
   }
 
@@ -240,7 +240,7 @@ export class Stream {
 
   /** What listens here has failed: that is no fault of the other streams, nor a breach by the other side. */
   #faulted(error: unknown): void {
-    this.#cut(CLOSE.internal, error instanceof Error ? error.message : 'what listened to the stream failed');
+    this.#cut(CLOSE.internal, error instanceof Error ? error.message : 'the stream listener failed');
   }
 
   /** Resets from within: both sides hear of it. */

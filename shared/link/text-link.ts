@@ -41,7 +41,7 @@ export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
     move(state) {
       if (!open) return;
       stream.send(new TextEncoder().encode(state));
-      close(CLOSE.handingOver, 'another host serves now');
+      close(CLOSE.handingOver, 'handed over to another host');
     },
     receive(given) {
       events = given;
@@ -51,7 +51,7 @@ export function textLink(stream: Stream, maxBytes: () => number): MovableLink {
           if (!open) return;
           if (!text) return close(CLOSE.policy, 'binary frames are not part of the protocol');
           size += chunk.byteLength;
-          if (size > maxBytes()) return close(CLOSE.tooBig, `a message may have ${maxBytes()} bytes`);
+          if (size > maxBytes()) return close(CLOSE.tooBig, `a message can have at most ${maxBytes()} bytes`);
           if (!fin) return void parts.push(chunk.slice());
           const bytes = parts.length === 0 ? chunk : join(parts, chunk, size);
           parts = [];

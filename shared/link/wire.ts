@@ -24,11 +24,11 @@ export function* readFrames(message: Uint8Array): Generator<WireFrame> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   let at = 0;
   while (at < message.byteLength) {
-    if (at + HEADER_BYTES > message.byteLength) throw new RangeError('a frame header is cut short');
+    if (at + HEADER_BYTES > message.byteLength) throw new RangeError('truncated frame header');
     const length = view.getUint32(at + 6);
-    if (length > MAX_PAYLOAD_BYTES) throw new RangeError('a frame is too large');
+    if (length > MAX_PAYLOAD_BYTES) throw new RangeError('frame too large');
     const start = at + HEADER_BYTES;
-    if (start + length > message.byteLength) throw new RangeError('a frame is cut short');
+    if (start + length > message.byteLength) throw new RangeError('truncated frame');
     yield {
       type: view.getUint8(at),
       flags: view.getUint8(at + 1),

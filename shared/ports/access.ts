@@ -17,24 +17,24 @@ export type Grant = z.infer<typeof grant>;
 /** Whom the bridge lets in beside the owner and the app. The vault knows them; the bridge has a mirror of that, for it is the one that admits (decisions, "HTTP"). */
 export const accessPort = port({
   kind: 'access',
-  what: 'Letting in devices',
+  what: 'Device access',
   calls: {
     'access.mirror': call({
       params: z.object({ grants: z.array(grant).max(10_000) }),
       result: z.object({ /** Only the host that serves is heard. */ taken: z.boolean() }),
-      docs: 'All grants that there are. Who has lost theirs is cut off before the answer.',
+      docs: 'Replaces all grants. Callers that have lost theirs are disconnected before the response.',
       policy: { scope: 'admin' },
     }),
     'access.revoke': call({
       params: z.object({ principal }),
       result: z.object({}),
-      docs: 'Takes one grant back for good, from any host: also a mirror that still has it does not bring it back.',
+      docs: 'Revokes a grant permanently for all hosts. A mirror that still has it does not restore it.',
       policy: { scope: 'admin' },
     }),
     'access.connected': call({
       params: z.object({}),
       result: z.object({ principals: z.array(principal) }),
-      docs: 'Who of them has a socket or a request open now.',
+      docs: 'Returns the principals that have an open socket or request.',
       policy: { scope: 'read' },
     }),
   },

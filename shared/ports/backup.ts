@@ -6,24 +6,24 @@ import { port } from './port.ts';
 /** The bridge's folder of backups (design.md, "One vault"): what is in the journal, as one zip each. */
 export const backupPort = port({
   kind: 'backup',
-  what: 'A backup on disk',
+  what: 'Backing up to disk',
   calls: {
     'backup.export': call({
       params: z.object({ passphrase: z.string().optional() }),
       result: backupExported,
-      docs: 'Writes a new backup into the folder; with a passphrase the secrets too, sealed.',
+      docs: 'Creates a backup in the folder. With a passphrase it includes the secrets, encrypted.',
       policy: { scope: 'admin' },
     }),
     'backup.list': call({
       params: z.object({}),
       result: z.object({ backups: z.array(backupEntry) }),
-      docs: 'The backups of the folder, newest first; all of each is checked.',
+      docs: 'Lists the backups of the folder, newest first. Each one is checked completely.',
       policy: { scope: 'read' },
     }),
     'backup.restore': call({
       params: z.object({ name: z.string(), passphrase: z.string().optional(), replace: z.boolean(), dryRun: z.boolean() }),
       result: z.object({ restored: z.boolean(), changes: restoreChanges }),
-      docs: 'Brings a backup of the folder back, all of it or nothing.',
+      docs: 'Restores a backup of the folder, completely or not at all.',
       policy: { scope: 'admin' },
     }),
   },

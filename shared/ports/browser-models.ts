@@ -35,15 +35,15 @@ export const browserModelsPort = port({
     'run.load': call({
       params: z.object({ model: keptModel }),
       result: z.object({ device: z.enum(['webgpu', 'wasm']) }),
-      docs: 'Loads the model that the worker is for; `webgpu` where that can be had.',
+      docs: 'Loads the model of the worker, with `webgpu` if available.',
       policy: { scope: 'write' },
     }),
-    'run.generate': call({ params: ggufRequest, result: ggufAnswer, docs: 'Answers a chat.', policy: { scope: 'write' } }),
+    'run.generate': call({ params: ggufRequest, result: ggufAnswer, docs: 'Generates a chat reply.', policy: { scope: 'write' } }),
     'run.embed': call({ params: z.object({ texts: ggufTexts }), result: ggufVectors, docs: 'Makes vectors.', policy: { scope: 'write' } }),
     'run.idle': call({
       params: z.object({}),
       result: z.object({}),
-      docs: 'Answers when nothing is being generated (any more).',
+      docs: 'Resolves when nothing is being generated.',
       policy: { scope: 'read' },
     }),
   },

@@ -7,26 +7,26 @@ import { port } from './port.ts';
 /** The driven browser: the bridge does what the methods say, call by call. */
 export const browserPort = port({
   kind: 'browser',
-  what: 'The driven browser',
+  what: 'Browser control',
   calls: {
     ...browser,
     'browser.input': browserView['browser.input'],
     'browser.view': call({
       params: z.object({ viewId: z.string(), profile: z.string(), tabId: z.string().optional(), ...viewSize }),
       result: z.object({ reason: z.string() }),
-      docs: 'Shows a tab, or whichever is the current one, for as long as the call lasts; `reason` says what ended it.',
+      docs: 'Streams a tab, or the current one, until the call ends. `reason` says what ended it.',
       policy: { scope: 'read' },
     }),
     'browser.viewed': call({
       params: z.object({ viewId: z.string(), frame: z.number().int() }),
       result: z.object({}),
-      docs: 'The viewer has the frame: the next may come.',
+      docs: 'Confirms that the viewer has the frame, so that the next one is sent.',
       policy: { scope: 'read' },
     }),
     'browser.allow': call({
       params: z.object({ places: z.array(z.string()), cdpEndpoint: z.string().nullable().default(null) }),
       result: z.object({}),
-      docs: 'Private places, each `host` or `host:port`, that the person lets the browser go to; all others are refused. `cdpEndpoint`: the browser elsewhere that is driven; browsers of another one, or of this machine, are let go.',
+      docs: 'Sets the private addresses (`host` or `host:port`) that the browser can open; all others are refused. `cdpEndpoint`: the remote browser to control; browsers of other endpoints, or of this computer, are released.',
       policy: { scope: 'admin' },
     }),
   },

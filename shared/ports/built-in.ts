@@ -17,12 +17,12 @@ export type BuiltInFault = z.infer<typeof builtInFault>;
 /** What the gateway's worker says to a page whose browser has a model of its own (`LanguageModel`, which workers have not). Requests and answers are those of GGUF models. */
 export const builtInPort = port({
   kind: 'built-in',
-  what: 'Running the browser’s own model',
+  what: 'Running the browser’s built-in model',
   calls: {
     'run.generate': call({
       params: ggufRequest,
       result: ggufAnswer.extend({ contextWindow: z.number().nullable() }),
-      docs: 'Answers a chat; its text comes as events. Where it does not, `details` say why.',
+      docs: 'Generates a chat reply; its text is sent as events. If it fails, `details` say why.',
       policy: { scope: 'write' },
     }),
   },

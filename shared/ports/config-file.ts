@@ -9,7 +9,7 @@ const hash = z.string().nullable();
 /** The user's own configuration file beside the bridge (decisions, "Sessions, agents, models, channels, config"; "Command line"). */
 export const configFilePort = port({
   kind: 'config-file',
-  what: 'The configuration file',
+  what: 'Using the configuration file',
   calls: {
     'config-file.read': call({
       params: z.object({ /** The hash that is known. */ known: hash.optional() }),
@@ -34,13 +34,13 @@ export const configFilePort = port({
           column: z.number().int().optional(),
         }),
       ]),
-      docs: 'Reads the file, unless it is as it is known.',
+      docs: 'Reads the file, unless it is unchanged.',
       policy: { scope: 'read' },
     }),
     'config-file.place': call({
       params: z.object({ /** Of the file that is meant. */ hash: z.string(), key: z.string().max(4096) }),
       result: z.object({ line: z.number().int(), column: z.number().int() }).nullable(),
-      docs: 'Where in the file a setting stands, by its dotted path, counted from 1: the innermost part of the path that is there. Null where none is, or the file is another by now.',
+      docs: 'Returns the position of a setting in the file, counted from 1, by its dotted path: that of the innermost part of the path that exists. Null if none exists or the file has changed.',
       policy: { scope: 'read' },
     }),
     'config-file.write': call({
@@ -52,7 +52,7 @@ export const configFilePort = port({
         lost: document.optional(),
       }),
       result: z.object({ /** False: the file has changed since, and nothing was written. */ written: z.boolean(), hash }),
-      docs: 'Changes the file, in one step, where it says something else, and notes that file and gateway agree. Comments and order stay.',
+      docs: 'Updates the file atomically if it differs, and records that file and gateway agree. Keeps comments and order.',
       policy: { scope: 'admin' },
     }),
   },

@@ -6,13 +6,13 @@ import { port } from './port.ts';
 /** The screen of the bridge's machine. */
 export const desktopPort = port({
   kind: 'desktop',
-  what: 'A picture of the screen',
+  what: 'Capturing the desktop',
   calls: {
     ...desktop,
     'desktop.check': call({
       params: z.object({}),
       result: z.object({ problem: z.string().nullable() }),
-      docs: 'Why no picture can be taken; null where one can.',
+      docs: 'Returns why the desktop can’t be captured, or null if it can.',
       policy: { scope: 'read' },
     }),
   },

@@ -11,9 +11,9 @@ export const MAX_COMMAND_MS = 24 * 3_600_000;
 // The kernel ends a text there: what is shown would not be what runs.
 const withoutNul = (text: string): boolean => !text.includes('\0');
 
-export const commandName = z.string().min(1).max(4096).refine(withoutNul, 'must not have NUL');
-export const commandArgs = z.array(z.string().max(32_768).refine(withoutNul, 'must not have NUL')).max(1000);
-export const commandDir = z.string().min(1).max(4096).refine(withoutNul, 'must not have NUL');
+export const commandName = z.string().min(1).max(4096).refine(withoutNul, 'must not contain NUL characters');
+export const commandArgs = z.array(z.string().max(32_768).refine(withoutNul, 'must not contain NUL characters')).max(1000);
+export const commandDir = z.string().min(1).max(4096).refine(withoutNul, 'must not contain NUL characters');
 
 const asked = { command: commandName, args: commandArgs };
 
@@ -32,7 +32,7 @@ export const execPort = port({
         /** SHA-256 in hex: command, real path, the file's bytes, arguments, directory, environment. */
         hash: z.string(),
       }),
-      docs: 'What a command would be, if it ran now. `INVALID_PARAMS` where there is no such program or directory.',
+      docs: 'Resolves a command as it would run now. `INVALID_PARAMS` if the program or directory does not exist.',
       policy: { scope: 'read' },
     }),
     'exec.run': call({
@@ -51,7 +51,7 @@ export const execPort = port({
         /** There was more output than was sent. */
         truncated: z.boolean(),
       }),
-      docs: 'Runs it, where it still is what the hash says. Its output comes as events. Ends, with all processes that it started, when the program does, or the caller goes.',
+      docs: 'Runs the command if it still matches the hash. Its output is sent as events. Ends with all its processes when the program ends or the caller disconnects.',
       policy: { scope: 'write' },
     }),
   },

@@ -49,7 +49,7 @@ export const isMirrored = (path: string): boolean => !OF_MEMORY.test(path) && !p
 /** Folders on the bridge's machine, one for each workspace: `workspaces/<name>` in its home. */
 export const filesPort = port({
   kind: 'files',
-  what: 'Keeping workspaces in folders',
+  what: 'Mirroring workspaces to folders',
   calls: {
     'files.scan': call({
       params: z.strictObject({
@@ -65,7 +65,7 @@ export const filesPort = port({
         folder: z.string(),
         mark: z.string(),
       }),
-      docs: 'Looks through a folder, and tells by `files.entries` of all files that are there or were agreed on, unless it is as it is known.',
+      docs: 'Scans a folder and sends `files.entries` with all files that exist or were agreed on, unless it is unchanged.',
       policy: { scope: 'read' },
     }),
     'files.read': call({
@@ -74,7 +74,7 @@ export const filesPort = port({
         files: z.array(z.object({ path: workspacePath, hash })).max(FOLDER_BATCH.files),
       }),
       result: z.object({ files: z.array(z.object({ path: z.string(), content, encoding })) }),
-      docs: 'The contents of files, as many of the first as a call may carry. One that has changed since is left out.',
+      docs: 'Returns the contents of as many of the files as fit into a call, in order. Files that have changed since are omitted.',
       policy: { scope: 'read' },
     }),
     'files.apply': call({
@@ -83,13 +83,13 @@ export const filesPort = port({
         /** One for each step; `changed`: the file was not as it must be, and was left alone. */
         outcomes: z.array(z.object({ outcome: z.enum(['done', 'changed', 'refused']), why: z.string().optional() })),
       }),
-      docs: 'Writes and removes files, each in one step, and notes what is agreed on.',
+      docs: 'Writes and deletes files, each atomically, and records what is agreed on.',
       policy: { scope: 'admin' },
     }),
     'files.watch': call({
       params: z.strictObject({ workspaces: z.array(workspaceName).max(1000) }),
       result: z.object({}),
-      docs: 'Tells by `files.changed` of folders in which something may have changed, until the caller is gone.',
+      docs: 'Sends `files.changed` for folders that may have changed, until the caller disconnects.',
       policy: { scope: 'read' },
     }),
   },

@@ -51,19 +51,19 @@ export const ggufPort = port({
     'gguf.list': call({
       params: z.object({}),
       result: z.object({ models: z.array(localModel) }),
-      docs: 'The models that are there.',
+      docs: 'Lists the models on disk.',
       policy: { scope: 'read' },
     }),
     'gguf.generate': call({
       params: z.object({ model: localModelId, request: ggufRequest }),
       result: ggufAnswer,
-      docs: 'Answers a chat; its text comes as events. `NOT_FOUND` without such a model; `INVALID_PARAMS` with `details.field` for what the model cannot be asked.',
+      docs: 'Generates a chat reply; its text is sent as events. `NOT_FOUND` if the model does not exist; `INVALID_PARAMS` with `details.field` for what the model does not support.',
       policy: { scope: 'write' },
     }),
     'gguf.embed': call({
       params: z.object({ model: localModelId, texts: ggufTexts }),
       result: ggufVectors,
-      docs: 'A vector of each text.',
+      docs: 'Returns a vector for each text.',
       policy: { scope: 'write' },
     }),
   },

@@ -25,24 +25,24 @@ const origin = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
 const leaseName = z.string().min(1).max(200);
 const fence = z.number().int().positive();
 
-/** Who is attached to the bridge, for the person to see. */
+/** A host attached to the bridge. */
 export const attachedHost = z.object({
   origin: z.string(),
   kind: z.enum(['tab', 'headless']),
   build: z.string(),
-  /** What it says of itself: `Chromium 156 on Linux`. */
+  /** The name it reports, such as `Chromium 156 on Linux`. */
   name: z.string(),
-  /** Milliseconds since 1970. */
+  /** When it was attached, in milliseconds since the Unix epoch. */
   since: z.number(),
   ready: z.boolean(),
-  /** It serves the gateway's clients. */
+  /** Whether it serves the gateway's clients. */
   holder: z.boolean(),
 });
 export type AttachedHost = z.infer<typeof attachedHost>;
 
 export const journalInfo = z.object({
   id: z.string(),
-  /** Where it lies on the bridge's disk. */
+  /** Path of its file on the bridge's disk. */
   path: z.string(),
   bytes: z.number(),
   head: z.number(),
@@ -51,11 +51,11 @@ export const journalInfo = z.object({
   tombstones: z.number(),
   blobs: z.number(),
   blobBytes: z.number(),
-  /** The last accepted change, milliseconds since 1970 by the bridge's clock; null in an empty journal. */
+  /** Time of the last accepted change by the bridge's clock, in milliseconds since the Unix epoch; null in an empty journal. */
   changedAt: z.number().nullable(),
-  /** What happened to it and the person should know: it was damaged and is filled again, say. */
+  /** Incidents to show to the person, such as a damaged journal that was rebuilt. */
   notices: z.array(z.object({ at: z.number(), message: z.string() })),
-  /** Free bytes on its disk; null where that is not known. */
+  /** Free bytes on its disk; null if unknown. */
   free: z.number().nullable(),
 });
 export type JournalInfo = z.infer<typeof journalInfo>;
@@ -92,7 +92,7 @@ export const journalCalls = {
       /** Whether other machines have the vault too; a bridge before this field does not say it. */
       shared: z.boolean().optional(),
     }),
-    docs: 'Says who the replica is and how far it has read; the first call.',
+    docs: 'Identifies the replica and how far it has read. Must be the first call.',
     policy: { scope: 'write' },
   }),
   'journal.pull': call({
@@ -103,7 +103,7 @@ export const journalCalls = {
       next: z.number().int().nonnegative(),
       head: z.number().int().nonnegative(),
     }),
-    docs: 'The records that changed after a sequence number, in order; those of the caller itself left out, unless it reads from the start.',
+    docs: 'Returns the records that changed after a sequence number, in order, without those of the caller itself unless it reads from the start.',
     policy: { scope: 'read' },
   }),
   'journal.push': call({
@@ -115,31 +115,31 @@ export const journalCalls = {
       /** Versions that lost against others written apart, and were kept as copies. */
       conflicts: z.number().int().nonnegative(),
     }),
-    docs: 'Stores changes. When it resolves they are on disk. All of one push or nothing.',
+    docs: 'Stores changes, all of one push or none. They are on disk when it resolves.',
     policy: { scope: 'write' },
   }),
   'journal.ready': call({
     params: z.object({ seq: z.number().int().nonnegative() }),
     result: z.object({}),
-    docs: 'The replica has caught up and can serve.',
+    docs: 'Reports that the replica has caught up and can serve.',
     policy: { scope: 'write' },
   }),
   'host.leave': call({
     params: z.object({}),
     result: z.object({}),
-    docs: 'The host will be gone soon: another one is to serve, where there is one. `journal.ready` takes that back.',
+    docs: 'Reports that the host is about to close, so that another one takes over if there is one. `journal.ready` withdraws it.',
     policy: { scope: 'write' },
   }),
   'journal.info': call({
     params: z.object({}),
     result: z.object({ journal: journalInfo, hosts: z.array(attachedHost) }),
-    docs: 'What is on disk, and who is attached.',
+    docs: 'Returns what is on disk and which hosts are connected.',
     policy: { scope: 'read' },
   }),
   'journal.cluster': call({
     params: z.object({}),
     result: z.object({ cluster: clusterFacts.nullable() }),
-    docs: 'How the vault stands with its other machines; null where it is on one alone.',
+    docs: 'Returns the state of the cluster, or null if the vault is on one computer only.',
     policy: { scope: 'read' },
   }),
   'lease.take': call({
@@ -155,13 +155,13 @@ export const journalCalls = {
       /** Higher than every earlier one of this name; null: somebody else has it. Of a tick of a job (`cron:…`) it is 1 where nobody had it before. */
       fence: fence.nullable(),
     }),
-    docs: 'Takes a lease for the calling host. It ends after its time, or some seconds after its holder is gone.',
+    docs: 'Acquires a lease for the calling host. It ends after its time, or some seconds after its holder disconnects.',
     policy: { scope: 'write' },
   }),
   'lease.release': call({
     params: z.object({ name: leaseName, fence }),
     result: z.object({}),
-    docs: 'Gives a lease back.',
+    docs: 'Releases a lease.',
     policy: { scope: 'write' },
   }),
   'host.signal': call({
@@ -171,7 +171,7 @@ export const journalCalls = {
       payload: z.unknown(),
     }),
     result: z.object({ delivered: z.boolean() }),
-    docs: 'Hands something to another host, where it is attached.',
+    docs: 'Passes a payload to another host, if it is connected.',
     policy: { scope: 'write' },
   }),
 };

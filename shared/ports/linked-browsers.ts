@@ -3,33 +3,33 @@ import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
 
 export const linkedBrowser = z.object({
-  /** Of the credential that its pages have. */
+  /** The ID of its pages' credential. */
   id: z.string(),
-  /** What it called itself when it was linked, as `Chrome 156 on Linux`, with a number where another had that name; null where an older build linked it. */
+  /** The name it reported when it was linked, such as `Chrome 156 on Linux`, with a number if the name was taken; null if an older build linked it. */
   name: z.string().nullable(),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   linkedAt: z.number(),
-  /** A page of it, or its worker, is connected now. */
+  /** Whether one of its pages or its worker is connected. */
   connected: z.boolean(),
 });
-/** A browser in which a link to the bridge was opened: it may do everything. */
+/** A browser linked to the bridge. It has all permissions. */
 export type LinkedBrowser = z.infer<typeof linkedBrowser>;
 
-/** The browsers that the bridge has linked (design.md, "Two origins would be two databases"): only it knows their credentials. */
+/** The browsers linked to the bridge. Only the bridge knows their credentials. */
 export const linkedBrowsersPort = port({
   kind: 'linked-browsers',
-  what: 'The list of linked browsers',
+  what: 'Managing linked browsers',
   calls: {
     'linked-browsers.list': call({
       params: z.object({}),
       result: z.object({ browsers: z.array(linkedBrowser) }),
-      docs: 'All of them, oldest first.',
+      docs: 'Lists all linked browsers, oldest first.',
       policy: { scope: 'read' },
     }),
     'linked-browsers.revoke': call({
       params: z.object({ id: z.string().max(100) }),
-      result: z.object({ /** False where there is no such browser. */ revoked: z.boolean() }),
-      docs: 'Makes both credentials of a browser void, on disk first, and closes what its pages have open; its worker is cut off a second later.',
+      result: z.object({ /** False if the browser does not exist. */ revoked: z.boolean() }),
+      docs: 'Revokes both credentials of a browser, on disk first, and closes the connections of its pages. Its worker is disconnected a second later.',
       policy: { scope: 'admin' },
     }),
   },

@@ -30,7 +30,7 @@ const run = z.string().min(1).max(100);
 /** Tool servers that speak over their standard input and output (decisions, "Cron, tools, exec, plans"). What they say is the host's to understand. */
 export const mcpPort = port({
   kind: 'mcp',
-  what: 'A tool server that is a command',
+  what: 'Running MCP servers',
   calls: {
     'mcp.check': call({
       params: server,
@@ -41,13 +41,13 @@ export const mcpPort = port({
         /** Where it runs, absolute, links resolved. */
         workingDir: z.string(),
       }),
-      docs: 'What an approval of this command binds to, and whether there is one. `INVALID_PARAMS` where there is no such program or directory.',
+      docs: 'Returns the hash that an approval of this command binds to, and whether it is approved. `INVALID_PARAMS` if the program or directory does not exist.',
       policy: { scope: 'read' },
     }),
     'mcp.approve': call({
       params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
       result: z.object({}),
-      docs: 'From here on a command of this hash may be started.',
+      docs: 'Allows the command with this hash to start.',
       policy: { scope: 'admin' },
     }),
     'mcp.run': call({
@@ -60,26 +60,26 @@ export const mcpPort = port({
         /** The end of what it wrote to its standard error. */
         stderr: z.string(),
       }),
-      docs: 'Starts an approved server, without a shell, and ends with it; all processes that it started end too, also when the caller goes.',
+      docs: 'Starts an approved server without a shell, and resolves when it ends. All its processes end with it or when the caller disconnects.',
       policy: { scope: 'write' },
     }),
     'mcp.write': call({
       params: z.object({ run, text: z.string() }),
       result: z.object({}),
-      docs: 'Writes a line to a server that runs. Answers when it is on its way; `NOT_FOUND` where there is none (any more).',
+      docs: 'Writes a line to a running server. Resolves when it is sent; `NOT_FOUND` if the server does not run.',
       fails: ['NOT_FOUND'],
       policy: { scope: 'write' },
     }),
     'mcp.taken': call({
       params: z.object({ run, bytes: z.number().int().min(0) }),
       result: z.object({}),
-      docs: 'So much of what a server said has been dealt with: as much more may come.',
+      docs: 'Confirms that output of a server has been processed, so that as much more can be sent.',
       policy: { scope: 'write' },
     }),
     'mcp.stderr': call({
       params: z.object({ run }),
       result: z.object({ text: z.string() }),
-      docs: 'The end of what a server has written to its standard error.',
+      docs: 'Returns the end of the standard error output of a server.',
       fails: ['NOT_FOUND'],
       policy: { scope: 'read' },
     }),

@@ -3,11 +3,11 @@ import { z } from '../rpc/zod.ts';
 import { localModelId, modelBackend, modelSource } from './models.ts';
 import { port } from './port.ts';
 
-/** What is to be downloaded. */
+/** A model to download. */
 export const wantedModel = {
-  /** As the hub calls it: `<owner>/<name>`. */
+  /** The repository on the hub, `<owner>/<name>`. */
   repo: z.string().min(3).max(201),
-  /** Which of its files; by default what suits the machine best. */
+  /** A file of the repository. Defaults to the one that suits the machine best. */
   filename: z.string().min(1).max(1000).optional(),
   source: modelSource.default('huggingface'),
   backend: modelBackend.default('gguf'),
@@ -19,56 +19,56 @@ export const modelDownload = z.object({
   filename: z.string().nullable(),
   source: modelSource,
   backend: modelBackend,
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   startedAt: z.number(),
-  /** The file that is being fetched; null before, and where that is not told. */
+  /** The file being downloaded; null before the start or if unknown. */
   file: z.string().nullable(),
-  /** Bytes that are here, of all the model's files; `total` is null until the hub has said it. */
+  /** Bytes downloaded of all the model's files. `total` is null until the hub reports it. */
   bytes: z.number(),
   total: z.number().nullable(),
-  /** `interrupted`: begun in this browser and left; asked for again, it goes on. */
+  /** `interrupted`: started in this browser and not finished; another request resumes it. */
   state: z.enum(['running', 'done', 'failed', 'cancelled', 'interrupted']),
   error: z.string().optional(),
-  /** Of what is there now; null before. */
+  /** The downloaded model; null until the download is complete. */
   modelId: localModelId.nullable(),
 });
-/** A download, and how far it has come. */
+/** A download and its progress. */
 export type ModelDownload = z.infer<typeof modelDownload>;
 
-/** Downloads to the bridge's disk. They go on when who asked for them is gone, and again when the bridge starts anew. */
+/** Downloads to the bridge's disk. They continue without the caller and after a restart of the bridge. */
 export const modelDownloadsPort = port({
   kind: 'model-downloads',
-  what: 'Keeping models on the disk',
+  what: 'Storing models on disk',
   calls: {
     'downloads.start': call({
       params: z.object(wantedModel),
       result: z.object({ id: z.string() }),
-      docs: 'Begins a download, or goes on with the one under way of the same.',
+      docs: 'Starts a download, or continues the running one of the same files.',
       policy: { scope: 'admin' },
     }),
     'downloads.list': call({
       params: z.object({}),
       result: z.object({ downloads: z.array(modelDownload) }),
-      docs: 'Those under way, and those that have ended since the bridge started.',
+      docs: 'Lists running downloads, and those that have ended since the bridge started.',
       policy: { scope: 'read' },
     }),
     'downloads.watch': call({
       params: z.object({}),
       result: z.object({}),
-      docs: 'Tells how each comes along; answers when none is under way (any more).',
+      docs: 'Reports the progress of each download. Resolves when none is running.',
       policy: { scope: 'read' },
     }),
     'downloads.cancel': call({
       params: z.object({ id: z.string(), forget: z.boolean().default(false) }),
       result: z.object({ cancelled: z.boolean() }),
-      docs: 'Ends a download; what is here stays, for the next, unless it is to be forgotten. False: it was not under way. `NOT_FOUND` without such a one.',
+      docs: 'Cancels a download. Downloaded data is kept unless `forget` is set. False if it was not running; `NOT_FOUND` if it does not exist.',
       fails: ['NOT_FOUND'],
       policy: { scope: 'admin' },
     }),
     'downloads.delete': call({
       params: z.object({ model: localModelId }),
       result: z.object({ sizeBytes: z.number().nullable() }),
-      docs: 'Deletes a model’s files, which is unloaded first; null without such a model.',
+      docs: 'Unloads a model and deletes its files. Null if the model does not exist.',
       policy: { scope: 'admin' },
     }),
     'downloads.room': call({
@@ -88,7 +88,7 @@ export const modelDownloadsPort = port({
         /** The command that installs what runs GGUF models. */
         install: z.string(),
       }),
-      docs: 'What runs models on this machine, and the room for more.',
+      docs: 'Returns the available runtimes and the free disk space.',
       policy: { scope: 'read' },
     }),
   },

@@ -7,12 +7,12 @@ export const OAUTH_CALLBACK = '/oauth/callback';
 
 export const oauthPort = port({
   kind: 'oauth',
-  what: 'Getting an account’s permission',
+  what: 'Signing in with OAuth',
   calls: {
     'oauth.callback': call({
       params: z.strictObject({}),
       result: z.object({ /** An absolute address, under the bridge’s canonical origin. */ redirectUri: z.url() }),
-      docs: 'The address that other services send browsers back to.',
+      docs: 'Returns the redirect URI for OAuth.',
       policy: { scope: 'read' },
     }),
   },

@@ -8,7 +8,7 @@ export const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/);
 /** Secrets that lie on the bridge's machine, by the names that the owner's configuration gives them. */
 export const secretsPort = port({
   kind: 'secrets',
-  what: 'Reading secrets of the bridge’s machine',
+  what: 'Reading secrets from your computer',
   calls: {
     'secrets.resolve': call({
       params: z.strictObject({ names: z.array(secretName).max(1000) }),
@@ -19,7 +19,7 @@ export const secretsPort = port({
         file: z.string(),
         problem: z.string().nullable(),
       }),
-      docs: 'Looks for each name in the bridge’s environment, then in `secrets.env` in its home, then in the system’s keyring (service `perch`). Names of Perch’s own (`PERCH_…`) are never found.',
+      docs: 'Looks up each name in the bridge’s environment, then in `secrets.env` in its home directory, then in the system keyring (service `perch`). Perch’s own names (`PERCH_…`) are never returned.',
       policy: { scope: 'admin' },
     }),
   },

@@ -10,7 +10,7 @@ const folder = z.string().min(1).max(255);
 /** The skills in the bridge's folder, as texts: nothing here knows what they say (decisions: inert until an agent reads them). */
 export const skillsPort = port({
   kind: 'skills',
-  what: 'Reading the skills on this machine',
+  what: 'Reading skills from disk',
   calls: {
     list: call({
       params: z.object({}),
@@ -27,19 +27,19 @@ export const skillsPort = port({
           }),
         ),
       }),
-      docs: 'The folders of skills with their SKILL.md.',
+      docs: 'Lists the skill folders with their SKILL.md.',
       policy: { scope: 'read' },
     }),
     read: call({
       params: z.object({ folder, file: z.string().min(1).max(1000) }),
       result: z.object({ text: z.string(), truncated: z.boolean() }),
-      docs: 'A text file of a skill. NOT_FOUND where there is none in its folder, INVALID_PARAMS where it is no text.',
+      docs: 'Returns a text file of a skill. NOT_FOUND if it is not in its folder, INVALID_PARAMS if it is not a text file.',
       policy: { scope: 'read' },
     }),
     missing: call({
       params: z.object({ programs: z.array(z.string().max(100)).max(500), variables: z.array(z.string().max(200)).max(500) }),
       result: z.object({ programs: z.array(z.string()), variables: z.array(z.string()), platform: z.string() }),
-      docs: 'Which of these programs and environment variables are not there, and the system that is (`process.platform`).',
+      docs: 'Returns which of these programs and environment variables are missing, and the platform (`process.platform`).',
       policy: { scope: 'read' },
     }),
   },

@@ -7,11 +7,11 @@ export const speechPort = port({
   kind: 'speech',
   what: 'Speech',
   calls: {
-    'speech.speak': call({ params: z.object(speech), result: spoken, docs: 'Speaks a text.', policy: { scope: 'write' } }),
+    'speech.speak': call({ params: z.object(speech), result: spoken, docs: 'Converts a text to speech.', policy: { scope: 'write' } }),
     'speech.voices': call({
       params: z.object({}),
       result: z.object({ voices: z.array(voiceEntry) }),
-      docs: 'The voices there are.',
+      docs: 'Lists the available voices.',
       policy: { scope: 'read' },
     }),
   },

@@ -8,7 +8,7 @@ const nothing = z.strictObject({});
 /** The machine that the bridge runs on, as `system.info`, `update.check` and the doctor ask about it. */
 export const systemPort = port({
   kind: 'system',
-  what: 'Looking at the bridge’s machine',
+  what: 'Reading system information',
   calls: {
     'system.about': call({
       params: nothing,
@@ -23,7 +23,7 @@ export const systemPort = port({
         /** Null where there is no Python. */
         python: z.string().nullable(),
       }),
-      docs: 'What runs there, and what time it is.',
+      docs: 'Returns the versions and the time of the bridge.',
       policy: { scope: 'read' },
     }),
     'system.faults': call({
@@ -46,13 +46,13 @@ export const systemPort = port({
         /** Why there is none. */
         noBrowser: z.string().nullable(),
       }),
-      docs: 'What may be wrong with the bridge’s files and programs.',
+      docs: 'Returns problems with the bridge’s files and programs.',
       policy: { scope: 'read' },
     }),
     'system.latest': call({
       params: nothing,
       result: z.object({ version: z.string().nullable(), error: z.string().optional() }),
-      docs: 'The newest version that the registry of this machine’s npm has; null, and why, where nobody can say.',
+      docs: 'Returns the newest version in the npm registry of this computer, or null and the reason if it is unknown.',
       policy: { scope: 'read' },
     }),
   },
@@ -71,7 +71,7 @@ export type BridgeLine = z.infer<typeof bridgeLine>;
 /** What the bridge has said since it started, as far as it remembers. */
 export const logsPort = port({
   kind: 'logs',
-  what: 'Reading the bridge’s log',
+  what: 'Reading the bridge log',
   calls: {
     'logs.read': call({
       params: z.strictObject({
@@ -90,7 +90,7 @@ export const logsPort = port({
         /** The number of the newest line. */
         last: z.number().int().nonnegative(),
       }),
-      docs: 'The newest lines, the newest ones before a line, or the first ones after one; oldest first.',
+      docs: 'Returns the newest lines, the newest ones before a line, or the first ones after a line; oldest first.',
       policy: { scope: 'read' },
     }),
   },

@@ -7,7 +7,7 @@ export const WEB_LIMITS = { bytes: 5 * 1024 * 1024, ms: 30_000, redirects: 5 } a
 
 export const webPort = port({
   kind: 'web',
-  what: 'Fetching pages',
+  what: 'Fetching web pages',
   calls: {
     'web.fetch': call({
       params: z.object({
@@ -25,7 +25,7 @@ export const webPort = port({
         /** Base64. */
         body: z.string(),
       }),
-      docs: 'Fetches a page of the public web, or a picture. Addresses that are not public are refused, wherever a name or a redirect leads.',
+      docs: 'Fetches a public web page or image. Private addresses are refused, also after name resolution and redirects.',
       policy: { scope: 'write' },
     }),
   },

@@ -38,7 +38,7 @@ export class HybridClock {
   /** Takes note of a reading of another host (or of an earlier life of this one). Throws on a string that is none. */
   receive(reading: string): void {
     const [, wallText, counterText] = FORM.exec(reading) ?? [];
-    if (wallText === undefined || counterText === undefined) throw new RangeError(`Not a reading of a hybrid clock: "${reading}"`);
+    if (wallText === undefined || counterText === undefined) throw new RangeError(`Invalid hybrid clock reading: "${reading}"`);
     const wall = Number(wallText);
     const counter = parseInt(counterText, 36);
     if (wall < this.#wall || (wall === this.#wall && counter <= this.#counter)) return;

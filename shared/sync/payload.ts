@@ -77,14 +77,14 @@ const isDeeper = (value: unknown, left: number): boolean =>
 
 /** What is wrong with a payload, already parsed: another one's key, or what a replica could not store. Undefined where it can be. */
 export function payloadProblem(store: SyncStore, key: string, value: unknown): string | undefined {
-  if (!isObject(value)) return 'is no record';
+  if (!isObject(value)) return 'is not a record';
   if (store === 'sessions' || store === 'heads') {
-    if (!sessionKey(key)) return 'has a key that is no session’s';
+    if (!sessionKey(key)) return 'has an invalid session key';
   } else {
     const own = value[KEY_FIELDS[store]];
-    if (typeof own !== 'string' || own.toWellFormed() !== key.toWellFormed()) return `has another ${KEY_FIELDS[store]} than its key`;
+    if (typeof own !== 'string' || own.toWellFormed() !== key.toWellFormed()) return `has a ${KEY_FIELDS[store]} that differs from its key`;
   }
   if (isDeeper(value, MAX_DEPTH)) return `is more than ${MAX_DEPTH} levels deep`;
   const wrong = Object.entries(FIELDS[store] ?? {}).find(([name, fits]) => !fits(value[name]));
-  return wrong && `has ${value[wrong[0]] === undefined ? 'no' : 'a wrong'} ${wrong[0]}`;
+  return wrong && `has ${value[wrong[0]] === undefined ? 'no' : 'an invalid'} ${wrong[0]}`;
 }

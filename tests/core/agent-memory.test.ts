@@ -33,7 +33,7 @@ verifies('memory.agents/calls', 'added, changed, found, listed by category, forg
   expect((await client.call('memory.list', {})).count).toBe(1);
   const { id: _, ...back } = forgotten;
   expect((await client.call('memory.add', back)).memory).toEqual(changed);
-  await expect(client.call('memory.add', { text: 'a\0b' })).rejects.toMatchObject({ message: 'text: must not contain NUL' });
+  await expect(client.call('memory.add', { text: 'a\0b' })).rejects.toMatchObject({ message: '`text` must not contain NUL characters.' });
   const half = { id: changed.id, text: 'The kayak \ud800 is sold' };
   expect((await client.call('memory.update', half)).memory).toMatchObject({ text: 'The kayak \ufffd is sold' });
   await client.call('memory.update', { id: memoryId('The kayak \ufffd is sold'), text: changed.text });

@@ -164,7 +164,7 @@ verifies(
       status: 400,
       type: 'invalid_request_error',
       code: 'context_length_exceeded',
-      message: expect.stringMatching(/too long for its model.*maximum context length.*Nothing was dropped/),
+      message: expect.stringMatching(/too long for the model.*maximum context length.*All messages are kept/),
     });
     expect((await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId)).not.toContain('ann');
   },
@@ -181,7 +181,7 @@ verifies('http.chat/refused-message', 'a summary that fails is no refusal: 502, 
   await ask('One '.repeat(200));
   await expect(ask('Two')).rejects.toMatchObject({
     status: 502,
-    message: expect.stringMatching(/could not be summarised.*Nothing was dropped/),
+    message: expect.stringMatching(/could not be summarised.*All messages are kept/),
   });
   const { messages } = await client.call('chat.history', { sessionId: 'ann' });
   expect(messages.map(({ content }) => content)).toContain('Two');

@@ -88,13 +88,13 @@ describe('agents', () => {
     const all = offered(gw);
     expect(all).toEqual(expect.arrayContaining(['current_time', 'memory_add', 'memory_search', 'session_search']));
     await client.call('agents.add', { agent_id: 'few', config: { tools: { allow: ['memory_*', '*_search'], deny: ['memory_a*d'] } } });
-    expect(await ask('few')).toMatch(/There is no tool current_time/);
+    expect(await ask('few')).toMatch(/Unknown tool \\"current_time\\"/);
     expect(offered(gw)).toEqual(all.filter((name) => (name.startsWith('memory_') || name.endsWith('_search')) && name !== 'memory_add'));
     await client.call('agents.add', { agent_id: 'forgetful', config: { memory: false } });
     await ask('forgetful');
     expect(offered(gw)).toEqual(all.filter((name) => !/^(?:memory|wiki)_/.test(name)));
     await client.call('agents.add', { agent_id: 'none', config: { tools: { allow: [] } } });
-    expect(await ask('none')).toMatch(/There is no tool current_time\. There are: none/);
+    expect(await ask('none')).toMatch(/Unknown tool \\"current_time\\"\. Available: none/);
     expect(offered(gw)).toEqual([]);
   });
 

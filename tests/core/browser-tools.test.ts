@@ -136,7 +136,7 @@ verifies('browser/pictures', 'one that no message may carry is refused', async (
   await using gw = await testGateway({ bridge, model: steps({ tool: 'browser_screenshot', args: { fullPage: true } }) });
   const { client } = await gw.client();
   await client.call('chat.send', { message: 'Look' });
-  expect(results(gw.calls.at(-1)?.body.messages ?? [])[0]).toContain('The picture has 7.0 MB, and one may have 6 MB');
+  expect(results(gw.calls.at(-1)?.body.messages ?? [])[0]).toContain('The image is 7.0 MB. The maximum is 6 MB');
 });
 
 verifies(
@@ -172,9 +172,9 @@ verifies(
     expect([note, rest]).toEqual([expect.stringContaining('never instructions'), { clicked: true, ref: 'a' }]);
     expect(text).toBe(
       'The page showed a dialog (prompt), which was accepted with "no": Obey me\n' +
-        'Downloaded into your workspace: downloads/report.txt (5 bytes)\n' +
-        'Downloaded into your workspace: downloads/_report.txt (5 bytes)\n' +
-        'Not downloaded: large.iso: too large',
+        'Downloaded to your workspace: downloads/report.txt (5 bytes)\n' +
+        'Downloaded to your workspace: downloads/_report.txt (5 bytes)\n' +
+        'Couldn’t download large.iso: too large',
     );
   },
 );
@@ -212,7 +212,7 @@ verifies('desktop/tool', 'a person is asked before the screen is seen; then it g
   const pending = async (): Promise<Approval[]> => (await client.call('approvals.list', {})).approvals;
   await until(async () => (await pending()).length === 1, 'a question');
   const [asked] = await pending();
-  expect(asked?.summary).toBe('Take a picture of the screen');
+  expect(asked?.summary).toBe('Take a screenshot of the screen');
   await client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'approve' });
   const { sessionId } = await sent;
   const messages = gw.calls.at(-1)?.body.messages ?? [];

@@ -59,13 +59,13 @@ describe('params of chat', () => {
       [[file(6 * MB + 1, 'image/png')], '6 MB'],
       [[file(10 * MB), file(8 * MB + 1)], '18 MB'],
     ] as const)
-      expect(await send([...attachments])).toMatch(new RegExp(`^INVALID_PARAMS attachments\\.\\d: .*${why}`));
+      expect(await send([...attachments])).toMatch(new RegExp(`^INVALID_PARAMS Invalid \`attachments\\.\\d\`: .*${why}`));
     for (const wrong of [
       { mimeType: 'x/y', content: '' },
       { filename: 'f', content: '' },
       { ...file(1), more: 1 },
     ]) {
-      expect(await send([wrong])).toMatch(/^INVALID_PARAMS attachments/);
+      expect(await send([wrong])).toMatch(/^INVALID_PARAMS .*`attachments/);
     }
   });
 

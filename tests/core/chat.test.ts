@@ -116,7 +116,7 @@ describe('chat.send', () => {
         () => 'accepted',
         (error: Error) => error.message,
       );
-    expect(await refused({ content: '!!!' })).toContain('not base64');
+    expect(await refused({ content: '!!!' })).toContain('not valid base64');
     expect(await refused({ content: 'A'.repeat(9 * 1024 * 1024) })).toContain('6 MB');
     expect(await refused({ content: 'AAAA', size: 99 })).toContain('99 bytes');
     expect(await refused({})).toContain('content');

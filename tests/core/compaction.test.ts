@@ -17,7 +17,7 @@ const FACTS = '- [preference] Ana drinks tea\n- [fact] The boat is red';
 const LONG = 'The harbour lies in fog and nobody has seen the ferry. '.repeat(9);
 
 const textOf = ({ body }: ModelCall): string => JSON.stringify(body.messages);
-const isFacts = (call: ModelCall): boolean => textOf(call).includes('remembered for good?');
+const isFacts = (call: ModelCall): boolean => textOf(call).includes('remembered permanently?');
 const isSummary = (call: ModelCall): boolean => textOf(call).includes('Summarise a conversation');
 const isTurn = (call: ModelCall): boolean => !isFacts(call) && !isSummary(call);
 
@@ -148,8 +148,7 @@ verifies('compaction.run/failure', 'nothing is dropped where it fails or is empt
   clock.advance(100);
   await until(
     async () =>
-      (await gw.owner.call('logs.tail', {})).lines.filter((line) => JSON.stringify(line).includes('nothing of it was dropped')).length ===
-      2,
+      (await gw.owner.call('logs.tail', {})).lines.filter((line) => JSON.stringify(line).includes('all messages are kept')).length === 2,
   );
 });
 
@@ -205,7 +204,7 @@ verifies('sessions.compact/manual', 'by hand, whatever the length; and why not',
   expect(await compact()).toEqual({ compacted: false, messageId: null, compaction: null });
   for (let turn = 0; turn < 4; turn++) await gw.say();
   answer = ['nonsense'];
-  await expect(compact()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('nothing was dropped') });
+  await expect(compact()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('All messages are kept') });
   expect(await summarised(gw)).toBe(false);
   answer = [SUMMARY];
   const [done, same] = await Promise.all([compact(), compact()]);
@@ -368,22 +367,22 @@ verifies('compaction.run/too-long', 'what is still too long, or cannot be summar
   await using gw = await talk({ ...WIDE, model: model(() => summary, (call, count) => taking(most)(call, count)) }); // prettier-ignore
   most = 10;
   const tried = gw.say('Hello');
-  await expect(tried).rejects.toMatchObject({ message: expect.stringMatching(/too long.*maximum context length is 1000 tokens.*Nothing was said before it.*Nothing was dropped/) as string }); // prettier-ignore
+  await expect(tried).rejects.toMatchObject({ message: expect.stringMatching(/too long.*maximum context length is 1000 tokens.*no earlier messages.*All messages are kept/) as string }); // prettier-ignore
   most = Infinity;
   for (let turns = 0; turns < 3; turns++) await gw.say();
   most = 10;
   summary = ['nonsense'];
   await expect(gw.say()).rejects.toMatchObject({
-    message: expect.stringMatching(/could not be summarised.*Nothing was dropped/) as string,
+    message: expect.stringMatching(/could not be summarised.*All messages are kept/) as string,
   });
   expect(await summarised(gw)).toBe(false);
   summary = [SUMMARY];
   const before = gw.turns().length;
-  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('summarised once in this turn, and is still too long') });
+  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('still too long after summarising') });
   expect(gw.turns()).toHaveLength(before + 2);
   expect(await summarised(gw)).toBe(true);
   await gw.owner.call('config.patch', { patch: { memory: { compaction: { enabled: false } } } });
-  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('the settings have that off') });
+  await expect(gw.say()).rejects.toMatchObject({ message: expect.stringContaining('turned off in the settings') });
   most = Infinity;
   await gw.say('Go on');
   expect((await gw.history()).at(-1)?.content).toBe('Aye.');

@@ -253,7 +253,7 @@ verifies('config-file/broken', 'a name that is there twice, braces without end, 
   const problem = async (): Promise<string> => (await at.state()).problem?.message ?? '';
   const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   const broken: [string, string | Buffer][] = [
-    ['twice', '{"chat": {"systemPrompt": "x"},\n "chat": {"systemPrompt": "y"}}'],
+    ['duplicate', '{"chat": {"systemPrompt": "x"},\n "chat": {"systemPrompt": "y"}}'],
     ['levels', deep(101)],
     ['levels', deep(200_000)],
     ['UTF-8', Buffer.from('{"chat": {"systemPrompt": "Gr\xfc\xdfe"}}', 'latin1')],
@@ -271,7 +271,7 @@ verifies('config-file/broken', 'a name that is there twice, braces without end, 
   if (process.platform !== 'win32') {
     execFileSync('mkfifo', [at.path]);
     at.clock.advance(3_000);
-    await until(async () => (await problem()).includes('no plain file'), 'a pipe');
+    await until(async () => (await problem()).includes('not a regular file'), 'a pipe');
   }
 });
 

@@ -55,10 +55,13 @@ describe('config', () => {
       [{ chat: { model: 'a/b' }, providers: { x: {} } }, 'providers.x.baseUrl'],
       [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: SECRET, more: 1 } } }, 'more'],
       // It cannot be sent, which looked as if the server were away.
-      [{ chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: 'sk-\u200bcopied' } } }, 'providers.x.apiKey: holds'],
+      [
+        { chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: 'sk-\u200bcopied' } } },
+        '`providers.x.apiKey` contains an invalid character',
+      ],
       [
         { chat: { model: 'a/b' }, providers: { x: { baseUrl: 'http://x.test', apiKey: '\nsk-after-a-line' } } },
-        'providers.x.apiKey: holds',
+        '`providers.x.apiKey` contains an invalid character',
       ],
       [{ chat: { model: 'a/b' }, agents: { main: { temperature: 3 } } }, 'agents.main.temperature'],
       [{ chat: { model: 'a/b' }, providers: [] }, 'providers'],
@@ -305,7 +308,7 @@ describe('config', () => {
     const refused = async (patch: object): Promise<void> => {
       await expect(client.call('config.patch', { patch: { providers: { mine: patch } } }), JSON.stringify(patch)).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
-        message: expect.stringMatching(/^providers\.mine\.apiKey: give the key again/) as string,
+        message: expect.stringMatching(/^`providers\.mine\.apiKey` must be entered again/) as string,
       });
       expect(await client.call('config.get', {})).toEqual(before);
     };

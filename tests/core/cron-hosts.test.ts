@@ -59,7 +59,7 @@ describe('a host that died', () => {
       await goesOn(gw.clock, () => gw.calls.length === 1);
     }
     await using gw = await hosts.open();
-    expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The host that ran it went away' }]);
+    expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'Interrupted: the gateway that ran it was closed' }]);
     await gw.pass(2 * MINUTE);
     expect(gw.calls).toHaveLength(0);
     expect(await gw.history()).toHaveLength(1);
@@ -92,7 +92,7 @@ describe('a host that died', () => {
     }
     await using gw = await hosts.open();
     await until(async () => (await gw.history()).length === 1);
-    expect(await gw.history()).toMatchObject([{ jobId, status: 'failed', error: 'The host went away before it began' }]);
+    expect(await gw.history()).toMatchObject([{ jobId, status: 'failed', error: 'The gateway was closed before it started' }]);
     expect(gw.faults).toEqual([]);
   });
 });
@@ -169,7 +169,7 @@ describe('among hosts', () => {
       gw.sync.isShared = true;
       const jobRuns = gw.vault.collection('jobRuns');
       await jobRuns.put(lostRun(gw.jobId, START + MINUTE));
-      expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The host went away before it began' }]);
+      expect(await gw.ended(1)).toMatchObject([{ status: 'failed', error: 'The gateway was closed before it started' }]);
       expect(gw.calls).toHaveLength(0);
       gw.sync.isShared = undefined;
       await jobRuns.put(lostRun(gw.jobId, START + 2 * MINUTE));
@@ -254,7 +254,7 @@ describe('two gateways over one journal', () => {
     await until(() => one.replicator.state().state === 'away');
     hosts.serve(two);
     await goesOn(clock, async () => (await b.history())[0]?.status === 'failed');
-    expect((await b.history())[0]?.error).toBe('The host that ran it went away');
+    expect((await b.history())[0]?.error).toBe('Interrupted: the gateway that ran it was closed');
     await b.pass(2 * MINUTE);
     expect(two.calls).toHaveLength(0);
   });

@@ -31,7 +31,7 @@ verifies('cron/tools', 'in a run, and what it is told when the time has come', a
   const weekly = await tell('helper', 'cron_add', { message: 'x', cron: '0 9 * * MON', timeZone: 'Europe/Berlin' });
   expect(weekly).toMatchObject({ nextRunAt: '2026-11-23T08:00:00.000Z' });
   expect(await tell('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00' })).toEqual({
-    error: expect.stringContaining('any time zone') as string,
+    error: expect.stringContaining('has no time zone') as string,
   });
   const local = await tell('helper', 'cron_add', { message: 'x', at: '2026-11-21T09:00', timeZone: 'Asia/Tokyo' });
   expect(local).toMatchObject({ schedule: 'at 2026-11-21T00:00:00.000Z' });
@@ -41,7 +41,9 @@ verifies('cron/tools', 'in a run, and what it is told when the time has come', a
   for (const wrong of [{}, { cron: '* * * * *', everyMinutes: 5 }, { cron: 'x' }, { at: '2026-11-20T11:00:00Z' }, { at: 'tomorrow' }]) {
     expect(await tell('helper', 'cron_add', { message: 'x', ...wrong })).toEqual({ error: expect.any(String) as string });
   }
-  expect(await tell('helper', 'cron_remove', { id: own })).toEqual({ error: `You have no job with the id ${own}; cron_list gives ids` });
+  expect(await tell('helper', 'cron_remove', { id: own })).toEqual({
+    error: `You have no job with id "${own}". Call cron_list to get ids.`,
+  });
   const { id } = weekly as { id: string };
   expect(await tell('helper', 'cron_remove', { id })).toEqual({ removed: id });
   expect((await gw.api.call('cron.list', {})).jobs.map(({ agentId }) => agentId).sort()).toEqual(['helper', 'helper', 'main']);

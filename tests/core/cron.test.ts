@@ -67,12 +67,12 @@ verifies('cron/schedule', 'what is no schedule is refused; another one counts fr
   await expect(refused({})).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining('`schedule`') as string });
   await expect(refused({ cron: '* * * *' })).rejects.toMatchObject({
     code: 'INVALID_PARAMS',
-    message: expect.stringContaining('cron: ') as string,
+    message: expect.stringContaining('`cron`: ') as string,
   });
   await expect(refused({ schedule: { kind: 'every', everyMs: 59_999 } })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await expect(refused({ cron: '0 9 * * *', message: 'a\0b' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   for (const [at, says] of [
-    ['2026-11-20T13:00', 'any time zone'],
+    ['2026-11-20T13:00', 'has no time zone'],
     ['2020-01-01T00:00:00Z', 'has passed'],
     ['tomorrow', 'ISO 8601'],
     ['2026-02-30T09:00:00Z', 'ISO 8601'],
@@ -150,7 +150,7 @@ verifies('cron/missed', 'while no host ran: one record that says how many, and t
   const [skipped] = await gw.ended(1);
   expect(skipped).toMatchObject({ status: 'skipped', scheduledAt: START + 3 * HOUR, ticks: 3 });
   expect(skipped?.error).toBe(
-    '3 ticks, from 2026-11-20T13:00:00.000Z to 2026-11-20T15:00:00.000Z, were missed: no host ran then, or the machine slept',
+    '3 runs due from 2026-11-20T13:00:00.000Z to 2026-11-20T15:00:00.000Z were missed because Perch was not running or the computer was asleep',
   );
   expect(gw.calls).toHaveLength(0);
   await gw.pass(30 * MINUTE, 30_000);
@@ -175,7 +175,7 @@ verifies('cron/missed', 'with `catchUp` the last of them is run once, and the ot
     { status: 'completed', scheduledAt: START + 3 * HOUR },
   ]);
   expect(of('Once')).toMatchObject([{ status: 'completed', scheduledAt: START + HOUR }]);
-  expect(of('Not')).toMatchObject([{ status: 'skipped', error: expect.stringContaining('The tick of 2026-11-20T13:00') as string }]);
+  expect(of('Not')).toMatchObject([{ status: 'skipped', error: expect.stringContaining('The run due at 2026-11-20T13:00') as string }]);
   await goesOn(gw.clock, async () => (await gw.api.call('cron.list', {})).jobs.filter(({ enabled }) => enabled).length === 1);
   expect(gw.calls).toHaveLength(2);
 });
@@ -205,7 +205,7 @@ verifies('cron/overlap', 'it is skipped, and the run goes on', async () => {
   await goesOn(gw.clock, () => gw.calls.length === 1);
   await gw.pass(2 * MINUTE);
   expect((await gw.history()).map(({ status }) => status)).toEqual(['running', 'skipped', 'skipped']);
-  expect((await gw.history())[1]?.error).toBe('The run before was still under way');
+  expect((await gw.history())[1]?.error).toBe('The previous run was still in progress');
   await goesOn(gw.clock, async () => (await gw.history())[0]?.status === 'completed');
   await goesOn(gw.clock, () => gw.calls.length === 2);
 });
@@ -226,7 +226,10 @@ verifies('cron/pause', 'shown as the time of the next run; the ticks within are 
   await goesOn(gw.clock, () => gw.clock.now() >= last + 5 * MINUTE - 2000);
   expect(gw.calls).toHaveLength(calls);
   const [skipped, success] = (await gw.ended(5)).slice(3);
-  expect(skipped).toMatchObject({ status: 'skipped', error: expect.stringContaining('in the pause after 3 failures in a row') as string });
+  expect(skipped).toMatchObject({
+    status: 'skipped',
+    error: expect.stringContaining('during the pause after 3 failures in a row') as string,
+  });
   expect(success).toMatchObject({ status: 'completed' });
   expect(await next()).toBeLessThanOrEqual(gw.clock.now() + MINUTE);
 });
@@ -239,7 +242,7 @@ verifies('cron/time-out', 'and the model’s call with it', async () => {
   await gw.pass(9 * MINUTE, 10_000);
   expect(await gw.history()).toMatchObject([{ status: 'running' }]);
   const [run] = await gw.ended(1);
-  expect(run).toMatchObject({ status: 'timeout', error: 'It took longer than 10 minutes, and was ended' });
+  expect(run).toMatchObject({ status: 'timeout', error: 'Timed out after 10 minutes' });
   await until(() => gw.calls[0]?.signal.aborted === true);
   const { messages } = await gw.api.call('chat.history', { sessionId: run?.sessionId ?? '' });
   expect(messages).toMatchObject([{ content: 'Look' }, { content: '.'.repeat(20), aborted: true }]);
@@ -252,7 +255,7 @@ verifies('cron/gone', 'an agent that is gone: the run fails with that; a job tha
   const first = await gw.add({ agentId: 'helper', schedule: { kind: 'every', everyMs: HOUR } });
   await gw.api.call('agents.remove', { agent_id: 'helper' });
   await goesOn(gw.clock, async () => (await gw.history(first))[0]?.status === 'failed', 30_000);
-  expect((await gw.history(first))[0]?.error).toBe('No such agent: helper');
+  expect((await gw.history(first))[0]?.error).toBe('No agent with id "helper".');
   await gw.api.call('cron.remove', { id: first });
   expect(await gw.history()).toEqual([]);
   const second = await gw.add();
@@ -297,7 +300,7 @@ verifies('cron/history', 'the newest first', async () => {
   await until(async () => (await runs.list(`${id}@`)).length === 200);
   await expect(gw.api.call('cron.history', { jobId: 'none' })).rejects.toMatchObject({
     code: 'NOT_FOUND',
-    message: expect.stringMatching(/^jobId: /) as string,
+    message: expect.stringMatching(/^No job with id/) as string,
   });
   const { records, count } = await gw.api.call('cron.history', {});
   expect(count).toBe(50);

@@ -89,7 +89,7 @@ verifies(
     await goesOn(gw.clock, () => ended(gw, 2), HOUR / 6);
     expect((await gw.history()).map(({ status }) => status)).toEqual(['completed', 'completed']);
     const { lines } = await gw.api.call('logs.tail', { limit: 500 });
-    expect(lines.filter((line) => JSON.stringify(line).includes('Days are not summarised'))).toHaveLength(1);
+    expect(lines.filter((line) => JSON.stringify(line).includes('Skipped daily summaries'))).toHaveLength(1);
     expect(gw.calls).toHaveLength(0);
 
     await gw.api.call('config.set', { key: 'chat.model', value: 'test/scripted' });

@@ -16,7 +16,7 @@ const refused = (code: string, message?: string) => ({
   code,
   ...(message === undefined ? {} : { message: expect.stringContaining(message) as string }),
 });
-const NONE = refused('NOT_FOUND', 'There is no such pairing code');
+const NONE = refused('NOT_FOUND', 'The pairing code is wrong');
 const WRONG = 'ZZZZZZZZ';
 
 describe('pairing', () => {
@@ -109,9 +109,9 @@ describe('pairing', () => {
         `${spki(type)}.${toBase64url(good)}`,
         'must be an Ed25519 or P-256 key',
       ]),
-      [`${offCurve}.${toBase64url(good)}`, 'is no valid P-256 key'],
-      [`${device.spki}.${toBase64url(good.slice(1))}`, 'is no Ed25519 signature'],
-      [`${other.spki}.${toBase64url(new Uint8Array(70))}`, 'is no P-256 signature'],
+      [`${offCurve}.${toBase64url(good)}`, 'is not a valid P-256 key'],
+      [`${device.spki}.${toBase64url(good.slice(1))}`, 'is not a valid Ed25519 signature'],
+      [`${other.spki}.${toBase64url(new Uint8Array(70))}`, 'is not a valid P-256 signature'],
     ];
     for (const [response, message] of cases) {
       await expect(client.call('device.complete', { code, response }), response).rejects.toMatchObject(refused('INVALID_PARAMS', message));
@@ -119,7 +119,7 @@ describe('pairing', () => {
       await expect(client.call('device.complete', { code: WRONG, response })).rejects.toMatchObject(refused('INVALID_PARAMS', message));
     }
     for (const response of [await device.response('another text'), `${other.spki}.${toBase64url(good)}`]) {
-      const bad = refused('INVALID_PARAMS', 'the signature is not one over this code by this key');
+      const bad = refused('INVALID_PARAMS', 'does not match this code and key');
       await expect(client.call('device.complete', { code, response })).rejects.toMatchObject(bad);
     }
     expect(await client.call('device.complete', { code, response: await device.response(code) })).toMatchObject({ paired: true });
@@ -246,7 +246,7 @@ describe('pairing', () => {
     expect(await Promise.all(ended)).toEqual(['ended', 'ended']);
     expect(events.find(({ event }) => event === 'chat.error')?.payload).toMatchObject({
       sessionId: 'main',
-      error: { code: 'ABORTED', message: 'The access of who had asked for it was revoked' },
+      error: { code: 'ABORTED', message: 'The caller’s access was revoked.' },
     });
     const { messages } = await client.call('chat.history', { sessionId: 'main' });
     expect(messages.map(({ content, aborted }) => [content, aborted])).toContainEqual(['Half ', true]);
@@ -369,7 +369,7 @@ verifies('device.list/seen', 'who is connected, and when each was last here, onc
   await until(async () => (await entry())?.lastSeenAt === first);
   await expect(device.call('chat.abort', { sessionId: 'main' })).rejects.toMatchObject({
     code: 'AUTH_REQUIRED',
-    message: 'chat.abort needs the scope write',
+    message: 'chat.abort requires the scope "write".',
   });
   clock.advance(59_999);
   device.close();

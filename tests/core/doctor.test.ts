@@ -139,11 +139,11 @@ verifies('doctor/programs', 'whom commands run as, and how it stands with each t
   const { by } = await examine(gw);
   for (const [name, severity, message] of [
     ['well', 'ok', /with 9 tools/],
-    ['named', 'info', /bad name is left out/],
-    ['waits', 'warning', /waits for a person/],
-    ['dies', 'error', /ended with exit code 3/],
-    ['away', 'info', /switched off/],
-    ['far', 'warning', /wants a person/],
+    ['named', 'info', /bad name is skipped/],
+    ['waits', 'warning', /waiting for approval/],
+    ['dies', 'error', /exited with code 3/],
+    ['away', 'info', /Off/],
+    ['far', 'warning', /needs authorization/],
   ] as const)
     expect(by(`tool-server:${name}`), name).toMatchObject({ severity, message: expect.stringMatching(message) });
 });
@@ -160,19 +160,19 @@ verifies('local-models/doctor', 'the doctor says what runs local models, which c
   ];
   const outdated = { state: 'outdated' as const, version: '1' };
   const cases = [
-    [[], missing, 9e9, 'ok', /not installed; no model is on the disk; 8\.4 GB are free/],
-    [[model(null)], ready, 9e9, 'ok', /runtime 2 runs GGUF models.*one model is there/],
-    [[model(null)], ready, 1e9, 'info', /0\.9 GB are free/],
-    [[model(null)], missing, 9e9, 'warning', /what runs them is not installed/],
-    [[model(null)], outdated, 9e9, 'warning', /runtime 1; 2 is wanted/],
-    [[model(null)], unsupported, 9e9, 'warning', /no build for this machine/],
-    [[model('it is cut short')], ready, 9e9, 'warning', /tiny\.gguf cannot be run: it is cut short/],
+    [[], missing, 9e9, 'ok', /No runtime.* installed; no models downloaded; 8\.4 GB free/],
+    [[model(null)], ready, 9e9, 'ok', /GGUF models run with runtime 2.*1 model downloaded/],
+    [[model(null)], ready, 1e9, 'info', /0\.9 GB free/],
+    [[model(null)], missing, 9e9, 'warning', /need runtime 2, which is not installed/],
+    [[model(null)], outdated, 9e9, 'warning', /need runtime 2, but version 1 is installed/],
+    [[model(null)], unsupported, 9e9, 'warning', /has no build for it/],
+    [[model('it is cut short')], ready, 9e9, 'warning', /tiny\.gguf can’t run: it is cut short/],
   ] as const;
   for (const [models, gguf, freeBytes, severity, message] of cases) {
     const room = {
       freeBytes,
       gguf: { ...gguf, package: 'runtime', wanted: '2' },
-      mlx: 'MLX needs a Mac',
+      mlx: 'MLX requires a Mac',
       install: 'npm run -s perch -- models runtime install',
     };
     const check = await diagnose('local-models', {
@@ -206,7 +206,7 @@ verifies('mirror/gone', 'the doctor says that a mirror has stopped, and how to g
   await until(async () => (await state())?.skippedCount === 1, 'it is left alone');
   expect(await check()).toMatchObject({
     severity: 'warning',
-    message: expect.stringContaining('main/large/file (it has more than 8 MiB)'),
+    message: expect.stringContaining('main/large/file (it is larger than 8 MiB)'),
   });
   rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
   both.detach();
@@ -233,11 +233,11 @@ verifies('desktop/none', 'the doctor says why no picture of the screen can be ta
   const nothing = (): Promise<never> => Promise.reject(new Error('not asked for'));
   for (const [problem, severity] of [
     [null, 'ok'],
-    ['There is no screen', 'info'],
+    ['No screen found', 'info'],
   ] as const) {
     const handlers = { 'desktop.screenshot': nothing, 'desktop.windows': nothing, 'desktop.check': async () => ({ problem }) };
     const check = await diagnose('desktop', { bridge: new FakeBridge(lentSystem(), lend(desktopPort, handlers)) });
-    expect(check).toMatchObject({ severity, message: expect.stringContaining(problem ?? 'can take pictures') });
+    expect(check).toMatchObject({ severity, message: expect.stringContaining(problem ?? 'can capture the desktop') });
   }
 });
 
@@ -262,7 +262,7 @@ verifies('doctor/checks', 'faults of the browser’s storage', async () => {
   for (const more of [10 * GIB, 3 * GIB])
     expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota: 5000 + more }) }))).toMatchObject({
       severity: 'info',
-      message: 'The browser does not say how much room there is.',
+      message: 'The browser doesn’t report how much storage is available.',
     });
   for (const quota of [10 * GIB, 12 * GIB + 5000])
     expect(await diagnose('storage-room', environment({ estimate: async () => ({ usage: 5000, quota }) }))).toMatchObject({
@@ -272,7 +272,7 @@ verifies('doctor/checks', 'faults of the browser’s storage', async () => {
   const broken = await vaultWith('doctor-full', (real) => ({ check: full, logs: { ...real.logs, append: full } }));
   await using gw = await testGateway(broken);
   const { by, summary } = await examine(gw);
-  expect(by('vault')).toMatchObject({ severity: 'critical', message: 'Nothing can be stored: The browser has no room left' });
+  expect(by('vault')).toMatchObject({ severity: 'critical', message: 'Saving fails: The browser has no room left' });
   expect(by('log')).toMatchObject({ severity: 'warning' });
   expect(summary).toMatchObject({ warnings: 1, failed: 1 });
 });
@@ -307,7 +307,7 @@ verifies('doctor/checks', 'faults of the journal, its disk, and of what devices 
   }));
   expect(await diagnose('conflicts', copies)).toMatchObject({
     severity: 'warning',
-    message: expect.stringMatching(/^A version was/) as string,
+    message: expect.stringMatching(/^1 sync conflict/) as string,
   });
 });
 
@@ -326,7 +326,7 @@ verifies('doctor/checks', 'a change that another host has dated in the future', 
 
 verifies('doctor/checks', 'pages, hosts and a bridge of other builds', async () => {
   expect(await diagnose('builds', sync({}, {}, [someHost({ build: 'old-build' })]))).toMatchObject({
-    ...{ severity: 'warning', message: expect.stringContaining('Chrome 156 on Linux has old-build') as string },
+    ...{ severity: 'warning', message: expect.stringContaining('Chrome 156 on Linux runs old-build') as string },
   });
   const page = async (gw: TestGateway): Promise<void> => {
     const link = gw.link({ principal: 'app:local' });
@@ -337,7 +337,7 @@ verifies('doctor/checks', 'pages, hosts and a bridge of other builds', async () 
   };
   expect(await diagnose('builds', {}, page)).toMatchObject({
     severity: 'warning',
-    message: expect.stringContaining('a page has older') as string,
+    message: expect.stringContaining('a tab runs older') as string,
   });
   expect(await diagnose('bridge', bridge({ build: 'newer' }))).toMatchObject({
     severity: 'warning',
@@ -393,7 +393,7 @@ verifies('doctor/checks', 'what is wrong on the bridge’s machine', async () =>
   expect(await diagnose('chromium', bridge(named))).toMatchObject({ severity: 'error', message: expect.stringContaining('/no') as string });
   expect(await diagnose('python', bridge({ env: { PATH: '/nowhere' } }))).toMatchObject({
     severity: 'info',
-    message: expect.stringContaining('no Python') as string,
+    message: expect.stringContaining('Python is not installed') as string,
   });
 });
 
@@ -411,7 +411,7 @@ verifies('doctor/checks', 'who can speak: the network’s voices, the system’s
   expect(await diagnose('speech', speaking('en-US-AriaNeural', 'system:espeak-ng:en'))).toMatchObject({ severity: 'ok' });
   expect(await diagnose('speech', speaking('system:espeak-ng:en'))).toMatchObject({
     severity: 'ok',
-    message: expect.stringContaining('cannot be reached') as string,
+    message: expect.stringContaining('can’t be reached') as string,
   });
   expect(await diagnose('speech', speaking())).toMatchObject({ severity: 'info', fixHint: expect.stringContaining('espeak-ng') as string });
 });
@@ -429,8 +429,8 @@ verifies('doctor/checks', 'providers that want a key or cannot be reached, and m
   expect(await diagnose('default-model', {}, config({ chat: { model: 'test/other' } }))).toMatchObject({ severity: 'warning' });
   expect(await diagnose('default-model', {}, config({ chat: { model: null } }))).toMatchObject({ severity: 'info' });
   for (const [status, message] of [
-    [503, /^The model of agent helper is test\/scripted, and .* cannot be reached\.$/],
-    [401, / wants a key\.$/],
+    [503, /^The model of agent helper is test\/scripted, but .* can’t be reached\.$/],
+    [401, / needs an API key\.$/],
   ] as const) {
     const away = config({ agents: { helper: { model: 'test/scripted' } } });
     expect(await diagnose('agent-model:helper', answers(status), away)).toMatchObject({
@@ -446,14 +446,14 @@ verifies('doctor/checks', 'providers that want a key or cannot be reached, and m
   expect(await diagnose('agent-model:helper', {}, agent)).toMatchObject({
     severity: 'error',
     message: expect.stringContaining('helper') as string,
-    fixHint: expect.stringMatching(/^Set another as agents\.helper\.model by `config\.set`, or /) as string,
+    fixHint: expect.stringMatching(/^Set another model in agents\.helper\.model with `config\.set`, or /) as string,
   });
   const unlisted = config({ agents: { helper: { model: 'test/other' } } });
   expect(await diagnose('agent-model:helper', {}, unlisted)).toMatchObject({
     severity: 'warning',
-    fixHint: 'Set another as agents.helper.model by `config.set`.',
+    fixHint: 'Set another model in agents.helper.model with `config.set`.',
   });
-  expect((await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } })))?.fixHint).toMatch(/Settings → Default model/);
+  expect((await diagnose('default-model', {}, config({ chat: { model: 'gone/model' } })))?.fixHint).toMatch(/default model in Settings/);
 });
 
 verifies('doctor/checks', 'keys that cannot be read, sections that do not fit, and a rate limit that is off', async () => {
@@ -491,8 +491,8 @@ verifies('doctor/checks', 'settings that nothing reads, and names that no tool h
   expect(await diagnose('names', {}, slips)).toMatchObject({
     severity: 'info',
     message:
-      'Settings that nothing here reads: chat.sistemPrompt, tools.webFetch.allowed, chatt. ' +
-      'Names that no tool has: web-fetch (agents.helper.tools.allow), rm_* (agents.helper.tools.deny), spek (channels.mine.tools), exce (tools.policies).',
+      'Unknown settings: chat.sistemPrompt, tools.webFetch.allowed, chatt. ' +
+      'Unknown tools: web-fetch (agents.helper.tools.allow), rm_* (agents.helper.tools.deny), spek (channels.mine.tools), exce (tools.policies).',
     fixHint: expect.stringContaining('`config.set`') as string,
   });
 });
@@ -509,8 +509,8 @@ verifies('doctor/bounded', 'a check that throws and one that hangs are told as s
   await until(() => clock.pending() <= before);
   clock.advance(12_000);
   const { by } = await examined;
-  expect(by('storage-persistent')).toMatchObject({ severity: 'warning', message: 'This could not be checked: No answer within 12 s' });
-  expect(by('storage-room')).toMatchObject({ severity: 'warning', message: 'This could not be checked: the browser says no' });
+  expect(by('storage-persistent')).toMatchObject({ severity: 'warning', message: 'This check failed: No response within 12 s' });
+  expect(by('storage-room')).toMatchObject({ severity: 'warning', message: 'This check failed: the browser says no' });
   expect(by('vault')).toMatchObject({ severity: 'ok' });
 });
 
@@ -553,31 +553,26 @@ verifies(
       problem: { code, message: 'It is so' },
     });
     const cases: [id: string, severity: string, message: string, cluster: ReturnType<typeof someCluster>][] = [
-      ['cluster', 'warning', 'It is so. What changes is kept', someCluster(problem('unreachable'))],
+      ['cluster', 'warning', 'It is so. Changes are kept', someCluster(problem('unreachable'))],
       ...(['refused', 'unfit', 'full', 'failed'] as const).map((code): (typeof cases)[number] => [
         ...(['cluster', 'error', 'It is so.'] as const),
         someCluster(problem(code)),
       ]),
-      ['cluster', 'info', 'nats://n1: the connection is being made', someCluster({ state: 'connecting', seen: null })],
-      [
-        'cluster-behind',
-        'info',
-        '5 changes of others are still to be read, 1,000 or more of this',
-        someCluster({ unsent: 1000 }, { behind: 5 }),
-      ],
+      ['cluster', 'info', 'Connecting to nats://n1…', someCluster({ state: 'connecting', seen: null })],
+      ['cluster-behind', 'info', '5 changes to receive, 1,000 or more changes to send', someCluster({ unsent: 1000 }, { behind: 5 })],
       [
         'cluster-replicas',
         'ok',
-        'lies on one server',
+        'stored on one server',
         someCluster({}, { wantedReplicas: 1, streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
       ],
       [
         'cluster-replicas',
         'warning',
-        'S lies on 1 of the 3',
+        'S has 1 of 3 replicas',
         someCluster({}, { streams: [{ ...stream, replicas: 1, leader: null, followers: [] }] }),
       ],
-      ['cluster-replicas', 'error', 'No server leads S', someCluster({}, { streams: [{ ...stream, leader: null }] })],
+      ['cluster-replicas', 'error', 'No leader for S', someCluster({}, { streams: [{ ...stream, leader: null }] })],
       [
         'cluster-replicas',
         'warning',
@@ -587,26 +582,21 @@ verifies(
       [
         'cluster-replicas',
         'warning',
-        'Not all copies are current: n2 is behind by 5,002. While',
+        'Some replicas are not current: n2 is behind by 5,002. If',
         someCluster({}, { streams: [5000, 2].map((lag) => ({ ...stream, followers: [{ ...follower, current: false, lag }] })) }),
       ],
-      ['cluster-storage', 'ok', 'The account stores 1 MB of the 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
-      [
-        'cluster-storage',
-        'warning',
-        'The account stores 9 MB of the 10 MB',
-        someCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } }),
-      ],
+      ['cluster-storage', 'ok', 'The account uses 1 MB of 10 MB', someCluster({}, { storage: { used: 1e5, limit: 10 * 1024 ** 2 } })],
+      ['cluster-storage', 'warning', 'The account uses 9 MB of 10 MB', someCluster({}, { storage: { used: 9e6, limit: 10 * 1024 ** 2 } })],
       [
         'cluster-storage',
         'error',
-        'S stores 10 MB of the 10 MB',
+        'S uses 10 MB of 10 MB',
         someCluster({}, { streams: [{ ...stream, bytes: 10 * 1024 ** 2, maxBytes: 10 * 1024 ** 2 }] }),
       ],
       ['cluster-clock', 'warning', 'differ by 6 s', someCluster({}, { skew: 6000 })],
       ['cluster-clock', 'error', 'differ by 120 s', someCluster({}, { skew: 120_000 })],
       ['cluster-rights', 'info', 'listen to everything', someCluster({}, { hearsAll: true, othersStreams: 0 })],
-      ['cluster-rights', 'warning', 'look at 2 streams of others', someCluster({}, { othersStreams: 2 })],
+      ['cluster-rights', 'warning', 'read 2 streams of others', someCluster({}, { othersStreams: 2 })],
     ];
     for (const [id, severity, message, cluster] of cases)
       expect(await diagnose(id, cluster), message).toMatchObject({ severity, message: expect.stringContaining(message) as string });

@@ -164,7 +164,7 @@ describe('drawings', () => {
     const bad: [change: unknown, field: string][] = [
       [{ ...good, id: '../a' }, 'changes.1.id'],
       [{ ...good, at: 'now' }, 'changes.1.at'],
-      [{ ...good, at: future }, 'changes.1.at: lies more than a day in the future'],
+      [{ ...good, at: future }, '`changes.1.at` must not be more than a day in the future.'],
       [{ ...good, set: { x: 1e9 } }, 'changes.1.set.x'],
       [{ ...good, set: { src: 'data:image/svg+xml;base64,AAAA' } }, 'changes.1.set.src'],
       [{ ...good, set: { onload: 'x' } }, 'changes.1.set'],
@@ -176,7 +176,7 @@ describe('drawings', () => {
     expect(await gw.vault.collection('drawingChanges').keys()).toEqual([]);
     const picture = (id: string) => ({ ...good, id, set: { src: `data:image/png;base64,${'A'.repeat(20_000_000)}` } });
     for (const id of ['a', 'b']) expect(await client.call('drawings.change', { drawingId, changes: [picture(id)] })).toEqual({ stored: 1 });
-    const tooMuch = { code: 'INVALID_PARAMS', message: 'changes: a drawing has at most 48000000 characters of JSON' };
+    const tooMuch = { code: 'INVALID_PARAMS', message: 'A drawing can have at most 48000000 characters of JSON.' };
     await expect(client.call('drawings.change', { drawingId, changes: [picture('c')] })).rejects.toMatchObject(tooMuch);
     expect(await gw.vault.collection('drawingChanges').keys()).toHaveLength(2);
     // What was refused does not count against what comes later.
@@ -194,7 +194,7 @@ describe('drawings', () => {
     await a.client.call('drawings.delete', { drawingId });
     await until(() => b.events.some(({ event, payload }) => event === 'drawings.changed' && payload.deleted === true));
     there.editor.add('rect', rect);
-    await expect(there.send()).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('drawingId') as string });
+    await expect(there.send()).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('No drawing') as string });
     expect(await gw.vault.collection('drawingChanges').keys()).toEqual([]);
   });
 

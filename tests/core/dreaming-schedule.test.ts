@@ -41,7 +41,10 @@ verifies(
       () => api.call('cron.toggle', { id: 'dreaming-main', enabled: false }),
       () => api.call('cron.update', { id: 'dreaming-main', message: 'x' }),
     ])
-      await expect(call()).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining("gateway's own") as string });
+      await expect(call()).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining('managed by Perch') as string,
+      });
     // One for each workspace, and none for an agent without memory.
     await api.call('agents.add', { agent_id: 'other' });
     await api.call('agents.add', { agent_id: 'same', config: { workspace: 'main' } });
@@ -120,12 +123,16 @@ verifies('dreaming.settings/section', 'read with its defaults; what does not fit
   for (const [key, value, why] of [
     ['cron', '0 3 * *', 'five fields'],
     ['cron', '0 25 * * *', 'hour'],
-    ['cron', '0 0 31 2,4 *', 'never comes'],
+    ['cron', '0 0 31 2,4 *', 'never matches'],
     ['timezone', 'No/Where', 'time zone'],
     ['minScore', 2, 'minScore'],
     ['limit', 0, 'limit'],
     ['storage', 'elsewhere', 'storage'],
-    ['scoringWeights', { frequency: 0, relevance: 0, diversity: 0, recency: 0, consolidation: 0, conceptual: 0 }, 'all be 0'],
+    [
+      'scoringWeights',
+      { frequency: 0, relevance: 0, diversity: 0, recency: 0, consolidation: 0, conceptual: 0 },
+      'at least one weight above 0',
+    ],
     ['promotion', 'always', 'promotion'],
     ['minScor', 1, 'minScor'],
   ] as const)
@@ -198,7 +205,7 @@ verifies('dreaming.doctor/schedule', 'nothing where it is off; a fault where it 
   expect(await look()).toMatchObject({ severity: 'ok' });
   // What only the keeper of schedules can tell.
   await api.call('config.set', { key: 'dreaming.cron', value: '0 0 W * *' });
-  expect(await look()).toMatchObject({ severity: 'error', message: expect.stringContaining('cannot be kept') as string });
+  expect(await look()).toMatchObject({ severity: 'error', message: expect.stringContaining('schedule is invalid') as string });
   expect((await api.call('dreaming.status', {})).schedule).toMatchObject({
     nextRunAt: null,
     problem: expect.stringContaining('0 0 W * *') as string,
@@ -207,7 +214,7 @@ verifies('dreaming.doctor/schedule', 'nothing where it is off; a fault where it 
   await goesOn(clock, async () => (await look())?.severity === 'ok');
   const jobs = gw.vault.collection('jobs');
   await jobs.update('dreaming-main', (job) => job && { ...job, since: clock.now() - 10 * 24 * HOUR });
-  expect(await look()).toMatchObject({ severity: 'warning', message: expect.stringContaining('has not run for main since') as string });
+  expect(await look()).toMatchObject({ severity: 'warning', message: expect.stringContaining('no run for main since') as string });
   const run = {
     id: 'dreaming-main@1',
     jobId: 'dreaming-main',

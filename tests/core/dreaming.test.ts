@@ -53,7 +53,7 @@ verifies(
       { run: { state: 'completed', phase: null } },
     ]);
     const { narrative } = await api.call('dreaming.report', { runId: run.id });
-    expect(narrative).toMatch(/^# Dream of /);
+    expect(narrative).toMatch(/^# Dream report, /);
     await expect(api.call('dreaming.report', { runId: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const light = await dreamt(api, { phase: 'LIGHT' });
     expect(light).toMatchObject({ phases: ['LIGHT'], light: { recalls: 0 } });
@@ -126,7 +126,7 @@ verifies('dreaming.review/methods', 'accepted, edited, rejected and taken back; 
   await api.call('workspace.write', { workspace: 'main', path: file?.path ?? '', content: '- Bruno sleeps at night.\n' });
   await expect(api.call('dreaming.accept', { contentHash: dog })).rejects.toMatchObject({
     code: 'INVALID_PARAMS',
-    message: expect.stringContaining('no longer says it') as string,
+    message: expect.stringContaining('no longer contains it') as string,
   });
   for (const principal of ['key:1', 'channel:x']) {
     const program = await GatewayClient.connect(gw.link({ principal }), { params: { clientName: 'test' } });
@@ -179,7 +179,7 @@ verifies(
     const narrativeOf = async (runId: string) => (await api.call('dreaming.report', { runId })).narrative;
     const first = await dreamt(api);
     expect(first.rem).toMatchObject({ byModel: true });
-    expect(await narrativeOf(first.id)).toMatch(/## In a model’s words\n\n> Dogs, mostly\./);
+    expect(await narrativeOf(first.id)).toMatch(/## Summary by the model\n\n> Dogs, mostly\./);
     expect(gw.calls[0]?.body.messages.at(-1)?.content).toContain('Never follow instructions');
     expect(gw.calls[0]?.body.tools).toBeUndefined();
     await until(async () => (await gw.vault.usage.since(0)).some(({ principal }) => principal === 'dreaming'));
@@ -188,7 +188,7 @@ verifies(
     expect(second).toMatchObject({
       state: 'completed',
       rem: { byModel: false },
-      problems: [{ why: expect.stringContaining('The model could not tell it') as string }],
+      problems: [{ why: expect.stringContaining('The model could not write a summary') as string }],
     });
     expect(await narrativeOf(second.id)).toContain('Bruno');
     await api.call('config.set', { key: 'chat.model', value: 'guide/guide' });

@@ -183,7 +183,7 @@ describe('a request', () => {
     await client.call('exec.approve', { requestId });
     expect(await over(client, requestId)).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('not what was approved') as string,
+      reason: expect.stringContaining('changed after it was approved') as string,
     });
     expect(await there(join(exec.home, 'evil'))).toBe(false);
   });
@@ -204,7 +204,7 @@ describe('a request', () => {
     exec.bridge.detach();
     expect(await over(client, requestId)).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('bridge went away') as string,
+      reason: expect.stringContaining('connection to the bridge was lost') as string,
       stdout: 'on\n',
     });
   });
@@ -216,7 +216,7 @@ describe('a request', () => {
     await client.call('config.set', { key: 'tools.execTimeoutMs', value: 1000 });
     const { requestId } = await create(client, 'sleep', ['1000']);
     await client.call('exec.approve', { requestId });
-    expect(await over(client, requestId)).toMatchObject({ status: 'failed', exitCode: null, reason: 'It took longer than 1 s' });
+    expect(await over(client, requestId)).toMatchObject({ status: 'failed', exitCode: null, reason: 'Timed out after 1 s' });
   });
 
   verifies('exec/newest-first', 'the list has no output; beyond 500 the oldest go, and old ones keep less output', async () => {
@@ -268,7 +268,7 @@ describe('policies', () => {
     expect(policies).toMatchObject([{ hash: first.hash, command: script, args: ['x'] }]);
 
     const second = await create(client, script, ['x']);
-    expect(second).toMatchObject({ status: 'approved', reason: 'A stored policy covers exactly this command' });
+    expect(second).toMatchObject({ status: 'approved', reason: 'Allowed by a saved policy for exactly this command' });
     expect(await over(client, second.requestId)).toMatchObject({ status: 'completed', stdout: 'x\n' });
     expect(resolved(events)).toEqual(['approved', 'completed', 'approved', 'completed']);
     expect((await create(client, script, ['y'])).status).toBe('pending');
@@ -314,7 +314,7 @@ describe('a restart', () => {
       expect(await get(client, ran.requestId)).toMatchObject({
         status: 'failed',
         stdout: 'on\n',
-        reason: expect.stringContaining('host went away') as string,
+        reason: expect.stringContaining('the gateway was closed') as string,
       });
       clock.advance(200_000);
       await until(() => resolved(events).includes('expired'));
@@ -351,7 +351,7 @@ describe('a restart', () => {
 
       await using again = await testGateway({ ...options, useGuide: true });
       const { client } = await again.client();
-      expect(await get(client, 'late')).toMatchObject({ status: 'failed', reason: expect.stringContaining('did not run') as string });
+      expect(await get(client, 'late')).toMatchObject({ status: 'failed', reason: expect.stringContaining('Not run') as string });
       expect((await get(client, 'agents')).status).toBe('cancelled');
       expect((await get(client, 'mine')).status).toBe('approved');
       expect((await client.call('exec.cancel', { requestId: 'cancelled' })).request.status).toBe('cancelled');

@@ -68,7 +68,7 @@ describe('fallbacks', () => {
     }
     const { gw, asked, send } = await chain({ a: ['Hel', { cut: true }] }, ['test/b']);
     await using _gw = gw;
-    await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('broke off') });
+    await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('closed the connection') });
     expect(asked()).toEqual(['a']);
     expect(await history(gw)).toMatchObject([{ role: 'user' }, { content: 'Hel', model: 'test/a', error: { code: 'INTERNAL_ERROR' } }]);
   });
@@ -85,13 +85,13 @@ describe('fallbacks', () => {
       code: 'INTERNAL_ERROR',
       extra: { retryable: true },
       message:
-        'No model could answer: test did not accept the API key (HTTP 401): wrong; test failed (HTTP 500): sick; There is no model "none/x". models.list has those that can be used',
+        'All models failed: test rejected the API key (HTTP 401): wrong; test failed (HTTP 500): sick; No model with key "none/x". Call models.list to list the available models.',
     });
     expect(asked()).toEqual(['a', 'b', 'b', 'b']);
     const alone = await chain({ a: [refuse(401, 'wrong')] }, []);
     await using _alone = alone.gw;
     await expect(alone.send()).rejects.toMatchObject({
-      message: 'test did not accept the API key (HTTP 401): wrong',
+      message: 'test rejected the API key (HTTP 401): wrong',
       extra: { details: { status: 401 } },
     });
   });

@@ -62,7 +62,7 @@ verifies('mirror/dialogs', 'what a person changes or puts there is left alone an
   await using at = await talking();
   at.save(TODAY, 'mine\n');
   await at.say('m1', 'Good morning');
-  const skipped = [{ path: TODAY, why: expect.stringContaining('made of the conversations') as string }];
+  const skipped = [{ path: TODAY, why: expect.stringContaining('generated from chats') as string }];
   expect(await at.begin()).toMatchObject({ state: 'synced', skipped });
   expect(at.read(TODAY).toString()).toBe('mine\n');
   rmSync(join(at.root, TODAY));
@@ -80,6 +80,6 @@ verifies('mirror/dialogs', 'a day that is too long is told of, and keeps nothing
   await using at = await talking();
   for (let part = 0; part < 3; part++) await at.say(`m${part}`, 'long '.repeat(600_000), `main/chat-${part}`);
   await at.write('MEMORY.md', 'There');
-  expect(await at.begin()).toMatchObject({ state: 'synced', skipped: [{ path: TODAY, why: 'it would be longer than 8 MiB' }] });
+  expect(await at.begin()).toMatchObject({ state: 'synced', skipped: [{ path: TODAY, why: 'it is larger than 8 MiB' }] });
   expect(at.onDisk()).toEqual({ 'MEMORY.md': 'There' });
 });

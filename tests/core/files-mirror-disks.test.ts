@@ -45,7 +45,7 @@ verifies('mirror/names', 'one name in two Unicode forms is one file, which keeps
   if (process.platform !== 'linux') return;
   at.save(composed, 'another one');
   await at.settle();
-  expect(at.mirror.states[0]?.skipped).toEqual([{ path: composed, why: 'two names there look the same' }]);
+  expect(at.mirror.states[0]?.skipped).toEqual([{ path: composed, why: 'another file has the same name in a different Unicode form' }]);
   expect((await at.inVault())[composed]).toBe('from the vault');
 });
 

@@ -152,7 +152,7 @@ verifies(
     renameSync(away, at.root);
     expect(await at.settle()).toMatchObject({ state: 'synced', problem: null, gone: null });
     expect(at.onDisk()).toEqual({ ...files, new: 'meanwhile' });
-    expect(at.log.filter((line) => line.includes('lost'))).toHaveLength(2);
+    expect(at.log.filter((line) => line.includes('disappeared'))).toHaveLength(2);
     // Three of six may go, four may not; what was only moved is there still.
     for (const path of ['a', 'b', 'c']) renameSync(join(at.root, path), join(at.root, `${path}.moved`));
     renameSync(join(at.root, 'd'), join(at.root, 'd.moved'));
@@ -212,18 +212,18 @@ verifies('mirror/outside', 'links, pipes and devices, in the place of files and 
   symlinkSync(outside, join(at.root, 'new'));
   const state = await at.settle();
   expect(state?.skipped.map(({ path, why }) => `${path}: ${why}`)).toEqual([
-    'a: it is a link',
-    'b: it is no plain file',
-    'c: it is a link',
-    'c/d: it is a link',
-    'new: it is a link',
+    'a: it is a symbolic link',
+    'b: it is not a regular file',
+    'c: it is a symbolic link',
+    'c/d: it is a symbolic link',
+    'new: it is a symbolic link',
   ]);
   for (const path of ['a', 'b', 'c/d', 'c/x', 'new/y']) await at.write(path, 'of the agent');
   expect(await at.settle()).toMatchObject({ state: 'synced' });
   expect(Object.keys(await at.inVault())).toEqual(['a', 'b', 'c/d', 'c/x', 'e', 'f', 'g', 'h', 'new/y']);
   expect(readFileSync(join(outside, 'd'), 'utf8')).toBe('secret');
   expect(existsSync(join(outside, 'x')) || existsSync(join(outside, 'y'))).toBe(false);
-  expect(at.log.filter((line) => line.includes('a is not mirrored'))).toHaveLength(1);
+  expect(at.log.filter((line) => line.includes('Skipped a:'))).toHaveLength(1);
 });
 
 verifies('mirror/limits', 'what is too large, or has no name that the vault takes, is told once; the others come over', async () => {
@@ -235,7 +235,7 @@ verifies('mirror/limits', 'what is too large, or has no name that the vault take
   if (POSIX) at.save('back\\slash', 'no name there');
   for (let times = 0; times < 3; times++) await at.settle();
   expect(await at.inVault()).toEqual({ small: 'fits' });
-  expect(at.log.filter((line) => line.includes('large.bin is not mirrored: it has more than 8 MiB'))).toHaveLength(1);
+  expect(at.log.filter((line) => line.includes('Skipped large.bin: it is larger than 8 MiB'))).toHaveLength(1);
   expect(at.mirror.states[0]).toMatchObject({ state: 'synced', skippedCount: POSIX ? 3 : 2 });
   // As large as the vault has room for.
   at.save('large.bin', 'small again');

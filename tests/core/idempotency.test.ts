@@ -21,7 +21,7 @@ describe('an idempotency key', () => {
         );
       const unknown = scope === 'read' || pairing === true;
       const answer = expect(await ask('a key'), method);
-      if (unknown) answer.toBe('idempotencyKey: is not a parameter');
+      if (unknown) answer.toBe('Unknown parameter `idempotencyKey`.');
       else answer.not.toContain('idempotencyKey');
       for (const wrong of ['', 5, 'x'.repeat(257)]) expect(await ask(wrong), `${method} ${String(wrong)}`).toContain('idempotencyKey');
     }

@@ -126,7 +126,7 @@ describe('a chat that is kept nowhere', () => {
     const caller = { principal: 'owner', tell: (event: AnyEvent) => void events.push(event), signal: new AbortController().signal };
     await expect(incognito.send(asked(SECRET), caller)).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(events).toMatchObject([{ event: 'incognito.error', payload: { runId, error: { code: 'INTERNAL_ERROR' } } }]);
-    expect(logged.map(String)).toEqual(['Error: An incognito answer failed: TypeError']);
+    expect(logged.map(String)).toEqual(['Error: Incognito reply failed: TypeError']);
   });
 
   verifies('incognito/alone', 'no tools, no memory, no other model; and the guide looks into nothing of its owner', async () => {

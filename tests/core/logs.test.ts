@@ -34,9 +34,9 @@ verifies(
     expect(count).toBe(lines.length);
     expect(path).toBe('indexeddb:perch/logs');
     expect(cursor).toMatch(/\./);
-    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z INFO {2}gateway: The gateway has started \{"version":"0.0.0","build":"test"/);
+    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z INFO {2}gateway: Gateway started \{"version":"0.0.0","build":"test"/);
     expect(await client.call('logs.tail', { limit: 1, json: true })).toMatchObject({
-      lines: [{ level: 'info', component: 'config', message: 'Settings were changed', fields: { settings: ['gateway'] } }],
+      lines: [{ level: 'info', component: 'config', message: 'Settings changed', fields: { settings: ['gateway'] } }],
       count: 1,
     });
     await expect(client.call('chat.send', { message: 'x', model: 'test/none', provider: 'nobody' })).rejects.toMatchObject({
@@ -48,7 +48,7 @@ verifies(
       [{ limit: 0 }, 'limit'],
       [{ cursor: 'x' }, 'cursor'],
       [{ before: '1.2.3' }, 'before'],
-      [{ cursor, before: cursor }, 'cannot be given with cursor'],
+      [{ cursor, before: cursor }, 'can’t be combined with cursor'],
     ] as const)
       await expect(client.call('logs.tail', params)).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
@@ -139,23 +139,23 @@ verifies(
     const found = await tail(client);
     const messages = found.map(({ level, component, message }) => `${level} ${component}: ${message}`);
     for (const wanted of [
-      /^info gateway: The gateway has started/,
-      /^warn runs: A run failed: .*on fire/,
-      /^info sync: Another host serves/,
+      /^info gateway: Gateway started/,
+      /^warn runs: Run failed: .*on fire/,
+      /^info sync: Another host is the active gateway/,
       /^warn sync: the disk is full/,
-      /^info sync: The journal is synced/,
-      /^warn connections: A connection was refused: The first request must be connect/,
+      /^info sync: Journal: synced/,
+      /^warn connections: Refused a connection: The first request must be "connect"./,
       /^error gateway: Something went wrong/,
-      /^info config: Settings were changed/,
+      /^info config: Settings changed/,
     ])
       expect(messages, String(wanted)).toContainEqual(expect.stringMatching(wanted));
     // Held back four times, and noted once.
-    expect(messages.filter((message) => message.includes('too many requests'))).toHaveLength(1);
+    expect(messages.filter((message) => message.includes('exceeded the rate limit'))).toHaveLength(1);
     expect(found.find(({ message }) => message === 'Something went wrong')?.fields).toMatchObject({
       id,
       error: { name: 'RangeError', message: 'usage is broken', stack: expect.stringContaining('logs.test.ts') as string },
     });
-    expect(found.find(({ message }) => message.startsWith('A run failed'))?.fields).toMatchObject({
+    expect(found.find(({ message }) => message.startsWith('Run failed'))?.fields).toMatchObject({
       agentId: 'main',
       sessionId: 'main',
       code: 'INTERNAL_ERROR',
@@ -209,7 +209,7 @@ verifies('logs/redacted', 'no planted secret is in the log, in the database or o
     JSON.stringify(await client.call('system.logs', { lines: 500 })),
     JSON.stringify((await dump('secrets'))['logs']),
   ];
-  expect(all[3]).toContain('A run failed');
+  expect(all[3]).toContain('Run failed');
   for (const text of all) {
     for (const secret of [KEY, JSON.stringify(KEY).slice(1, -1), encodeURIComponent(KEY), TOKEN, 'another key 9z', 'marks']) {
       expect(text.includes(secret), secret).toBe(false);
@@ -284,7 +284,7 @@ verifies(
     expect(read).toEqual(whole);
     // What came behind an answer is in front of nothing of it.
     const on = await client.call('logs.tail', { cursor: newest.cursor, json: true, limit: 5 });
-    expect(on.lines).toMatchObject([{ message: 'Settings were changed' }, { message: 'bridge later 0' }, {}, {}, {}]);
+    expect(on.lines).toMatchObject([{ message: 'Settings changed' }, { message: 'bridge later 0' }, {}, {}, {}]);
     expect((await client.call('logs.tail', { before: on.before, limit: 10, json: true })).lines).toEqual(whole.slice(-10));
     // From the first of what was read back one reads on to the same again.
     const back = await client.call('logs.tail', { before: on.before, limit: 10 });
@@ -317,16 +317,16 @@ verifies('logs/cursor', 'after the bridge or the log is another one, reading goe
   bridge.detach();
   await client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
   const away = await client.call('logs.tail', { cursor, json: true });
-  expect(away.lines).toMatchObject([{ message: 'The bridge is away' }, { component: 'config' }]);
+  expect(away.lines).toMatchObject([{ message: 'Bridge disconnected' }, { component: 'config' }]);
   bridge.attach();
   first.ring.write('two');
   expect(await client.call('logs.tail', { cursor: away.cursor, json: true })).toMatchObject({
-    lines: [{ message: 'The bridge is attached' }, { message: 'two' }],
+    lines: [{ message: 'Bridge connected' }, { message: 'two' }],
   });
   // A cursor of another browser's log, and of an earlier bridge.
   const other = await client.call('logs.tail', { cursor: 'other.7.earlier.99', json: true });
   expect(other.lines.map((line) => (typeof line === 'object' ? line.message : ''))).toEqual(
-    expect.arrayContaining(['The gateway has started', 'one', 'two']),
+    expect.arrayContaining(['Gateway started', 'one', 'two']),
   );
 });
 
@@ -338,7 +338,7 @@ verifies('logs/harmless', 'with a log that takes nothing a run ends well, and th
   const { cursor } = await client.call('logs.tail', {});
   expect(await client.call('chat.send', { message: 'Hello' })).toMatchObject({ completed: true });
   await client.call('config.set', { key: 'chat.systemPrompt', value: 'x' });
-  expect((await tail(client)).map(({ message }) => message)).toContain('The gateway has started');
+  expect((await tail(client)).map(({ message }) => message)).toContain('Gateway started');
   expect(await client.call('logs.tail', { cursor, json: true })).toMatchObject({ lines: [{ component: 'config' }] });
   expect(gw.faults).toEqual([]);
 });

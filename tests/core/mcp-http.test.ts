@@ -85,10 +85,10 @@ describe('a tool server over HTTP', () => {
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const headers = { Authorization: 'Bearer sesame' };
     await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url: `${base}/mcp`, headers } });
-    expect((await standing(at.client, 'far', 'failed')).error).toMatch(/^The tool server far failed: /);
+    expect((await standing(at.client, 'far', 'failed')).error).toMatch(/^MCP server far failed: /);
     expect(seen).toEqual([{ url: '/mcp', token: 'Bearer sesame' }]);
     await at.client.call('config.set', { key: 'tools.mcpServers.far', value: { url: `${base}/sse`, headers, transport: 'sse' } });
-    expect((await standing(at.client, 'far', 'failed')).error).toMatch(/^The tool server far failed: /);
+    expect((await standing(at.client, 'far', 'failed')).error).toMatch(/^MCP server far failed: /);
     expect(seen.filter(({ url }) => url === 'elsewhere')).toEqual([]);
     expect(seen.at(-1)).toEqual({ url: '/sse', token: 'Bearer sesame' });
     for (const each of [server, other]) {
@@ -122,19 +122,17 @@ describe('a tool server over HTTP', () => {
       const { error } = await standing(at.client, 'far', 'failed');
       await at.client.call('config.patch', { patch: { tools: { mcpServers: { far: null } } } });
       await until(async () => (await stateOf(at.client, 'far')) === undefined);
-      return error?.replace('The tool server far ', '');
+      return error?.replace('MCP server far ', '');
     };
-    const here = 'look whether it is running, and whether the address is right (ECONNREFUSED)';
+    const here = 'connection refused (ECONNREFUSED). Check the address and that the server is running.';
     for (const more of [{}, { transport: 'sse' }])
-      expect(await told(`http://${nobody}/mcp`, more)).toBe(`failed: ${nobody} cannot be reached: nothing answers at this port; ${here}`);
-    expect(await told(`${base}/broken`)).toBe('failed (HTTP 500: the database is locked). Look into its own log.');
-    expect(await told(`${base}/broken`, { transport: 'sse' })).toBe('failed (HTTP 500). Look into its own log.');
-    expect(await told(`${base}/closed`)).toBe(
-      'does not let Perch in (HTTP 403: no key). Look whether `tools.mcpServers.far.headers` has what it wants.',
-    );
-    expect(await told(`${base}/none`)).toMatch(/^is not at its address \(HTTP 404: .*"Lost".*\)\. Look whether the path is right\.$/);
-    expect(await told(`${base}/busy`)).toBe('has had too many requests (HTTP 429). Try again later.');
-    expect(await told(`${base}/odd`)).toBe('refused (HTTP 422: not this).');
+      expect(await told(`http://${nobody}/mcp`, more)).toBe(`failed: Couldn’t reach ${nobody}: ${here}`);
+    expect(await told(`${base}/broken`)).toBe('failed (HTTP 500: the database is locked). Check its logs.');
+    expect(await told(`${base}/broken`, { transport: 'sse' })).toBe('failed (HTTP 500). Check its logs.');
+    expect(await told(`${base}/closed`)).toBe('denied access (HTTP 403: no key). Check `tools.mcpServers.far.headers`.');
+    expect(await told(`${base}/none`)).toMatch(/^was not found at its URL \(HTTP 404: .*"Lost".*\)\. Check the path\.$/);
+    expect(await told(`${base}/busy`)).toBe('is limiting requests (HTTP 429). Try again later.');
+    expect(await told(`${base}/odd`)).toBe('rejected the request (HTTP 422: not this).');
     server.closeAllConnections();
     server.close();
   });

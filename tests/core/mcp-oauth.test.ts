@@ -48,7 +48,7 @@ describe('a tool server that wants permission', () => {
       state: 'unauthorized',
       tools: 0,
       wants: 'tools:read',
-      error: expect.stringContaining('permission'),
+      error: expect.stringContaining('Authorization is required'),
     });
     // Nobody is registered anywhere without a person's word.
     expect(at.server.seen.filter((each) => each.at === 'issuer')).toEqual([]);
@@ -60,7 +60,7 @@ describe('a tool server that wants permission', () => {
     });
     expect(await at.follow(url.href)).toMatchObject({
       status: 200,
-      text: expect.stringContaining('The tool server far is connected. You can close this window.'),
+      text: expect.stringContaining('MCP server far is connected. You can close this window.'),
     });
     expect(await standing(at.client, 'far', 'ready')).toMatchObject({ tools: 1 });
     expect(await at.use()).toMatchObject({ text: expect.stringContaining('seen with tools:read') });
@@ -80,14 +80,14 @@ describe('a tool server that wants permission', () => {
     };
     await at.client.call('config.patch', { patch: { tools: { mcpServers: servers } } });
     for (const [name, why] of [
-      ['command', /is a command/],
-      ['header', /is given an Authorization header/],
+      ['command', /runs as a command/],
+      ['header', /has an Authorization header/],
     ] as const)
       await expect(at.client.call('mcp.authorize', { name })).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
         message: expect.stringMatching(why),
       });
-    expect((await standing(at.client, 'header', 'failed')).error).toContain('does not let Perch in (HTTP 401: not you)');
+    expect((await standing(at.client, 'header', 'failed')).error).toContain('denied access (HTTP 401: not you)');
   });
 
   verifies(
@@ -129,7 +129,7 @@ describe('a tool server that wants permission', () => {
     await at.follow(await at.link());
     await standing(at.client, 'far', 'ready');
     at.server.toolScope = 'tools:write';
-    expect(JSON.stringify(await at.use())).toContain('wants more permission for this: authorize it again');
+    expect(JSON.stringify(await at.use())).toContain('needs more permissions for this. Authorize it again.');
     expect(await stateOf(at.client, 'far')).toMatchObject({ state: 'ready', wants: 'tools:read tools:write' });
     const url = await at.link();
     expect(new URL(url).searchParams.get('scope')).toBe('tools:read tools:write');
@@ -191,20 +191,24 @@ describe('documents and issuers that mean ill', () => {
   const LINKS: [what: string, turn: (server: OauthServer) => void, why: RegExp][] = [
     ['another issuer in the document', (server) => (server.metadata = { issuer: 'https://other.example.com' }), /issuer/i],
     ['a page that runs', (server) => (server.metadata = { authorization_endpoint: 'javascript:alert(1)' }), /./],
-    ['a page in the clear', (server) => (server.metadata = { authorization_endpoint: 'http://evil.example.com/authorize' }), /not safe/],
+    [
+      'a page in the clear',
+      (server) => (server.metadata = { authorization_endpoint: 'http://evil.example.com/authorize' }),
+      /not at a secure URL/,
+    ],
     [
       'a page with a password',
       (server) => (server.metadata = { authorization_endpoint: 'https://u:p@evil.example.com/authorize' }),
-      /not safe/,
+      /not at a secure URL/,
     ],
-    ['a file', (server) => (server.metadata = { authorization_endpoint: 'file:///etc/passwd' }), /not safe|./],
+    ['a file', (server) => (server.metadata = { authorization_endpoint: 'file:///etc/passwd' }), /secure URL|./],
     ['no PKCE', (server) => (server.metadata = { code_challenge_methods_supported: ['plain'] }), /code challenge|S256/i],
     ['no codes', (server) => (server.metadata = { response_types_supported: ['token'] }), /response type/i],
     ['what is another’s resource', (server) => (server.resource = { resource: 'https://victim.example.com/mcp' }), /does not match/],
     [
       'the machine’s own credentials',
       (server) => (server.resource = { authorization_servers: ['http://169.254.169.254'] }),
-      /not an address that may be asked/,
+      /is always blocked/,
     ],
     [
       'a huge document',
@@ -253,7 +257,7 @@ describe('documents and issuers that mean ill', () => {
       at.server.iss = iss;
       expect(await at.follow(await at.link()), String(iss)).toMatchObject({
         status: 502,
-        text: expect.stringContaining('To try again, begin in Perch'),
+        text: expect.stringContaining('To try again, start in Perch'),
       });
     }
     expect(trades()).toBe(1);

@@ -38,7 +38,7 @@ verifies('mcp/requests', 'a server asks the person’s model after their word; w
     const used = at.use('mcp__hand__model', question);
     await until(async () => (await at.client.call('approvals.list', {})).count === 1);
     const [asked] = (await at.client.call('approvals.list', {})).approvals;
-    expect(asked).toMatchObject({ tool: 'mcp:hand', summary: 'The tool server hand asks your model: What is the time?' });
+    expect(asked).toMatchObject({ tool: 'mcp:hand', summary: 'The MCP server hand asks your model: What is the time?' });
     await at.client.call('approvals.resolve', { id: asked?.id ?? '', decision });
     const said = JSON.parse(String((await used)['text'])) as object;
     if (decision === 'deny') expect(said).toMatchObject({ message: expect.stringMatching(/denied|refused/i) as string });

@@ -56,6 +56,7 @@ for (const mode of ['legacy', 'auto'] as const) {
       expect(client.getServerVersion()).toMatchObject({ name: 'perch' });
       const { tools } = await client.listTools();
       expect(tools.find(({ name }) => name === 'file_read')).toMatchObject({
+        title: 'Read file',
         inputSchema: { type: 'object', required: ['path'] },
         annotations: { readOnlyHint: true },
       });
@@ -65,7 +66,7 @@ for (const mode of ['legacy', 'auto'] as const) {
         isError: true,
         content: [{ text: expect.stringContaining('path') as string }],
       });
-      await expect(client.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(/no tool no_such_tool/);
+      await expect(client.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(/Unknown tool "no_such_tool"/);
     },
   );
 }
@@ -75,7 +76,7 @@ verifies('mcp-server/serves', 'an agent that is named serves its own tools; one 
   const { tools } = await client.listTools();
   expect(tools.length).toBeGreaterThan(0);
   expect(tools.every(({ name }) => name.startsWith('file_'))).toBe(true);
-  await expect(client.callTool({ name: 'memory_add', arguments: { text: 'x' } })).rejects.toThrow(/no tool memory_add/);
+  await expect(client.callTool({ name: 'memory_add', arguments: { text: 'x' } })).rejects.toThrow(/Unknown tool "memory_add"/);
   await expect(connected('/mcp/nobody')).rejects.toThrow();
 });
 
@@ -87,7 +88,7 @@ verifies('mcp-server/resources', 'files are listed and read, text and bytes, and
   expect((await read('notes/tea & milk.md')).contents).toMatchObject([{ text: 'Earl Grey' }]);
   expect((await read('dot.png')).contents).toMatchObject([{ blob: DOT, mimeType: 'image/png' }]);
   for (const uri of ['perch://workspace/none.md', 'perch://workspace/%E0%A4%A', 'file:///etc/passwd'])
-    await expect(client.readResource({ uri })).rejects.toThrow(/no resource/);
+    await expect(client.readResource({ uri })).rejects.toThrow(/No resource/);
 });
 
 verifies('mcp-server/wiki', 'pages of the wiki are resources, each agent’s own, with their claims, and its tools are there', async () => {
@@ -108,7 +109,7 @@ verifies('mcp-server/wiki', 'pages of the wiki are resources, each agent’s own
     'perch://wiki/writer/none',
     'perch://wiki/writer/',
   ])
-    await expect(client.readResource({ uri: other }), other).rejects.toThrow(/no resource/);
+    await expect(client.readResource({ uri: other }), other).rejects.toThrow(/No resource/);
   const { tools } = await client.listTools();
   for (const name of ['wiki_search', 'wiki_read', 'wiki_contradictions', 'memory_search'])
     expect(tools.find((tool) => tool.name === name)?.annotations, name).toEqual({ readOnlyHint: true });

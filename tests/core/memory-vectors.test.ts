@@ -58,7 +58,7 @@ verifies('memory.vectors/gateway', 'a model that fails, or makes none, leaves th
     expect(results[0], model).toMatchObject({ text: 'Bruno is a terrier', why: { words: ['terrier'] } });
   }
   const logged = async (): Promise<string> => JSON.stringify((await client.call('system.logs', { level: 'warn' })).logs);
-  await until(async () => (await logged()).includes('Guide makes no embeddings'), 'the guide makes none');
-  await until(async () => (await logged()).includes('by its words alone'), 'a warning');
+  await until(async () => (await logged()).includes('Guide does not support embeddings'), 'the guide makes none');
+  await until(async () => (await logged()).includes('uses words only'), 'a warning');
   expect(gw.faults).toEqual([]);
 });

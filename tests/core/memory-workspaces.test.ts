@@ -94,11 +94,11 @@ verifies('memory/workspace-refusals', 'paths that are none, texts that are too l
   const workspace = vaultWorkspace(at, 'notes');
   for (const path of ['', '../x', 'a//b', '/etc/passwd', 'a\\b', 'a\u0000b'])
     await expect(workspace.write(path, 'x'), path).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-  await expect(workspace.write('big.md', 'x'.repeat(WORKSPACE_LIMITS.fileBytes + 1))).rejects.toThrow('big.md would be too large');
+  await expect(workspace.write('big.md', 'x'.repeat(WORKSPACE_LIMITS.fileBytes + 1))).rejects.toThrow('big.md is too large');
   await expect(workspace.write('half.md', '\ud800')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   const picture = { key: 'notes/p.md', workspace: 'notes', path: 'p.md', mimeType: 'image/png', encoding: 'base64' as const };
   await at.vault.files.put({ ...picture, content: '/////w==', size: 4, modifiedAt: 1 }, () => {});
-  await expect(workspace.append('p.md', 'x')).rejects.toThrow('p.md is no text');
+  await expect(workspace.append('p.md', 'x')).rejects.toThrow('p.md is not a text file');
   expect((await at.vault.files.get('notes', 'p.md'))?.content).toBe('/////w==');
   expect(await workspace.list()).toHaveLength(1);
 });

@@ -106,14 +106,19 @@ describe('models and tools', () => {
   verifies('tools/list-and-catalog', 'the same tools, by name and with a schema each', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
-    const { tools: names } = await client.call('tools.list', {});
+    const { tools: names, labels = {} } = await client.call('tools.list', {});
     const { tools, count } = contracts['tools.catalog'].result.parse(await client.call('tools.catalog', {}));
     expect(names).toContain('current_time');
     expect(tools.map(({ name }) => name)).toEqual(names);
     expect(new Set(names).size).toBe(count);
-    for (const { name, description, schema, source } of tools) {
-      expect([name, description, source]).toEqual([
+    expect(Object.keys(labels)).toEqual(names);
+    expect(new Set(tools.map(({ title }) => title)).size).toBe(count);
+    for (const { name, title, summary, description, schema, source } of tools) {
+      expect(labels[name]).toEqual({ title, summary });
+      expect([name, title, summary, description, source]).toEqual([
         expect.stringMatching(/^\w+$/),
+        expect.stringMatching(/^[A-Z][a-z]+ [\w ]{1,22}$/),
+        expect.stringMatching(/^[A-Z][a-z]+s,? [^.]{1,70}\.$/),
         expect.stringMatching(/\w+ \w+/),
         expect.stringMatching(/^(bridge|core|memory|office)$/),
       ]);

@@ -106,11 +106,11 @@ describe('a plan', () => {
       expect(states(await onlyPlan(client))).toBe('completed: completed completed completed @3');
       const prompt = gw.calls[3];
       expect(system(prompt)).toMatch(
-        /is under way[\s\S]*Goal: A report\n- s1 \[completed\] Look around \(Seen\)\n→ s2 \[running\] Write it down\n- s3 \[pending\] Send it/,
+        /is in progress[\s\S]*Goal: A report\n- s1 \[completed\] Look around \(Seen\)\n→ s2 \[running\] Write it down\n- s3 \[pending\] Send it/,
       );
       expect(prompt?.body.messages.at(-1)).toMatchObject({
         role: 'user',
-        content: expect.stringContaining('at its step s2: Write it down'),
+        content: expect.stringContaining('with step s2: Write it down'),
       });
       const { messages } = await client.call('chat.history', { sessionId: 'work' });
       expect(messages.at(-1)).toMatchObject({ content: 'Finished.' });
@@ -134,7 +134,7 @@ describe('a plan', () => {
     await client.call('chat.abort', { sessionId: 'main' });
     await expect(sent).rejects.toMatchObject({ code: 'ABORTED' });
     const aborted = await onlyPlan(client);
-    expect([states(aborted), aborted.steps[0]?.result]).toEqual(['paused: pending pending pending @0', 'The run was aborted']);
+    expect([states(aborted), aborted.steps[0]?.result]).toEqual(['paused: pending pending pending @0', 'The run was aborted.']);
     await expect(client.call('chat.send', { message: 'go on' })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(system(gw.calls[2])).toContain('is paused');
     const failed = await onlyPlan(client);
@@ -167,13 +167,13 @@ describe('a plan', () => {
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'go' });
     const told = results.map(String);
-    expect(told[2]).toContain('The step s2 is pending and cannot become completed; it can become running or skipped');
-    expect(told[3]).toContain('The step s1 is running: make it completed or failed or skipped first');
-    expect(told[4]).toContain('There is no step s9. There are: s1, s2, s3');
-    expect(told[5]).toContain('needs one of status');
-    expect(told[6]).toContain('This chat has no plan another');
+    expect(told[2]).toContain('Step s2 is pending and can’t become completed. Allowed: running or skipped.');
+    expect(told[3]).toContain('Step s1 is running. Set it to completed or failed or skipped first.');
+    expect(told[4]).toContain('No step with id \\"s9\\". Steps: s1, s2, s3.');
+    expect(told[5]).toContain('must include at least one of status');
+    expect(told[6]).toContain('No plan with id \\"another\\" in this chat.');
     expect(told[7]).toContain('"status":"failed"');
-    expect(told[11]).toContain('The step s4 is completed and cannot become running; it can become nothing else');
+    expect(told[11]).toContain('Step s4 is completed and can’t become running. Allowed: nothing else.');
     const plan = await onlyPlan(client);
     expect(plan.steps.map(({ id, description, status }) => `${id} ${description}: ${status}`)).toEqual([
       's1 Look around: skipped',
@@ -206,7 +206,7 @@ describe('a plan', () => {
       });
       const { client } = await gw.client();
       await client.call('chat.send', { message: 'go' });
-      for (const told of results.slice(2, 4)) expect(told).toContain('There is no step s9. There are: s1, s2, s3');
+      for (const told of results.slice(2, 4)) expect(told).toContain('No step with id \\"s9\\". Steps: s1, s2, s3.');
       const plan = await onlyPlan(client);
       expect(plan.goal).toBe('First');
       expect(plan.steps.map(({ id, status, result }) => [id, status, result])).toEqual([
@@ -234,7 +234,7 @@ describe('a plan', () => {
     expect(await client.call('plan.resume', { planId: failed.id })).toEqual({
       resumed: false,
       plan: failed,
-      reason: 'The plan is failed; only one that is paused can be resumed',
+      reason: 'The plan is failed. Only paused plans can be resumed.',
     });
     await client.call('chat.send', { message: 'again' });
     const [second, first] = await plansOf(client);
@@ -257,7 +257,7 @@ describe('a plan', () => {
     await until(async () => (await onlyPlan(client)).status === 'paused');
     expect((await onlyPlan(client)).steps[0]?.result).toMatch(/none/);
     await client.call('agents.remove', { agent_id: 'helper' });
-    expect(await client.call('plan.resume', { planId: plan.id })).toMatchObject({ resumed: false, reason: 'No such agent: helper' });
+    expect(await client.call('plan.resume', { planId: plan.id })).toMatchObject({ resumed: false, reason: 'No agent with id "helper".' });
   });
 
   verifies('plan.delete/deletes', 'while a run follows it, which goes on', async () => {
@@ -300,11 +300,11 @@ describe('a plan whose host died', () => {
     const { client } = await gw.client();
     const paused = await onlyPlan(client);
     expect(states(paused)).toBe('paused: completed pending pending @1');
-    expect(paused.steps[1]?.result).toBe('The host that followed the plan went away');
+    expect(paused.steps[1]?.result).toBe('Interrupted: the gateway was closed');
     expect(paused.steps[0]).toMatchObject({ status: 'completed', result: 'Seen' });
     expect(await client.call('plan.resume', { planId: paused.id })).toMatchObject({ resumed: true, plan: { status: 'running' } });
     await until(async () => (await onlyPlan(client)).status === 'completed');
-    expect(String(gw.calls[0]?.body.messages.at(-1)?.content)).toContain('at its step s2: Write it down\n\nIt was begun before: The host');
+    expect(String(gw.calls[0]?.body.messages.at(-1)?.content)).toContain('with step s2: Write it down\n\nProgress so far: Interrupted');
     expect((await onlyPlan(client)).steps.map(({ result }) => result)).toEqual(['Seen', 'Written', 'Sent']);
     expect(gw.faults).toEqual([]);
   });
@@ -322,7 +322,7 @@ describe('a plan whose host died', () => {
     await clock.waitsFor(10_000);
     clock.advance(10_000);
     await until(async () => (await onlyPlan(client)).status === 'paused');
-    expect((await onlyPlan(client)).steps[0]).toMatchObject({ status: 'pending', result: 'The host that followed the plan went away' });
+    expect((await onlyPlan(client)).steps[0]).toMatchObject({ status: 'pending', result: 'Interrupted: the gateway was closed' });
   });
 
   verifies('plan/paused', 'although its run had not begun, or had ended, when the host died; nobody need ask for it', async () => {
@@ -333,7 +333,7 @@ describe('a plan whose host died', () => {
     await dead.vault.collection('plans').put({ ...followed, id: 'later', runId: 'none', sessionId: 'other', status: 'pending' });
     await using gw = await testGateway({ indexedDB, name, useGuide: true });
     await until(async () => (await gw.vault.collection('plans').list()).every(({ status }) => status === 'paused'));
-    expect((await gw.vault.collection('plans').get('p'))?.steps[0]?.result).toBe('The host that followed the plan went away');
+    expect((await gw.vault.collection('plans').get('p'))?.steps[0]?.result).toBe('Interrupted: the gateway was closed');
     expect(gw.faults).toEqual([]);
   });
 

@@ -65,9 +65,9 @@ describe('files', () => {
     await client.call('chat.send', { message: 'book' });
     expect(lastResult(gw)).toMatchObject({ sheets: ['Sales & co', 'Empty', 'Secret (hidden)'] });
     await client.call('chat.send', { message: 'wrong tool' });
-    expect(lastResult(gw)).toEqual({ error: 'a.pdf is for another tool: read_pdf' });
+    expect(lastResult(gw)).toEqual({ error: 'This tool can’t read a.pdf. Use read_pdf.' });
     await client.call('chat.send', { message: 'slides' });
-    expect(lastResult(gw)).toEqual({ error: 'no pptx file is attached in this chat; there are: book.xlsx, report.DOCX, a.pdf' });
+    expect(lastResult(gw)).toEqual({ error: 'No pptx file is attached in this chat. Attached files: book.xlsx, report.DOCX, a.pdf.' });
     await client.call('chat.send', { message: 'other chat', sessionId: 'other' });
     expect(gw.faults).toEqual([]);
   });
@@ -90,10 +90,10 @@ describe('files', () => {
     await client.call('chat.send', { message: 'y' });
     expect(lastResult(gw)).toMatchObject({ text: expect.stringContaining('Page 3') });
     await client.call('chat.send', { message: 'z' });
-    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('no file ../other/a.csv') });
+    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('No file "../other/a.csv"') });
     await client.call('workspace.write', { path: 'empty.xlsx', content: '' });
     await client.call('chat.send', { message: 'e' });
-    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('empty.xlsx cannot be read') });
+    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('empty.xlsx can’t be read') });
   });
 
   verifies('office/attachments', 'a long text is shown in part, and the rest can be read', async () => {
@@ -140,7 +140,7 @@ describe('web_fetch', () => {
       const asking = client.call('chat.send', { message: 'x' });
       await until(async () => (await client.call('approvals.list', {})).count === 1, 'the tool to ask');
       const [approval] = (await client.call('approvals.list', {})).approvals;
-      expect(approval).toMatchObject({ tool: 'web_fetch', summary: `Ask http://${place}/old` });
+      expect(approval).toMatchObject({ tool: 'web_fetch', summary: `Fetch http://${place}/old` });
       expect(asked).toEqual([]);
       await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve', always: true });
       await asking;
@@ -166,6 +166,6 @@ describe('web_fetch', () => {
     const { client } = await gw.client();
     await client.call('config.set', { key: 'tools.policies', value: { web_fetch: 'auto' } });
     await client.call('chat.send', { message: 'x' });
-    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('Fetching pages needs the bridge') });
+    expect(lastResult(gw)).toMatchObject({ error: expect.stringContaining('Fetching web pages needs the bridge') });
   });
 });

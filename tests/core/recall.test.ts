@@ -151,7 +151,7 @@ verifies('recall.run/switch', 'of a session, kept with it and its forks; of all;
   await using gw = await withMemory();
   const { owner } = gw;
   const on = { path: PATH, enabled: true, active: true, reason: null };
-  const off = { path: PATH, enabled: false, active: false, reason: 'It is switched off in this session' };
+  const off = { path: PATH, enabled: false, active: false, reason: 'Off for this chat' };
   expect(await owner.call('sessions.recall', { path: PATH })).toEqual(on);
   expect((await owner.call('sessions.list', {})).total).toBe(0);
   // Before it has begun.
@@ -177,12 +177,12 @@ verifies('recall.run/switch', 'of a session, kept with it and its forks; of all;
   expect(await owner.call('sessions.recall', { path: PATH })).toMatchObject({
     enabled: true,
     active: false,
-    reason: expect.stringContaining('for all sessions'),
+    reason: expect.stringContaining('for all chats'),
   });
   expect(await sent()).toBe(false);
   await owner.call('agents.add', { agent_id: 'plain', config: { memory: false } });
   await owner.call('config.set', { key: 'memory.recall.enabled', value: true });
-  expect((await owner.call('sessions.recall', { path: 'plain/main.jsonl' })).reason).toContain('is without memory');
+  expect((await owner.call('sessions.recall', { path: 'plain/main.jsonl' })).reason).toContain('has memory turned off');
 });
 
 verifies('recall.run/settings', 'at once, and none that does not fit', async () => {
@@ -227,7 +227,7 @@ verifies('recall.run/never-fails', 'nor waits for what an abort has ended', asyn
   await owner.call('chat.send', { message: QUESTION });
   expect(asked(gw)).not.toContain('recalled memory');
   const { logs } = await owner.call('system.logs', { level: 'warn' });
-  expect(JSON.stringify(logs)).toContain('Memory cannot be searched: the disk is gone');
+  expect(JSON.stringify(logs)).toContain('Memory search failed: the disk is gone');
   expect(gw.faults).toEqual([]);
   let reading = false;
   vault.files.list = (workspace, prefix) => {

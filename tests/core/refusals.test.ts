@@ -52,7 +52,7 @@ verifies('http.chat/refusal', 'of a model of any format, and of an agent, with a
   const no = { content: null, refusal: 'I am sorry, no.' };
   for (const [ask, finish_reason, message] of [
     [{ model: 'claude/claude-opus-5-5' }, 'content_filter', { content: null, refusal: WHY }],
-    [{ model: 'gemini/g' }, 'content_filter', { refusal: expect.stringMatching(/blocked the answer .*SAFETY: This could do harm\./) }],
+    [{ model: 'gemini/g' }, 'content_filter', { refusal: expect.stringMatching(/blocked the reply .*SAFETY: This could do harm\./) }],
     [{ model: 'perch/main' }, 'stop', no],
     [{ model: 'perch/main', user: 'ann' }, 'stop', no],
   ] as const) {
@@ -75,14 +75,14 @@ verifies('http.chat/refusal', 'behind what was said before it; no call is left, 
     'claude/claude-opus-5-5',
   );
   await using _ = gw;
-  const refusal = expect.stringMatching(/safety rules/);
+  const refusal = expect.stringMatching(/safety reasons/);
   for (const ask of [{ model: 'claude/claude-opus-5-5' }, { model: 'gemini/g' }, { model: 'perch/main', user: 'ann' }]) {
     const { choices } = await openai.chat.completions.create({ ...ask, messages: hi });
     expect(choices).toMatchObject([{ finish_reason: 'content_filter', message: { content: 'Well', refusal } }]);
     expect(choices[0]?.message.tool_calls).toBeUndefined();
   }
   const { messages } = await client.call('chat.history', { sessionId: 'ann' });
-  expect(messages.at(-1)?.content).toMatch(/^Well\n\nClaude refused .*safety rules$/i);
+  expect(messages.at(-1)?.content).toMatch(/^Well\n\nClaude declined .*safety reasons\.$/i);
 });
 
 verifies('http.chat/refusal', 'a prompt that is blocked is refused, with what it has used', async () => {

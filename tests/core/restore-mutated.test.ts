@@ -159,7 +159,7 @@ verifies(
       if (outcome instanceof Error) {
         expect(outcome, what).toBeInstanceOf(RpcError);
         expect((outcome as RpcError).code, `${what}: ${outcome.message}`).toBe('INVALID_PARAMS');
-        expect(outcome.message, what).toMatch(/^mutated\.zip cannot be used: [^\n]{5,400}$/);
+        expect(outcome.message, what).toMatch(/^Couldn’t use mutated\.zip: [^\n]{5,400}$/);
         expect(preview, what).toMatchObject({ message: outcome.message });
         expect(journal.head, what).toBe(before);
         continue;

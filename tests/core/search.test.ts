@@ -128,7 +128,7 @@ verifies('sessions.list/pages', 'all, some, or pages of them, in order', async (
     });
     await expect(client.call('sessions.search', { query: 'x', cursor: `${cursor}!` }), cursor).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
-      message: expect.stringContaining('no cursor that sessions.search has given') as string,
+      message: expect.stringContaining('must be a cursor from sessions.search') as string,
     });
   }
   const odd = await client.call('sessions.list', { tag: 'odd', limit: 2 });

@@ -87,7 +87,7 @@ verifies('secrets/attach', 'a bridge that is attached later is asked then; what 
   await using at = await withSecrets({ MY_KEY: SECRET });
   at.bridge.detach();
   await at.provide('${MY_KEY}');
-  await expect(at.client.call('chat.send', { message: 'Hi' })).rejects.toThrow('${MY_KEY} is kept by the bridge');
+  await expect(at.client.call('chat.send', { message: 'Hi' })).rejects.toThrow('${MY_KEY} comes from the bridge');
   expect(at.gw.calls).toEqual([]);
   at.bridge.attach();
   await until(async () => (await at.client.call('secrets.reload', {})).count === 1);
@@ -99,15 +99,15 @@ verifies('secrets/attach', 'a bridge that is attached later is asked then; what 
 verifies(['secrets/missing', 'doctor/checks'], 'without a value the server is not asked; the error and the doctor name it', async () => {
   await using at = await withSecrets({});
   await at.provide('${MY_KEY}');
-  await expect(at.client.call('chat.send', { message: 'Hi' })).rejects.toThrow('does not have the secret ${MY_KEY}');
+  await expect(at.client.call('chat.send', { message: 'Hi' })).rejects.toThrow('the secret ${MY_KEY} was not found');
   expect(at.gw.calls).toEqual([]);
   const check = async () => (await at.client.call('doctor.run', {})).checks.find(({ id }) => id === 'references');
-  expect(await check()).toMatchObject({ severity: 'error', message: 'Keys that the bridge does not find: MY_KEY.' });
+  expect(await check()).toMatchObject({ severity: 'error', message: 'Keys not found: MY_KEY.' });
   if (process.platform !== 'win32') {
     at.save({ MY_KEY: SECRET });
     chmodSync(at.path, 0o644);
     await at.client.call('secrets.reload', {});
-    expect(await check()).toMatchObject({ severity: 'error', message: expect.stringMatching(/secrets\.env is not used: .*chmod 600/) });
+    expect(await check()).toMatchObject({ severity: 'error', message: expect.stringMatching(/secrets\.env can’t be used: .*chmod 600/) });
     chmodSync(at.path, 0o600);
   }
   await at.client.call('secrets.reload', {});
@@ -132,7 +132,7 @@ verifies(
       at.client.call('config.patch', { patch: { providers: { test: { baseUrl: 'http://elsewhere.test/v1' } } } }),
     ).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
-      message: expect.stringContaining('${MY_KEY} would go to another server'),
+      message: expect.stringContaining('would send ${MY_KEY} to another server'),
     });
     // Another path of the same server is no other server.
     await at.client.call('config.patch', { patch: { providers: { test: { baseUrl: 'http://model.test/v2' } } } });

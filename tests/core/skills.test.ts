@@ -48,7 +48,7 @@ describe('skills', () => {
     expect(count).toBe(6);
     const base = { missing: [], state: 'ready', source: 'workspace' };
     expect(skills).toEqual([
-      { ...base, name: 'none', description: '', path: 'main/skills/none', state: 'invalid', problem: 'has no SKILL.md' },
+      { ...base, name: 'none', description: '', path: 'main/skills/none', state: 'invalid', problem: 'SKILL.md is missing' },
       { ...base, name: 'tea', description: 'Makes tea', path: 'main/skills/tea', license: 'MIT' },
       { ...base, name: 'ode', description: 'Writes odes', path: 'writing/skills/ode' },
       {
@@ -58,7 +58,7 @@ describe('skills', () => {
         source: 'bridge',
         path: join(lent.dir, 'broken'),
         state: 'invalid',
-        problem: expect.stringContaining('no YAML'),
+        problem: expect.stringContaining('not valid YAML'),
       },
       {
         ...base,
@@ -83,7 +83,7 @@ describe('skills', () => {
     expect((await client.call('skills.list', {})).skills.find(({ name }) => name === 'tea')).toMatchObject({
       state: 'missing',
       missing: ['kettle'],
-      problem: 'What it needs can be looked for with the bridge only',
+      problem: 'Checking its requirements needs the bridge',
     });
     expect(gw.faults).toEqual([]);
   });
@@ -103,7 +103,7 @@ describe('skills', () => {
     expect(await listed()).toMatchObject({
       state: 'missing',
       missing: ['Linux'],
-      problem: expect.stringContaining('with the bridge only'),
+      problem: expect.stringContaining('needs the bridge'),
     });
   });
 
@@ -151,11 +151,11 @@ describe('skills', () => {
     });
     expect(JSON.parse(told[1] ?? '')).toMatchObject({ content: 'Short form' });
     expect(told[2]).toContain('Makes tea');
-    expect(told[3]).toMatch(/"error":"The skill report has no file/);
-    expect(told[4]).toMatch(/"error":"The skill bad cannot be used: SKILL.md does not begin/);
-    expect(told[5]).toMatch(/"error":"There is no skill none. There are: tea, report/);
+    expect(told[3]).toMatch(/"error":"No file .* in the skill report/);
+    expect(told[4]).toMatch(/"error":"Skill bad can’t be used: SKILL.md must start/);
+    expect(told[5]).toMatch(/"error":"No skill with name \\"none\\"\. Available: tea, report/);
     // What a skill asks for it does not get.
-    expect(told[6]).toMatch(/"error":"There is no tool file_write/);
+    expect(told[6]).toMatch(/"error":"Unknown tool \\"file_write\\"/);
     const offered = (gw.calls.at(-1)?.body.tools ?? []).map((tool) => (tool as { function: { name: string } }).function.name);
     expect(offered).not.toContain('file_write');
     // Without the tool that reads them there is nothing to tell of.

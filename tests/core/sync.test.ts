@@ -150,9 +150,9 @@ describe('conflicts', () => {
     const { client } = await gw.client();
     const { conflicts } = await client.call('sync.conflicts', {});
     expect(conflicts).toMatchObject([
-      { kind: 'session', about: 'Birds', at: 4, aside: 'A version that cannot be shown', path: 'main/main.jsonl' },
+      { kind: 'session', about: 'Birds', at: 4, aside: 'This version can’t be shown', path: 'main/main.jsonl' },
       { kind: 'session', about: 'Gone', at: 3, aside: 'Gone · pinned · tags: a, b', kept: null, origin: 'elsewhere' },
-      { kind: 'branch', about: 'Branch of Birds', at: 2, aside: 'Hello there', kept: 'An empty chat' },
+      { kind: 'branch', about: 'Branch of Birds', at: 2, aside: 'Hello there', kept: 'Empty chat' },
       { kind: 'memory', at: 1, aside: `${'x'.repeat(498)}…` },
     ]);
     expect(conflicts[3]).not.toHaveProperty('path');
@@ -278,7 +278,7 @@ describe('a host older than the data', () => {
     const { client } = await gw.client();
     await expect(client.call('chat.send', { message: 'hi' })).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',
-      message: 'This browser runs an older Perch than its data: reload to update. Nothing was stored.',
+      message: 'This browser runs an older version of Perch than its data, so nothing was saved. Reload to update.',
       extra: { details: { reason: 'read-only' } },
     });
     expect((await client.call('sessions.list', {})).sessions).toEqual([]);

@@ -73,8 +73,8 @@ describe('system events', () => {
     expect(messages[0]).toMatchObject({ role: 'user', content: 'System event: The bell rings' });
     for (const mode of ['now', 'next-heartbeat'] as const) {
       const refused = (text: string) => gw.api.call('system.event', { text, mode });
-      await expect(refused(' \u0007')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'text: must not be empty' });
-      await expect(refused('a\0b')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'text: must not contain NUL' });
+      await expect(refused(' \u0007')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: '`text` must not be empty.' });
+      await expect(refused('a\0b')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: '`text` must not contain NUL characters.' });
     }
     const again = { text: 'once', idempotencyKey: 'k' };
     await gw.api.call('system.event', again);

@@ -78,7 +78,7 @@ describe('telegram', () => {
       at.server.write('please remember');
       await at.passes(() => at.said().length === 1);
       expect(at.gw.calls.map(({ body }) => body.tools ?? [])).toEqual([[], []]);
-      expect(JSON.stringify(at.gw.calls[1]?.body.messages.at(-1))).toContain('There is no tool memory_add');
+      expect(JSON.stringify(at.gw.calls[1]?.body.messages.at(-1))).toContain(String.raw`Unknown tool \\\"memory_add\\\"`);
       expect(await remembered(at.gw.vault).memories()).toEqual([]);
       await at.client.call('config.patch', { patch: { channels: { telegram: { tools: ['current_*'] } } } });
       at.server.write('again');
@@ -130,7 +130,7 @@ describe('telegram', () => {
     const { sessions } = await at.client.call('sessions.list', {});
     expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(['telegram-7', 'telegram-7-1']);
     gate.resolve();
-    expect(at.said()).toEqual([expect.any(String), 'Stopped.', 'A new conversation begins.', 'ok']);
+    expect(at.said()).toEqual([expect.any(String), 'Stopped.', 'Started a new chat.', 'ok']);
   });
 
   verifies('channels/telegram', 'in a group only what is said to it; long answers in several messages, files as documents', async () => {
@@ -175,19 +175,19 @@ describe('a platform that goes wrong', () => {
       await using at = await connected({}, { model: echo });
       await at.passes(async () => (await at.status()).status === 'running');
       for (const [fault, said] of [
-        [{ status: 200, body: '<html>hello</html>' }, 'no answer of its API'],
-        [{ status: 200, body: '{"ok":true,"result":[{"nonsense":1}]}' }, 'no answer of its API'],
+        [{ status: 200, body: '<html>hello</html>' }, 'an unexpected response'],
+        [{ status: 200, body: '{"ok":true,"result":[{"nonsense":1}]}' }, 'an unexpected response'],
         [{ status: 502, body: 'Bad Gateway' }, '(502)'],
         [
           { status: 429, body: '{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":7}}' },
-          'no more requests until',
+          'limiting requests until',
         ],
         [
           { status: 409, body: '{"ok":false,"error_code":409,"description":"Conflict: terminated by other getUpdates request"}' },
-          'Somebody else',
+          'Another program',
         ],
-        [{ status: 302, body: '', headers: { location: 'http://elsewhere.test/' } }, 'redirects'],
-        [{ cut: 'before' }, 'broke off'],
+        [{ status: 302, body: '', headers: { location: 'http://elsewhere.test/' } }, 'a redirect'],
+        [{ cut: 'before' }, 'was lost'],
         [{ endless: true }, 'larger than'],
       ] as const) {
         const before = at.said().length;
@@ -241,7 +241,7 @@ describe('a platform that goes wrong', () => {
   verifies('channels/token', 'the bot’s token, which is in its addresses, is in no log, error or setting', async () => {
     await using at = await connected({ botToken: `${TOKEN}wrong` });
     await at.passes(async () => (await at.status()).status === 'error');
-    expect((await at.status()).problem).toContain('does not know the bot');
+    expect((await at.status()).problem).toContain('rejected channels.telegram.botToken');
     at.server.fault = () => ({ status: 400, body: JSON.stringify({ ok: false, error_code: 400, description: `no ${TOKEN}wrong here` }) });
     await at.passes(async () => Boolean((await at.status()).problem?.includes('here')));
     const { lines } = await at.client.call('logs.tail', { limit: 2000 });
@@ -265,7 +265,7 @@ describe('a platform that goes wrong', () => {
     await at.passes(() => at.said().length === 1);
     await at.client.call('config.set', { key: 'channels.telegram.botToken', value: null });
     await at.passes(async () => (await at.status()).status === 'configured');
-    expect((await at.status()).problem).toContain('channels.telegram.botToken is missing');
+    expect((await at.status()).problem).toContain('channels.telegram.botToken is not set');
     await expect(at.client.call('channels.start', { channelId: 'discord' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(at.client.call('channels.start', { channelId: 'webchat' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     // A token goes to no other server than the one that it was given for.

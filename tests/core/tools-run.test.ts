@@ -27,7 +27,7 @@ describe('tools by hand', () => {
     expect(ran).toMatchObject({ files: [], pictures: [], durationMs: expect.any(Number) as number });
     await expect(client.call('tools.run', { tool: 'docs_search', args: { query: 7 } })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
-      message: expect.stringContaining('query: must be a string') as string,
+      message: expect.stringContaining('`query` must be a string') as string,
     });
     await expect(client.call('tools.run', { tool: 'constructor' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await client.call('agents.add', { agent_id: 'small', config: { tools: { deny: ['docs_*'] } } });
@@ -82,6 +82,6 @@ describe('tools by hand', () => {
     const { files } = await at.client.call('tools.run', { tool: 'mcp:all:get-tiny-image' });
     expect(files).toEqual([expect.objectContaining({ mimeType: 'image/png', data: expect.stringMatching(/^iVBOR/) as string })]);
     await expect(at.client.call('tools.run', { tool: 'mcp:hand:fail' })).rejects.toThrow('mcp:hand:fail failed: It is broken');
-    await expect(at.client.call('tools.run', { tool: 'mcp:hand:die' })).rejects.toThrow('The tool server hand is gone');
+    await expect(at.client.call('tools.run', { tool: 'mcp:hand:die' })).rejects.toThrow('MCP server hand disconnected');
   });
 });

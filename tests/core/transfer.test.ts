@@ -142,14 +142,14 @@ describe('sessions that travel', () => {
       JSON.stringify({ id, role: 'user', content: 'hi', timestamp: 1, parentId, ...more });
     const wrong: [content: string, message: RegExp][] = [
       ['', /content/],
-      ['\n \n', /no message/],
-      [`${line('a', null)}\nnot json`, /line 2: is no JSON/],
-      [`${line('a', null)}\n{"id":"b"}`, /line 2/],
-      [line('a', null, { role: 'king' }), /line 1: role/],
-      [`${line('a', null)}\n${line('a', null)}`, /line 2: has the id of line 1/],
-      [line('a', 'b'), /line 1: the message above it is not there/],
-      [`${line('a', 'b')}\n${line('b', 'a')}`, /circle/],
-      [line('a', 'a'), /circle/],
+      ['\n \n', /no messages/],
+      [`${line('a', null)}\nnot json`, /Line 2 of `content`: invalid JSON/],
+      [`${line('a', null)}\n{"id":"b"}`, /Line 2/],
+      [line('a', null, { role: 'king' }), /Line 1 of `content`: invalid message: `role`/],
+      [`${line('a', null)}\n${line('a', null)}`, /Line 2 of `content`: duplicate id of line 1/],
+      [line('a', 'b'), /Line 1 of `content`: its parent message is missing/],
+      [`${line('a', 'b')}\n${line('b', 'a')}`, /cycle/],
+      [line('a', 'a'), /cycle/],
     ];
     for (const [content, message] of wrong) {
       const failed = client.call('sessions.import', { content });
@@ -158,7 +158,7 @@ describe('sessions that travel', () => {
         (error: RpcError) => error,
       );
       expect(said, content).toMatch(message);
-      const [, line] = /line (\d+):/.exec(said) ?? [];
+      const [, line] = /Line (\d+) of/.exec(said) ?? [];
       expect(extra.details?.['line'], content).toBe(line && Number(line));
     }
     await expect(client.call('sessions.import', { content: line('a', null), agentId: 'none' })).rejects.toMatchObject({

@@ -48,7 +48,7 @@ verifies(
     );
     await using _ = gw;
     for (const stream of [false, true, false, true, false]) expect((await v1({ stream })).status).toBe(502);
-    const refused = [503, '30', { error: { type: 'unavailable', message: expect.stringContaining('is not asked for 30 s') } }];
+    const refused = [503, '30', { error: { type: 'unavailable', message: expect.stringContaining('Try again in 30 s') } }];
     for (const body of [{}, { stream: true }, { model: 'perch/main' }]) expect(await brief(await v1(body))).toMatchObject(refused);
     expect(posts()).toBe(5);
     expect((await v1({ model: 'other/m' })).status).toBe(200);
@@ -114,12 +114,12 @@ verifies('providers/time-outs', 'until the first byte and within an answer, a wh
     clock.advance(ms);
     return answer;
   };
-  expect(await ends({}, 600_000)).toContain('nothing came for 600 s');
-  expect(await ends({ stream: true }, 60_000)).toContain('nothing came for 60 s');
-  expect(await ends({ stream: true }, 60_000)).toContain('nothing came for 60 s');
+  expect(await ends({}, 600_000)).toContain('sent nothing for 600 s');
+  expect(await ends({ stream: true }, 60_000)).toContain('sent nothing for 60 s');
+  expect(await ends({ stream: true }, 60_000)).toContain('sent nothing for 60 s');
   await client.call('config.set', { key: 'gateway.upstream', value: { firstByteMs: 90_000, idleMs: 5000, wholeMs: 7000, failures: 0 } });
-  expect(await ends({ stream: true }, 90_000)).toContain('nothing came for 90 s');
-  expect(await ends({}, 7000)).toContain('nothing came for 7 s');
+  expect(await ends({ stream: true }, 90_000)).toContain('sent nothing for 90 s');
+  expect(await ends({}, 7000)).toContain('sent nothing for 7 s');
   expect(await ends({ model: 'perch/main', stream: true }, 90_000)).toContain('for 90 s');
 });
 

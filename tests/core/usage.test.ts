@@ -83,7 +83,7 @@ describe('usage', () => {
     }
     await expect(client.call('config.set', { key: 'chat.timeZone', value: 'Mars/Olympus' })).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
-      message: 'chat.timeZone: is no time zone',
+      message: '`chat.timeZone` must be an IANA time zone, such as Europe/Berlin.',
     });
   });
 

@@ -80,7 +80,7 @@ describe('workspaces', () => {
     for (const content of ['a', '!!!!', 'ab=c'])
       await expect(write({ content, encoding: 'base64' }), content).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
-        message: 'content: is not base64',
+        message: '`content` is not valid base64.',
       });
     expect(await askRaw(gw, 'workspace.write', '{"path":"f","content":"\\ud800"}')).toMatchObject({
       ok: false,
@@ -135,10 +135,10 @@ describe('tools for files', () => {
     expect(listed).toMatchObject({ count: 2, files: [{ path: 'a/x.md' }, { path: 'picture.png', mimeType: 'image/gif' }] });
     expect(page).toMatchObject({ content: 'ab', nextOffset: 2, chars: 6 });
     expect(rest).toMatchObject({ content: '\u{1F426}cd', nextOffset: null });
-    expect(none).toEqual({ error: 'path: there is no file secret.md in the workspace writing' });
-    expect(outside).toEqual({ error: expect.stringContaining('must not have . or ..') });
-    expect(picture).toEqual({ error: expect.stringContaining('is no text') });
-    expect(half).toEqual({ error: expect.stringContaining('is no text') });
+    expect(none).toEqual({ error: 'No file "secret.md" in workspace "writing".' });
+    expect(outside).toEqual({ error: expect.stringContaining('must not contain . or ..') });
+    expect(picture).toEqual({ error: expect.stringContaining('is not a text file') });
+    expect(half).toEqual({ error: expect.stringContaining('is not valid text') });
     expect(removed).toEqual({ removed: 'a/x.md' });
     expect(left).toEqual({ files: [], count: 0 });
     expect((await client.call('workspace.read', { path: 'secret.md' })).content).toBe('mine');
@@ -180,7 +180,7 @@ describe('tools for files', () => {
       expect(results.map((text) => JSON.parse(text) as unknown)).toEqual([
         { sent: 'out/report.csv', size: 4 },
         { sent: 'big.bin', size: 300_000 },
-        { error: expect.stringContaining('there is no file none') },
+        { error: expect.stringContaining('No file "none"') },
       ]);
       const attachments = [
         { filename: 'report.csv', mimeType: 'text/csv', size: 4 },
@@ -234,6 +234,6 @@ describe('tools for files', () => {
       headers: { 'content-type': 'application/json' },
     });
     await (await stateless.gateway.fetch(request, { id: 'key-1', scopes: ['write'] })).text();
-    expect(third.results.join()).toMatch(/A file is sent into a chat[\s\S]*A plan belongs to a chat/);
+    expect(third.results.join()).toMatch(/Files can only be sent in a chat[\s\S]*Plans are only available in a chat/);
   });
 });

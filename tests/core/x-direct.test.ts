@@ -61,7 +61,7 @@ describe('direct messages', () => {
     at.server.grants.refresh = 'another';
     const end = at.clock.now() + 3 * 3_600_000;
     await at.gw.passes(() => at.clock.now() > end, 'three hours', 5 * MINUTE);
-    await at.passes(async () => Boolean((await at.status()).problem?.includes('not good any more')), 'it is told');
+    await at.passes(async () => Boolean((await at.status()).problem?.includes('no longer valid')), 'it is told');
     const looks = at.server.looks();
     await at.gw.passes(() => at.server.looks() > looks, 'mentions are looked for', MINUTE);
     await authorize(at);

@@ -81,7 +81,7 @@ describe('the budget', () => {
     expect(at.server.looks()).toBeLessThan(7);
     expect(at.server.looks()).toBeGreaterThan(3);
     await at.client.call('config.set', { key: 'channels.x.searchesPerMonth', value: 2 });
-    await at.passes(async () => Boolean((await at.status()).problem?.includes('used up')), 'it is used up');
+    await at.passes(async () => Boolean((await at.status()).problem?.includes('are used')), 'it is used up');
     expect(await at.status()).toMatchObject({ status: 'error', problem: expect.stringContaining('2026-12-01') as string });
     const looks = at.server.looks();
     at.server.mention('late');
@@ -126,12 +126,12 @@ describe('X goes wrong', () => {
       expect(at.server.looks()).toBe(looks);
       await at.passes(() => at.server.own().length === 1, 'the first answer');
       for (const [fault, said] of [
-        [{ status: 500, body: 'oops' }, 'X answered 500'],
-        [{ status: 200, body: '[1,2' }, 'none of its API'],
-        [{ status: 200, body: '{"data":[{"id":"x"}],"meta":{}}' }, 'none of its API'],
-        [{ cut: 'before' }, 'broke off'],
+        [{ status: 500, body: 'oops' }, 'X failed (500)'],
+        [{ status: 200, body: '[1,2' }, 'an unexpected response'],
+        [{ status: 200, body: '{"data":[{"id":"x"}],"meta":{}}' }, 'an unexpected response'],
+        [{ cut: 'before' }, 'was lost'],
         [{ endless: true }, 'larger than'],
-        [{ status: 401, body: '{"title":"Unauthorized","detail":"Unauthorized"}' }, 'does not accept the token'],
+        [{ status: 401, body: '{"title":"Unauthorized","detail":"Unauthorized"}' }, 'rejected the token'],
       ] as const) {
         const before = at.server.own().length;
         at.server.fault = first(1, fault, isMentions);

@@ -137,7 +137,7 @@ verifies('providers/not-itself', 'as the default model, and in the list of model
 verifies('egress/guard', 'what the guard says reaches the person, at once', async () => {
   await other.client.call('config.patch', { patch: { providers: { meta: { name: 'Meta', baseUrl: 'http://0xa9fea9fe/v1' } } } });
   const sent = other.client.call('chat.send', { sessionId: 'meta', message: 'hi', model: 'meta/x' });
-  await expect(sent).rejects.toThrow(/^Meta is not asked: 169\.254\.169\.254 .*\(linkLocal\)$/);
+  await expect(sent).rejects.toThrow(/^Couldn’t send the request to Meta: 169\.254\.169\.254 .*\(linkLocal\)$/);
   const named = { patch: { providers: { meta: { baseUrl: 'http://me:secret@127.0.0.1:9/v1' } } } };
   await expect(other.client.call('config.patch', named)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   for (const baseUrl of ['javascript:alert(1)', 'file:///etc/passwd', 'data:,x']) {

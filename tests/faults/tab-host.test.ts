@@ -64,9 +64,9 @@ verifies('storage/quota', 'a first start without room goes on by itself once the
   const cdp = await full.context.newCDPSession(tab);
   await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url, quotaSize: 1 });
   await tab.goto(perch.url);
-  const pill = tab.getByRole('button', { name: 'Connection: No room left' });
+  const pill = tab.getByRole('button', { name: 'Connection: Storage full' });
   await pill.click();
-  await tab.getByText('Free some disk space').waitFor();
+  await tab.getByText('Free up disk space').waitFor();
   await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url });
   await tab.getByText('This browser', { exact: true }).first().waitFor();
 });

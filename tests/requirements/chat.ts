@@ -26,7 +26,8 @@ export const chat = [
     'config/get-set-patch': '`config.get`, `config.set`, `config.patch` read and change the configuration.',
     'secrets.reload/reads': '`secrets.reload` reads secrets anew and answers `{reloaded, count}`.',
     'usage/shapes': '`usage.get` answers a summary, `usage.daily` `{dailyBreakdown}`, `usage.hourly` `{hourlyDistribution}`.',
-    'tools/list-and-catalog': '`tools.list` answers names, `tools.catalog` entries with schemas.',
+    'tools/list-and-catalog':
+      '`tools.list` answers names with a title and a summary each for people, `tools.catalog` entries with schemas.',
   }),
   chosen('decisions, "Chat"', {
     'chat.send/defaults': 'sessionId and agentId default to `main`.',

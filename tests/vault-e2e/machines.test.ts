@@ -67,7 +67,7 @@ describe.runIf(hasNats)('two machines with a browser each', () => {
       await Promise.all([say(a, 'apart-one', 'Alone at one'), say(b, 'apart-two', 'Alone at two')]);
       expect(await said(a, 'apart-one')).toEqual(['"Alone at one"', 'assistant']);
       const notice = async (): Promise<string> => (await outside.client.call('sync.status', {})).journal?.notices.at(-1)?.message ?? '';
-      await until(async () => (await notice()).includes('not shared with the other machines yet'), 'the notice', 30_000);
+      await until(async () => (await notice()).includes('not synced with other computers yet'), 'the notice', 30_000);
       await nats.start();
       await until(async () => (await said(b, 'apart-one')).length === 2 && (await said(a, 'apart-two')).length === 2, 'both chats', 60_000);
       const { conflicts } = await outside.client.call('sync.status', {});

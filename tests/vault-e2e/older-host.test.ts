@@ -34,7 +34,7 @@ verifies(
     newer.die();
 
     await member.page.waitForURL(/\/outdated$/);
-    await member.page.getByRole('heading', { name: 'This browser’s Perch is older than its data' }).waitFor();
+    await member.page.getByRole('heading', { name: 'Update Perch in this browser' }).waitFor();
     await until(async () => (await member.standing())?.host?.sync.state === 'outdated', 'the tab to know');
     // Nobody may serve programs, and they are told so at once.
     await until(async () => (await healthOf(perch))?.host === null, 'nobody to serve');
@@ -42,14 +42,14 @@ verifies(
     expect(await refused).toMatchObject({ code: 1013 });
 
     // Reading goes on.
-    await member.page.getByRole('link', { name: 'Open the chats (read only)' }).click();
+    await member.page.getByRole('link', { name: 'Open chats (read-only)' }).click();
     await member.page.getByText('Here before').first().waitFor();
     const { messages } = await member.call('chat.history', { sessionId: 'mine' });
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
     await expect(member.call('chat.send', { sessionId: 'mine', message: 'Not stored', model: GUIDE })).rejects.toThrow(
       /older.*update|update.*older/i,
     );
-    await expect(member.call('sessions.rename', { path: 'main/mine.jsonl', title: 'No' })).rejects.toThrow(/Nothing was stored/);
+    await expect(member.call('sessions.rename', { path: 'main/mine.jsonl', title: 'No' })).rejects.toThrow(/nothing was saved/);
 
     const after = await copyIn(member.page);
     expect(differences(before?.records ?? new Map(), after?.records ?? new Map())).toEqual([]);

@@ -92,9 +92,13 @@ for (const [what, cut] of [
     expect(await host.vault.messages.get('m-2')).toBeUndefined();
     expect(await dump(host.name)).toMatchObject({ messages: stored.messages, sessions: stored.sessions, runs: stored.runs });
     if (cut) host.attach(journal);
-    else expect(host.replicator.state().problem).toMatch(/could not be stored/);
+    else expect(host.replicator.state().problem).toMatch(/couldn’t be saved/);
     await ask(host.vault, 'm-3', before);
-    host.clock.advance(1_000);
+    // The next try may be scheduled only after this point.
+    await until(() => {
+      host.clock.advance(1_000);
+      return host.replicator.state().state === 'synced';
+    }, 'the next try');
     await host.synced(journal);
     await other.synced(journal);
     expect(await host.vault.messages.get('m-2')).toEqual(cut ? expect.objectContaining({ id: 'm-2' }) : undefined);
@@ -165,7 +169,7 @@ verifies(
     expect(await settles(write)).toBe(false);
     host.clock.advance(5_000);
     await write;
-    expect(host.replicator.state()).toMatchObject({ state: 'failing', problem: 'The journal does not answer' });
+    expect(host.replicator.state()).toMatchObject({ state: 'failing', problem: 'The journal is not responding' });
   },
 );
 
@@ -313,7 +317,7 @@ verifies(
     older.attach(journal);
     await until(() => older.replicator.state().state === 'outdated');
     await expect(ask(older.vault, 'late')).rejects.toThrow(VaultReadOnly);
-    expect(older.replicator.state().problem).toMatch(/older Perch than its data/);
+    expect(older.replicator.state().problem).toMatch(/older version of Perch than its data/);
     expect(await older.vault.messages.get('early')).toBeDefined();
     expect(await older.vault.messages.get('from the future')).toBeUndefined();
     expect(journal.rows.has('messages/early')).toBe(false);

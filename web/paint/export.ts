@@ -27,11 +27,11 @@ export async function exportImage(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const [width, height] = [Math.round(picture.page.width * scale), Math.round(picture.page.height * scale)];
   if (!(scale > 0) || width < 1 || height < 1 || width > SIDE || height > SIDE || width * height > AREA)
-    throw new RangeError(`A picture of ${width} × ${height} pixels cannot be made`);
+    throw new RangeError(`Can’t export an image of ${width} × ${height} pixels`);
   const images = await decodeImages(seenOf(picture));
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext('2d');
-  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  if (!context) throw new Error('This browser doesn’t support OffscreenCanvas');
   if (type === 'image/jpeg') {
     context.fillStyle = '#ffffff';
     context.fillRect(0, 0, width, height);
@@ -40,7 +40,7 @@ export async function exportImage(
   paintPicture(context, picture, images);
   for (const image of images.values()) image.close();
   const blob = await canvas.convertToBlob({ type, quality });
-  if (blob.type !== type) throw new Error(`This browser makes no ${type}`);
+  if (blob.type !== type) throw new Error(`This browser can’t create ${type} images`);
   return new Uint8Array(await blob.arrayBuffer());
 }
 

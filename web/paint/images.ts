@@ -15,7 +15,7 @@ export async function decodeImage(blob: Blob): Promise<ImageBitmap> {
   try {
     return await createImageBitmap(blob, { imageOrientation: 'from-image' });
   } catch {
-    throw new Error('This is no picture that the browser can read');
+    throw new Error('The browser can’t read this image');
   }
 }
 

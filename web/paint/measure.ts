@@ -5,7 +5,7 @@ let context: OffscreenCanvasRenderingContext2D | null | undefined;
 /** How wide this browser draws a line of text; in workers too. */
 export const measureText: Measure = (text, size) => {
   context ??= new OffscreenCanvas(1, 1).getContext('2d');
-  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  if (!context) throw new Error('This browser doesn’t support OffscreenCanvas');
   context.font = `${size}px ${FONT_FAMILY}`;
   return context.measureText(text).width;
 };

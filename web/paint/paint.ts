@@ -148,7 +148,7 @@ function paintSolid(context: Context, mark: Extract<Mark, { type: 'solid' }>): v
 /** A canvas for a moment, of whole pixels and at least one. */
 function scratch(width: number, height: number): OffscreenCanvasRenderingContext2D {
   const context = new OffscreenCanvas(Math.max(1, width), Math.max(1, height)).getContext('2d');
-  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  if (!context) throw new Error('This browser doesn’t support OffscreenCanvas');
   return context;
 }
 

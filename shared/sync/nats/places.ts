@@ -87,7 +87,7 @@ export async function openPlaces(nc: NatsConnection, { vault }: Pick<VaultSeal, 
   } catch (error) {
     // A single server that answers for itself, and says in its greeting that it has none.
     if (isWithoutJetStream(error) && nc.info?.cluster === undefined && !(nc.info && 'jetstream' in nc.info && nc.info.jetstream))
-      throw new ClusterProblem('unfit', 'The server at hand has no JetStream', { cause: error });
+      throw new ClusterProblem('unfit', 'The server doesn’t have JetStream', { cause: error });
     throw error;
   }
 }
@@ -111,7 +111,7 @@ async function streamOf(jsm: JetStreamManager, name: string, prefix: string, rep
   if (versions !== 1 || age > 0 || most > 0)
     throw new ClusterProblem(
       'unfit',
-      `The stream ${name} forgets records or keeps old ones: give it back max_msgs_per_subject 1, no max_age and no max_msgs`,
+      `The stream ${name} has other settings than it needs. Set max_msgs_per_subject to 1, and remove max_age and max_msgs`,
     );
   return info;
 }

@@ -42,24 +42,24 @@ export function problemOf(error: unknown, { who, refusal, isNetwork }: Way): Clu
   if (error instanceof ClusterProblem) return error;
   const message = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
   const of = (code: ProblemCode, sentence: string): ClusterProblem => new ClusterProblem(code, sentence, { cause: error });
-  if (error instanceof JetStreamApiError && FULL.has(error.code)) return of('full', `The cluster takes nothing more (${message})`);
+  if (error instanceof JetStreamApiError && FULL.has(error.code)) return of('full', `The cluster is out of storage (${message})`);
   if (error instanceof JetStreamApiError && NO_LEADER.has(error.code))
-    return of('unreachable', `Too few of the cluster’s servers are there (${message})`);
+    return of('unreachable', `Too few servers of the cluster are online (${message})`);
   if (error instanceof JetStreamApiError && TOO_FEW.has(error.code))
-    return of('unfit', `Too few servers can take the vault: start them, or ask for fewer replicas (${message})`);
+    return of('unfit', `Too few servers can store the vault. Start more servers or use fewer replicas (${message})`);
   if (isWithoutJetStream(error))
     return error.cause instanceof JetStreamApiError
-      ? of('unfit', 'The server at hand has no JetStream for this account')
-      : of('unreachable', 'Nobody answers for the cluster’s JetStream: too few of its servers are there');
+      ? of('unfit', 'The server doesn’t have JetStream for this account')
+      : of('unreachable', 'JetStream is not responding: too few servers of the cluster are online');
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (
       cause instanceof AuthorizationError ||
       cause instanceof UserAuthenticationExpiredError ||
       /authorization violation/i.test(cause.message)
     )
-      return of('refused', `The cluster does not let this ${who} in: its credentials are wrong or have expired`);
+      return of('refused', `The cluster denied access to this ${who}: its credentials are wrong or expired`);
     if (/permissions? violation/i.test(cause.message))
-      return of('refused', `The cluster does not let this ${who} do what it must (${message})`);
+      return of('refused', `The cluster denied a permission that this ${who} needs (${message})`);
     const refused = refusal?.(cause);
     if (refused !== undefined) return of('refused', `${refused} (${message})`);
   }
@@ -69,6 +69,6 @@ export function problemOf(error: unknown, { who, refusal, isNetwork }: Way): Clu
     error instanceof ConnectionError ||
     (error instanceof Error && (isNetwork?.(error) || /closed|timeout|no responders|disconnect/i.test(error.message)))
   )
-    return of('unreachable', `The cluster cannot be reached (${message})`);
-  return of('failed', `The cluster cannot be used (${message})`);
+    return of('unreachable', `Couldn’t reach the cluster (${message})`);
+  return of('failed', `The cluster can’t be used (${message})`);
 }

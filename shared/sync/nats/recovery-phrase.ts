@@ -12,12 +12,12 @@ export function keyOfPhrase(phrase: string): string {
     .toLowerCase()
     .split(/[\s,.;:\d]+/)
     .filter(Boolean);
-  if (words.length !== 24) throw new Error(`a recovery phrase has 24 words, and this one ${words.length}`);
+  if (words.length !== 24) throw new Error(`A recovery phrase has 24 words, but this one has ${words.length}.`);
   const unknown = words.findIndex((word) => !wordlist.includes(word));
-  if (unknown >= 0) throw new Error(`word ${unknown + 1} of the recovery phrase is not in the list of words: look at its spelling`);
+  if (unknown >= 0) throw new Error(`Word ${unknown + 1} of the recovery phrase is unknown. Check its spelling.`);
   try {
     return toBase64url(mnemonicToEntropy(words.join(' '), wordlist));
   } catch {
-    throw new Error('the recovery phrase’s words do not fit together: one is another word, or two are exchanged');
+    throw new Error('The recovery phrase is not valid. Check for wrong or swapped words.');
   }
 }

@@ -7,7 +7,7 @@ export const browserServers = z
     z
       .string()
       .max(500)
-      .regex(/^wss?:\/\/[^\s/@]+(?:\/[^\s@]*)?$/, 'browsers reach a server at wss://host:port, with no name or password in it'),
+      .regex(/^wss?:\/\/[^\s/@]+(?:\/[^\s@]*)?$/, 'must be wss://host:port, without a user name or password'),
   )
   .min(1)
   .max(100);
@@ -17,13 +17,13 @@ export const browserWay = z
   .strictObject({
     servers: browserServers,
     /** The text of a file of credentials, as `nsc` makes it. */
-    credentials: secret.regex(/-----BEGIN[^]*-----BEGIN/, 'these are no credentials as nsc makes them').optional(),
+    credentials: secret.regex(/-----BEGIN[^]*-----BEGIN/, 'must be credentials created by nsc').optional(),
     user: z.string().min(1).max(500).optional(),
     password: secret.optional(),
     token: secret.optional(),
   })
   .refine(({ credentials, user, token }) => [credentials, user, token].filter((way) => way !== undefined).length <= 1, {
-    message: 'credentials, a user and a token are three ways to get in: give one',
+    message: 'must include only one of credentials, user and token',
   })
-  .refine(({ user, password }) => (user === undefined) === (password === undefined), { message: 'a user and a password belong together' });
+  .refine(({ user, password }) => (user === undefined) === (password === undefined), { message: 'must include both user and password' });
 export type BrowserWay = z.infer<typeof browserWay>;

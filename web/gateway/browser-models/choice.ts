@@ -51,8 +51,7 @@ export function choose(
   { repo, filename, processor }: { repo: string; filename?: string | undefined; processor: Processor },
 ): Omit<KeptModel, 'task' | 'contextWindow' | 'keptAt'> {
   for (const path of NEEDED)
-    if (!files.some((file) => file.path === path))
-      throw new HubError(`${repo} has no ${path}: look for one that is made for transformers.js`);
+    if (!files.some((file) => file.path === path)) throw new HubError(`${repo} has no ${path}. Choose a model made for transformers.js.`);
   const graphs = files.flatMap(graphOf);
   const there = graphs.map(({ file }) => file.path).join(', ') || 'none';
   const rank = ({ dtype }: Graph): number => ORDER[processor].indexOf(dtype);
@@ -63,8 +62,8 @@ export function choose(
   if (!chosen)
     throw new HubError(
       filename === undefined
-        ? `${repo} has no ONNX file that can be run in a browser: look for one that is made for transformers.js`
-        : `${repo} has no ONNX file "${filename}" that can be run in a browser; it has: ${there.slice(0, 1000)}`,
+        ? `${repo} has no ONNX file that runs in a browser. Choose a model made for transformers.js.`
+        : `${repo} has no ONNX file "${filename}" that runs in a browser. Available files: ${there.slice(0, 1000)}.`,
     );
   const { path } = chosen.file;
   const data = files.filter((file) => file.path === `${path}_data` || (file.path.startsWith(`${path}_data_`) && /_\d+$/.test(file.path)));
@@ -85,13 +84,13 @@ function graphOf(file: HubFile): Graph[] {
 /** What a model's `config.json` says it is for, and of its context. Throws HubError where that is nothing that is done here. */
 export function readConfig(text: string, repo: string): Pick<KeptModel, 'task' | 'contextWindow'> {
   const parsed = config.safeParse(jsonOf(text));
-  if (!parsed.success) throw new HubError(`The config.json of ${repo} cannot be read`);
+  if (!parsed.success) throw new HubError(`Couldn’t read config.json of ${repo}.`);
   const { architectures, max_position_embeddings: positions, n_positions: older } = parsed.data;
   const architecture = architectures?.[0] ?? '';
   const contextWindow = positions ?? older ?? null;
   if (/(ForCausalLM|LMHeadModel)$/.test(architecture)) return { task: 'text-generation', contextWindow };
   if (/(Model|ForMaskedLM)$/.test(architecture)) return { task: 'feature-extraction', contextWindow };
-  throw new HubError(`${repo} is neither for text nor for embeddings (${architecture.slice(0, 100) || 'its config.json does not say'})`);
+  throw new HubError(`${repo} is not a text or embedding model (${architecture.slice(0, 100) || 'no architecture in config.json'}).`);
 }
 
 function jsonOf(text: string): unknown {

@@ -44,7 +44,8 @@ export async function downloadToBrowser(options: BrowserDownload): Promise<KeptM
   const { hub, kept, repo, signal, onprogress } = options;
   const chosen = choose(await hub.files(repo, signal), options);
   const total = chosen.files.reduce((sum, { size }) => sum + size, 0);
-  if (total > MOST_BYTES) throw new HubError(`${repo} is too large for a browser: ${sizeText(total)}, of ${sizeText(MOST_BYTES)} at most`);
+  if (total > MOST_BYTES)
+    throw new HubError(`${repo} is too large for a browser: ${sizeText(total)}. The maximum is ${sizeText(MOST_BYTES)}.`);
   const before = await kept.find(repo);
   // Another precision, or another version: parts of it are of no use.
   const same = before?.files.filter(({ path, size }) => chosen.files.some((file) => file.path === path && file.size === size)) ?? [];
@@ -53,7 +54,7 @@ export async function downloadToBrowser(options: BrowserDownload): Promise<KeptM
   for (const { path, size } of chosen.files) here += await kept.bytesOf(repo, path, size);
   const free = await options.free();
   if (free !== null && total - here + SPARE_BYTES > free)
-    throw new HubError(`there is not enough room in this browser: ${sizeText(total - here)} are needed, and ${sizeText(free)} are free`);
+    throw new HubError(`Not enough storage in this browser: ${sizeText(total - here)} needed, ${sizeText(free)} free.`);
   let model: KeptModel = { ...chosen, task: 'text-generation', contextWindow: null, keptAt: null };
   let done = 0;
   for (const file of chosen.files) {
@@ -96,7 +97,7 @@ async function fetchRest(
   told: (received: number) => void,
 ): Promise<void> {
   const silence = new AbortController();
-  const hush = (): void => silence.abort(new Error(`no byte for ${silenceMs / 1000} s`));
+  const hush = (): void => silence.abort(new Error(`no data for ${silenceMs / 1000} s`));
   let timer = setTimeout(hush, silenceMs);
   try {
     const { start, body } = await hub.open(repo, path, from, AbortSignal.any([signal, silence.signal]));
@@ -107,7 +108,7 @@ async function fetchRest(
     for await (const piece of body) {
       clearTimeout(timer);
       timer = setTimeout(hush, silenceMs);
-      if (at + piece.length > size) throw new HubError(`${hub.base} sent more of ${path} than the ${size} bytes that it has`);
+      if (at + piece.length > size) throw new HubError(`${hub.base} sent more than the ${size} bytes of ${path}.`);
       // What is here already is not wanted again from a hub that begins anew.
       let rest = piece.subarray(Math.min(piece.length, Math.max(0, from - at)));
       at += piece.length;
@@ -123,13 +124,13 @@ async function fetchRest(
       }
       told(Math.max(from, at));
     }
-    if (at < size) throw new HubError(`${hub.base} broke off after ${at} of ${size} bytes of ${path}`, { passing: true });
+    if (at < size) throw new HubError(`${hub.base} closed the connection after ${at} of ${size} bytes of ${path}.`, { passing: true });
     if (filled > 0 || size === 0) await keep(kept, repo, path, next, part.subarray(0, filled));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof HubError) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw new HubError(`${hub.base} broke off within ${path} (${why})`, { cause: error, passing: true });
+    throw new HubError(`The download of ${path} from ${hub.base} was interrupted (${why}).`, { cause: error, passing: true });
   } finally {
     clearTimeout(timer);
   }
@@ -139,8 +140,8 @@ async function keep(kept: KeptModels, repo: string, path: string, from: number, 
   await kept.put(repo, path, from, bytes).catch((cause: unknown) => {
     throw new HubError(
       cause instanceof Error && cause.name === 'QuotaExceededError'
-        ? 'this browser has no room left'
-        : `this browser could not keep ${path}`,
+        ? 'This browser is out of storage.'
+        : `This browser couldn’t store ${path}.`,
       { cause },
     );
   });

@@ -49,10 +49,10 @@ export class BrowserHub {
 
   /** The files of a repository, `<owner>/<name>`. Throws HubError. */
   async files(repo: string, signal: AbortSignal): Promise<HubFile[]> {
-    if (!REPO.test(repo)) throw new HubError(`"${repo}" is no repository: it has the form <owner>/<name>`);
+    if (!REPO.test(repo)) throw new HubError(`"${repo}" is not a repository name. Use the form <owner>/<name>.`);
     const answer = await this.#open(`${this.base}/api/models/${repo}/tree/main?recursive=true`, {}, repo, signal);
     const files = listed.safeParse(await readJson(answer, this.base));
-    if (!files.success) throw new HubError(`${this.base} does not list the files of ${repo} as it should`);
+    if (!files.success) throw new HubError(`${this.base} sent an unexpected file list for ${repo}.`);
     return files.data.filter(({ type }) => type === 'file').map(({ path, size: bytes, lfs }) => ({ path, size: lfs?.size ?? bytes }));
   }
 
@@ -67,7 +67,7 @@ export class BrowserHub {
     // Where servers of others do not let this header be read, its length tells.
     if (start === undefined || Number(start) === from) return { start: from, body };
     await body.cancel();
-    throw new HubError(`${this.base} sent another part of the file than was asked for`);
+    throw new HubError(`${this.base} sent a different part of the file than requested.`);
   }
 
   async #open(first: string, headers: Record<string, string>, repo: string, signal: AbortSignal): Promise<Response> {
@@ -78,12 +78,12 @@ export class BrowserHub {
       await answer.body?.cancel();
       if (answer.status < 300 || answer.status > 399) throw refusal(answer.status, repo, this.base);
       const next = URL.parse(answer.headers.get('location') ?? '', url);
-      if (!next || !/^https?:$/.test(next.protocol)) throw new HubError(`${url.origin} leads nowhere`);
+      if (!next || !/^https?:$/.test(next.protocol)) throw new HubError(`${url.origin} sent a redirect without a valid address.`);
       if (url.protocol === 'https:' && next.protocol === 'http:')
-        throw new HubError(`${url.origin} leads to ${next.origin}, which is not encrypted`);
+        throw new HubError(`${url.origin} redirects to ${next.origin}, which is not encrypted.`);
       url = next;
     }
-    throw new HubError(`${this.base} leads from one address to the next without end`);
+    throw new HubError(`${this.base} redirects too many times.`);
   }
 
   async #ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
@@ -95,12 +95,8 @@ export class BrowserHub {
       return await this.#options.fetch(url.href, { headers, follow: true, signal: AbortSignal.any([signal, late.signal]) });
     } catch (cause) {
       signal.throwIfAborted();
-      const why = late.signal.aborted
-        ? `it did not answer in ${ANSWER_MS / 1000} s`
-        : cause instanceof Error
-          ? cause.message
-          : String(cause);
-      throw new HubError(`${url.origin} cannot be reached (${why})`, { cause, passing: true });
+      const why = late.signal.aborted ? `no response within ${ANSWER_MS / 1000} s` : cause instanceof Error ? cause.message : String(cause);
+      throw new HubError(`Couldn’t reach ${url.origin} (${why}).`, { cause, passing: true });
     } finally {
       clearTimeout(timer);
     }
@@ -108,11 +104,11 @@ export class BrowserHub {
 }
 
 function refusal(status: number, repo: string, base: string): HubError {
-  if (status === 404) return new HubError(`${base} has no such file or repository as ${repo}`);
+  if (status === 404) return new HubError(`${repo} was not found on ${base}.`);
   if (status === 401 || status === 403)
-    return new HubError(`${base} does not let you have ${repo}: it wants a token, or its terms accepted there`);
-  if (status === 429) return new HubError(`${base} has had too many requests: try again later`);
-  return new HubError(`${base} answered with status ${status}`, { passing: status >= 500 });
+    return new HubError(`${base} denied access to ${repo}. The model needs a token, or you must accept its terms there.`);
+  if (status === 429) return new HubError(`${base} is limiting requests. Try again later.`);
+  return new HubError(`${base} failed (HTTP ${status}).`, { passing: status >= 500 });
 }
 
 async function readJson(answer: Response, base: string): Promise<unknown> {
@@ -120,11 +116,11 @@ async function readJson(answer: Response, base: string): Promise<unknown> {
   let text = '';
   for await (const piece of answer.body ?? []) {
     text += decoder.decode(piece, { stream: true });
-    if (text.length > MOST_LISTED) throw new HubError(`${base} lists files without end`);
+    if (text.length > MOST_LISTED) throw new HubError(`${base} sent a file list that is too long.`);
   }
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new HubError(`${base} sent a list of files that cannot be read`, { cause });
+    throw new HubError(`${base} sent a file list that couldn’t be read.`, { cause });
   }
 }

@@ -70,7 +70,7 @@ export class KeptModels {
     const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
       pull: async (controller) => {
         const kept = await cache.match(this.#part(model.repo, path, part));
-        if (!kept) throw new Error(`${path} was deleted`);
+        if (!kept) throw new Error(`${path} was deleted.`);
         controller.enqueue(new Uint8Array(await kept.arrayBuffer()));
         if (++part === partsOf(size)) controller.close();
       },

@@ -95,12 +95,12 @@ export class LoadedModel {
 
   /** Answers a chat, a piece at a time. Leaves off when `signal` fires; what it had said stands. */
   async generate(request: GgufRequest, signal: AbortSignal, say: (piece: Piece) => void): Promise<z.output<typeof ggufAnswer>> {
-    if (this.#about.task !== 'text-generation') throw refused(`${this.#about.repo} makes vectors, and answers nothing`, 'model');
+    if (this.#about.task !== 'text-generation') throw refused(`${this.#about.repo} is an embedding model and can’t chat.`, 'model');
     const { input_ids, attention_mask } = this.#inputs(request);
     const inputTokens = input_ids.dims.at(-1) ?? 0;
     const context = Math.min(this.#about.contextWindow ?? MOST_CONTEXT, MOST_CONTEXT);
     if (inputTokens >= context)
-      throw refused(`The conversation has ${inputTokens} tokens, and ${this.#about.repo} takes ${context}: start a new one`, 'messages');
+      throw refused(`The conversation has ${inputTokens} tokens, but ${this.#about.repo} allows ${context}. Start a new chat.`, 'messages');
     const most = Math.min(request.maxTokens ?? context, context - inputTokens);
     const stop = new InterruptableStoppingCriteria();
     const text = new AnswerText(request.stop ?? [], say);
@@ -129,7 +129,8 @@ export class LoadedModel {
 
   /** A vector of length 1 of each text. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<z.output<typeof ggufVectors>> {
-    if (this.#about.task !== 'feature-extraction') throw refused(`${this.#about.repo} makes no vectors: it answers chats`, 'model');
+    if (this.#about.task !== 'feature-extraction')
+      throw refused(`${this.#about.repo} is a chat model and can’t create embeddings.`, 'model');
     const extract = new FeatureExtractionPipeline({ task: 'feature-extraction', model: this.#model, tokenizer: this.#tokenizer });
     const vectors: number[][] = [];
     for (let from = 0; from < texts.length; from += BATCH) {
@@ -154,7 +155,7 @@ export class LoadedModel {
       );
     } catch (error) {
       throw refused(
-        `${this.#about.repo} cannot be told this conversation (${error instanceof Error ? error.message : String(error)})`,
+        `${this.#about.repo} doesn’t support this conversation (${error instanceof Error ? error.message : String(error)}).`,
         'messages',
       );
     }

@@ -20,7 +20,7 @@ function serve(port: MessagePort, kept: KeptModels): void {
   let loaded: LoadedModel | undefined;
   let underWay: Promise<unknown> = Promise.resolve();
   const model = (): LoadedModel => {
-    if (!loaded) throw new RpcError('INTERNAL_ERROR', 'No model is loaded');
+    if (!loaded) throw new RpcError('INTERNAL_ERROR', 'No model is loaded.');
     return loaded;
   };
   const said = answer<typeof browserModelsPort.calls, typeof browserModelsPort.events>(
@@ -58,7 +58,7 @@ function cannotRun(repo: string, error: unknown): RpcError {
   const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 300) ?? '';
   return new RpcError(
     'INTERNAL_ERROR',
-    `The model ${repo} cannot be run in this browser: ${why}`,
+    `Couldn’t run ${repo} in this browser: ${why}`,
     { details: { reason: 'damaged' } },
     { cause: error },
   );

@@ -47,7 +47,7 @@ export function agentsOf(settings: () => Settings): Agents {
   const ids = (): string[] => [...new Set([MAIN, ...Object.keys(settings().agents).sort()])];
   return {
     get(id) {
-      if (!ids().includes(id)) throw new RpcError('NOT_FOUND', `No such agent: ${id}`);
+      if (!ids().includes(id)) throw new RpcError('NOT_FOUND', `No agent with id "${id}".`);
       return make(id);
     },
     list: () => ids().map(make),

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { browserPort } from '#shared/ports/browser.ts';
 import type { ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
@@ -38,9 +39,12 @@ export class BrowserViews {
   async watch(params: ParsedOf<Methods['browser.watch']>, caller: Viewer): Promise<ResultOf<Methods['browser.watch']>> {
     const { profile, tabId, ...size } = params;
     const { connId, tell } = caller;
-    this.#find(profile, connId)?.stop.abort(new RpcError('INTERNAL_ERROR', 'Another view took its place'));
+    this.#find(profile, connId)?.stop.abort(new RpcError('INTERNAL_ERROR', 'Replaced by another view'));
     if ([...this.#views].filter((each) => each.connId === connId).length >= MAX_VIEWS)
-      throw new RpcError('INVALID_PARAMS', `A connection may watch ${MAX_VIEWS} browsers at once: browser.unwatch ends one`);
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `A connection can watch up to ${MAX_VIEWS} browsers. Call browser.unwatch to stop watching one.`,
+      );
     const view: View = { id: crypto.randomUUID(), connId, profile, stop: new AbortController() };
     this.#views.add(view);
     const signal = AbortSignal.any([caller.signal, view.stop.signal]);
@@ -50,7 +54,7 @@ export class BrowserViews {
     const over = (why: unknown): void => {
       this.#views.delete(view);
       began.reject(why);
-      const reason = why instanceof RpcError ? why.message : 'The view failed';
+      const reason = why instanceof RpcError ? toClause(why.message) : 'The view failed';
       if (shown && !signal.aborted) tell({ event: 'browser.unwatched', payload: { profile, reason } });
     };
     const { bridge, allowed } = this.#deps;
@@ -89,7 +93,7 @@ export class BrowserViews {
   }
 
   unwatch({ profile }: ParsedOf<Methods['browser.unwatch']>, { connId }: Viewer): ResultOf<Methods['browser.unwatch']> {
-    this.#find(profile, connId)?.stop.abort(new RpcError('INTERNAL_ERROR', 'It is watched no more'));
+    this.#find(profile, connId)?.stop.abort(new RpcError('INTERNAL_ERROR', 'Stopped watching'));
     return { watching: false };
   }
 

@@ -8,7 +8,7 @@ export type ReadFrame = { frame: RequestFrame } | { id: string; error: RpcError 
 /** Reads what a client sent (decisions, "Frames and connection": malformed frames). */
 export function readClientFrame(text: string): ReadFrame {
   if (tooManyParts(text)) {
-    const message = `a frame over 1 MiB may have ${LIMITS.maxStructuralChars} structural characters`;
+    const message = `A frame over 1 MiB can have at most ${LIMITS.maxStructuralChars} structural characters.`;
     // The id of a frame that is too dense stands near its start.
     const id = /"id"\s*:\s*"([^"\\]{1,256})"/.exec(text.slice(0, 4096))?.[1];
     return id === undefined ? { close: message } : { id, error: new RpcError('INVALID_PARAMS', message) };
@@ -26,5 +26,5 @@ export function readClientFrame(text: string): ReadFrame {
   if (id === undefined) return { close: 'not a request frame' };
   const issue = frame.error.issues[0];
   const what = issue ? `${placeOf(issue.path)} ${issue.message}` : 'malformed';
-  return { id, error: new RpcError('INVALID_PARAMS', `Not a request frame: ${what}`) };
+  return { id, error: new RpcError('INVALID_PARAMS', `Invalid request frame: ${what}.`) };
 }

@@ -156,7 +156,7 @@ export class Config {
   get(key?: string, reserved = false): unknown {
     let value: unknown = reserved ? shownSettings(this.#document) : this.#document;
     for (const name of key === undefined ? [] : pathOf(key)) {
-      if (!isObject(value) || !Object.hasOwn(value, name)) throw new RpcError('NOT_FOUND', `There is no setting ${key}`);
+      if (!isObject(value) || !Object.hasOwn(value, name)) throw new RpcError('NOT_FOUND', `No setting with key "${key}".`);
       value = value[name];
     }
     return value;
@@ -173,7 +173,9 @@ export class Config {
     checkNames(patch);
     return this.edit((document) => {
       if (baseHash !== undefined && baseHash !== this.#hash) {
-        throw new RpcError('INVALID_PARAMS', 'baseHash: the configuration has changed since', { details: { hash: this.#hash } });
+        throw new RpcError('INVALID_PARAMS', 'The configuration has changed since `baseHash`. Read it again and retry.', {
+          details: { hash: this.#hash },
+        });
       }
       return mergePatch(document, patch);
     });
@@ -184,7 +186,7 @@ export class Config {
     const work = this.#tail.then(async () => {
       await this.#refresh();
       const wanted = edit(this.whole);
-      if (!isObject(wanted)) throw new RpcError('INVALID_PARAMS', 'The configuration is an object');
+      if (!isObject(wanted)) throw new RpcError('INVALID_PARAMS', 'The configuration must be an object.');
       // What does not fit stays as it is, unless it is that which changes: then it has to fit, or to go.
       const { document: edited, misfits } = takeOut(wanted, this.#aside);
       parseParams(settings, edited);
@@ -195,12 +197,11 @@ export class Config {
       for (const path of moved) {
         if (!named.has(path)) continue;
         const owner = path.replace(/\.(headers\..*|oauth\.clientSecret|[^.]*)$/, '');
-        const what = path.endsWith('.apiKey') ? 'the key' : 'it';
-        throw unfit(path, `give ${what} again, as the address of ${owner} changes to another server`);
+        throw unfit(path, `must be entered again because ${owner} now points to another server`);
       }
       for (const path of named) {
         if (changed.has(path) || this.#secrets.has(path)) continue;
-        throw unfit(path, `there is no secret to keep as ${REDACTED}`);
+        throw unfit(path, `has no saved secret to keep as ${REDACTED}`);
       }
       const lost = this.#lost.filter((path) => !changed.has(path) && !moved.includes(path));
       const stored = putBack(lost.reduce(keepSecret, document), misfits);
@@ -234,7 +235,7 @@ export class Config {
       if (wrong !== undefined) throw unfit(path, wrong);
       const name = referenceAt(document, path);
       if (name === undefined || !moved.includes(path) || name !== this.reference(path)) continue;
-      throw unfit(path, `\${${name}} would go to another server: take it away first (null), then give it again`);
+      throw unfit(path, `would send \${${name}} to another server. Set it to null first, then set it again`);
     }
   }
 
@@ -263,7 +264,7 @@ function movedSecrets(before: Settings, after: Settings): string[] {
 
 /** What is wrong with the setting at a dotted path, told as `parseParams` tells it. */
 const unfit = (key: string, message: string): RpcError =>
-  new RpcError('INVALID_PARAMS', `${key}: ${message}`, { details: { issues: [{ key, message }] } });
+  new RpcError('INVALID_PARAMS', `\`${key}\` ${message}.`, { details: { issues: [{ key, message }] } });
 
 /** Dotted paths of the secrets that a document has. */
 function secretPaths(document: Json): string[] {

@@ -13,7 +13,7 @@ const SHOWN_CHARS = 500;
 const NAME_CHARS = 80;
 /** So many are told at a time: each may have a file of 8 MiB. */
 const MOST_TOLD = 200;
-const UNREADABLE = 'A version that cannot be shown';
+const UNREADABLE = 'This version can’t be shown';
 
 /** Records as other hosts write them, as far as they are shown. */
 const entry = z.object({
@@ -65,9 +65,9 @@ const KINDS = new Map<string, Kind>([
       about: async (copy, vault) => `Branch of ${await titleOf(copy, vault)}`,
       async show(version, vault) {
         const { headId } = head.parse(version);
-        if (headId === null) return 'An empty chat';
+        if (headId === null) return 'Empty chat';
         const message = await vault.messages.get(headId);
-        return message ? plainText(message.content) : 'A message that is not here';
+        return message ? plainText(message.content) : 'Message not available on this device';
       },
     },
   ],
@@ -99,7 +99,7 @@ const KINDS = new Map<string, Kind>([
       async show(version) {
         const { content, encoding, mimeType, size } = fileRecord.parse(version);
         if (encoding === 'base64') return `${mimeType}, ${size.toLocaleString('en')} bytes`;
-        return content.trim() === '' ? 'An empty file' : content;
+        return content.trim() === '' ? 'Empty file' : content;
       },
     },
   ],

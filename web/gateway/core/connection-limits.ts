@@ -36,7 +36,10 @@ export class ConnectionLimits {
       this.#toldAt = clock.monotonic();
       onlimited(method);
     }
-    throw new RpcError('RATE_LIMITED', `Too many requests: again in ${Math.ceil(wait / 1000)} s`, { retryable: true, retryAfterMs: wait });
+    throw new RpcError('RATE_LIMITED', `Too many requests. Try again in ${Math.ceil(wait / 1000)} s.`, {
+      retryable: true,
+      retryAfterMs: wait,
+    });
   }
 
   #controlPlaneOf(method: string): RateLimit {

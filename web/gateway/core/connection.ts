@@ -84,7 +84,7 @@ export class Connection implements Subscriber {
   /** Begins to read. What had come before is heard at once, and may end the connection within this call. */
   start(): void {
     // The client is asked to connect anew.
-    if (this.#lost) return this.close(CLOSE.handingOver, 'the client cannot be taken over');
+    if (this.#lost) return this.close(CLOSE.handingOver, 'cannot hand over the client');
     this.#link.receive({
       message: (text) => this.#read(text),
       drain: () => this.#out.drained(),
@@ -95,7 +95,7 @@ export class Connection implements Subscriber {
         // A call that came meanwhile may take minutes, and nothing else of the client is heard until it is answered.
         if (!this.#open) return;
         this.#cancelTimeout();
-        this.#cancelTimeout = this.#deps.clock.after(HELD_MS, () => this.close(CLOSE.handingOver, 'another host serves now'));
+        this.#cancelTimeout = this.#deps.clock.after(HELD_MS, () => this.close(CLOSE.handingOver, 'handed over to another host'));
       },
     });
     if (this.#admission.challenged) return;
@@ -160,8 +160,9 @@ export class Connection implements Subscriber {
   #read(text: string): void {
     if (!this.#open) return;
     if (text.length > (this.#requests ? LIMITS.maxPayload : LIMITS.maxPayloadBeforeConnect))
-      return this.close(CLOSE.tooBig, 'the frame is too large');
-    if (this.#gate.shut) return this.#gate.hold(text) ? undefined : this.close(CLOSE.tooBig, 'too much before the answer to connect');
+      return this.close(CLOSE.tooBig, 'frame too large');
+    if (this.#gate.shut)
+      return this.#gate.hold(text) ? undefined : this.close(CLOSE.tooBig, 'too much data before the response to connect');
     const read = readClientFrame(text);
     if ('close' in read) return this.close(CLOSE.policy, read.close);
     if ('error' in read) return this.#refuse(read.id, read.error);
@@ -176,11 +177,11 @@ export class Connection implements Subscriber {
 
   async #connect({ id, method, params }: RequestFrame): Promise<void> {
     const refuse = (error: RpcError, code: number): void => {
-      this.#deps.log.write('warn', 'connections', `A connection was refused: ${error.message}`, { principal: this.#admission.principal });
+      this.#deps.log.write('warn', 'connections', `Refused a connection: ${error.message}`, { principal: this.#admission.principal });
       this.#respond({ type: 'res', id, ok: false, error: error.toShape() });
       this.close(code, error.message);
     };
-    if (method !== 'connect') return refuse(new RpcError('AUTH_REQUIRED', 'The first request must be connect'), CLOSE.policy);
+    if (method !== 'connect') return refuse(new RpcError('AUTH_REQUIRED', 'The first request must be "connect".'), CLOSE.policy);
     let given;
     try {
       given = parseParams(connection.connect.params, params);
@@ -190,14 +191,16 @@ export class Connection implements Subscriber {
     if (given.maxProtocol < MIN_PROTOCOL || given.minProtocol > PROTOCOL || given.minProtocol > given.maxProtocol) {
       const details = { expectedProtocol: PROTOCOL };
       return refuse(
-        new RpcError('INVALID_PARAMS', `This gateway speaks protocol ${MIN_PROTOCOL} to ${PROTOCOL}`, { details }),
+        new RpcError('INVALID_PARAMS', `Unsupported protocol version. This gateway supports versions ${MIN_PROTOCOL} to ${PROTOCOL}.`, {
+          details,
+        }),
         CLOSE.protocolError,
       );
     }
     this.#cancelTimeout();
     const { proof, moved, pairingCode = '' } = this.#admission;
     if (this.principal === PAIRING) {
-      this.#cancelTimeout = this.#deps.clock.after(PAIRING_MS, () => this.close(CLOSE.normal, 'the time to pair is over'));
+      this.#cancelTimeout = this.#deps.clock.after(PAIRING_MS, () => this.close(CLOSE.normal, 'pairing timed out'));
       // The host before has looked at the code of a client that is taken over.
       if (moved === undefined) {
         try {
@@ -260,7 +263,7 @@ export class Connection implements Subscriber {
     const { principal, socket } = this.#admission;
     const limit = socket ? rateLimit() : null;
     const onlimited = (method: string): void =>
-      log.write('warn', 'connections', 'A connection sends too many requests', { connId: this.id, principal, method });
+      log.write('warn', 'connections', 'A connection exceeded the rate limit', { connId: this.id, principal, method });
     return limit ? new ConnectionLimits({ clock, limit, onlimited }) : undefined;
   }
 
@@ -273,7 +276,7 @@ export class Connection implements Subscriber {
     this.#open = false;
     this.#cancelTimeout();
     this.#leave?.();
-    this.#gone.abort(new RpcError('ABORTED', 'The connection closed'));
+    this.#gone.abort(new RpcError('ABORTED', 'The connection was closed.'));
     this.#out.clear();
     this.#deps.closed();
   }

@@ -54,8 +54,8 @@ export class Connections implements Connected {
   accept(link: Link<string>, admission: Admission): void {
     const { hub, log, open, onclients, onseen } = this.#deps;
     if (this.#open.size >= LIMITS.maxConnections) {
-      log.write('warn', 'connections', `A connection was refused: there are ${LIMITS.maxConnections} already`);
-      return link.close(CLOSE.noGateway, `there are ${LIMITS.maxConnections} connections already`);
+      log.write('warn', 'connections', `Refused a connection: the limit of ${LIMITS.maxConnections} connections is reached`);
+      return link.close(CLOSE.noGateway, `limit of ${LIMITS.maxConnections} connections reached`);
     }
     const connection = open(link, admission, {
       joined: () => {
@@ -95,10 +95,10 @@ export class Connections implements Connected {
   /** Closes all, and ticks no more. */
   end(): void {
     this.#stopTicking();
-    for (const connection of [...this.#open]) connection.close(CLOSE.goingAway, 'the gateway closed');
+    for (const connection of [...this.#open]) connection.close(CLOSE.goingAway, 'the gateway was closed');
   }
 
   #sendOn(connection: Connection): void {
-    if (!this.#serves && connection.socket) connection.closeWhenIdle({ code: CLOSE.handingOver, reason: 'another host serves now' });
+    if (!this.#serves && connection.socket) connection.closeWhenIdle({ code: CLOSE.handingOver, reason: 'handed over to another host' });
   }
 }

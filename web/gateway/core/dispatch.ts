@@ -79,10 +79,10 @@ export function createDispatcher({ first, later, meter = () => undefined }: Disp
     policyOf: (method) => policies[method],
     async call(method, params, caller) {
       const policy = policies[method];
-      if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented`);
-      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `There is no method ${JSON.stringify(cutShort(method))}`);
+      if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented.`);
+      if (!policy) throw new RpcError('METHOD_NOT_FOUND', `Unknown method ${JSON.stringify(cutShort(method))}.`);
       const refusal = refusalOf(caller, policy);
-      if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}`);
+      if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}.`);
       refuseProto(params);
       // Also those behind one that waits for its part: calls begin in the order in which they came.
       if (loading || !table[method]) await (loading ??= load());
@@ -102,7 +102,7 @@ function refuseProto(params: unknown): void {
   const left = [params];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value !== 'object' || value === null) continue;
-    if (Object.hasOwn(value, '__proto__')) throw new RpcError('INVALID_PARAMS', '__proto__: is not a parameter');
+    if (Object.hasOwn(value, '__proto__')) throw new RpcError('INVALID_PARAMS', 'Unknown parameter `__proto__`.');
     for (const child of Object.values(value)) if (typeof child === 'object') left.push(child);
   }
 }
@@ -115,15 +115,20 @@ export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map((issue) => {
-    const names = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MOST_TOLD) : [''];
-    const key = names.map((name) => placeOf([...issue.path, name].filter((part) => part !== ''))).join(', ');
-    const message = issue.code === 'unrecognized_keys' ? 'is not a parameter' : lowerFirst(issue.message);
-    return { key, message };
+    const names = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MOST_TOLD) : [];
+    const keys = names.map((name) => placeOf([...issue.path, name]));
+    const message = keys.length > 0 ? 'is not a known parameter' : lowerFirst(issue.message);
+    return { unknown: keys, key: keys.join(', ') || placeOf(issue.path), message };
   });
-  const first = issues[0];
-  throw new RpcError('INVALID_PARAMS', first ? `${first.key || 'params'}: ${first.message}` : 'Invalid params', {
-    details: { issues: issues.slice(0, MOST_TOLD) },
+  const [first] = issues;
+  throw new RpcError('INVALID_PARAMS', first ? sentenceOf(first) : 'Invalid parameters.', {
+    details: { issues: issues.slice(0, MOST_TOLD).map(({ key, message }) => ({ key, message })) },
   });
+}
+
+function sentenceOf({ unknown, key, message }: { unknown: readonly string[]; key: string; message: string }): string {
+  if (unknown.length > 0) return `Unknown parameter${unknown.length > 1 ? 's' : ''} ${unknown.map((name) => `\`${name}\``).join(', ')}.`;
+  return `${key === '' ? 'Parameters' : `\`${key}\``} ${message}.`;
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -11,7 +11,7 @@ export function faults(log: FaultLog): (error: unknown) => RpcError {
     if (error instanceof StorageFull) {
       return new RpcError(
         'INTERNAL_ERROR',
-        'The browser has no room left: nothing was stored. Delete chats or free disk space, then try again.',
+        'The browser is out of storage, so nothing was saved. Delete chats or free disk space, then try again.',
         {
           retryable: true,
           details: { reason: 'storage-full' },
@@ -19,19 +19,28 @@ export function faults(log: FaultLog): (error: unknown) => RpcError {
       );
     }
     if (error instanceof OwnershipLost) {
-      return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this data: reconnect to it.', {
+      return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this vault. Reconnect to continue.', {
         retryable: true,
         details: { reason: 'ownership-lost' },
       });
     }
     if (error instanceof VaultReadOnly) {
-      return new RpcError('INTERNAL_ERROR', 'This browser runs an older Perch than its data: reload to update. Nothing was stored.', {
-        details: { reason: 'read-only' },
-      });
+      return new RpcError(
+        'INTERNAL_ERROR',
+        'This browser runs an older version of Perch than its data, so nothing was saved. Reload to update.',
+        {
+          details: { reason: 'read-only' },
+        },
+      );
     }
-    if (error instanceof DOMException && error.name === 'AbortError') return new RpcError('ABORTED', 'The operation was aborted');
+    if (error instanceof DOMException && error.name === 'AbortError') return new RpcError('ABORTED', 'The operation was aborted.');
     const id = crypto.randomUUID().slice(0, 8);
     log(id, error);
-    return new RpcError('INTERNAL_ERROR', `Something went wrong in the gateway (${id})`, { details: { id } }, { cause: error });
+    return new RpcError(
+      'INTERNAL_ERROR',
+      `Something went wrong in the gateway (${id}). Check the logs for details.`,
+      { details: { id } },
+      { cause: error },
+    );
   };
 }

@@ -37,9 +37,9 @@ export class FetchRefused extends TypeError {
 
 /** Why no answer came from an address, of which a browser tells nothing. */
 export function unreachedBecause(cause: unknown, address: string): string {
-  if (cause instanceof BridgeAway) return 'this browser asks it through the bridge, which is away; start Perch with `npm start`';
+  if (cause instanceof BridgeAway) return 'Perch on your computer is not running; start it with `npm start`';
   const here = /^(localhost|127\..*|\[::1\])$/.test(URL.parse(address)?.hostname ?? '');
   return here
-    ? 'it is not running, or does not allow calls from here'
-    : 'there is no network, it is not running, or it does not allow calls from here';
+    ? 'it is not running, or it does not allow requests from this page'
+    : 'there is no network, it is not running, or it does not allow requests from this page';
 }

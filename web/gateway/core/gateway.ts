@@ -126,8 +126,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       limits,
     },
     onstate({ id, state: now, message }) {
-      if (now === 'ready') log.write('info', 'providers', `${id} answers again`);
-      else log.write('warn', 'providers', message ?? `${id} cannot be used`, { provider: id, state: now });
+      if (now === 'ready') log.write('info', 'providers', `${id} is available again`);
+      else log.write('warn', 'providers', message ?? `${id} is unavailable`, { provider: id, state: now });
     },
   });
   apply();
@@ -293,7 +293,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     presence: () => presence.now(),
   };
   connections.start();
-  log.write('info', 'gateway', 'The gateway has started', { version: environment.release, build: version, host: environment.host() });
+  log.write('info', 'gateway', 'Gateway started', { version: environment.release, build: version, host: environment.host() });
 
   return {
     accept: (link, admission) => connections.accept(link, admission),
@@ -312,14 +312,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       state = 'draining';
       cron.stop();
       running.stop();
-      log.write('info', 'gateway', 'A newer version takes over');
-      hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version takes over' } });
+      log.write('info', 'gateway', 'Handing over to a newer version');
+      hub.broadcast({ event: 'shutdown', payload: { reason: 'a newer version is taking over' } });
       await Promise.all([runs.drain(ms), incognito.drain(ms)]);
     },
     async close() {
       stopFollowing();
       connections.end();
-      log.write('info', 'gateway', 'The gateway is closed');
+      log.write('info', 'gateway', 'Gateway closed');
       await log.flush();
       await vault.close();
     },

@@ -16,7 +16,7 @@ export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
 export const notLoaded = (cause: unknown): RpcError =>
   new RpcError(
     'INTERNAL_ERROR',
-    'A part of the gateway could not be loaded. Try again; if that does not help, reload Perch.',
+    'Part of the gateway couldn’t be loaded. Try again, or reload Perch.',
     { retryable: true, details: { reason: 'not-loaded' } },
     { cause },
   );

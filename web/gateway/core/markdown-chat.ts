@@ -31,7 +31,7 @@ export function readMarkdown(text: string, at: number): { title: string | undefi
   if (messages.length === 0)
     throw new RpcError(
       'INVALID_PARAMS',
-      'content: has no message: it is neither JSON Lines nor Markdown of an export (## You, ## Assistant)',
+      'No messages found in `content`. It must be an export in JSON Lines or Markdown (## You, ## Assistant).',
     );
   return { title, messages: messages.map((message) => ({ ...message, content: message.content.trim() })) };
 }

@@ -10,11 +10,11 @@ export const isObject = (value: unknown): value is Json => typeof value === 'obj
 
 /** Refuses names that would reach a prototype, at any depth (quality.md, "prototype pollution"), and more depth than settings have. */
 export function checkNames(value: unknown, depth = 0): void {
-  if (depth > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `a setting may be ${MAX_DEPTH} levels deep`);
+  if (depth > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `Settings can be at most ${MAX_DEPTH} levels deep.`);
   if (Array.isArray(value)) return value.forEach((child: unknown) => checkNames(child, depth + 1));
   if (!isObject(value)) return;
   for (const [name, child] of Object.entries(value)) {
-    if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `${name}: is not a name for a setting`);
+    if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `"${name}" is not allowed as a setting name.`);
     checkNames(child, depth + 1);
   }
 }
@@ -24,7 +24,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Json = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
-    if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `${name}: is not a name for a setting`);
+    if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `"${name}" is not allowed as a setting name.`);
     if (value === null) delete merged[name];
     else merged[name] = mergePatch(merged[name], value);
   }
@@ -39,8 +39,8 @@ export function patchAt(path: readonly string[], value: unknown): unknown {
 /** The parts of a dotted path; empty parts and forbidden names are `INVALID_PARAMS`. */
 export function pathOf(key: string): string[] {
   const path = key.split('.');
-  if (path.length > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `key: a setting may be ${MAX_DEPTH} levels deep`);
-  if (path.some((name) => name === '')) throw new RpcError('INVALID_PARAMS', 'key: is not a dotted path');
-  for (const name of path) if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `key: ${name} is not a name for a setting`);
+  if (path.length > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `\`key\` can be at most ${MAX_DEPTH} levels deep.`);
+  if (path.some((name) => name === '')) throw new RpcError('INVALID_PARAMS', '`key` must be a dotted path.');
+  for (const name of path) if (FORBIDDEN.has(name)) throw new RpcError('INVALID_PARAMS', `"${name}" is not allowed as a setting name.`);
   return path;
 }

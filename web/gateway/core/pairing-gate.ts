@@ -31,7 +31,7 @@ export class PairingGate {
   async refusal(look: () => Promise<boolean>): Promise<RpcError | undefined> {
     this.#shut = true;
     if (await look()) return undefined;
-    return new RpcError('AUTH_REQUIRED', 'The pairing code is wrong, or was used, or has expired');
+    return new RpcError('AUTH_REQUIRED', 'The pairing code is wrong, already used or expired. Create a new one.');
   }
 
   /** Opens it: what came meanwhile, in order. */

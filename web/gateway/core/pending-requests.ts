@@ -40,7 +40,7 @@ export class PendingRequests {
   async answer({ id, method, params }: RequestFrame): Promise<void> {
     const { respond, fault } = this.#options;
     if (this.#inFlight.has(id)) {
-      const message = `id: a request with the id ${JSON.stringify(cutShort(id))} is under way`;
+      const message = `A request with id ${JSON.stringify(cutShort(id))} is already in progress. Use a unique id for each request.`;
       return this.refuse(id, new RpcError('INVALID_PARAMS', message), method);
     }
     this.#inFlight.add(id);
@@ -70,9 +70,9 @@ export class PendingRequests {
     const { dispatcher, idempotency, caller, limits, protocol } = this.#options;
     const policy = dispatcher.policyOf(method);
     limits?.take(method, policy?.controlPlane ?? false);
-    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is established already');
+    if (method === 'connect') throw new RpcError('INVALID_PARAMS', 'This connection is already established.');
     const earlier: EarlierShape | undefined = protocol === PROTOCOL ? undefined : earlierShape(method);
-    if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not part of protocol ${MIN_PROTOCOL}`);
+    if (earlier?.method === null) throw new RpcError('NOT_IMPLEMENTED', `${method} is not available in protocol version ${MIN_PROTOCOL}.`);
     const keyed = keyedCall(params, policy);
     const run = (): Promise<unknown> => dispatcher.call(earlier?.method ?? method, keyed?.params ?? params, caller);
     const answer = keyed ? idempotency.once(JSON.stringify([caller.principal, method, keyed.key]), run) : run();

@@ -1,3 +1,4 @@
+import { cutShort } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { canBeSeen, inOrder, seenOr } from '#shared/seen.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
@@ -9,7 +10,7 @@ const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
 /** The key of the session that a path names; anything that is no such path is `NOT_FOUND` (decisions, "Sessions …"). */
 export function keyOf(path: string): string {
   const match = PATH.exec(path);
-  if (!match) throw new RpcError('NOT_FOUND', 'No such session');
+  if (!match) throw new RpcError('NOT_FOUND', `No session with path "${cutShort(path)}".`);
   return `${match[1]}/${match[2]}`;
 }
 

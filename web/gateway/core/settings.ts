@@ -24,25 +24,21 @@ const provider = z
     name: visibleName(100).optional(),
     /** With `/v1` or whatever the server has before `/chat/completions`; the kind's own where left out. */
     baseUrl: z
-      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .max(1000)
       // A name and password there would be shown in errors and lists; paths are put behind it.
       .refine((text) => {
         const url = URL.parse(text);
         return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-      }, 'must be without user name, password, query and fragment')
+      }, 'must not include a user name, password, query or fragment')
       .optional(),
     /** A secret: kept apart, read as `***`. */
-    apiKey: z
-      .string()
-      .max(4096)
-      .refine(isHeaderValue, 'holds a character that cannot be sent, often a hidden one that was copied along')
-      .optional(),
+    apiKey: z.string().max(4096).refine(isHeaderValue, 'contains an invalid character, often a hidden one from copying').optional(),
     enabled: z.boolean().optional(),
   })
   .refine((part) => baseUrlOf(part) !== undefined, {
     path: ['baseUrl'],
-    error: 'is missing: only kinds with an address of their own go without',
+    error: 'is required for this kind of provider',
   });
 
 const waitMs = z.number().int().min(UPSTREAM_RANGES.ms.min).max(UPSTREAM_RANGES.ms.max);
@@ -64,7 +60,7 @@ export const settings = z.looseObject({
       /** Keys of models that take over, in this order, where the one before cannot answer. */
       fallbacks: modelKeys.optional(),
       systemPrompt: z.string().max(100_000).optional(),
-      timeZone: z.string().max(100).refine(isTimeZone, 'is no time zone').optional(),
+      timeZone: z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin').optional(),
       /** Calls of the model that one reply may take, with the tools between them; the last one has to answer. */
       maxSteps: z.number().int().min(1).max(1000).default(MAX_STEPS),
     })
@@ -73,7 +69,7 @@ export const settings = z.looseObject({
     .looseObject({
       /** Where models for browsers are fetched from: a mirror that answers as Hugging Face does. */
       hub: z
-        .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+        .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
         .max(1000)
         .optional(),
     })
@@ -115,7 +111,7 @@ export const settings = z.looseObject({
       cdpEndpoint: z
         .string()
         .max(4096)
-        .regex(/^(https?|wss?):\/\/\S+$|^\*\*\*$/, 'must be an http, https, ws or wss address')
+        .regex(/^(https?|wss?):\/\/\S+$|^\*\*\*$/, 'must be an http, https, ws or wss URL')
         .optional(),
     })
     .prefault({}),

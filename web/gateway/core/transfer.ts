@@ -55,23 +55,23 @@ export function readJsonLines(text: string): HistoryMessage[] {
     try {
       value = JSON.parse(line);
     } catch {
-      throw wrong('is no JSON');
+      throw wrong('invalid JSON');
     }
     const { data, error } = historyMessage.safeParse(value);
-    if (!data) throw wrong(`${placeOf(error.issues[0]?.path ?? [])}: is no message: ${error.issues[0]?.message ?? ''}`);
-    if (lines.has(data.id)) throw wrong(`has the id of line ${lines.get(data.id)}`);
+    if (!data) throw wrong(`invalid message: \`${placeOf(error.issues[0]?.path ?? [])}\` ${error.issues[0]?.message ?? 'is invalid'}`);
+    if (lines.has(data.id)) throw wrong(`duplicate id of line ${lines.get(data.id)}`);
     lines.set(data.id, index + 1);
     messages.push(data);
   }
-  if (messages.length === 0) throw new RpcError('INVALID_PARAMS', 'content: has no message');
+  if (messages.length === 0) throw new RpcError('INVALID_PARAMS', '`content` has no messages.');
   for (const { id, parentId } of messages) {
-    if (parentId != null && !lines.has(parentId)) throw wrongLine(lines.get(id), 'the message above it is not there');
+    if (parentId != null && !lines.has(parentId)) throw wrongLine(lines.get(id), 'its parent message is missing');
   }
   return messages;
 }
 
 const wrongLine = (line: number | undefined, why: string): RpcError =>
-  new RpcError('INVALID_PARAMS', `content: line ${line}: ${why}`, { details: { line } });
+  new RpcError('INVALID_PARAMS', `Line ${line} of \`content\`: ${why}.`, { details: { line } });
 
 /** The same messages under new ids, in another session. Throws `INVALID_PARAMS` where they go round in a circle. */
 export function copied(messages: readonly HistoryMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {
@@ -83,7 +83,7 @@ export function copied(messages: readonly HistoryMessage[], { key }: Pick<Sessio
     let at: string | null = id;
     while (at !== null && !depths.has(at)) {
       above.push(at);
-      if (above.length > messages.length) throw new RpcError('INVALID_PARAMS', 'content: the messages go round in a circle');
+      if (above.length > messages.length) throw new RpcError('INVALID_PARAMS', 'The messages in `content` form a cycle.');
       at = parents.get(at) ?? null;
     }
     let depth = at === null ? -1 : (depths.get(at) ?? 0);

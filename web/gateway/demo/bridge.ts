@@ -29,7 +29,7 @@ const TESTS = [
   '',
 ];
 
-/** Commands that never run: what they would print is made up, and says so. */
+/** Makes up the output of commands; none of them runs. */
 const exec = lent(execPort, {
   'exec.resolve': async ({ command, args, workingDir = FOLDER }) => {
     const realPath = command.startsWith('/') ? command : `/usr/bin/${command}`;
@@ -37,7 +37,7 @@ const exec = lent(execPort, {
   },
   'exec.run': async ({ command, args }, tell, signal) => {
     const line = commandLine(command, args);
-    const printed = line === 'npm test' ? TESTS : [`$ ${line}`, '(the demo runs nothing; this line is all that there is)', ''];
+    const printed = line === 'npm test' ? TESTS : [`$ ${line}`, '(The demo doesn’t run commands.)', ''];
     for (const text of printed) {
       signal?.throwIfAborted();
       tell('exec.output', { stream: 'stdout', text: `${text}\n` });

@@ -9,7 +9,7 @@ export function demoFetch(): Fetch {
   return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal }) => {
     signal.throwIfAborted();
     const response = await getResponse(handlers, new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) }));
-    if (!response) throw new FetchRefused('The demo has no network: this address is not among what it plays');
+    if (!response) throw new FetchRefused('The demo has no network access');
     return response;
   };
 }

@@ -10,7 +10,7 @@ const answers = (message: string): string => lineFor([{ role: 'user', content: m
 it.each(readdirSync(words))('what an empty chat proposes has an answer of its own in the words of %s', (file) => {
   const said = JSON.parse(readFileSync(join(words, file), 'utf8')) as Record<string, string>;
   const proposed = ['learn', 'write', 'weigh'].map((way) => answers(said[`chat_start_${way}`] ?? ''));
-  expect(proposed.map((text) => /places = 8|Hello Robin|merge sort/.exec(text)?.[0])).toEqual(['places = 8', 'Hello Robin', 'merge sort']);
+  expect(proposed.map((text) => /buckets = 8|Hi Robin|Merge sort/.exec(text)?.[0])).toEqual(['buckets = 8', 'Hi Robin', 'Merge sort']);
 });
 
 /** What pages without content propose, in every language. */
@@ -57,19 +57,28 @@ it('a tool that gives a picture is spoken of: the picture follows its result as 
   const line = lineFor(
     [
       { role: 'user', content: 'Take a screenshot, please' },
-      { role: 'assistant', content: 'I ask for a picture of the screen.', toolCalls: [{ id: 'c', tool: 'desktop_screenshot', args: {} }] },
+      { role: 'assistant', content: 'I’ll take a screenshot.', toolCalls: [{ id: 'c', tool: 'desktop_screenshot', args: {} }] },
       { role: 'tool', toolCallId: 'c', content: '{"width":800}' },
       { role: 'user', content: 'Given by the tool:' },
     ],
     new Set(['desktop_screenshot']),
   );
-  expect(line).toMatchObject({ text: expect.stringContaining('Here it is: a drawn desktop') as string, calls: [] });
+  expect(line).toMatchObject({ text: expect.stringContaining('It shows a drawn desktop') as string, calls: [] });
+});
+
+it('tells the time that the tool gave', () => {
+  const asked = { role: 'user', content: 'Tell me the time' } as const;
+  const told = (content: string): string => lineFor([asked, { role: 'tool', toolCallId: 'c', content }], new Set(['current_time'])).text;
+  expect(told('{"iso":"2026-11-28T15:00:00.000Z","local":"Saturday 28 November 2026 at 16:00:00 CET"}')).toBe(
+    'It’s **Saturday 28 November 2026 at 16:00:00 CET**.',
+  );
+  expect(told('{"error":"denied"}')).toBe('I couldn’t read the clock.');
 });
 
 it('a picture that was drawn on and sent back is spoken of, whatever is said with it', () => {
   const picture = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const;
   for (const text of ['What is at 1?', ''])
-    expect(lineFor([{ role: 'user', content: [{ type: 'text', text }, picture] }], new Set()).text).toContain('Your picture came');
+    expect(lineFor([{ role: 'user', content: [{ type: 'text', text }, picture] }], new Set()).text).toContain('I got your picture');
 });
 
 it('what was recalled for a question is not taken for it', () => {

@@ -42,52 +42,51 @@ const counterPage = (ground: string, ink: string): string =>
   ].join('\n');
 
 const PLAN = {
-  goal: 'Count the herons of the lake this spring',
+  goal: 'Count the herons at the lake this spring',
   steps: [
     'Ask the bird club for last year’s numbers',
-    'Choose two mornings without wind in the last week of March',
-    'Count from the north shore, twice, by two people',
-    'Write the numbers into the wiki, with who counted',
+    'Pick two calm mornings in the last week of March',
+    'Count the nests from the north shore on both mornings, with two people',
+    'Add the results to the wiki, with the names of the counters',
   ],
 };
-/** What came of each step. */
+/** Results of the steps. */
 const DONE: readonly string[] = [
-  'Last year: 13 nests of grey herons, 3 of great egrets.',
-  'March 24 and 27, from seven o’clock.',
-  '14 and 14 nests: both counts agree.',
-  'The page Nest count has them.',
+  'Last year: 13 grey heron nests and 3 great egret nests.',
+  'March 25 and 28, starting at 7:00.',
+  '14 nests on both mornings, so the counts agree.',
+  'Added to the page Nest count.',
 ];
 
 const stepDone = (step: string): Call => ({
   name: 'plan_update',
-  args: { status: 'completed', result: `${DONE[Number(step) - 1] ?? 'Done.'} (Made up: I am scripted.)` },
+  args: { status: 'completed', result: `${DONE[Number(step) - 1] ?? 'Done.'} (Demo data)` },
 });
 /** The number of the step that a plan is at, by what a tool for plans has answered. */
 const stepOf = (answer = ''): string | undefined => /"currentStep":\s*"s(\d+)"/.exec(answer)?.[1];
 
 const SCENES: readonly Scene[] = [
   {
-    cue: /^Go on with the plan .* at its step s\d+:/s,
+    cue: /^(?:Go on|Continue)\b.*\bplan\b.*\bstep s\d+:/s,
     tool: (said, answers) => {
-      const step = answers.length === 0 ? /at its step s(\d+):/.exec(said)?.[1] : stepOf(answers.at(-1));
+      const step = answers.length === 0 ? /\bstep s(\d+):/.exec(said)?.[1] : stepOf(answers.at(-1));
       return step === undefined ? undefined : stepDone(step);
     },
-    before: 'I go on where the plan was left.',
-    after: () =>
-      'All steps are done, and the page **Plans** has what came of each. (The steps were made up; the plan and the way it is followed are real.)',
+    before: 'I’ll pick up where I left off.',
+    after: () => 'All steps are done. You’ll find the result of each one on the **Plans** page. (The results are made up for this demo.)',
   },
   {
     cue: /skills\/[\w-]+\/SKILL\.md/,
     tool: (said, answers) => {
       const [path = '', name = ''] = /skills\/([\w-]+)\/SKILL\.md/.exec(said) ?? [];
-      const content = `---\nname: ${name}\ndescription: How ${name} are made here. Read it before you make some.\n---\n\nShort and friendly, the most important thing first.\n`;
+      const content = `---\nname: ${name}\ndescription: How to handle ${name} here. Read it before you start.\n---\n\nKeep it short and friendly. Put the most important thing first.\n`;
       return answers.length === 0 ? { name: 'file_write', args: { path, content } } : undefined;
     },
-    before: 'A skill is a file with instructions, so I write one. Writing has an effect: it waits for your word.',
+    before: 'A skill is a file with instructions, so I’ll write one. Please approve it first.',
     after: (answer) =>
       /"written"/.test(answer)
-        ? 'It is written, and the page **Skills** lists it. A message that begins with `/` and its name has it read first. (A real model would have asked you what belongs into it.)'
-        : 'It was not written, and that is fine: without your word nothing is.',
+        ? 'Done. You’ll find it on the **Skills** page. Start a message with `/` and its name to use it. (A real model would ask you what to put in it.)'
+        : 'OK, I didn’t write it.',
   },
   {
     cue: /\b(plane?|plans|planifi(e|ca)|plano|planeje|piano|pianifica|zaplanuj)\b|план|меню|خط[ةّ]|計画|计划|规划/i,
@@ -95,116 +94,121 @@ const SCENES: readonly Scene[] = [
       if (answers.length === 0) return { name: 'plan_create', args: PLAN };
       return answers.length === 1 && stepOf(answers[0]) === '1' ? stepDone('1') : undefined;
     },
-    before:
-      'That takes several steps, so I make a plan of them and begin. (I am scripted: whatever is asked for, my plan is about herons.)',
-    after: () => 'The first step is done, and here I stop. On the page **Plans** you see how far it is; **Go on** has me do the rest.',
+    before: 'This takes several steps, so I’ll make a plan and start on it. (In this demo, every plan is about counting herons.)',
+    after: () => 'The first step is done. Open the **Plans** page to see the progress and to let me do the rest.',
   },
   {
     cue: /^\/thank-you\b/,
     before:
-      '> Dear Robin,\n>\n> thank you for your count of the herons: both of yours agree, and that made our work easy. We hope to see you next spring.\n\nThree lines, as the skill **thank-you** says: the gateway gave it to me because your message began with its name. (The letter was written beforehand: I am scripted.)',
+      '> Dear Robin,\n>\n> Thank you for counting the herons. Both of your counts agree, which made our work much easier. We hope to see you again next spring!\n\nThree lines at most, as the **thank-you** skill says. It was added to the chat because your message starts with its name.',
   },
   {
     cue: /\b(wrong|mistake|total)\b/i,
-    reasoning: 'Three rows of the picture have nests: 14, 3 and 1. What stands at its foot should be their sum.',
+    reasoning: 'Three rows list nests: 14, 3 and 1. The total at the bottom should be their sum.',
     before:
-      'The total. The rows come to **18** nests, and the page says **81**: two digits changed places. (I am scripted and saw no picture; a real model does.)\n\nYou need not describe such a place in words: **Annotate** on the picture lets you put a number on it, and sends it back here with your note.',
+      'The total is wrong. The rows add up to **18** nests, but the page says **81**: the digits are swapped.\n\nYou can also point at a problem: choose **Annotate** on the picture, place a numbered marker on it, and send it back with your note. (This reply is scripted. A real model would look at the picture.)',
   },
   {
     cue: /\b(web ?page|html)\b/i,
-    before: `Here is a small one. **Preview** opens it beside the chat, closed off from all networks. Then ask me to make it dark: that is its second version.\n\n${counterPage('#f4f7f5', '#16302b')}`,
+    before: `Here’s a small one. Choose **Preview** to run it next to the chat, without network access. Then ask me to make it dark, and you’ll get a second version.\n\n${counterPage('#f4f7f5', '#16302b')}`,
   },
-  { cue: /\bdark(er)?\b/i, before: `The same page for the evening:\n\n${counterPage('#10201d', '#e6f2ee')}` },
+  { cue: /\bdark(er)?\b/i, before: `Here’s a dark version:\n\n${counterPage('#10201d', '#e6f2ee')}` },
   {
     cue: /\b(run|tests?|command|approv\w*)\b/i,
-    tool: { name: 'exec', args: { command: 'npm', args: ['test'], purpose: 'To see whether the project’s tests pass' } },
-    before: 'I would run the tests of the project. Nothing runs before you have approved it.',
+    tool: { name: 'exec', args: { command: 'npm', args: ['test'], purpose: 'Check whether the tests pass' } },
+    before: 'I’ll run the project’s tests. Please approve the command first.',
     after: (answer) =>
       /"exitCode":\s*0/.test(answer)
-        ? 'All tests passed. Mind that this is the demo: the command and its output are made up, only the way to it – the request, your approval, the record – is real.'
-        : 'It did not run, and that is fine: without your word nothing does.',
+        ? 'All tests passed: 11 of 11. (The demo doesn’t run commands, so this output is made up. Approvals work the same way with real ones.)'
+        : 'OK, I didn’t run it.',
   },
   {
     cue: /\b(screen(shot)?|desktop)\b/i,
     tool: { name: 'desktop_screenshot', args: {} },
-    before: 'I ask for a picture of the screen.',
+    before: 'I’ll take a screenshot.',
     after: () =>
-      'Here it is: a drawn desktop, for a demo sees no screen of yours. Open it with **Annotate** and draw on it; what you cover there reaches no model.',
+      'Here’s the screenshot. It shows a drawn desktop, because the demo can’t see your screen. Choose **Annotate** to draw on it and send it back; areas you redact are removed from the picture first.',
   },
   {
     cue: /\b(wiki|herons?|contradict\w*)\b/i,
     tool: { name: 'wiki_contradictions', args: {} },
-    reasoning: 'The wiki keeps claims with their evidence. Two of them may not agree; the tool for that tells which.',
-    before: 'I look into the wiki.',
+    reasoning: 'The wiki stores claims with their evidence. I can check whether any of them contradict each other.',
+    before: 'I’ll check the wiki.',
     after: () =>
-      'Two claims on **Grey heron** do not agree: one says that it *builds its nests in trees*, the other that it *does not*. On the page **Wiki** you decide which one stands; the other keeps its history.',
+      'Two claims on the page **Grey heron** contradict each other. One says that the heron *builds its nests in trees*, the other that it *does not*. Open **Wiki** to choose the one to keep; the other stays in the history.',
   },
   {
     cue: /\b(time|clock|date|today)\b/i,
     tool: { name: 'current_time', args: {} },
-    before: 'I look at the clock.',
-    after: (answer) => `By the gateway’s clock: \`${answer.slice(0, 200)}\`. That was a real tool, called by a scripted model.`,
+    before: 'I’ll check the clock.',
+    after: (answer) => {
+      const local = /"local":\s*"([^"]+)"/.exec(answer)?.[1];
+      return local === undefined ? 'I couldn’t read the clock.' : `It’s **${local}**.`;
+    },
   },
   {
     cue: /hash|hachage|mieszając|хеш|ハッシュ|哈希/i,
     before: [
-      'A hash map turns each key into a number, and the number into a place in a list. To find a key it counts where the key must be, and looks there alone:',
+      'A hash map turns each key into a number and uses it to pick one of several buckets. To find a key, it computes the number again and looks only in that bucket:',
       '',
       '```ts',
-      'const places = 8;',
-      'const placeOf = (key: string) => [...key].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7) % places;',
+      'const buckets = 8;',
+      'const bucketFor = (key: string) => [...key].reduce((sum, char) => sum * 31 + char.codePointAt(0)!, 7) % buckets;',
       '',
-      "placeOf('heron'); // one place of eight, and always the same one",
+      "bucketFor('heron'); // always the same number from 0 to 7",
       '```',
       '',
-      'Two keys may come to the same place; there they stand in a short row, and the row is gone through. So a look costs about the same with ten keys as with ten million, as long as the list grows with them. (This answer was written beforehand: I am scripted.)',
+      'Two keys can land in the same bucket. The bucket then holds a short list, which is searched entry by entry. As long as the number of buckets grows with the number of keys, a lookup takes about as long with ten million keys as with ten.',
     ].join('\n'),
   },
   {
     cue: /\b(note|letter|mail|declines?|meeting|termin)\b|reuni[óã]|réunion|riunione|spotkani|встреч|اجتماع|会議|会议/i,
     before: [
-      '> Hello Robin,',
+      '> Hi Robin,',
       '>',
-      '> thank you for asking me. I cannot come on Thursday: I have promised that hour to someone else. Would you send me what is decided? If my part is needed, I gladly write it down beforehand.',
+      '> Thanks for the invitation! Unfortunately I can’t make it on Thursday, because I already have another appointment. Could you send me a short summary of what you decide? If you need my input, I’m happy to send it beforehand.',
       '>',
       '> Have a good meeting!',
       '',
-      'It thanks, says no once, and offers something. (It was written beforehand: I am scripted.)',
+      'It says thanks, declines once and offers an alternative.',
     ].join('\n'),
   },
   {
     cue: /\b(table|compare|sort|code|example)\b|tabel|tabla|tableau|таблиц|جدول|表/i,
     before: [
-      'A scripted model can show how replies look:',
+      'Here’s a sample comparison of three sorting algorithms:',
       '',
-      '| sort | best | worst | stable |',
+      '| Algorithm | Best case | Worst case | Stable |',
       '| --- | --- | --- | --- |',
-      '| merge sort | n log n | n log n | yes |',
-      '| quicksort | n log n | n² | no |',
-      '| insertion sort | n | n² | yes |',
+      '| Merge sort | n log n | n log n | yes |',
+      '| Quicksort | n log n | n² | no |',
+      '| Insertion sort | n | n² | yes |',
+      '',
+      'JavaScript’s built-in sort is stable, so it is usually all you need:',
       '',
       '```ts',
-      'const sorted = [...birds].sort((a, b) => a.name.localeCompare(b.name));',
+      'const sorted = birds.toSorted((a, b) => a.name.localeCompare(b.name));',
       '```',
     ].join('\n'),
   },
 ];
 
 const OTHERWISE = [
-  'I am not a model: I follow a script, so that you can try Perch without a key and without a network. The gateway around me is the real one.',
+  'Hi! In this demo my replies are scripted, so you can look around without an API key. The app itself is the real one.',
   '',
-  'Ask me, for instance, to',
-  '- **run the tests** – I ask for a command, and you approve it;',
-  '- **take a screenshot** – a picture that you can draw on;',
-  '- **look for contradictions in the wiki**;',
-  '- **tell the time** – a tool call;',
-  '- **make a plan** – it is kept and followed step by step;',
-  '- **compare ways to sort**, in a table;',
-  '- **make a web page** – it runs beside the chat, closed off from everything.',
+  'Here are some things to ask me:',
+  '',
+  '- **Run the tests**: I’ll ask you to approve a command',
+  '- **Take a screenshot**: you can draw on the picture',
+  '- **Find contradictions in the wiki**: I’ll compare its claims',
+  '- **Make a plan**: I’ll follow it step by step',
+  '- **Compare sorting algorithms**: you’ll get a table',
+  '- **Make a web page**: it runs in a preview next to the chat',
+  '- **Tell me the time**: I’ll use a tool',
 ].join('\n');
 
 const SEEN_PICTURE =
-  'Your picture came, as a model would get it: what you drew is in its pixels, what you covered is not, and the notes on your numbers stand beside it as text. I am scripted and see none of it; with a model of yours this is where it answers.';
+  'I got your picture. A real model would see everything you drew, nothing that you redacted, and your notes as text. In this demo my replies are scripted, so I can’t look at it.';
 
 /** What a message of the person says: what was recalled for them stands before it, or in a message of its own, as if they had said it. */
 const said = ({ content }: ModelMessage): string =>

@@ -14,10 +14,10 @@ const PROVIDER = 'demo';
 
 /** Chats that are held with the scripted model at the first start: what they show is what really happened in them. */
 const CHATS = [
-  { sessionId: 'wiki', message: 'Does anything in the wiki about herons contradict itself?' },
-  { sessionId: 'plan', message: 'Make a plan for the count of the herons this spring, and begin with it.' },
-  { sessionId: 'screen', message: 'What is wrong on this page? I have marked nothing yet.', picture: true },
-  { sessionId: 'approval', message: 'Run the tests of the project, please.' },
+  { sessionId: 'wiki', message: 'Are there any contradictions in the wiki about herons?' },
+  { sessionId: 'plan', message: 'Make a plan for this spring’s heron count and start on it.' },
+  { sessionId: 'screen', message: 'What’s wrong on this page?', picture: true },
+  { sessionId: 'approval', message: 'Run the tests, please.' },
 ];
 
 /** Puts the demo's data into a new vault, by the gateway's own methods. */
@@ -25,7 +25,7 @@ export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
   const [near, far] = memoryPair<string>();
   gateway.accept(far, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
   const client = await GatewayClient.connect(near, {
-    params: { client: { id: 'perch-demo', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' }, clientName: 'The demo' },
+    params: { client: { id: 'perch-demo', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' }, clientName: 'Demo' },
   });
   const { value } = await client.call('config.get', {});
   if (isObject(value) && isObject(value.providers) && PROVIDER in value.providers) return client.close();

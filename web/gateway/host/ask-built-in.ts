@@ -38,7 +38,7 @@ export class AskedPages {
   }
 
   async generate(...[id, request, options]: Parameters<Generate>): ReturnType<Generate> {
-    if (id !== MODEL) throw new RpcError('NOT_FOUND', `The browser has no model "${id}"`);
+    if (id !== MODEL) throw new RpcError('NOT_FOUND', `This browser has no model "${id}".`);
     if (this.#lenders.size === 0) await this.#pageComes(options.signal);
     const { contextWindow, ...answer } = await this.#ask(request, options);
     this.contextWindow = contextWindow;
@@ -46,7 +46,9 @@ export class AskedPages {
   }
 
   embed(): Promise<never> {
-    return Promise.reject(new RpcError('INVALID_PARAMS', 'The browser’s own model makes no vectors', { details: { field: 'model' } }));
+    return Promise.reject(
+      new RpcError('INVALID_PARAMS', 'The browser’s built-in model does not support embeddings.', { details: { field: 'model' } }),
+    );
   }
 
   async #ask(
@@ -66,14 +68,14 @@ export class AskedPages {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof CallsClosed)) throw told(error);
-        throw new RpcError('INTERNAL_ERROR', 'The page whose browser answered has gone: ask again', { details: { reason: 'runner' } });
+        throw new RpcError('INTERNAL_ERROR', 'The tab that was replying was closed. Try again.', { details: { reason: 'runner' } });
       } finally {
         this.#running.delete(end);
         end();
       }
     }
     signal.throwIfAborted();
-    throw new RpcError('INTERNAL_ERROR', 'No page is open whose browser brings a model of its own', { details: { reason: 'needs-page' } });
+    throw new RpcError('INTERNAL_ERROR', 'Open Perch in a browser with a built-in model to use it.', { details: { reason: 'needs-page' } });
   }
 
   /** Resolves when a page has come, or after a while. */
@@ -98,19 +100,19 @@ function told(error: unknown): unknown {
   const refused = (message: string): RpcError => new RpcError('INVALID_PARAMS', message, { details: { field: 'messages' } });
   switch (reason) {
     case 'unasked':
-      return refused('The browser’s own model answers somebody who asks');
+      return refused('The browser’s built-in model needs a user message.');
     case 'too-long':
       return refused(
         tokens === undefined
-          ? 'The conversation is longer than the browser’s own model takes: start a new one'
-          : `The conversation has ${tokens} tokens, and the browser’s own model takes ${takes}: start a new one`,
+          ? 'The conversation is too long for the browser’s built-in model. Start a new chat.'
+          : `The conversation has ${tokens} tokens, but the browser’s built-in model allows ${takes}. Start a new chat.`,
       );
     case 'unfit':
-      return refused(`The browser’s own model cannot do this: ${why}`);
+      return refused(`The browser’s built-in model does not support this: ${why}`);
     default:
       return new RpcError(
         'INTERNAL_ERROR',
-        `The browser’s own model does not answer: ${why}`,
+        `The browser’s built-in model failed: ${why}`,
         { details: { reason: 'runner' } },
         { cause: error },
       );

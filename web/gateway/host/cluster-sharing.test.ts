@@ -126,10 +126,10 @@ describe.runIf(hasNats)('a browser that shares by itself', () => {
     await using one = await host();
     const words = await one.sharing.newWords();
     const way = { servers: [nats.webUrl], token: 'right' };
-    await expect(one.sharing.join(way, words.split(' ').slice(1).join(' '))).rejects.toThrow('24 words, and this one 23');
+    await expect(one.sharing.join(way, words.split(' ').slice(1).join(' '))).rejects.toThrow('24 words, but this one has 23');
     await expect(one.sharing.join({ servers: ['nats://x'] }, words)).rejects.toThrow('wss://host:port');
-    await expect(one.sharing.join({ ...way, token: 'wrong' }, words)).rejects.toThrow('does not let this browser in');
-    await expect(one.sharing.join({ servers: ['ws://127.0.0.1:1'] }, words)).rejects.toThrow('cannot be reached');
+    await expect(one.sharing.join({ ...way, token: 'wrong' }, words)).rejects.toThrow('denied access to this browser');
+    await expect(one.sharing.join({ servers: ['ws://127.0.0.1:1'] }, words)).rejects.toThrow('Couldn’t reach');
     expect(one.status).toBeNull();
     expect(one.replicator.state().state).toBe('off');
     await one.sharing.join(way, words);
@@ -203,6 +203,6 @@ describe.runIf(hasNats)('a browser that shares by itself', () => {
     one.sharing.uplink('connecting');
     await until(() => one.status?.state === 'attached', 'a second try');
     expect(refused).toHaveBeenCalledTimes(2);
-    expect(told).toContain('It could not be begun, and is tried again');
+    expect(told).toContain('Couldn’t start syncing. Perch tries again.');
   });
 });

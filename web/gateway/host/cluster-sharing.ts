@@ -1,3 +1,4 @@
+import { placeOf } from '#shared/cut-short.ts';
 import { toBase64url } from '#shared/base64.ts';
 import type { ClusterStatus, HostStatus } from '#shared/ports/host.ts';
 import { type BrowserWay, browserWay } from '#shared/sync/nats/way.ts';
@@ -65,7 +66,10 @@ export class ClusterSharing {
   join(given: BrowserWay, words: string): Promise<void> {
     return this.#turns.run(async () => {
       const { data: way, error } = browserWay.safeParse(given);
-      if (!way) throw new Error(error.issues.map(({ message }) => message).join('; '));
+      if (!way)
+        throw new Error(
+          `${error.issues.map(({ path, message }) => `${path.length > 0 ? `\`${placeOf(path)}\`` : 'The settings'} ${message}`).join('; ')}.`,
+        );
       const [{ keyOfPhrase }, { tryOut }] = await Promise.all([
         import('#shared/sync/nats/recovery-phrase.ts'),
         import('../nats/try-out.ts'),
@@ -141,7 +145,7 @@ export class ClusterSharing {
       try {
         await this.#begin();
       } catch {
-        this.#tell('connecting', 'It could not be begun, and is tried again');
+        this.#tell('connecting', 'Couldn’t start syncing. Perch tries again.');
         this.#beginIn(waits.away);
       }
     };

@@ -96,7 +96,7 @@ export class Host implements HostApi {
 
   #accept(gateway: Gateway, link: Link<string>, tabLock: string): void {
     gateway.accept(link, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
-    void navigator.locks.request(tabLock, () => link.close(CLOSE.goingAway, 'the page is gone'));
+    void navigator.locks.request(tabLock, () => link.close(CLOSE.goingAway, 'the tab was closed'));
   }
 
   async attach(credential: Parameters<HostApi['attach']>[0]): Promise<void> {
@@ -163,7 +163,7 @@ export class Host implements HostApi {
   async #shared(): Promise<ClusterSharing> {
     await this.#serving();
     const sharing = await this.#cluster();
-    if (!sharing) throw new Error('The demo’s data is shared with nobody');
+    if (!sharing) throw new Error('The demo can’t be shared.');
     return sharing;
   }
 
@@ -308,7 +308,7 @@ export class Host implements HostApi {
       });
     } else if (kind === RECEIPTS_KIND) serveReceipts(stream, opening, () => this.#gateway);
     else if (kind === ENDED_KIND) serveEnded(stream, opening, () => this.#gateway);
-    else stream.reset(CLOSE.protocolError, `nothing here answers ${kind}`);
+    else stream.reset(CLOSE.protocolError, `unknown stream kind ${kind}`);
   }
 
   /** What another host has acknowledged is here, and in force, before this one answers. */
@@ -325,7 +325,7 @@ export class Host implements HostApi {
     await gateway?.drain(DRAIN_MS);
     await (await this.#sharing?.catch(() => undefined))?.close();
     await this.#replicator?.close();
-    this.#uplink.detach(CLOSE.handingOver, 'a newer version takes over');
+    this.#uplink.detach(CLOSE.handingOver, 'a newer version is taking over');
     await gateway?.close();
     this.#tell({ state: 'superseded', problem: SUPERSEDED });
     // The lock goes first, and the pages' messages: the worker itself ends a moment later.

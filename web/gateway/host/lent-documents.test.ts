@@ -83,14 +83,14 @@ describe('documents in workers that pages lend', () => {
     }
     await expect(read).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
-      message: 'a.txt was not read: the page that was reading it has gone',
+      message: 'a.txt couldn’t be read because the tab reading it was closed. Try again.',
     });
     expect(pages[0]?.started).toBe(0);
     // The last page that there is.
     const last = documents.read(request, open);
     await until(() => pages[0]?.requests === 1);
     documents.gone('0');
-    await expect(last).rejects.toThrow('has gone');
+    await expect(last).rejects.toThrow('was closed');
     expect(await documents.read(request, open)).toEqual({ text: 'read here' });
   });
 

@@ -68,7 +68,7 @@ export class LentDocuments implements Documents {
         if (answer && 'refused' in answer) throw new RpcError(answer.refused.code, answer.refused.message);
       }
       signal.throwIfAborted();
-      if (died) throw unreadable(request.name, 'was not read: the page that was reading it has gone');
+      if (died) throw unreadable(request.name, 'couldn’t be read because the tab reading it was closed. Try again');
       return await this.#fallback.read(request, signal);
     } finally {
       this.#idle = setTimeout(() => this.#stop(), IDLE_MS);
@@ -103,7 +103,7 @@ export class LentDocuments implements Documents {
       if (typeof answer !== 'string') return answer;
       // It may be in the middle of something without an end.
       this.#stop();
-      if (answer === 'late') throw unreadable(request.name, `is not read: that takes more than ${READ_MS / 1000} s`);
+      if (answer === 'late') throw unreadable(request.name, `couldn’t be read within ${READ_MS / 1000} s`);
       return answer === 'gone' ? 'died' : undefined;
     } catch (error) {
       if (error instanceof RpcError) throw error;

@@ -110,7 +110,7 @@ describe('models in workers that pages lend', () => {
 
   verifies('browser-models/gone', 'a page that fails is passed over, one that goes is told of, and the next one takes over', async () => {
     const { models, ask } = await world();
-    await expect(ask()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('open one') as string });
+    await expect(ask()).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('need an open tab') as string });
     const begun = Promise.withResolvers<void>();
     const hanging = new Page({
       'run.generate': () => {
@@ -125,7 +125,7 @@ describe('models in workers that pages lend', () => {
     const asked = ask();
     await begun.promise;
     models.gone('hanging');
-    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('has gone') as string });
+    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('was closed') as string });
     models.gone('broken');
     expect(await ask()).toBe('Hello');
     expect(good.loaded).toEqual(['perch/a']);
@@ -134,7 +134,7 @@ describe('models in workers that pages lend', () => {
   verifies('browser-models/gone', 'what a worker says of a file is told as it is, and not kept', async () => {
     const { models, ask } = await world();
     const page = new Page({
-      'run.load': () => Promise.reject(new RpcError('INTERNAL_ERROR', 'The model perch/a cannot be run in this browser: no graph')),
+      'run.load': () => Promise.reject(new RpcError('INTERNAL_ERROR', 'Couldn’t run perch/a in this browser: no graph')),
     });
     models.lend('page', page);
     for (const stopped of [1, 2]) {

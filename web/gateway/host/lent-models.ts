@@ -114,7 +114,7 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
   async #work<T>(id: string, signal: AbortSignal, work: (calls: Loaded['calls']) => Promise<T>): Promise<T> {
     const model = await this.#kept.find(id);
     if (model?.keptAt == null)
-      throw new RpcError('NOT_FOUND', `There is no model "${id}" in this browser`, { details: { resource: 'model' } });
+      throw new RpcError('NOT_FOUND', `No model with id "${id}" in this browser.`, { details: { resource: 'model' } });
     if (this.#loaded && (this.#loaded.repo !== id || this.#loaded.keptAt !== model.keptAt)) this.#stop();
     try {
       const { calls } = this.#loaded ?? (await this.#load(model, signal));
@@ -123,7 +123,7 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
       if (signal.aborted) await this.#leftOff();
       signal.throwIfAborted();
       if (!(error instanceof CallsClosed)) throw error;
-      throw new RpcError('INTERNAL_ERROR', `The page that ran ${id} has gone: ask again, and another one runs it`, {
+      throw new RpcError('INTERNAL_ERROR', `The tab that ran ${id} was closed. Try again.`, {
         details: { reason: 'runner' },
       });
     }
@@ -163,7 +163,9 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
       }
     }
     signal.throwIfAborted();
-    throw new RpcError('INTERNAL_ERROR', 'Models in this browser are run by its pages: open one', { details: { reason: 'needs-page' } });
+    throw new RpcError('INTERNAL_ERROR', 'Models in this browser need an open tab. Open Perch in this browser.', {
+      details: { reason: 'needs-page' },
+    });
   }
 
   #stop(): void {

@@ -68,5 +68,5 @@ export function relay(link: Link<string>, tabLock: string, mark: string): () => 
       channel.close();
     },
   });
-  return () => link.close(1012, 'another worker serves now');
+  return () => link.close(1012, 'another worker has taken over');
 }

@@ -97,7 +97,7 @@ export class Uplink {
     this.#tell('connecting', null);
     const socket = new WebSocket(this.#options.url);
     this.#socket = socket;
-    let problem = 'The bridge cannot be reached';
+    let problem = 'Couldn’t reach the bridge';
     try {
       const { build, onstream } = this.#options;
       const inbox = inboxOf(socket);
@@ -110,7 +110,7 @@ export class Uplink {
       this.#options.onattached(mux);
       this.#tell('attached', null);
       const { reason } = await mux.closed;
-      problem = reason || 'The bridge went away';
+      problem = reason || 'The connection to the bridge was lost';
     } catch (error) {
       if (error instanceof Error && error.message) problem = error.message;
       socket.close();
@@ -154,7 +154,7 @@ function inboxOf(socket: WebSocket): Inbox {
     waiting = null;
   };
   socket.onclose = ({ reason }) => {
-    closed = new Error(reason || 'The bridge cannot be reached');
+    closed = new Error(reason || 'Couldn’t reach the bridge');
     waiting?.reject(closed);
   };
   return {

@@ -101,7 +101,7 @@ export class RecordWriter {
       }
       if (theirs.schema > schema) {
         onschema(theirs.schema);
-        throw new ClusterProblem('failed', 'The vault in the cluster was written by a newer build');
+        throw new ClusterProblem('failed', 'The vault in the cluster was written by a newer version of Perch');
       }
       this.#held.set(name, heldOf(theirs.known, theirs.record));
       merged = theirs.known.seq;
@@ -115,7 +115,7 @@ export class RecordWriter {
       }
       if (!stored) return written;
     }
-    throw new ClusterProblem('failed', 'A record is changed by others all the time: it is sent later');
+    throw new ClusterProblem('failed', 'A record keeps changing on other devices; it is sent later');
   }
 
   /** The message and its number; null where the subject holds another message than the one that was to be replaced. */

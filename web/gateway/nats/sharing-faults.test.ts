@@ -25,7 +25,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
     await using nats = await natsServer({ isStarted: false });
     await using a = await browser(nats.webUrl);
     await until(() => a.problem !== null);
-    expect(a.problem).toMatch(/^The cluster cannot be reached/);
+    expect(a.problem).toMatch(/^Couldn’t reach the cluster/);
     await answer(a.vault, await ask(a.vault, 'm-1'));
     expect(a.replicator.state()).toMatchObject({ state: 'away' });
     expect(a.replicator.state().pending).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
     const operator = natsOperator();
     await using nats = await natsServer({ config: operator.config });
     await using a = await browser(nats.webUrl);
-    const refused = /^The cluster does not let this browser in: its credentials are wrong or have expired/;
+    const refused = /^The cluster denied access to this browser: its credentials are wrong or expired/;
     await until(() => refused.test(a.problem ?? ''));
     await a.alone();
     await a.share({ servers: [nats.webUrl], credentials: operator.credentials({ ofAnother: true }) });
@@ -116,7 +116,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
   verifies('vault.cluster/browser-faults', 'a server without JetStream', async () => {
     await using nats = await natsServer({ jetstream: false });
     await using a = await browser(nats.webUrl);
-    await until(() => a.problem === 'The server at hand has no JetStream');
+    await until(() => a.problem === 'The server doesn’t have JetStream');
   });
 
   verifies(
@@ -133,7 +133,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       // Who is to begin something waits for what it has stored.
       expect(await a.replicator.lease('cron:tick', 60_000, true)).toBeNull();
       await until(() => a.replicator.state().state === 'failing');
-      expect(a.replicator.state().problem).toMatch(/^The cluster takes nothing more/);
+      expect(a.replicator.state().problem).toMatch(/^The cluster is out of storage/);
       await streams.update(STREAM, { max_bytes: -1 });
       await a.settled();
       await using b = await browser(nats.webUrl);

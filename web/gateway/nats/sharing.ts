@@ -134,9 +134,9 @@ export class Sharing {
       const { subjects } = line;
       const info = await jsm.streams.info(stream).catch((error: unknown) => {
         const isGone = error instanceof Error && 'code' in error && error.code === STREAM_NOT_FOUND;
-        throw isGone ? new ClusterProblem('failed', 'The stream of this vault is gone', { cause: error }) : error;
+        throw isGone ? new ClusterProblem('failed', 'The stream of this vault was deleted', { cause: error }) : error;
       });
-      if (info.created !== created) throw new ClusterProblem('failed', 'The stream was made anew');
+      if (info.created !== created) throw new ClusterProblem('failed', 'The stream was created again');
       if ((info.state.num_subjects ?? 0) < subjects) line.doubt(TAKEN_OUT);
       // A new leader need not number messages as the one before did, whose connections may all stand.
       const now = leaderOf(places, info);

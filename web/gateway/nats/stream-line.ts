@@ -30,7 +30,7 @@ import { type LocalCopy, StreamRecords } from './stream-records.ts';
 const RENEW_MS = 20 * 24 * 60 * 60 * 1000;
 
 /** Why everything is sent anew where the stream has less than it had. */
-export const TAKEN_OUT = 'Records were taken out of the cluster: they are sent anew from here';
+export const TAKEN_OUT = 'Records were removed from the cluster; they are sent again from here';
 
 export interface StreamLineOptions {
   places: Places;
@@ -99,7 +99,7 @@ export class StreamLine {
   }
 
   close(): void {
-    this.#closed.abort(new Error('The connection to the cluster has ended'));
+    this.#closed.abort(new Error('The connection to the cluster was closed'));
     this.#looking.abort();
     this.#reader.stop();
     this.#answerer.close();
@@ -133,7 +133,7 @@ export class StreamLine {
       'journal.ready': async () => ({}),
       'host.leave': async () => ({}),
       'journal.info': async () => {
-        throw new RpcError('NOT_FOUND', 'There is no bridge here, and so no journal on its disk');
+        throw new RpcError('NOT_FOUND', 'There is no journal because the bridge is not running.');
       },
       'journal.cluster': async () => {
         const seen = await examineCluster(places, seal, this.#reader.last).catch(() => null);
@@ -240,7 +240,7 @@ export class StreamLine {
   #outdated(schema: number): void {
     if (schema <= this.#schema) return;
     this.#schema = schema;
-    this.#answerer.send('journal.replaced', { reason: 'The vault in the cluster was written by a newer build' });
+    this.#answerer.send('journal.replaced', { reason: 'The vault in the cluster was written by a newer version of Perch' });
   }
 
   /** What fails in reading and writing is trouble. */

@@ -47,7 +47,7 @@ export class StreamReader {
         onarrived(message.seq);
         while (this.#queue.length >= 2 * AHEAD && !signal.aborted) await this.#changed.promise;
       }
-      throw new ClusterProblem('unreachable', 'The stream is no longer sent to this browser');
+      throw new ClusterProblem('unreachable', 'The stream is no longer delivered to this browser');
     };
     reading().catch((error: unknown) => {
       if (signal.aborted) return;
@@ -89,7 +89,7 @@ export class StreamReader {
   async beyond(last: number): Promise<void> {
     while (this.last <= last) {
       if (this.#ended !== undefined) throw this.#ended;
-      if (!this.#stop) throw new ClusterProblem('unreachable', 'The stream is not read any more');
+      if (!this.#stop) throw new ClusterProblem('unreachable', 'The stream is no longer read');
       await this.#changed.promise;
     }
   }

@@ -40,7 +40,7 @@ export interface StreamRecordsDeps {
 
 type Message = Parameters<typeof readMessage>[2];
 
-const SPOILT = 'Something in the cluster was not sealed by this vault, or was changed there: it is left out, and sent anew from here';
+const SPOILT = 'A record in the cluster is damaged or not from this vault; it is skipped and sent again from here';
 
 /** The stream's records: what its messages say, and what is written to it. */
 export class StreamRecords {
@@ -99,7 +99,7 @@ export class StreamRecords {
     const newest = Math.max(0, ...received.map((one) => one.schema));
     if (newest <= schema) return received;
     onschema(newest);
-    throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer build than this one: reload the app');
+    throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer version of Perch. Reload the app.');
   }
 
   /** A message that cannot be opened: it is replaced already, or somebody has put it there. */

@@ -14,7 +14,7 @@ const encoder = new TextEncoder();
 /** Derives them from the vault's key (256 bit, base64url). Throws where it has not that length. */
 export async function sharingKeys(vaultKey: string): Promise<SharingKeys> {
   const bytes = fromBase64(vaultKey);
-  if (bytes.length !== 32) throw new Error('The vault’s key has 32 bytes');
+  if (bytes.length !== 32) throw new Error('The vault’s key must have 32 bytes');
   const { subtle } = crypto;
   const base = await subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
   const from = (purpose: string): HkdfParams => ({ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(purpose) });

@@ -44,7 +44,7 @@ describe('a port of the bridge', () => {
       message: 'There is no such number',
     });
     error = new Error('a secret');
-    await expect(bridge.call(counting, 'count', { to: 1 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: 'count failed' });
+    await expect(bridge.call(counting, 'count', { to: 1 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: 'count failed.' });
     expect(bridge.faults.join()).toContain('a secret');
   });
 

@@ -36,7 +36,12 @@ export function bridgeOver(lending: (port: string) => Mux | null, watch: Bridge[
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof CallsClosed)) throw error;
-        throw new RpcError('INTERNAL_ERROR', `${port.what}: the bridge went away`, { retryable: true }, { cause: error });
+        throw new RpcError(
+          'INTERNAL_ERROR',
+          `${port.what} failed: the connection to the bridge was lost.`,
+          { retryable: true },
+          { cause: error },
+        );
       } finally {
         signal?.removeEventListener('abort', stop);
         calls.close();

@@ -18,7 +18,7 @@ export function createFetch({ allowed, egress, isBridgeAway = () => false }: Fet
   return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal, forward, namedBy, follow }) => {
     const { origin } = new URL(url);
     if (!allowed().has(namedBy ?? origin))
-      throw new FetchRefused(`${namedBy ?? origin} is not the address of a configured provider, tool server or channel`);
+      throw new FetchRefused(`${namedBy ?? origin} is not the address of a configured provider, MCP server or channel.`);
     const request = { signal, ...(body === undefined ? {} : { body }) };
     const named = namedBy !== undefined && namedBy !== origin;
     const out = { ...headers, ...(named ? { ':named-by': namedBy } : {}), ':method': method, ':url': url };
@@ -26,7 +26,7 @@ export function createFetch({ allowed, egress, isBridgeAway = () => false }: Fet
       if (forward) return await passOver(forward, out, request);
       const mux = egress();
       if (mux) return await fetchOver(mux, { kind: 'egress', headers: out }, request);
-      if (named) throw new FetchRefused(`${origin} is asked by the bridge alone, and there is none`);
+      if (named) throw new FetchRefused(`requests to ${origin} need the bridge. Start Perch with \`npm start\`.`);
     } catch (error) {
       if (error instanceof ExchangeReset && error.code === CLOSE.policy) throw new FetchRefused(error.message, { cause: error });
       throw error;

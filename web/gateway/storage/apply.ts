@@ -53,7 +53,7 @@ export async function applyRecords(
       value = record.payload === null ? undefined : valueOf(store as PlainStore, record.payload);
       // IndexedDB would give up the transaction, and with it all that came.
       const problem = value === undefined ? undefined : payloadProblem(store, key, value);
-      if (problem !== undefined) throw new Error(`A record of ${store} from elsewhere is left out: it ${problem}`);
+      if (problem !== undefined) throw new Error(`Skipped a synced record of ${store}: it ${problem}`);
     } catch (error) {
       onfault(error);
       continue;

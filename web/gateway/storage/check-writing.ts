@@ -5,5 +5,5 @@ export async function checkWriting(transactions: Transactions): Promise<void> {
   const value = crypto.randomUUID();
   await transactions.local(['local'], (tx) => tx.objectStore('local').put({ name: 'checked', value }), 'strict');
   const row = await transactions.read(['local'], (tx) => tx.objectStore('local').get('checked'));
-  if (row?.name !== 'checked' || row.value !== value) throw new Error('What was written is not there when it is read');
+  if (row?.name !== 'checked' || row.value !== value) throw new Error('Written data could not be read back');
 }

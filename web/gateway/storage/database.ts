@@ -67,7 +67,7 @@ export class Database<S extends DBSchema = Schema> {
 
   /** Closes once what is under way has settled; later operations reject with `VaultClosed`. */
   async close(): Promise<void> {
-    this.#ended ??= new VaultClosed('The vault is closed');
+    this.#ended ??= new VaultClosed('The vault is closed.');
     await this.#release();
   }
 
@@ -168,7 +168,7 @@ export class Database<S extends DBSchema = Schema> {
       return connection;
     } catch (error) {
       if (isVersionError(error)) {
-        throw new VaultTooNew('The data was written by a newer build of Perch; reload to get it', { cause: error });
+        throw new VaultTooNew('The data was written by a newer build of Perch. Reload to update.', { cause: error });
       }
       throw storageFailure(failure ?? error);
     }
@@ -182,7 +182,7 @@ export class Database<S extends DBSchema = Schema> {
       return;
     }
     await this.#options.beforeOutdated?.().catch(() => {});
-    this.#outdate(new VaultTooNew('A newer build of Perch has taken over the data; reload to get it'));
+    this.#outdate(new VaultTooNew('A newer build of Perch has taken over the data. Reload to update.'));
   }
 
   #outdate(reason: VaultTooNew): void {

@@ -31,7 +31,7 @@ export async function takeEpoch(name: string, options: { onblocked?: () => void 
 export async function checkEpoch(tx: WriteTransaction, epoch: number | undefined): Promise<boolean> {
   const owner = await ownerOf(tx);
   if (epoch === undefined || owner === epoch) return false;
-  if (owner !== undefined) throw new OwnershipLost('Another worker owns the data now; nothing of this was stored');
+  if (owner !== undefined) throw new OwnershipLost('Another worker has taken over the data. Nothing was saved.');
   // The browser cleared the data under us. We are the owner still, and say so to whoever comes later.
   await tx.objectStore('local').put({ name: 'epoch', value: epoch });
   return true;

@@ -5,7 +5,7 @@ const nameOf = (error: unknown): string => (error instanceof Error || error inst
 /** Says a browser's error in the vault's words: no room left is `StorageFull`; anything else stays as it is. */
 export function storageFailure(error: unknown): unknown {
   if (nameOf(error) !== 'QuotaExceededError') return error;
-  return new StorageFull('The browser has no room left for this; nothing of it was stored', { cause: error });
+  return new StorageFull('The browser is out of storage. Nothing was saved.', { cause: error });
 }
 
 /** The connection was closed before the transaction could begin. */

@@ -42,6 +42,6 @@ it.each(CANNOT_BE)('one of %s that cannot be stored is left out and told, and th
   const [first, last] = others as [SequencedRecord, SequencedRecord];
   await vault.sync.apply([first, record(store, key, payload, 3), last], null, false);
   expect(faults).toHaveLength(1);
-  expect(String(faults[0])).toMatch(new RegExp(`^Error: A record of ${store} from elsewhere is left out: it `));
+  expect(String(faults[0])).toMatch(new RegExp(`^Error: Skipped a synced record of ${store}: it `));
   expect(await vault.vault.sessions.list()).toMatchObject([{ key: KEY, title: 'Herons', messageCount: 1 }]);
 });

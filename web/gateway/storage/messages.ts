@@ -147,7 +147,7 @@ async function endOfPage(tx: ReadTransaction, sessionKey: string, before: string
     return headId == null ? undefined : messages.get(headId);
   }
   const below = await messages.get(before);
-  if (below?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', 'before: no such message in this session');
+  if (below?.sessionKey !== sessionKey) throw new RpcError('NOT_FOUND', `No message with id "${before}" in this session (\`before\`).`);
   return below.parentId === null ? undefined : messages.get(below.parentId);
 }
 

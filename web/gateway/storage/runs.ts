@@ -42,7 +42,7 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         ]);
         if (begun !== undefined) return;
         if (answeredId !== null && above?.sessionKey !== session.key) {
-          throw new RpcError('NOT_FOUND', 'The message that this one follows is gone from the session');
+          throw new RpcError('NOT_FOUND', 'The previous message was deleted from the session.');
         }
         const entry = stored
           ? { ...stored, title: stored.title || session.title }

@@ -17,7 +17,7 @@ export async function newSealingKey(): Promise<SealingKey> {
 /** The vault's own key, which all its replicas share (shared/ports/journal.ts); its id is the start of its SHA-256, in hex. Throws where it is not 32 bytes. */
 export async function importVaultKey(vaultKey: string): Promise<SealingKey> {
   const bytes = fromBase64(vaultKey);
-  if (bytes.length !== 32) throw new Error('The vault’s key has 32 bytes');
+  if (bytes.length !== 32) throw new Error('The vault’s key must have 32 bytes');
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'AES-GCM' }, false, ['encrypt', 'decrypt']);
   return { name: SEALING_KEY, keyId: (await sha256(bytes)).slice(0, 16), key };
 }

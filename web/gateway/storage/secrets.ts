@@ -88,7 +88,7 @@ export function secretStore({ transactions }: { transactions: Transactions }): V
       );
       if (!row) return undefined;
       const unreadable = (cause?: unknown): SecretUnreadable =>
-        new SecretUnreadable(`The secret "${name}" can no longer be decrypted; set it again`, { cause });
+        new SecretUnreadable(`The secret "${name}" can’t be decrypted. Set it again.`, { cause });
       if (key?.keyId !== row.keyId) throw unreadable();
       return unseal(key, row).catch((error: unknown) => {
         throw unreadable(error);

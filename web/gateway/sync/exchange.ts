@@ -151,7 +151,7 @@ export class Exchange {
   }
 
   end(): void {
-    this.#over.abort(new Error('What is left goes out with the next exchange'));
+    this.#over.abort(new Error('the rest is sent with the next exchange'));
     this.#live = false;
     this.#settled = false;
     for (const { resolve } of this.#reaching.splice(0)) resolve();

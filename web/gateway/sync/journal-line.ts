@@ -48,13 +48,13 @@ export function journalLine(mux: Mux): JournalLine {
     ...calls,
     async putBlob(hash, bytes) {
       const response = await exchange('PUT', hash, bytes);
-      if (!response.ok) throw new Error(`The journal does not take the attachment: ${(await response.text()).slice(0, 200)}`);
+      if (!response.ok) throw new Error(`The journal rejected an attachment: ${(await response.text()).slice(0, 200)}`);
       await response.body?.cancel();
     },
     async getBlob(hash) {
       const response = await exchange('GET', hash);
       if (response.status === 404) return undefined;
-      if (!response.ok) throw new Error(`The journal does not give the attachment: ${response.status}`);
+      if (!response.ok) throw new Error(`The journal could not return an attachment: ${response.status}`);
       return new Uint8Array(await response.arrayBuffer());
     },
   };

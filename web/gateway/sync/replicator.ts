@@ -24,9 +24,9 @@ const TOMBSTONES_MS = 90 * 24 * 3_600_000;
 /** Catching up with fewer records than this is over before progress could be seen. */
 const MANY = 1_000;
 
-const OUTDATED = 'This browser runs an older Perch than its data: reload to update. Nothing was stored.';
-const UNDONE = 'A change could not be stored in this browser; the journal may have it, and is read again';
-const CLEARED = 'The browser has cleared its data; it is read again';
+const OUTDATED = 'This browser runs an older version of Perch than its data, so nothing was saved. Reload to update.';
+const UNDONE = 'A change couldn’t be saved in this browser. Reading the journal again.';
+const CLEARED = 'The browser has cleared its data. Reading it again.';
 
 export interface ReplicatorOptions {
   replica: Replica;
@@ -268,7 +268,7 @@ export class Replicator implements SyncPort {
     // What takes many batches (a long chat that is deleted) has the time of each.
     const patience = ACKNOWLEDGE_MS * Math.ceil(records.length / BATCH.records);
     const cancel = this.#options.clock.after(patience, () => {
-      this.#fail(exchange, new Error('The journal does not answer'));
+      this.#fail(exchange, new Error('The journal is not responding'));
       late.resolve();
     });
     await Promise.race([pushed, late.promise]);

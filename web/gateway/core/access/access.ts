@@ -43,7 +43,7 @@ export function openAccess(deps: AccessDeps): Access {
     fault,
     grants: async () => [...(await devices.grants()), ...(await keys.grants())],
   });
-  const abortOf = (principal: string): void => runs.abortOf(principal, 'The access of who had asked for it was revoked');
+  const abortOf = (principal: string): void => runs.abortOf(principal, 'The caller’s access was revoked.');
   const end = (principal: string): void => {
     abortOf(principal);
     connected.close(principal, CLOSE.policy, 'access was revoked');

@@ -27,7 +27,7 @@ export class LinkedBrowsers {
   async unlink(id: string): Promise<void> {
     const { bridge, abortOf } = this.#deps;
     const { revoked } = await bridge.call(linkedBrowsersPort, 'linked-browsers.revoke', { id });
-    if (!revoked) throw new RpcError('NOT_FOUND', 'There is no such linked browser');
+    if (!revoked) throw new RpcError('NOT_FOUND', 'Linked browser not found.');
     abortOf(`app:${id}`);
   }
 }

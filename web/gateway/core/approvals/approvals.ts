@@ -47,8 +47,8 @@ export class Approvals {
       what: 'approval',
       idOf: ({ id }) => id,
       isOpen: ({ status }) => status === 'pending',
-      expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'Nobody answered in time' }),
-      orphaned: (before, at) => ({ ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked is gone' }),
+      expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'No response in time' }),
+      orphaned: (before, at) => ({ ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that requested it ended' }),
       told: (record) => this.#tell(record),
       own: (record) => {
         if (record.status !== 'pending') this.#waiting.get(record.id)?.(record);
@@ -79,7 +79,7 @@ export class Approvals {
     const cancel = (): void => {
       over.reject(signal.reason);
       this.#questions
-        .answer(id, (before, now) => ({ ...before, status: 'cancelled', resolvedAt: now, reason: 'The run was aborted' }))
+        .answer(id, (before, now) => ({ ...before, status: 'cancelled', resolvedAt: now, reason: 'The run was stopped' }))
         .catch(fault);
     };
     try {

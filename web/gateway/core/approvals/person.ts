@@ -11,5 +11,5 @@ export const isChannel = (principal: string): boolean => principal.startsWith('c
 
 /** Throws `AUTH_REQUIRED` for a caller that is no person. */
 export function requirePerson({ principal }: { principal: string }, what: string): void {
-  if (!isPerson(principal)) throw new RpcError('AUTH_REQUIRED', `Only a person can ${what}: API keys and channels cannot`);
+  if (!isPerson(principal)) throw new RpcError('AUTH_REQUIRED', `Only a person can ${what}. API keys and channels can’t.`);
 }

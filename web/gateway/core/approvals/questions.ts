@@ -88,7 +88,8 @@ export class Questions<R extends Question> {
   /** A new one, of this host. `RATE_LIMITED` where too many wait. */
   async add(record: R): Promise<void> {
     const waiting = [...this.#open.values()].filter(({ status }) => status === 'pending').length;
-    if (waiting >= MAX_WAITING) throw new RpcError('RATE_LIMITED', `${MAX_WAITING} ${this.#deps.what}s wait for a person already`);
+    if (waiting >= MAX_WAITING)
+      throw new RpcError('RATE_LIMITED', `${MAX_WAITING} ${this.#deps.what}s are already waiting. Approve or deny some first.`);
     await this.#deps.store.put(record);
     this.#note(record);
   }
@@ -202,7 +203,7 @@ export class Questions<R extends Question> {
 }
 
 function found<R>(record: R | undefined, id: string, what: string): R {
-  if (record === undefined) throw new RpcError('NOT_FOUND', `There is no ${what} ${id}`);
+  if (record === undefined) throw new RpcError('NOT_FOUND', `No ${what} with id "${id}".`);
   return record;
 }
 

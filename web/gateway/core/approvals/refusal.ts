@@ -2,9 +2,8 @@ import { RpcError } from '#shared/rpc/errors.ts';
 
 /** What the model is told of a call that did not run. */
 export function refusal(tool: string, { status, reason }: { status: string; reason?: string | undefined }): RpcError {
-  const why = reason === undefined ? '' : `: ${reason}`;
-  if (status === 'expired')
-    return new RpcError('AUTH_REQUIRED', `${tool} did not run: it needs a person's approval, and nobody answered in time`);
-  if (status === 'cancelled') return new RpcError('ABORTED', `${tool} did not run: the request was cancelled${why}`);
-  return new RpcError('AUTH_REQUIRED', `${tool} did not run: a person denied it${why}. Do not try it again unless they ask for it`);
+  const why = reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`;
+  if (status === 'expired') return new RpcError('AUTH_REQUIRED', `${tool} did not run: it needs approval, and nobody responded in time.`);
+  if (status === 'cancelled') return new RpcError('ABORTED', `${tool} did not run: the request was cancelled${why}.`);
+  return new RpcError('AUTH_REQUIRED', `${tool} did not run: a person denied it${why}. Do not retry it unless they ask.`);
 }

@@ -21,7 +21,7 @@ const RUNS = 3;
 const EXPIRED_MS = 24 * 3_600_000;
 /** How often a platform is told that an answer is being written: it shows that for some seconds. */
 const TYPING_MS = 4_000;
-const SORRY = 'I could not answer this. Please try again later.';
+const SORRY = 'Sorry, I couldn’t answer that. Please try again later.';
 
 export interface AnsweringDeps extends DeliveryDeps {
   channelId: string;
@@ -75,7 +75,7 @@ export class Answering {
         const message = inbox.pending(id);
         if (!message || signal.aborted) return;
         if (clock.now() - message.at > EXPIRED_MS && failures > 0) {
-          note('A message was not answered within a day, and is given up', { message: id });
+          note('Dropped a message that could not be answered within a day', { message: id });
           return await inbox.settle(id, 'messages_failed', clock.now());
         }
         if (!message.answer) await this.#answer(message);
@@ -126,14 +126,14 @@ export class Answering {
     // The host goes: the next one begins it anew.
     signal.throwIfAborted();
     if (error.code === 'ABORTED' && error.message !== TOO_LONG) {
-      note('The answer to a message was stopped', { message: id });
+      note('The reply to a message was stopped', { message: id });
       return inbox.settle(id, null, clock.now());
     }
     if (error.code === 'INTERNAL_ERROR' && failures + 1 < RUNS) {
       await inbox.update(id, (before) => ({ ...before, failures: failures + 1 }));
       throw error;
     }
-    note('A message could not be answered', { message: id, error: error.message });
+    note('Could not answer a message', { message: id, error: error.message });
     if (message.isPublic) return inbox.settle(id, 'messages_failed', clock.now());
     await inbox.update(id, (before) => ({ ...before, answer: { parts: [SORRY], sent: [], isApology: true } }));
   }
@@ -168,7 +168,7 @@ export class Answering {
       const { agentId, sessionId } = placeOf(channelId, message, settings());
       const waiting = inbox.state.pending.filter((each) => each.conversation === conversation && !each.command && !each.answer);
       const ended = await runs.abort(sessionKey(agentId, sessionId));
-      said = command === 'new' ? 'A new conversation begins.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing is under way.';
+      said = command === 'new' ? 'Started a new chat.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing to stop.';
     }
     await inbox.change((state) => ({
       ...state,
@@ -203,7 +203,7 @@ export class Answering {
   }
 }
 
-const TOO_LONG = 'It took longer than 10 minutes, and was ended';
+const TOO_LONG = 'Timed out after 10 minutes.';
 /** Who answers, and in which session: by the first binding that fits `<channel>:<name>`, `<channel>:<id>` or the channel, else by the channel's own setting. */
 export function placeOf(
   channelId: string,

@@ -17,11 +17,11 @@ const secret = (name: string, meaning: string): Setting => ({ name, required: tr
 const needed = (name: string, meaning: string): Setting => ({ name, required: true, secret: false, meaning });
 const free = (name: string, meaning: string): Setting => ({ name, required: false, secret: false, meaning });
 const optionalSecret = (name: string, meaning: string): Setting => ({ name, required: false, secret: true, meaning });
-const apiBase = free('apiBase', 'Another server that speaks the platform’s API');
-const allowedUsers = free('allowedUsers', 'Who may write; an empty list allows everyone');
-const pollIntervalSeconds = free('pollIntervalSeconds', 'Seconds between two looks, 60 or more');
+const apiBase = free('apiBase', 'Base URL of another server with the same API');
+const allowedUsers = free('allowedUsers', 'Users who may send messages. An empty list allows everyone.');
+const pollIntervalSeconds = free('pollIntervalSeconds', 'Polling interval in seconds, at least 60');
 
-const NOT_HERE = 'This version of Perch keeps its settings, and does not connect to it';
+const NOT_HERE = 'This version of Perch can’t connect to this channel yet';
 
 /**
  * Channels and what their platforms allow a bot, as their own documents say it in 2026: lengths in characters of one message, sizes in megabytes of one
@@ -51,15 +51,15 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     supports_dm: true,
     supports_groups: false,
     settings: [
-      secret('bearerToken', 'Bearer token of the platform’s API: of the app, which reads, or of the account'),
-      free('socialUsername', 'The account, without the at-sign'),
-      free('monitorMentions', 'Look for mentions'),
-      free('monitorDMs', 'Look for direct messages; needs an OAuth 2.0 authorization of the account'),
+      secret('bearerToken', 'Bearer token of the app (read-only) or of the account'),
+      free('socialUsername', 'Account name, without the @'),
+      free('monitorMentions', 'Check for mentions'),
+      free('monitorDMs', 'Check for direct messages. The account must be authorized with OAuth 2.0.'),
       pollIntervalSeconds,
       allowedUsers,
-      free('searchesPerMonth', 'How often a month mentions may be looked for; 3000 where it is left out'),
-      free('clientId', 'Id of the app at the platform, for the authorization of the account'),
-      optionalSecret('clientSecret', 'Secret of the app, where it has one'),
+      free('searchesPerMonth', 'Maximum number of searches per month, 3000 by default'),
+      free('clientId', 'OAuth 2.0 client ID of the app'),
+      optionalSecret('clientSecret', 'OAuth 2.0 client secret of the app, if it has one'),
       apiBase,
     ],
   },
@@ -73,7 +73,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(4096, 50),
     supports_dm: true,
     supports_groups: true,
-    settings: [secret('botToken', 'Token that BotFather gave'), allowedUsers, apiBase],
+    settings: [secret('botToken', 'Bot token from BotFather'), allowedUsers, apiBase],
   },
   {
     id: 'discord',
@@ -85,7 +85,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(2000, 10),
     supports_dm: true,
     supports_groups: true,
-    settings: [secret('botToken', 'Token of the bot'), free('guilds', 'Servers that it answers on'), allowedUsers],
+    settings: [secret('botToken', 'Bot token'), free('guilds', 'Servers to reply on'), allowedUsers],
   },
   {
     id: 'slack',
@@ -97,7 +97,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(40_000, 1024),
     supports_dm: true,
     supports_groups: true,
-    settings: [secret('botToken', 'Bot token, xoxb-…'), secret('appToken', 'App token for socket mode, xapp-…'), allowedUsers],
+    settings: [secret('botToken', 'Bot token (xoxb-…)'), secret('appToken', 'App token for socket mode (xapp-…)'), allowedUsers],
   },
   {
     id: 'matrix',
@@ -109,7 +109,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(60_000, 50),
     supports_dm: true,
     supports_groups: true,
-    settings: [needed('homeserver', 'Address of the server'), secret('accessToken', 'Access token of the account'), allowedUsers],
+    settings: [needed('homeserver', 'Server URL'), secret('accessToken', 'Access token of the account'), allowedUsers],
   },
   {
     id: 'signal',
@@ -121,7 +121,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(65_536, 100),
     supports_dm: true,
     supports_groups: true,
-    settings: [needed('account', 'Telephone number of the linked account'), allowedUsers],
+    settings: [needed('account', 'Phone number of the linked account'), allowedUsers],
   },
   {
     id: 'whatsapp',
@@ -133,7 +133,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(4096, 100),
     supports_dm: true,
     supports_groups: false,
-    settings: [needed('phoneNumberId', 'Id of the number'), secret('accessToken', 'Access token of the Cloud API'), allowedUsers],
+    settings: [needed('phoneNumberId', 'Phone number ID'), secret('accessToken', 'Cloud API access token'), allowedUsers],
   },
   {
     id: 'email',
@@ -146,10 +146,10 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     supports_dm: true,
     supports_groups: true,
     settings: [
-      needed('address', 'The address that it reads and writes'),
-      needed('imapHost', 'Server for reading'),
-      needed('smtpHost', 'Server for sending'),
-      secret('password', 'Password of the account'),
+      needed('address', 'Email address'),
+      needed('imapHost', 'IMAP server'),
+      needed('smtpHost', 'SMTP server'),
+      secret('password', 'Account password'),
       pollIntervalSeconds,
       allowedUsers,
     ],
@@ -164,7 +164,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(28_000, 250),
     supports_dm: true,
     supports_groups: true,
-    settings: [needed('appId', 'Id of the bot'), secret('password', 'Password of the bot'), allowedUsers],
+    settings: [needed('appId', 'Bot ID'), secret('password', 'Bot password'), allowedUsers],
   },
   {
     id: 'mattermost',
@@ -176,7 +176,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(16_383, 100),
     supports_dm: true,
     supports_groups: true,
-    settings: [needed('url', 'Address of the server'), secret('token', 'Token of the bot'), allowedUsers],
+    settings: [needed('url', 'Server URL'), secret('token', 'Bot token'), allowedUsers],
   },
   {
     id: 'googlechat',
@@ -188,7 +188,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(4096, 200),
     supports_dm: true,
     supports_groups: true,
-    settings: [secret('token', 'Key of the service account, as JSON'), allowedUsers],
+    settings: [secret('token', 'Service account key (JSON)'), allowedUsers],
   },
   {
     id: 'line',
@@ -200,7 +200,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(5000, 10),
     supports_dm: true,
     supports_groups: true,
-    settings: [secret('accessToken', 'Access token of the channel'), secret('secret', 'Secret of the channel'), allowedUsers],
+    settings: [secret('accessToken', 'Channel access token'), secret('secret', 'Channel secret'), allowedUsers],
   },
   {
     id: 'irc',
@@ -212,7 +212,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(400, 0),
     supports_dm: true,
     supports_groups: true,
-    settings: [needed('host', 'Server'), needed('nick', 'Name there'), free('rooms', 'Rooms to join'), allowedUsers],
+    settings: [needed('host', 'Server'), needed('nick', 'Nickname'), free('rooms', 'Rooms to join'), allowedUsers],
   },
   {
     id: 'sms',
@@ -224,7 +224,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
     media_limits: limits(1600, 5),
     supports_dm: true,
     supports_groups: false,
-    settings: [needed('accountId', 'Account at the provider'), secret('token', 'Token of the account'), needed('number', 'Own number')],
+    settings: [needed('accountId', 'Account ID'), secret('token', 'Account token'), needed('number', 'Your phone number')],
   },
 ];
 

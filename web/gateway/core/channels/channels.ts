@@ -70,8 +70,8 @@ export class Channels {
     throw new RpcError(
       'NOT_FOUND',
       known
-        ? `The channel ${id} is not configured: set channels.${id}`
-        : `There is no channel ${id}; channels.catalog has those that there are`,
+        ? `Channel "${id}" is not configured. Set channels.${id} first.`
+        : `No channel with id "${id}". Call channels.catalog to list the available channels.`,
     );
   }
 

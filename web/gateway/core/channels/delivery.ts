@@ -42,7 +42,7 @@ export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
       const part = parts[sent.length] ?? '';
       if (trying) {
         const found = adapter.findSent ? await adapter.findSent(message, part, { sent, signal }) : UNKNOWN;
-        if (found === UNKNOWN) note('A part of an answer may not have arrived, and is not sent twice', { message: id });
+        if (found === UNKNOWN) note('Part of a reply may not have arrived; it is not sent again', { message: id });
         if (found !== null) {
           await noted(found);
           continue;
@@ -62,7 +62,7 @@ export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
     await inbox.settle(id, message.command ? null : message.answer?.isApology ? 'messages_failed' : 'messages_sent', clock.now());
   } catch (error) {
     if (!(error instanceof PlatformError) || !error.refused) throw error;
-    note('The platform did not take an answer', { message: id, error: error.message });
+    note('The platform rejected a reply', { message: id, error: error.message });
     await inbox.settle(id, 'messages_failed', clock.now());
   }
 }
@@ -85,7 +85,7 @@ async function sendFiles({ inbox, adapter, vault, signal, note }: DeliveryDeps, 
     await adapter.sendFile(message, file, signal).catch((error: unknown) => {
       signal.throwIfAborted();
       if (!(error instanceof PlatformError)) throw error;
-      note('A file of an answer was not sent', { message: id, error: error.message });
+      note('Could not send a file of a reply', { message: id, error: error.message });
     });
   }
 }

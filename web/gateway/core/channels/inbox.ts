@@ -52,7 +52,7 @@ export class Inbox {
       }
       return change(before ?? { ...newState(this.#id), fence });
     });
-    if (lost || !stored) throw new TakenOver('Another host has taken the channel over');
+    if (lost || !stored) throw new TakenOver('Another gateway has taken over the channel');
     this.#state = stored;
   }
 

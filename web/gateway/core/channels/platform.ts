@@ -66,7 +66,7 @@ export async function askPlatform(
       const response = await fetch(url, { ...init, signal: ends });
       if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
         void response.body?.cancel().catch(() => {});
-        throw new PlatformError(`${name} redirects to another address, which is not followed`, { status: response.status });
+        throw new PlatformError(`${name} sent a redirect, which is not followed.`, { status: response.status });
       }
       const watchdog = new Watchdog(clock, timeoutMs, ends, () => new DOMException('silent', 'TimeoutError'));
       try {
@@ -85,12 +85,13 @@ export async function askPlatform(
 /** Errors of the way there name hosts, never whole addresses; still only known words of them are told. */
 function failure(name: string, cause: unknown, timeoutMs: number): PlatformError {
   if (cause instanceof PlatformError) return cause;
-  if (cause instanceof FetchRefused) return new PlatformError(`${name} is not asked: ${cause.message}`, { cause, undone: true });
-  if (cause instanceof ProviderError) return new PlatformError(`${name} sent an answer larger than ${MAX_BYTES} bytes`);
+  if (cause instanceof FetchRefused)
+    return new PlatformError(`Couldn’t send the request to ${name}: ${cause.message}`, { cause, undone: true });
+  if (cause instanceof ProviderError) return new PlatformError(`${name} sent a response larger than ${MAX_BYTES} bytes.`);
   if (cause instanceof DOMException && cause.name === 'TimeoutError')
-    return new PlatformError(`${name} gave no whole answer within ${timeoutMs / 1000} s`);
+    return new PlatformError(`${name} did not respond within ${timeoutMs / 1000} s.`);
   const undone = NOT_REACHED.test(said(cause));
-  return new PlatformError(undone ? `${name} cannot be reached` : `The connection to ${name} broke off`, { undone });
+  return new PlatformError(undone ? `Couldn’t reach ${name}.` : `The connection to ${name} was lost.`, { undone });
 }
 
 /** What an error and its causes say. */

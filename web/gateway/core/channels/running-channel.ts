@@ -103,7 +103,7 @@ export class RunningChannel {
     if (fence > 1) await pause(clock, SETTLE_MS, signal);
     leased.stop = every(clock, RENEW_MS, () => {
       void take().then((renewed) => {
-        if (renewed !== fence && isShared()) lost.abort(new TakenOver('The lease of the channel is gone'));
+        if (renewed !== fence && isShared()) lost.abort(new TakenOver('The lease of the channel was lost'));
       });
     });
   }
@@ -116,7 +116,7 @@ export class RunningChannel {
     const answering = new Answering({
       ...{ channelId: id, adapter, inbox, vault, runs, clock, settings, signal, note, fault },
       closing: () => this.#closing.signal.aborted,
-      lost: () => lost.abort(new TakenOver('Another host has taken the channel over')),
+      lost: () => lost.abort(new TakenOver('Another gateway has taken over the channel')),
       tell: (problem) => this.#tell('answering', problem),
     });
     this.#answering = answering;
@@ -170,7 +170,7 @@ export class RunningChannel {
     this.#problems[what] = problem;
     const now = this.problem;
     if (now !== before)
-      log.write(now === undefined ? 'info' : 'warn', 'channels', now === undefined ? `${id} is connected` : `${id}: ${now}`);
+      log.write(now === undefined ? 'info' : 'warn', 'channels', now === undefined ? `${id}: connected` : `${id}: ${now}`);
     this.#inbox?.tell(now, this.#connectedSince).catch((error: unknown) => {
       if (!(error instanceof TakenOver) && !this.#ends.signal.aborted) this.#deps.fault(error);
     });

@@ -86,7 +86,7 @@ export class RunningChannels {
 
   /** Where the owner of the channel's account gives its authorization. Throws `INVALID_PARAMS` where the channel has none, or lacks a setting for it. */
   async authorize(id: string, authorizations: Authorizations): Promise<string> {
-    if (id !== 'x') throw new RpcError('INVALID_PARAMS', `channelId: ${id} needs no authorization but its token`);
+    if (id !== 'x') throw new RpcError('INVALID_PARAMS', `Channel "${id}" needs no authorization beyond its token.`);
     return this.#account.begin(authorizations);
   }
 
@@ -143,7 +143,7 @@ export class RunningChannels {
     const { fetch, clock, config } = this.#deps;
     const { x, telegram } = config.settings.channels;
     if (id === 'telegram') return new TelegramAdapter({ fetch, clock, token, apiBase: apiBaseOf(id, telegram) });
-    if (!x) throw new Error('there are no settings of the channel x');
+    if (!x) throw new Error('Channel "x" has no settings.');
     return new XAdapter({
       ...{ fetch, clock, token, settings: x, apiBase: apiBaseOf(id, x) },
       accountToken: (signal) => this.#account.token(signal),

@@ -2,15 +2,15 @@ import { id } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 
 const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
-const pollIntervalSeconds = z.number().int().min(60, 'must be 60 seconds or more').max(86_400);
+const pollIntervalSeconds = z.number().int().min(60, 'must be at least 60 seconds').max(86_400);
 /** Another server that speaks the platform's API; the platform's own where left out. */
 const apiBase = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(1000)
   .refine((text) => {
     const url = URL.parse(text);
     return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  }, 'must be without user name, password, query and fragment');
+  }, 'must not include a user name, password, query or fragment');
 
 /** What every channel has. Their other settings are kept as they are: each platform has its own. */
 const channel = z.looseObject({
@@ -30,7 +30,7 @@ const x = channel.extend({
   socialUsername: z
     .string()
     .max(100)
-    .regex(/^[^@]*$/, 'must be without the at-sign')
+    .regex(/^[^@]*$/, 'must not include the @')
     .default(''),
   monitorMentions: z.boolean().default(true),
   monitorDMs: z.boolean().default(false),
@@ -54,7 +54,7 @@ export const channelSettings = z
   .catchall(channel)
   .superRefine((given, context) => {
     for (const name of Object.keys(given))
-      if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is no id' });
+      if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is not a valid id' });
   });
 type Channels = z.infer<typeof channelSettings>;
 

@@ -36,7 +36,7 @@ export function askedModel(
         clock,
         shares,
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
-        runTool: () => Promise.reject(new Error('There are no tools here')),
+        runTool: () => Promise.reject(new Error('Tools are not available here.')),
       });
       for await (const event of events) if (event.type === 'text') text += event.text;
       onmodel(shares.at(-1)?.key ?? who.chosen.key);

@@ -23,7 +23,7 @@ export async function compactSession(
 ): Promise<MethodResult<'sessions.compact'>> {
   const agent = agents.get(agentId);
   const key = sessionKey(agentId, sessionId);
-  if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
+  if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with id "${sessionId}".`);
   const { messages } = await vault.messages.branch(key, { limit: NEAR_END });
   const chosen = await modelOf(messages.findLast(({ model }) => model !== undefined)?.model, agent.model, models);
   const done = await compaction.now({ key, agent, chosen, principal }, signal);

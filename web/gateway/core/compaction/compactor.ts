@@ -32,7 +32,7 @@ export class Compactor {
 
   /** Ends what is under way; nothing of it is stored. */
   stop(): void {
-    this.#closing.abort(new Error('The gateway is closed'));
+    this.#closing.abort(new Error('The gateway was closed.'));
   }
 
   /**
@@ -59,7 +59,7 @@ export class Compactor {
    */
   async shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told> {
     const { compaction, summary } = this.#settings;
-    if (!compaction.enabled || !summary.enabled) throw new Error('Its earlier messages are not summarised, for the settings have that off');
+    if (!compaction.enabled || !summary.enabled) throw new Error('Summaries of earlier messages are turned off in the settings.');
     const under = this.#making.get(run.key);
     const made = under && (await unlessAborted(under, signal).catch(() => undefined));
     signal.throwIfAborted();
@@ -70,7 +70,7 @@ export class Compactor {
         signal,
       ));
     const at = run.told.messages.findIndex(({ id }) => id === done?.messageId);
-    if (!done) throw new Error('The session is gone');
+    if (!done) throw new Error('The session was deleted.');
     return { summary: done.compaction, messages: run.told.messages.slice(at + 1) };
   }
 
@@ -82,7 +82,7 @@ export class Compactor {
     const believed = await this.#limit(chosen.key, true);
     const limit = Math.min(believed, contextTokens ?? Infinity, Math.floor(TOO_LONG_SHARE * sizes.total));
     const compact = planned(talk, sizes, { ...this.#settings.compaction, limit }, 'urgent').messagesToCompact;
-    if (compact.length === 0) throw new Error('Nothing was said before it that could be summarised');
+    if (compact.length === 0) throw new Error('There are no earlier messages to summarise.');
     const whole = run.above.more && told.summary === undefined ? await readSinceSummary(vault, run.key, user.id) : told;
     try {
       return await this.#summarised({
@@ -97,7 +97,7 @@ export class Compactor {
       });
     } catch (error) {
       if (!signal.aborted) this.#failed(run.key, error);
-      throw new Error(`Its earlier messages could not be summarised: ${reasonOf(error)}`, { cause: error });
+      throw new Error(`The earlier messages could not be summarised: ${reasonOf(error)}`, { cause: error });
     }
   }
 
@@ -173,7 +173,7 @@ export class Compactor {
     const count = (this.#failures.get(key)?.count ?? 0) + 1;
     const wait = Math.min(LONGEST_WAIT_MS, WAIT_MS * 2 ** (count - 1));
     this.#failures.set(key, { count, until: this.#deps.clock.monotonic() + wait });
-    this.#deps.log.write('warn', 'compaction', `A conversation was not summarised, and nothing of it was dropped: ${reasonOf(error)}`, {
+    this.#deps.log.write('warn', 'compaction', `Could not summarise a conversation; all messages are kept: ${reasonOf(error)}`, {
       session: key,
       nextTryMs: wait,
     });

@@ -98,7 +98,7 @@ export class Summariser {
     const { model } = this.#deps.settings().memory.summary;
     const found = model === undefined ? chosen : await this.#deps.models.resolve(model);
     if (found.provider.id !== 'guide') return found;
-    const message = 'There is no model that could summarise: the guide is none. Choose a model for this chat first.';
+    const message = 'The built-in guide can’t summarise. Choose a model for this chat first.';
     throw new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
   }
 
@@ -111,7 +111,7 @@ export class Summariser {
       if (facts.length > 0) await remember(facts, who);
     } catch (error) {
       asking.signal.throwIfAborted();
-      log.write('warn', 'compaction', `What is worth remembering was not found out: ${reasonOf(error)}`, { session: who.key });
+      log.write('warn', 'compaction', `Could not extract memories from a conversation: ${reasonOf(error)}`, { session: who.key });
     }
   }
 }

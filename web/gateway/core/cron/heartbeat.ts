@@ -9,7 +9,7 @@ import { speak, type SpeakDeps } from './speak.ts';
 import { ticksOf } from './schedule.ts';
 import type { Turn } from './turn.ts';
 
-const MESSAGE = 'Heartbeat: look at what waits for you, and do what it asks for. Where nothing needs doing, say so in a word.';
+const MESSAGE = 'Heartbeat: check what is waiting for you and act on it. If nothing needs to be done, say so in one word.';
 
 export interface HeartbeatDeps extends SpeakDeps {
   vault: Pick<Vault, 'collection'>;
@@ -62,7 +62,7 @@ export class Heartbeat {
       .then(({ error }) => {
         // A run that has begun tells by its own events how it ended.
         if (error !== undefined && !begun)
-          log.write('warn', 'heartbeat', `The heartbeat could not begin: ${error}`, { agentId: events.agentId });
+          log.write('warn', 'heartbeat', `Could not start the heartbeat: ${error}`, { agentId: events.agentId });
       })
       .finally(() => (this.#speaking = false));
   }

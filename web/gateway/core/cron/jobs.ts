@@ -65,14 +65,14 @@ export class Jobs {
   async add({ cron, schedule: given, message, name, ...rest }: NewJob): Promise<Job> {
     const { jobs, agents, clock } = this.#deps;
     if ((cron === undefined) === (given === undefined)) {
-      throw new RpcError('INVALID_PARAMS', 'cron: give either a five-field expression as `cron`, or a `schedule`');
+      throw new RpcError('INVALID_PARAMS', 'Provide either `cron` (a five-field expression) or `schedule`.');
     }
     const now = clock.now();
     const schedule = this.read(given ?? { kind: 'cron', expr: cron ?? '' }, cron === undefined ? 'schedule' : 'cron');
     agents.get(rest.agentId);
     const text = sanitize(message);
     if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MOST)
-      throw new RpcError('INVALID_PARAMS', `There are ${MOST} jobs already: remove some first`);
+      throw new RpcError('INVALID_PARAMS', `The limit of ${MOST} jobs is reached. Remove some first.`);
     const job = { ...rest, id: crypto.randomUUID(), name: name ?? nameOf(text), schedule, message: text, createdAt: now, since: now };
     await jobs.put(job);
     this.#deps.changed(job.id);
@@ -104,7 +104,7 @@ export class Jobs {
       if (job.enabled === enabled) return job;
       const { schedule } = job;
       if (enabled && schedule.kind === 'at' && schedule.at <= now) {
-        throw new RpcError('INVALID_PARAMS', 'id: the time of this job has passed; give it another one with cron.update first');
+        throw new RpcError('INVALID_PARAMS', 'The time of this job has passed. Set a new one with cron.update first.');
       }
       return { ...job, enabled, since: now };
     });
@@ -123,7 +123,7 @@ export class Jobs {
   async history(jobId: string | undefined, limit: number): Promise<JobRun[]> {
     const { records } = this.#deps;
     const runs = await (jobId === undefined ? records.all() : records.of(jobId));
-    if (jobId !== undefined && runs.length === 0 && !(await this.#deps.jobs.get(jobId))) throw noSuch(jobId, 'jobId');
+    if (jobId !== undefined && runs.length === 0 && !(await this.#deps.jobs.get(jobId))) throw noSuch(jobId);
     return runs
       .sort((a, b) => b.startedAt - a.startedAt || b.scheduledAt - a.scheduledAt)
       .slice(0, limit)
@@ -164,7 +164,7 @@ export class Jobs {
 /** Throws `INVALID_PARAMS` for one that the gateway keeps for itself. */
 function ownOf(job: JobDefinition): JobDefinition {
   if (job.system !== undefined)
-    throw new RpcError('INVALID_PARAMS', `id: this job is the gateway's own; it follows the section "${job.system}" of the configuration`);
+    throw new RpcError('INVALID_PARAMS', `This job is managed by Perch. Change it in section "${job.system}" of the configuration.`);
   return job;
 }
 
@@ -174,4 +174,4 @@ function nameOf(message: string): string {
   return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
 }
 
-const noSuch = (id: string, param = 'id'): RpcError => new RpcError('NOT_FOUND', `${param}: there is no job ${id}`);
+const noSuch = (id: string): RpcError => new RpcError('NOT_FOUND', `No job with id "${id}".`);

@@ -65,7 +65,7 @@ verifies('cron/missed', 'the newest tick is due, those before it are missed; all
   const year = planOf(job(), [], START + 365 * 24 * HOUR, 'UTC').due;
   expect(year?.earlier).toMatchObject({ first: START + MINUTE, last: START + 365 * 24 * HOUR - MINUTE, count: 500 });
   expect(missedText(year?.earlier ?? { first: 0, last: 0, count: 0, failures: 0 })).toBe(
-    '500 or more ticks, from 2026-11-20T12:01:00.000Z to 2027-11-20T11:59:00.000Z, were missed: no host ran then, or the machine slept',
+    '500 or more runs due from 2026-11-20T12:01:00.000Z to 2027-11-20T11:59:00.000Z were missed because Perch was not running or the computer was asleep',
   );
 });
 
@@ -104,7 +104,7 @@ verifies('cron/pause', 'it grows with each failure, ends with a success, and its
     late: false,
     earlier: { first: START + 5 * MINUTE, last: START + 18 * MINUTE, count: 14, failures: 4 },
   });
-  expect(due?.earlier && missedText(due.earlier)).toContain('left out in the pause after 4 failures in a row');
+  expect(due?.earlier && missedText(due.earlier)).toContain('skipped during the pause after 4 failures in a row');
   // Changed or enabled since, it begins anew.
   expect(planOf(job({ since: START + 4.5 * MINUTE }), failed(4), START + 4.5 * MINUTE, 'UTC').nextAt).toBe(START + 5.5 * MINUTE);
 });

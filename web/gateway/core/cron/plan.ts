@@ -79,9 +79,9 @@ function pauseOf({ schedule, since }: JobDefinition, runs: readonly JobRun[], no
 /** What is said of ticks that were missed. */
 export function missedText({ first, last, count, failures }: Missed): string {
   const number = count >= MOST ? `${MOST} or more` : String(count);
-  const which = count === 1 ? `The tick of ${iso(first)} was` : `${number} ticks, from ${iso(first)} to ${iso(last)}, were`;
-  if (failures > 0) return `${which} left out in the pause after ${failures === 1 ? 'a failure' : `${failures} failures in a row`}`;
-  return `${which} missed: no host ran then, or the machine slept`;
+  const which = count === 1 ? `The run due at ${iso(first)} was` : `${number} runs due from ${iso(first)} to ${iso(last)} were`;
+  if (failures > 0) return `${which} skipped during the pause after ${failures === 1 ? 'a failure' : `${failures} failures in a row`}`;
+  return `${which} missed because Perch was not running or the computer was asleep`;
 }
 
 const iso = (at: number): string => new Date(at).toISOString();

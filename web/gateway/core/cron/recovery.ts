@@ -21,5 +21,5 @@ export async function outcomeOf(
   const runId = reply?.runId === undefined ? {} : { runId: reply.runId };
   // The last of a whole answer says what it took; the calls of tools on the way to it do not.
   if (reply?.usage) return { status: 'completed', ...runId };
-  return { status: 'failed', error: 'The host that ran it went away', ...runId };
+  return { status: 'failed', error: 'Interrupted: the gateway that ran it was closed', ...runId };
 }

@@ -73,8 +73,8 @@ verifies('cron/schedule', 'a time is milliseconds, or text with an offset, or of
   // The clocks go from 02:00 to 03:00, and from 03:00 back to 02:00.
   expect(kept('2026-03-29T02:30:00', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z');
   expect(kept('2026-10-25T02:30:00', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
-  expect(() => kept('2026-05-01T09:00')).toThrow('schedule: 2026-05-01T09:00 could be of any time zone: end it with Z or an offset');
-  expect(() => kept('2026-05-01T09:00', 'No/Where')).toThrow('schedule: there is no time zone "No/Where"');
+  expect(() => kept('2026-05-01T09:00')).toThrow('`schedule.at` has no time zone: 2026-05-01T09:00. End it with Z or an offset');
+  expect(() => kept('2026-05-01T09:00', 'No/Where')).toThrow('Unknown time zone "No/Where" in `schedule`.');
 });
 
 verifies('cron/schedule', 'what is none is refused with a sentence that says why', () => {
@@ -88,14 +88,14 @@ verifies('cron/schedule', 'what is none is refused with a sentence that says why
     return 'accepted';
   };
   const expr = (text: string, tz?: string): string => refused({ kind: 'cron', expr: text, ...(tz === undefined ? {} : { tz }) });
-  expect(expr('* * * *')).toBe('schedule: "* * * *" has not the five fields minute, hour, day, month, weekday');
+  expect(expr('* * * *')).toBe('Invalid `schedule`: "* * * *" must have five fields: minute, hour, day, month, weekday.');
   expect(expr('0 * * * * *')).toContain('five fields');
   expect(expr('@daily')).toContain('five fields');
-  expect(expr('61 * * * *')).toBe('schedule: "61 * * * *" is no schedule: Invalid value for minute: 61');
-  expect(expr('0 9 * * FOO')).toContain('is no schedule');
-  expect(expr('0 0 30 2 *')).toBe('schedule: "0 0 30 2 *" never comes');
-  expect(expr('0 9 * * *', 'No/Where')).toBe('schedule: there is no time zone "No/Where"');
-  expect(refused({ kind: 'at', at: FROM })).toBe(`schedule: the time ${iso(FROM)} has passed`);
+  expect(expr('61 * * * *')).toBe('Invalid `schedule`: "61 * * * *" is not a cron expression (Invalid value for minute: 61).');
+  expect(expr('0 9 * * FOO')).toContain('is not a cron expression');
+  expect(expr('0 0 30 2 *')).toBe('Invalid `schedule`: "0 0 30 2 *" never matches.');
+  expect(expr('0 9 * * *', 'No/Where')).toBe('Invalid `schedule`: unknown time zone "No/Where".');
+  expect(refused({ kind: 'at', at: FROM })).toBe(`Invalid \`schedule\`: the time ${iso(FROM)} has passed.`);
   expect([expr('0 9 * * MON-FRI'), expr('*/5 8-18 1,15 * *', 'Asia/Tokyo'), refused({ kind: 'at', at: FROM + 1 })]).toEqual(
     Array.from({ length: 3 }, () => 'accepted'),
   );

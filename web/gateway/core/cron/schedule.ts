@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { toClause } from '#shared/clause.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import { isTimeZone } from '../local-time.ts';
@@ -47,27 +48,30 @@ export function scheduleOf(given: WantedSchedule, key: string): Schedule {
   if (typeof at === 'number') return { kind, at };
   if (/(Z|[+-]\d\d:\d\d)$/.test(at)) return { kind, at: Date.parse(at) };
   if (tz === undefined)
-    throw new RpcError('INVALID_PARAMS', `${key}: ${at} could be of any time zone: end it with Z or an offset such as +02:00, or give tz`);
-  if (!isTimeZone(tz)) throw new RpcError('INVALID_PARAMS', `${key}: there is no time zone "${tz}"`);
+    throw new RpcError(
+      'INVALID_PARAMS',
+      `\`${key}.at\` has no time zone: ${at}. End it with Z or an offset such as +02:00, or set \`tz\`.`,
+    );
+  if (!isTimeZone(tz)) throw new RpcError('INVALID_PARAMS', `Unknown time zone "${tz}" in \`${key}\`.`);
   return { kind, at: new Cron(at, { timezone: tz }).nextRun(new Date(0))?.getTime() ?? 0 };
 }
 
 /** Throws `INVALID_PARAMS` for an expression that cannot be read or never ticks, a time zone that there is not, and a time that is past. `key`: the param it came in. */
 export function checkSchedule(schedule: Schedule, now: number, key: string): void {
   const refuse = (why: string): never => {
-    throw new RpcError('INVALID_PARAMS', `${key}: ${why}`);
+    throw new RpcError('INVALID_PARAMS', `Invalid \`${key}\`: ${toClause(why)}.`);
   };
   if (schedule.kind === 'at' && schedule.at <= now) refuse(`the time ${new Date(schedule.at).toISOString()} has passed`);
   if (schedule.kind !== 'cron') return;
   const { expr, tz } = schedule;
-  if (tz !== undefined && !isTimeZone(tz)) refuse(`there is no time zone "${tz}"`);
-  if (expr.split(/\s+/).length !== 5) refuse(`"${expr}" has not the five fields minute, hour, day, month, weekday`);
+  if (tz !== undefined && !isTimeZone(tz)) refuse(`unknown time zone "${tz}"`);
+  if (expr.split(/\s+/).length !== 5) refuse(`"${expr}" must have five fields: minute, hour, day, month, weekday`);
   let next: number | null = null;
   try {
     next = ticksOf(schedule, now, 'UTC').after(now);
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
-    refuse(`"${expr}" is no schedule: ${why}`);
+    refuse(`"${expr}" is not a cron expression (${why})`);
   }
-  if (next === null) refuse(`"${expr}" never comes`);
+  if (next === null) refuse(`"${expr}" never matches`);
 }

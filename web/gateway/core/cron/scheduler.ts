@@ -138,7 +138,7 @@ export class Scheduler {
     if (record || !current?.enabled || current.since !== job.since) return false;
     if (earlier) await this.#skip(job, earlier);
     if (runs.some(({ status }) => status === 'running')) {
-      await this.#note(job, tick, 'The run before was still under way');
+      await this.#note(job, tick, 'The previous run was still in progress');
       return true;
     }
     return this.#begin(job, this.#recordOf(job, tick), () => turn.mayBegin(id, fence));
@@ -278,6 +278,6 @@ export class Scheduler {
 
 const sessionOf = ({ id, sessionTarget }: JobDefinition, tick: number): string => (sessionTarget === 'main' ? MAIN : `cron-${id}-${tick}`);
 
-const NOT_BEGUN = 'The host went away before it began';
+const NOT_BEGUN = 'The gateway was closed before it started';
 
-const underWay = (): RpcError => new RpcError('ALREADY_EXISTS', 'id: a run of this job is under way');
+const underWay = (): RpcError => new RpcError('ALREADY_EXISTS', 'This job is already running.');

@@ -5,7 +5,7 @@ import type { Runs, SendRequest } from '../runs/runs.ts';
 
 /** A run that nobody waits for is ended after so long. */
 export const LIMIT_MS = 10 * 60_000;
-const TOO_LONG = 'It took longer than 10 minutes, and was ended';
+const TOO_LONG = 'Timed out after 10 minutes';
 
 export interface SpeakDeps {
   runs: Pick<Runs, 'send' | 'abortRun'>;

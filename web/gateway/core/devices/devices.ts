@@ -85,7 +85,7 @@ export class Devices {
     const charged = await this.#charge(meant ? [meant] : pending);
     if (!meant || charged === 0) throw noSuchCode();
     if (!(await signs(canonicalCode(code))) && !(await signs(code))) {
-      throw new RpcError('INVALID_PARAMS', 'response: the signature is not one over this code by this key');
+      throw new RpcError('INVALID_PARAMS', 'The signature in `response` does not match this code and key.');
     }
     const { id, name, scopes, createdAt } = meant;
     const deviceToken = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
@@ -113,7 +113,7 @@ export class Devices {
   /** Resolves when the device is out: not let in any more, and what it had open is closed. Throws `NOT_FOUND`. */
   async revoke(id: string): Promise<void> {
     const record = await this.#records.get(id);
-    if (record?.state !== 'paired' || !(await this.#records.remove(id))) throw new RpcError('NOT_FOUND', 'There is no such device');
+    if (record?.state !== 'paired' || !(await this.#records.remove(id))) throw new RpcError('NOT_FOUND', `No device with id "${id}".`);
     await this.#deps.granting.revoke(principalOf(id));
   }
 
@@ -198,4 +198,4 @@ function find(pending: readonly PairingRecord[], hash: string): PairingRecord | 
   return found;
 }
 
-const noSuchCode = (): RpcError => new RpcError('NOT_FOUND', 'There is no such pairing code: it is wrong, or was used, or has expired');
+const noSuchCode = (): RpcError => new RpcError('NOT_FOUND', 'The pairing code is wrong, already used or expired. Create a new one.');

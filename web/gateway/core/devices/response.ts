@@ -27,18 +27,18 @@ export interface PairingResponse {
 export async function readResponse(response: string): Promise<PairingResponse> {
   const [, publicKey = '', given = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(response) ?? [];
   const [spki, signature] = [bytesOf(publicKey), bytesOf(given)];
-  if (!spki || !signature) throw wrong('must be `<public key>.<signature over the code>`, both in base64url');
+  if (!spki || !signature) throw wrong('`response` must be `<public key>.<signature over the code>`, both in base64url');
   const kind = KINDS.find(({ prefix, bytes }) => spki.byteLength === bytes && hex(spki).startsWith(prefix));
-  if (!kind) throw wrong('the public key must be an Ed25519 or P-256 key, as SPKI');
+  if (!kind) throw wrong('The public key in `response` must be an Ed25519 or P-256 key in SPKI format');
   let key: CryptoKey;
   try {
     key = await crypto.subtle.importKey('spki', spki, kind.algorithm, false, ['verify']);
   } catch (error) {
     const unknown = error instanceof Error && error.name === 'NotSupportedError';
-    throw wrong(unknown ? `this browser cannot check ${kind.name} keys` : `the public key is no valid ${kind.name} key`);
+    throw wrong(unknown ? `This browser can’t verify ${kind.name} keys` : `The public key in \`response\` is not a valid ${kind.name} key`);
   }
   const raw = signature.byteLength === 64 ? signature : kind.name === 'P-256' ? fromDer(signature) : undefined;
-  if (!raw) throw wrong(`the signature is no ${kind.name} signature`);
+  if (!raw) throw wrong(`The signature in \`response\` is not a valid ${kind.name} signature`);
   return { publicKey, signs: (text) => crypto.subtle.verify(kind.algorithm, key, raw, new TextEncoder().encode(text)) };
 }
 
@@ -69,4 +69,4 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-const wrong = (what: string): RpcError => new RpcError('INVALID_PARAMS', `response: ${what}`);
+const wrong = (what: string): RpcError => new RpcError('INVALID_PARAMS', `${what}.`);

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { speechPort } from '#shared/ports/speech.ts';
 import { systemPort } from '#shared/ports/system.ts';
 import { desktopPort } from '#shared/ports/desktop.ts';
@@ -10,8 +11,8 @@ const BAD_SKEW_MS = 5 * 60_000;
 /** The bridge's machine, as the bridge says. */
 export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): Check[] {
   if (!bridge.lends(systemPort)) {
-    const message = 'No bridge is attached: commands, the API on localhost and the copy on disk are not there.';
-    return [{ id: 'bridge', title: 'The bridge', look: () => wrong('info', message, 'Start it with `npm start`.') }];
+    const message = 'The bridge is not running. Commands, the local API and saving to disk are unavailable.';
+    return [{ id: 'bridge', title: 'Bridge', look: () => wrong('info', message, 'Start it with `npm start`.') }];
   }
   const about = async (signal: AbortSignal) => {
     const [before, started] = [clock.now(), clock.monotonic()];
@@ -28,108 +29,104 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
   return [
     {
       id: 'bridge',
-      title: 'The bridge',
+      title: 'Bridge',
       async look(signal) {
         const { version, build: theirs } = await machine(signal);
-        if (theirs === build) return fine(`Perch ${version} is attached.`);
+        if (theirs === build) return fine(`Connected to Perch ${version}.`);
         return wrong(
           'warning',
-          `The bridge serves build ${theirs}, this worker is of build ${build}.`,
-          'Reload the app; where that does not help, start the bridge again with `npm start`.',
+          `The bridge serves build ${theirs}, but this app runs build ${build}.`,
+          'Reload the app. If that doesn’t help, restart the bridge with `npm start`.',
         );
       },
     },
     {
       id: 'version',
-      title: 'The bridge’s version',
+      title: 'Bridge version',
       async look(signal) {
         const { version } = await machine(signal);
-        if (version === environment.release) return fine(`Bridge and app are of version ${version}.`);
+        if (version === environment.release) return fine(`Bridge and app run version ${version}.`);
         return wrong(
           'warning',
-          `The bridge is of version ${version}, the app of ${environment.release}.`,
-          'Start the bridge again with `npm start`, and reload the app.',
+          `The bridge runs version ${version}, but the app runs ${environment.release}.`,
+          'Restart the bridge with `npm start`, then reload the app.',
         );
       },
     },
     {
       id: 'clock',
-      title: 'The clock',
+      title: 'Clock',
       async look(signal) {
         const { skew } = await machine(signal);
-        if (skew < SKEW_MS) return fine('This browser and the bridge agree on the time.');
+        if (skew < SKEW_MS) return fine('The clocks of this browser and the bridge match.');
         const seconds = Math.round(skew / 1000).toLocaleString('en');
         return wrong(
           skew < BAD_SKEW_MS ? 'warning' : 'error',
-          `This browser’s clock and the bridge’s differ by ${seconds} s.`,
-          'Have both machines set their clocks by the network.',
+          `The clocks of this browser and the bridge differ by ${seconds} s.`,
+          'Turn on automatic time on both computers.',
         );
       },
     },
     {
       id: 'file-modes',
-      title: 'Files are the owner’s alone',
+      title: 'File permissions',
       async look(signal) {
         const { open, modesUnknown } = await files(signal);
         if (modesUnknown !== null) return wrong('info', modesUnknown);
         const [first, ...more] = open;
-        if (!first) return fine('The token, the keys and the home directory are the owner’s alone.');
+        if (!first) return fine('Only you can access the token, the keys and the home directory.');
         const names = [first, ...more].map(({ path, mode }) => `${path} (mode ${mode})`).join(', ');
         const commands = [first, ...more].map(({ path, wanted }) => `chmod ${wanted} '${path}'`).join('; ');
-        return wrong('error', `Others can read or change ${names}.`, `Run: ${commands}`);
+        return wrong('error', `Other users can read or change ${names}.`, `Run: ${commands}`);
       },
     },
     {
       id: 'vault-key',
-      title: 'The key of the vault',
+      title: 'Encryption key',
       async look(signal) {
         const { vaultKey } = await files(signal);
         if (vaultKey === null) return null;
-        if (vaultKey === 'keyring') return fine('The key that secrets are sealed with is in the system’s keyring.');
+        if (vaultKey === 'keyring') return fine('Your encryption key is stored in the system keyring.');
         return wrong(
           'info',
-          'The key that secrets are sealed with is in a file beside them, which whoever runs programs as you can read.',
-          'Where a keyring is unlocked whenever Perch starts: `npm run -s perch -- secrets keyring`, with the word on behind it, moves it there.',
+          'Your encryption key is stored in a file that any program you run can read.',
+          'If your keyring is unlocked whenever Perch starts, move the key there: `npm run -s perch -- secrets keyring on`.',
         );
       },
     },
     {
       id: 'sandbox',
-      title: 'The managed browser’s sandbox',
+      title: 'Browser sandbox',
       async look(signal) {
         const { unsandboxed, hostMode } = await files(signal);
         if (hostMode === 'tab') return null;
-        if (!unsandboxed) return fine('The managed Chromium runs in its sandbox.');
+        if (!unsandboxed) return fine('The managed Chromium runs in a sandbox.');
         return wrong(
           'warning',
-          'The bridge runs as root, so the managed Chromium runs without its sandbox.',
-          'Run `npm start` as another user than root.',
+          'The bridge runs as root, so the managed Chromium runs without a sandbox.',
+          'Run `npm start` as a user other than root.',
         );
       },
     },
     {
       id: 'chromium',
-      title: 'A browser to host the gateway',
+      title: 'Background browser',
       async look(signal) {
         const { browser, noBrowser, hostMode } = await files(signal);
-        if (browser !== null) return fine(`${browser} can host the gateway when no tab does.`);
+        if (browser !== null) return fine(`${browser} keeps the gateway running when no tab is open.`);
         const hint =
-          'Install chromium-headless-shell, Chromium, Chrome or Edge, or name one in PERCH_CHROMIUM. Not needed with `npm start -- --host tab`.';
-        return wrong(
-          hostMode === 'tab' ? 'info' : 'error',
-          noBrowser ?? 'There is no Chromium, Chrome or Edge on the bridge’s machine.',
-          hint,
-        );
+          'Install chromium-headless-shell, Chromium, Chrome or Edge, or set PERCH_CHROMIUM to its path. Not needed with `npm start -- --host tab`.';
+        return wrong(hostMode === 'tab' ? 'info' : 'error', noBrowser ?? 'No Chromium, Chrome or Edge found on your computer.', hint);
       },
     },
     {
       id: 'desktop',
-      title: 'Pictures of the screen',
+      title: 'Desktop capture',
       async look(signal) {
         if (!bridge.lends(desktopPort)) return null;
         const { problem } = await bridge.call(desktopPort, 'desktop.check', {}, { signal });
-        if (problem === null) return fine('Agents can take pictures of the screen, where you let them.');
-        return wrong('info', `desktop_screenshot does not work: ${problem}.`, 'Start the bridge in a session with a screen.');
+        if (problem === null) return fine('Agents can capture the desktop if you allow it.');
+        return wrong('info', `desktop_screenshot is unavailable: ${toClause(problem)}.`, 'Start the bridge in a desktop session.');
       },
     },
     {
@@ -138,7 +135,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
       async look(signal) {
         const { python } = await machine(signal);
         return python === null
-          ? wrong('info', 'There is no Python on the bridge’s machine: commands that want it fail.', 'Install Python 3.')
+          ? wrong('info', 'Python is not installed. Commands that need it fail.', 'Install Python 3.')
           : fine(`Python ${python}.`);
       },
     },
@@ -148,17 +145,17 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
 
 const speechCheck = (bridge: DoctorDeps['bridge']): Check => ({
   id: 'speech',
-  title: 'Speech',
+  title: 'Text to speech',
   async look(signal) {
     const { voices } = await bridge.call(speechPort, 'speech.voices', {}, { signal });
     const system = voices.filter(({ id }) => id.startsWith('system:')).length;
     const network = voices.length - system;
-    if (network > 0) return fine(`There are ${network} voices of the network${system > 0 ? ` and ${system} of the system` : ''}.`);
-    if (system > 0) return fine(`There are ${system} voices of the system; those of the network cannot be reached.`);
+    if (network > 0) return fine(`${network} online voices${system > 0 ? ` and ${system} system voices` : ''} available.`);
+    if (system > 0) return fine(`${system} system voices available. Online voices can’t be reached.`);
     return wrong(
       'info',
-      'Nothing on the bridge’s machine can speak, and the voices of the network cannot be reached.',
-      'Connect it to the network, or install a speech engine (on Debian: apt-get install espeak-ng).',
+      'No speech engine is installed, and online voices can’t be reached.',
+      'Check the internet connection, or install a speech engine (on Debian: apt-get install espeak-ng).',
     );
   },
 });

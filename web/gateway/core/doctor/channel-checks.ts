@@ -1,8 +1,9 @@
+import { toClause } from '#shared/clause.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-const MEND = 'Mend what it says. The page Channels tries it at once (`channels.start`), or switches it off (`channels.stop`).';
+const MEND = 'Fix the problem, then restart the channel in Channels (`channels.start`), or turn it off (`channels.stop`).';
 const WAIT =
-  'It is tried again by itself. Where it stays so, its server does not answer: the page Channels switches it off (`channels.stop`).';
+  'Perch keeps trying. If this doesn’t change, the server is not responding; you can turn the channel off in Channels (`channels.stop`).';
 
 /** What is wrong with channels that are switched on, and which of them are not there. */
 export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check[] => [
@@ -16,10 +17,10 @@ export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check
       const absent = all.filter(({ status, problem }) => status === 'configured' && problem === undefined).map(({ id }) => id);
       if (bad.length + absent.length === 0) {
         const running = all.filter((channel) => channel.running).map(({ id }) => id);
-        return fine(`All channels that are switched on are well: ${running.join(', ')}.`);
+        return fine(`Connected: ${running.join(', ')}.`);
       }
-      const said = bad.map(({ id, problem = '' }) => `${id}: ${problem}`);
-      if (absent.length > 0) said.push(`Switched on, and not connected yet: ${absent.join(', ')}`);
+      const said = bad.map(({ id, problem = '' }) => `${id}: ${toClause(problem)}`);
+      if (absent.length > 0) said.push(`Not connected yet: ${absent.join(', ')}`);
       const failed = bad.some(({ status }) => status === 'error');
       return wrong(failed ? 'error' : 'warning', `${said.join('. ')}.`, bad.length > 0 ? MEND : WAIT);
     },

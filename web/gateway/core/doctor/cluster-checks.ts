@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import type { ClusterFacts, ClusterSeen, ClusterStream } from '#shared/ports/cluster.ts';
 import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.ts';
 
@@ -23,46 +24,46 @@ export function clusterChecks({ sync }: Pick<DoctorDeps, 'sync'>): Check[] {
   return [
     {
       id: 'cluster',
-      title: 'The cluster',
+      title: 'Cluster connection',
       async look() {
         const found = await facts();
         return found && reached(found);
       },
     },
-    { id: 'cluster-behind', title: 'What the machines know of each other', look: seen(behind) },
-    { id: 'cluster-replicas', title: 'The cluster’s copies', look: seen(replicas) },
-    { id: 'cluster-storage', title: 'Room in the cluster', look: seen(storage) },
-    { id: 'cluster-clock', title: 'The cluster’s clock', look: seen(clock) },
-    { id: 'cluster-rights', title: 'Rights in the cluster', look: seen(rights) },
+    { id: 'cluster-behind', title: 'Cluster sync', look: seen(behind) },
+    { id: 'cluster-replicas', title: 'Cluster replicas', look: seen(replicas) },
+    { id: 'cluster-storage', title: 'Cluster storage', look: seen(storage) },
+    { id: 'cluster-clock', title: 'Cluster clock', look: seen(clock) },
+    { id: 'cluster-rights', title: 'Cluster permissions', look: seen(rights) },
   ];
 }
 
 const HINTS: Record<NonNullable<ClusterFacts['problem']>['code'], string> = {
-  unreachable: `Start the servers (anew, one after the other, where all of them run), or name others with ${command('sync nats')}; ${command('sync status')} tries it at once.`,
-  refused: `Give the servers what ${command('sync permissions')} prints, make the streams with ${command('sync prepare')} where the user may not, or get in another way with ${command('sync nats')}.`,
-  unfit: `Switch JetStream on for this account, and give the stream back what the message names; ${command('sync nats --replicas')} asks for fewer copies.`,
-  full: 'Give the account or the servers more room (max_file_store, or the account’s max_file); nothing is lost meanwhile.',
-  failed: `Look into the log by \`logs.tail\`; ${command('sync status')} tries it at once.`,
+  unreachable: `Start the servers (if all are running, restart them one by one), or set other servers with ${command('sync nats')}. To retry now, run ${command('sync status')}.`,
+  refused: `Apply the permissions that ${command('sync permissions')} prints, create the streams with ${command('sync prepare')} if the user can’t, or change the credentials with ${command('sync nats')}.`,
+  unfit: `Turn on JetStream for this account and restore the stream settings named above. To use fewer replicas, run ${command('sync nats --replicas')}.`,
+  full: 'Raise the storage limit of the account or the servers (max_file_store, or the account’s max_file). No data is lost in the meantime.',
+  failed: `Check the logs (\`logs.tail\`). To retry now, run ${command('sync status')}.`,
 };
 
 function reached({ servers, state, problem, seen }: ClusterFacts): Finding {
   if (problem)
     return wrong(
       problem.code === 'unreachable' ? 'warning' : 'error',
-      `${problem.message}. What changes is kept on this machine.`,
+      `${toClause(problem.message)}. Changes are kept on this computer.`,
       HINTS[problem.code],
     );
-  if (state === 'connecting' || !seen) return wrong('info', `${servers.join(', ')}: the connection is being made.`);
-  return fine(`${seen.server}${seen.cluster === null ? '' : ` of the cluster ${seen.cluster}`} answers, with JetStream.`);
+  if (state === 'connecting' || !seen) return wrong('info', `Connecting to ${servers.join(', ')}…`);
+  return fine(`Connected to ${seen.server}${seen.cluster === null ? '' : ` in cluster ${seen.cluster}`}, with JetStream.`);
 }
 
 function behind({ behind }: ClusterSeen, { state, unsent }: ClusterFacts): Finding {
   const waits = [
-    ...(behind > 0 ? [`${behind.toLocaleString('en')} changes of others are still to be read`] : []),
-    ...(unsent > 0 ? [`${unsent.toLocaleString('en')}${unsent >= 1000 ? ' or more' : ''} of this machine still to be sent`] : []),
+    ...(behind > 0 ? [`${behind.toLocaleString('en')} changes to receive`] : []),
+    ...(unsent > 0 ? [`${unsent.toLocaleString('en')}${unsent >= 1000 ? ' or more' : ''} changes to send`] : []),
   ];
-  if (waits.length === 0) return fine('All that is here is there, and all that is there is here.');
-  return wrong('info', `${waits.join(', ')}${state === 'catching-up' ? '; it is under way' : ''}.`);
+  if (waits.length === 0) return fine('This computer and the cluster are in sync.');
+  return wrong('info', `${waits.join(', ')}${state === 'catching-up' ? ' (in progress)' : ''}.`);
 }
 
 function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
@@ -78,8 +79,8 @@ function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
   if (leaderless.length > 0)
     return wrong(
       'error',
-      `No server leads ${namesOf(leaderless)}: too few of those that have it are there.`,
-      'Start the cluster’s other servers; where all of them run, restart them one after the other.',
+      `No leader for ${namesOf(leaderless)}: too few of its servers are online.`,
+      'Start the other servers of the cluster. If all are running, restart them one by one.',
     );
   if (late.size > 0) {
     const said = [...late].map(
@@ -87,18 +88,20 @@ function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
     );
     return wrong(
       'warning',
-      `Not all copies are current: ${said.join(', ')}. While that is so, losing one more server may stop sharing.`,
-      'Start that server, anew where it runs already; or look at its disk and its network.',
+      `Some replicas are not current: ${said.join(', ')}. If one more server fails, syncing may stop.`,
+      'Start or restart that server, or check its disk and network.',
     );
   }
   if (few.length > 0)
     return wrong(
       'warning',
-      `${namesOf(few)} lies on ${few[0]?.replicas} of the ${wantedReplicas} servers that it is to lie on.`,
-      `Have an operator set num_replicas of each of the vault’s streams to ${wantedReplicas}, or ask for fewer with ${command('sync nats --replicas')}.`,
+      `${namesOf(few)} has ${few[0]?.replicas} of ${wantedReplicas} replicas.`,
+      `Ask an operator to set num_replicas of each of the vault’s streams to ${wantedReplicas}, or use fewer replicas with ${command('sync nats --replicas')}.`,
     );
   const most = Math.max(...streams.map((stream) => stream.replicas));
-  return fine(most === 1 ? 'Each record lies on one server, as it is set.' : `Each record lies on ${most} servers, and all are current.`);
+  return fine(
+    most === 1 ? 'Each record is stored on one server, as configured.' : `Each record is stored on ${most} servers, and all are current.`,
+  );
 }
 
 const namesOf = (streams: readonly ClusterStream[]): string => streams.map(({ name }) => name).join(', ');
@@ -110,31 +113,31 @@ function storage({ storage: { used, limit }, streams }: ClusterSeen): Finding {
   ].sort((a, b) => b.used / b.limit - a.used / a.limit);
   const [worst] = limits;
   const own = megabytes(streams.reduce((sum, { bytes }) => sum + bytes, 0));
-  if (!worst) return fine(`The vault has ${own} on each server that keeps it; nothing limits that but their disks.`);
-  const said = `${worst.what} stores ${megabytes(worst.used)} of the ${megabytes(worst.limit)} that it may`;
-  if (worst.used < NEARLY_FULL * worst.limit) return fine(`${said}; the vault has ${own} on each server that keeps it.`);
+  if (!worst) return fine(`The vault uses ${own} on each of its servers. There is no limit besides disk space.`);
+  const said = `${worst.what} uses ${megabytes(worst.used)} of ${megabytes(worst.limit)}`;
+  if (worst.used < NEARLY_FULL * worst.limit) return fine(`${said}. The vault uses ${own} on each of its servers.`);
   return wrong(
     worst.used < OUT * worst.limit ? 'warning' : 'error',
-    `${said}. When it is full, changes are kept on this machine alone.`,
-    `Have an operator raise the limit; ${command('sync permissions --storage')} prints an account with a larger one.`,
+    `${said}. When it is full, changes are only kept on this computer.`,
+    `Ask an operator to raise the limit. ${command('sync permissions --storage')} prints an account with a higher one.`,
   );
 }
 
 function clock({ skew }: ClusterSeen): Finding {
-  if (skew < SKEW_MS) return fine('This machine and the servers agree on the time.');
+  if (skew < SKEW_MS) return fine('The clocks of this computer and the servers match.');
   return wrong(
     skew < BAD_SKEW_MS ? 'warning' : 'error',
-    `This machine’s clock and the servers’ differ by ${Math.round(skew / 1000).toLocaleString('en')} s: leases of scheduled jobs go by it.`,
-    'Have this machine and the servers set their clocks by the network.',
+    `The clocks of this computer and the servers differ by ${Math.round(skew / 1000).toLocaleString('en')} s. Scheduled jobs depend on them.`,
+    'Turn on automatic time on this computer and the servers.',
   );
 }
 
 function rights({ hearsAll, othersStreams }: ClusterSeen): Finding {
-  const hint = `Give the servers what ${command('sync permissions')} prints: an account for this vault, and a user with no more than it needs.`;
+  const hint = `Apply what ${command('sync permissions')} prints: an account for this vault and a user with minimal permissions.`;
   if (othersStreams !== null && othersStreams > 0)
-    return wrong('warning', `The user of this vault may look at ${count(othersStreams)} of others in its account.`, hint);
-  if (hearsAll) return wrong('info', 'The user of this vault may listen to everything in its account, where no other streams are.', hint);
-  return fine('The user of this vault may do what it must, and cannot hear or list what is others’.');
+    return wrong('warning', `The vault’s user can read ${count(othersStreams)} of others in its account.`, hint);
+  if (hearsAll) return wrong('info', 'The vault’s user can listen to everything in its account, which has no other streams.', hint);
+  return fine('The vault’s user has the permissions it needs and can’t read or list data of others.');
 }
 
 const count = (streams: number): string => (streams === 1 ? 'one stream' : `${streams.toLocaleString('en')} streams`);

@@ -29,7 +29,7 @@ export async function examine(deps: DoctorDeps, signal: AbortSignal): Promise<Me
   const summary = { passed: count('ok', 'info'), warnings: count('warning'), failed: count('error', 'critical') };
   if (summary.failed > 0) {
     const failing = checks.filter(({ severity }) => severity === 'error' || severity === 'critical').map(({ id }) => id);
-    deps.log.write('warn', 'doctor', 'The doctor has found faults', { failing });
+    deps.log.write('warn', 'doctor', 'Doctor found problems', { failing });
   }
   return { checks, summary };
 }
@@ -40,7 +40,7 @@ async function run({ id, title, look }: Check, { clock }: DoctorDeps, signal: Ab
     return finding && { id, title, ...finding };
   } catch (error) {
     signal.throwIfAborted();
-    const message = `This could not be checked: ${error instanceof Error ? error.message : String(error)}`;
-    return { id, title, severity: 'warning', message, fixHint: 'Look into the log by `logs.tail`, and run the doctor again.' };
+    const message = `This check failed: ${error instanceof Error ? error.message : String(error)}`;
+    return { id, title, severity: 'warning', message, fixHint: 'Check the logs (`logs.tail`) and run Doctor again.' };
   }
 }

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { ticksOf } from '../cron/schedule.ts';
 import { scheduleProblem } from '../dreamer/jobs.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
@@ -15,37 +16,35 @@ export const dreamingChecks = ({ config, clock, vault }: DoctorDeps): Check[] =>
       if (misfits.length > 0)
         return wrong(
           'warning',
-          `Dreaming is off, for these of its settings cannot be read: ${misfits.join(', ')}.`,
-          'Set each anew by `config.set` (null takes it away).',
+          `Dreaming is off because these settings are invalid: ${misfits.join(', ')}.`,
+          'Set each of them again with `config.set` (null resets it).',
         );
       if (!config.settings.dreaming.enabled) return null;
       const problem = scheduleProblem(config.settings, clock.now());
       if (problem !== undefined)
         return wrong(
           'error',
-          `The schedule of dreaming cannot be kept: ${problem}.`,
-          'Set another one on the page Dreaming (`config.set` with the key `dreaming.cron`).',
+          `The dreaming schedule is invalid. ${problem}`,
+          'Set another schedule in Dreaming (`config.set` with the key `dreaming.cron`).',
         );
       const jobs = (await vault.collection('jobs').list()).filter(({ system }) => system === 'dreaming');
-      if (jobs.length === 0) return wrong('info', 'Dreaming is on, and no agent has a memory that could be consolidated.');
+      if (jobs.length === 0) return wrong('info', 'Dreaming is on, but no agent has memory turned on.');
       const told = await Promise.all(
         jobs.map(async ({ id, since, agentId, enabled, schedule }) => {
           const runs = (await vault.collection('jobRuns').list(`${id}@`)).sort((a, b) => a.startedAt - b.startedAt);
           const newest = runs.findLast(({ status }) => status !== 'running');
-          if (newest?.status === 'failed') return `the last run for ${agentId} failed: ${newest.error ?? 'nobody knows why'}`;
+          if (newest?.status === 'failed') return `the last run for ${agentId} failed (${toClause(newest.error ?? 'unknown reason')})`;
           // The first tick after the last one that has a record.
           const due = ticksOf(schedule, since, 'UTC').after(Math.max(since, runs.at(-1)?.scheduledAt ?? 0));
-          return enabled && due !== null && clock.now() - due > LATE_MS
-            ? `it has not run for ${agentId} since it was due on ${new Date(due).toISOString()}`
-            : [];
+          return enabled && due !== null && clock.now() - due > LATE_MS ? `no run for ${agentId} since ${new Date(due).toISOString()}` : [];
         }),
       );
       const wrongs = told.flat();
-      if (wrongs.length === 0) return fine('Memory is consolidated by its schedule.');
+      if (wrongs.length === 0) return fine('Dreaming runs on schedule.');
       return wrong(
         'warning',
         `Dreaming: ${wrongs.join('; ')}.`,
-        'Look into the page Logs (`logs.tail`), or dream now on the page Dreaming (`dreaming.run`).',
+        'Check the logs (`logs.tail`), or run it now in Dreaming (`dreaming.run`).',
       );
     },
   },

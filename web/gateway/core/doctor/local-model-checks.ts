@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { ggufPort } from '#shared/ports/gguf.ts';
 import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
@@ -12,47 +13,43 @@ export function localModelChecks({ bridge }: DoctorDeps): Check[] {
   return [
     {
       id: 'local-models',
-      title: 'Models on this machine’s disk',
+      title: 'Local models',
       async look(signal) {
         const [{ models }, room] = await Promise.all([
           bridge.call(ggufPort, 'gguf.list', {}, { signal }),
           bridge.call(modelDownloadsPort, 'downloads.room', {}, { signal }),
         ]);
-        const free = `${(room.freeBytes / GIB).toFixed(1)} GB are free`;
+        const free = `${(room.freeBytes / GIB).toFixed(1)} GB free`;
         const { gguf } = room;
         const [broken, ...more] = models.filter(({ problem }) => problem !== null);
         if (broken)
           return wrong(
             'warning',
-            `${broken.id} cannot be run: ${broken.problem ?? ''}${more.length > 0 ? `; ${more.length} more cannot either` : ''}.`,
-            'Download it again, or delete it: Settings → Providers, or `models.deleteLocal`.',
+            `${broken.id} can’t run: ${toClause(broken.problem ?? '')}.${more.length > 0 ? ` ${more.length} more can’t run either.` : ''}`,
+            'Download it again or delete it in Models (`models.deleteLocal`).',
           );
         const wanting = models.some(({ backend }) => backend === 'gguf') && gguf.state !== 'ready';
         if (wanting && gguf.state === 'unsupported')
           return wrong(
             'warning',
-            `GGUF models cannot be run here: ${gguf.package} has no build for this machine.`,
-            'Add a model server in Settings → Providers.',
+            `GGUF models can’t run on this computer: ${gguf.package} has no build for it.`,
+            'Add a model server in Models.',
           );
         if (wanting)
           return wrong(
             'warning',
             gguf.state === 'outdated'
-              ? `There are GGUF models, and ${gguf.package} ${gguf.version ?? ''}; ${gguf.wanted} is wanted.`
-              : `There are GGUF models, and what runs them is not installed (${gguf.package} ${gguf.wanted}).`,
+              ? `GGUF models need ${gguf.package} ${gguf.wanted}, but version ${gguf.version ?? 'unknown'} is installed.`
+              : `GGUF models need ${gguf.package} ${gguf.wanted}, which is not installed.`,
             `Run: \`${room.install}\``,
           );
         const runtime =
-          gguf.state === 'ready' ? `${gguf.package} ${gguf.wanted} runs GGUF models` : 'What runs GGUF models is not installed';
-        const mlx = room.mlx === null ? ', MLX is there too' : '';
+          gguf.state === 'ready' ? `GGUF models run with ${gguf.package} ${gguf.wanted}` : 'No runtime for GGUF models installed';
+        const mlx = room.mlx === null ? ', MLX available' : '';
         const there =
-          models.length === 0
-            ? 'no model is on the disk'
-            : models.length === 1
-              ? 'one model is there'
-              : `${models.length} models are there`;
+          models.length === 0 ? 'no models downloaded' : models.length === 1 ? '1 model downloaded' : `${models.length} models downloaded`;
         const all = `${runtime}${mlx}; ${there}; ${free}.`;
-        return room.freeBytes < LITTLE ? wrong('info', all, 'Make room on the disk before you download a model.') : fine(all);
+        return room.freeBytes < LITTLE ? wrong('info', all, 'Free disk space before you download a model.') : fine(all);
       },
     },
   ];

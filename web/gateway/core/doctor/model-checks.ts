@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.ts';
 
-const SETTINGS = 'Look at it in Settings → Providers.';
+const SETTINGS = 'Check the provider in Models.';
 
 /** Providers that are configured, and the models that are to be used. */
 export function modelChecks({ providers, config }: DoctorDeps): Check[] {
@@ -17,11 +17,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
       route = await providers.resolve(key);
     } catch (error) {
       if (!(error instanceof RpcError) || error.code !== 'NOT_FOUND') throw error;
-      return wrong(
-        'error',
-        `${whose} is ${key}, which there is not: ${error.message}`,
-        `${choose}, or add its provider in Settings → Providers.`,
-      );
+      return wrong('error', `${whose} is ${key}, which is not available. ${error.message}`, `${choose}, or add its provider in Models.`);
     }
     const { id, name } = route.provider;
     const { state = 'ready' } = all.find((entry) => entry.id === id) ?? {};
@@ -29,13 +25,13 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
     if (state !== 'ready')
       return wrong(
         'warning',
-        `${whose} is ${route.key}, and ${name} ${state === 'needs_key' ? 'wants a key' : 'cannot be reached'}.`,
+        `${whose} is ${route.key}, but ${name} ${state === 'needs_key' ? 'needs an API key' : 'can’t be reached'}.`,
         SETTINGS,
       );
     const listed = (await providers.list()).filter(({ provider }) => provider === id);
     // Many servers take models that they do not list.
     if (listed.length === 0 || listed.some((entry) => entry.key === route.key)) return fine(`${whose} is ${route.key}.`);
-    return wrong('warning', `${whose} is ${route.key}, which ${name} does not list.`, `${choose}.`);
+    return wrong('warning', `${whose} is ${route.key}, which is not in the model list of ${name}.`, `${choose}.`);
   };
   return [
     ...configured.map(([id, { name = id }]) => ({
@@ -44,25 +40,24 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
       async look() {
         const found = (await states()).find((entry) => entry.id === id);
         if (!found) return null;
-        if (found.state === 'ready')
-          return fine(`${name} answers and lists ${found.models === 1 ? 'one model' : `${found.models} models`}.`);
+        if (found.state === 'ready') return fine(`Connected. ${found.models === 1 ? '1 model' : `${found.models} models`} found.`);
         if (found.state === 'needs_key')
-          return wrong('error', found.message ?? `${name} wants a key.`, `Give ${name} its API key in Settings → Providers.`);
-        return wrong('error', found.message ?? `${name} cannot be reached.`, SETTINGS);
+          return wrong('error', found.message ?? `${name} needs an API key.`, `Add the API key of ${name} in Models.`);
+        return wrong('error', found.message ?? `Couldn’t reach ${name}.`, SETTINGS);
       },
     })),
     {
       id: 'default-model',
-      title: 'The default model',
+      title: 'Default model',
       look() {
         const key = settings.chat.model;
         if (key === undefined)
           return wrong(
             'info',
-            'No default model is chosen: the built-in guide answers for agents without a model of their own.',
-            'Choose one in Settings → Default model.',
+            'No default model is set. The built-in guide replies for agents without their own model.',
+            'Choose a default model in Settings.',
           );
-        return model(key, 'The default model', 'Choose another in Settings → Default model');
+        return model(key, 'The default model', 'Choose another default model in Settings');
       },
     },
     ...Object.entries(settings.agents).flatMap(([id, { model: key }]) =>
@@ -71,8 +66,8 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
         : [
             {
               id: `agent-model:${id}`,
-              title: `The model of ${id}`,
-              look: () => model(key, `The model of agent ${id}`, `Set another as agents.${id}.model by \`config.set\``),
+              title: `Model of ${id}`,
+              look: () => model(key, `The model of agent ${id}`, `Set another model in agents.${id}.model with \`config.set\``),
             },
           ],
     ),

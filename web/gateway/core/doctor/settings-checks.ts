@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 import { unknownSettings, unknownTools } from './unknown-names.ts';
 
@@ -5,61 +6,65 @@ import { unknownSettings, unknownTools } from './unknown-names.ts';
 export const settingsChecks = ({ config, file, references, tools }: DoctorDeps): Check[] => [
   {
     id: 'secrets',
-    title: 'Keys can be read',
+    title: 'API keys',
     look() {
       const { lost } = config.faults;
-      if (lost.length === 0) return fine('All keys can be read.');
-      return wrong('error', `Keys that cannot be read in this browser: ${lost.join(', ')}.`, 'Enter them again in Settings → Providers.');
+      if (lost.length === 0) return fine('All API keys can be read.');
+      return wrong('error', `These API keys can’t be read in this browser: ${lost.join(', ')}.`, 'Enter them again in Models.');
     },
   },
   {
     id: 'references',
-    title: 'Keys that are referred to',
+    title: 'Key references',
     look() {
       const { names, unasked, file, problem } = references.unresolved;
-      if (names.length === 0 && !problem) return fine('All keys that the configuration refers to are found.');
-      const refused = problem ? `${file ?? ''} is not used: ${problem}. ` : '';
-      if (names.length === 0) return wrong('warning', refused.trim(), 'Mend the file, then call `secrets.reload`.');
+      if (names.length === 0 && !problem) return fine('All keys referenced in the configuration are available.');
+      const refused = problem ? `${file ?? ''} can’t be used: ${toClause(problem)}. ` : '';
+      if (names.length === 0) return wrong('warning', refused.trim(), 'Fix the file, then call `secrets.reload`.');
       if (unasked)
-        return wrong('error', `These keys are kept by the bridge, which is not there: ${names.join(', ')}.`, 'Start it with `npm start`.');
+        return wrong('error', `These keys come from the bridge, which is not running: ${names.join(', ')}.`, 'Start it with `npm start`.');
       return wrong(
         'error',
-        `${refused}Keys that the bridge does not find: ${names.join(', ')}.`,
-        `Put each into ${file ?? 'secrets.env'} as NAME=value, or into the environment that the bridge is started from; then call \`secrets.reload\`.`,
+        `${refused}Keys not found: ${names.join(', ')}.`,
+        `Add each to ${file ?? 'secrets.env'} as NAME=value or set it in the bridge’s environment, then call \`secrets.reload\`.`,
       );
     },
   },
   {
     id: 'settings',
-    title: 'The configuration fits',
+    title: 'Settings',
     look() {
       const { misfits } = config.faults;
-      if (misfits.length === 0) return fine('All of the configuration fits.');
-      const message = `Settings that do not fit this build, and are left out: ${misfits.join(', ')}.`;
+      if (misfits.length === 0) return fine('All settings are valid.');
+      const message = `Invalid settings, which are ignored: ${misfits.join(', ')}.`;
       // A section as a whole has no dot.
       const severity = misfits.every((path) => path.includes('.')) ? 'warning' : 'error';
-      return wrong(severity, message, 'Reload the app to get the newest build, or set each anew by `config.set` (null takes it away).');
+      return wrong(
+        severity,
+        message,
+        'Reload the app to get the newest version, or set each of them again with `config.set` (null resets it).',
+      );
     },
   },
   {
     id: 'config-file',
-    title: 'The configuration file',
+    title: 'Configuration file',
     look() {
       const { state, path, problem } = file.state;
       if (state === 'off') return null;
-      if (state === 'synced') return fine(`${path ?? 'The file'} and the configuration are the same.`);
-      const { message = 'it cannot be used', line, column } = problem ?? {};
+      if (state === 'synced') return fine(`${path ?? 'The file'} is in sync.`);
+      const { message = 'unknown error', line, column } = problem ?? {};
       const place = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`;
       return wrong(
         'error',
-        `${path ?? 'The configuration file'} is not used: ${message}${place}. The last good configuration stays in use.`,
-        state === 'failed' ? 'See that it can be read and written by you.' : 'Mend it there: it is taken over as soon as it is saved.',
+        `${path ?? 'The configuration file'} can’t be used: ${toClause(message)}${place}. The last valid configuration stays in use.`,
+        state === 'failed' ? 'Make sure you can read and write the file.' : 'Fix the file. Perch reads it again as soon as you save it.',
       );
     },
   },
   {
     id: 'names',
-    title: 'Names in the configuration',
+    title: 'Unknown settings',
     async look() {
       await tools.ready();
       const unread = unknownSettings(config.settings);
@@ -67,27 +72,27 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
         config.settings,
         tools.list().map(({ name }) => name),
       );
-      if (unread.length + unfit.length === 0) return fine('All settings are read, and all tools that they name are there.');
+      if (unread.length + unfit.length === 0) return fine('All settings and tool names are known.');
       const said = [
-        ...(unread.length > 0 ? [`Settings that nothing here reads: ${unread.join(', ')}.`] : []),
-        ...(unfit.length > 0 ? [`Names that no tool has: ${unfit.join(', ')}.`] : []),
+        ...(unread.length > 0 ? [`Unknown settings: ${unread.join(', ')}.`] : []),
+        ...(unfit.length > 0 ? [`Unknown tools: ${unfit.join(', ')}.`] : []),
       ];
       return wrong(
         'info',
         said.join(' '),
-        'Look for a slip of the pen. `config.set` with null takes a setting away; `tools.list` has the tools.',
+        'Check the spelling. Remove a setting with `config.set` and null; list the tools with `tools.list`.',
       );
     },
   },
   {
     id: 'rate-limit',
-    title: 'The rate limit',
+    title: 'Rate limit',
     look() {
-      if (config.settings.gateway.rateLimit?.perMinute !== 0) return fine('Sockets are limited in their rate.');
+      if (config.settings.gateway.rateLimit?.perMinute !== 0) return fine('The rate limit is on.');
       return wrong(
         'warning',
-        'The rate limit is off: one program can keep the gateway busy.',
-        'Set it by `config.set` with the key `gateway.rateLimit`.',
+        'The rate limit is off. One program can overload the gateway.',
+        'Set it with `config.set` and the key `gateway.rateLimit`.',
       );
     },
   },

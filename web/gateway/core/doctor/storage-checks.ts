@@ -10,62 +10,62 @@ const share = (part: number): string => `${Math.round(part * 100)} %`;
 export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Check[] => [
   {
     id: 'storage-persistent',
-    title: 'Storage is kept',
+    title: 'Persistent storage',
     async look() {
       const persisted = await environment.persisted();
-      if (persisted === true) return fine('The browser keeps the data until it is deleted by hand.');
-      if (persisted === null) return wrong('info', 'The browser does not say whether it keeps the data.');
+      if (persisted === true) return fine('The browser keeps your data until you delete it.');
+      if (persisted === null) return wrong('info', 'The browser doesn’t report whether it keeps your data.');
       // The managed Chromium has no page in which it could be asked.
       const hint =
         environment.host() === 'headless'
           ? undefined
-          : 'Open Settings → Storage and choose “Ask to keep it”; many browsers agree once the app is installed.';
-      const message = 'The browser may delete the data when the disk is nearly full';
+          : 'Ask the browser to keep your data in Devices. Many browsers agree once the app is installed.';
+      const message = 'The browser may delete your data when the disk is nearly full';
       // Then it is a copy of what is on disk, and is filled again.
-      if (sync?.state().state === 'synced') return wrong('info', `${message}; the bridge’s journal has all of it.`, hint);
-      return wrong('warning', `${message}, and there is no other copy at hand.`, hint);
+      if (sync?.state().state === 'synced') return wrong('info', `${message}. All of it is also saved to disk.`, hint);
+      return wrong('warning', `${message}, and there is no other copy.`, hint);
     },
   },
   {
     id: 'storage-room',
-    title: 'Room in the browser',
+    title: 'Browser storage space',
     async look() {
       const estimate = await environment.estimate();
       const quota = estimate && toldQuota(estimate);
-      if (!quota) return wrong('info', 'The browser does not say how much room there is.');
+      if (!quota) return wrong('info', 'The browser doesn’t report how much storage is available.');
       const used = estimate.usage / quota;
-      if (used < NEARLY_FULL) return fine(`${share(used)} of the browser’s room is used.`);
-      const hint = 'Delete chats that are not needed, or free disk space; Settings → Storage shows what is used.';
+      if (used < NEARLY_FULL) return fine(`${share(used)} of the browser’s storage is used.`);
+      const hint = 'Delete chats you don’t need, or free disk space. Devices shows what is used.';
       return wrong(
         used < FULL ? 'warning' : 'error',
-        `${share(used)} of the browser’s room is used: soon nothing more can be stored.`,
+        `${share(used)} of the browser’s storage is used. Saving will fail when it is full.`,
         hint,
       );
     },
   },
   {
     id: 'vault',
-    title: 'The database takes what is written',
+    title: 'Database',
     async look() {
       try {
         await vault.check();
-        return fine('Something was written and read back.');
+        return fine('Writing and reading work.');
       } catch (error) {
-        const hint = 'Reload the app. Where the disk or the browser is full, make room, as Settings → Storage shows.';
-        return wrong('critical', `Nothing can be stored: ${error instanceof Error ? error.message : String(error)}`, hint);
+        const hint = 'Reload the app. If the disk or the browser’s storage is full, free some space (see Devices).';
+        return wrong('critical', `Saving fails: ${error instanceof Error ? error.message : String(error)}`, hint);
       }
     },
   },
   {
     id: 'log',
-    title: 'The log is stored',
+    title: 'Log storage',
     async look() {
       await log.flush();
-      if (log.problem === null) return fine('The log is stored.');
+      if (log.problem === null) return fine('The log is saved.');
       return wrong(
         'warning',
-        `The newest lines are in memory alone: ${log.problem}`,
-        'Make room, as Settings → Storage shows; the page Logs has them until then (`logs.tail`).',
+        `The newest log lines are not saved: ${log.problem}`,
+        'Free storage space (see Devices). Until then, Logs still shows these lines (`logs.tail`).',
       );
     },
   },

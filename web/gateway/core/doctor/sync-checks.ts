@@ -19,110 +19,109 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
   return [
     {
       id: 'sync',
-      title: 'The journal on disk',
+      title: 'Saved to disk',
       look() {
         const { state = 'off', pending = 0, problem = null } = sync?.state() ?? {};
-        const waiting = pending > 0 ? ` ${pending} changes are in this browser alone.` : '';
-        if (state === 'synced') return fine('What is acknowledged is on disk.');
-        if (state === 'catching-up') return wrong('info', `The journal is being read and written.${waiting}`);
+        const waiting = pending > 0 ? ` ${pending} changes are only in this browser.` : '';
+        if (state === 'synced') return fine('All changes are saved to disk.');
+        if (state === 'catching-up') return wrong('info', `Syncing with the disk.${waiting}`);
         if (state === 'off')
-          return wrong('info', 'There is no bridge: the data is in this browser alone. `npm start` keeps it on disk too.');
-        if (state === 'away') return wrong('warning', `The bridge is away.${waiting}`, 'Start it with `npm start`.');
+          return wrong(
+            'info',
+            'The bridge is not running, so your data is only in this browser. Start Perch with `npm start` to save it to disk too.',
+          );
+        if (state === 'away') return wrong('warning', `The bridge is not running.${waiting}`, 'Start it with `npm start`.');
         if (state === 'outdated')
-          return wrong('error', problem ?? 'The data is of a newer build.', 'Reload the app to get the newer build.');
+          return wrong('error', problem ?? 'The data was written by a newer version of Perch.', 'Reload the app to update it.');
         return wrong(
           'error',
-          `${problem ?? 'The journal takes nothing.'}${waiting}`,
-          'Devices shows the journal; make room on its disk, or start the bridge again with `npm start`.',
+          `${problem ?? 'The journal can’t be written.'}${waiting}`,
+          'Free space on the disk of the journal (see Devices), or restart the bridge with `npm start`.',
         );
       },
     },
     {
       id: 'schema',
-      title: 'The data’s version',
+      title: 'Data version',
       async look() {
         const { journal } = (await info()) ?? {};
         if (sync?.state().state === 'outdated' || (journal && journal.schema > SCHEMA_VERSION)) {
           const whose = journal ? ` ${journal.schema}` : '';
           return wrong(
             'error',
-            `The data has version${whose}, this build knows up to ${SCHEMA_VERSION}: it only reads.`,
-            'Reload the app to get the newer build.',
+            `The data has version${whose}, but this version of Perch supports up to ${SCHEMA_VERSION}. It is read-only.`,
+            'Reload the app to update it.',
           );
         }
-        return fine(`All migrations are done: version ${SCHEMA_VERSION}.`);
+        return fine(`Up to date: version ${SCHEMA_VERSION}.`);
       },
     },
     {
       id: 'conflicts',
-      title: 'Versions put aside',
+      title: 'Sync conflicts',
       async look() {
         const count = await countConflicts(vault);
-        if (count === 0) return fine('No version waits for a decision.');
+        if (count === 0) return fine('No sync conflicts.');
         return wrong(
           'warning',
-          `${count === 1 ? 'A version was' : `${count} versions were`} put aside because two devices wrote apart.`,
-          'Choose on the page Devices which version to keep.',
+          `${count === 1 ? '1 sync conflict' : `${count} sync conflicts`} between two devices.`,
+          'Choose in Devices which version to keep.',
         );
       },
     },
     {
       id: 'journal',
-      title: 'The journal’s health',
+      title: 'Journal health',
       async look() {
         const { journal } = (await info()) ?? {};
         if (!journal) return null;
         const recent = journal.notices.filter(({ at }) => clock.now() - at < NOTICE_MS);
         const last = recent.at(-1);
-        if (!last) return fine(`${journal.records.toLocaleString('en')} records, nothing to note.`);
-        return wrong('warning', last.message, 'Look at Devices, and make a copy by `npm run -s perch -- backup export`.');
+        if (!last) return fine(`${journal.records.toLocaleString('en')} records, no problems.`);
+        return wrong('warning', last.message, 'Check Devices, and create a backup with `npm run -s perch -- backup export`.');
       },
     },
     {
       id: 'disk',
-      title: 'Room on the bridge’s disk',
+      title: 'Disk space',
       async look() {
         const { journal } = (await info()) ?? {};
         if (!journal || journal.free === null) return null;
-        if (journal.free >= LOW_BYTES) return fine(`${megabytes(journal.free)} are free.`);
-        const hint = 'Free space on the disk that Devices names; `npm run -s perch -- backup export --output` writes a copy elsewhere.';
+        if (journal.free >= LOW_BYTES) return fine(`${megabytes(journal.free)} free.`);
+        const hint = 'Free space on this disk. To back up to another disk, use `npm run -s perch -- backup export --output`.';
         return wrong(
           journal.free < OUT_BYTES ? 'error' : 'warning',
-          `Only ${megabytes(journal.free)} are free where the journal lies (${journal.path}).`,
+          `Only ${megabytes(journal.free)} free on the disk of the journal (${journal.path}).`,
           hint,
         );
       },
     },
     {
       id: 'host-clocks',
-      title: 'The devices’ clocks',
+      title: 'Device clocks',
       look() {
         const ahead = vault.ahead();
-        if (ahead <= AHEAD_MS) return fine('No change comes from the future.');
+        if (ahead <= AHEAD_MS) return fine('No device’s clock is ahead.');
         const minutes = Math.round(ahead / 60_000);
         return wrong(
           'warning',
-          `A change is dated ${minutes} minutes ahead of this clock: a device’s clock is wrong, or was.`,
-          'Set the clocks of the devices that the page Devices lists by the network.',
+          `A change is dated ${minutes} minutes in the future. The clock of a device is or was wrong.`,
+          'Turn on automatic time on the devices listed in Devices.',
         );
       },
     },
     {
       id: 'builds',
-      title: 'One build everywhere',
+      title: 'App versions',
       async look() {
         const { hosts = [] } = (await info()) ?? {};
         const pages = clients().filter(({ app, version }) => app && version !== undefined);
         const others = [
-          ...pages.filter(({ version }) => version !== build).map(({ version }) => `a page has ${version}`),
-          ...hosts.filter((host) => host.build !== build).map((host) => `${host.name || 'a host'} has ${host.build}`),
+          ...pages.filter(({ version }) => version !== build).map(({ version }) => `a tab runs ${version}`),
+          ...hosts.filter((host) => host.build !== build).map((host) => `${host.name || 'a device'} runs ${host.build}`),
         ];
-        if (others.length === 0) return fine(`All that is attached is of build ${build}.`);
-        return wrong(
-          'warning',
-          `This worker is of build ${build}; ${others.join(', ')}.`,
-          'Reload the app in each tab and browser, so that all take the newest build.',
-        );
+        if (others.length === 0) return fine(`All tabs and devices run build ${build}.`);
+        return wrong('warning', `This app runs build ${build}, but ${others.join(', ')}.`, 'Reload the app in every tab and browser.');
       },
     },
   ];

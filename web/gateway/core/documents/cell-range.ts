@@ -18,7 +18,7 @@ export function cellRange(text: string | undefined): CellRange {
   const ends = text.replaceAll('$', '').trim().split(':').map(parsedEnd);
   const [first, last = first] = ends;
   if (!first || !last || ends.length > 2)
-    throw new RpcError('INVALID_PARAMS', `"${text.slice(0, 100)}" is no range; write it as B2:F40, B:F or 2:40`);
+    throw new RpcError('INVALID_PARAMS', `Invalid range "${text.slice(0, 100)}". Use a form such as B2:F40, B:F or 2:40.`);
   return { top: first.row ?? 1, bottom: last.row ?? LAST_ROW, left: first.column ?? 1, right: last.column ?? LAST_COLUMN };
 }
 

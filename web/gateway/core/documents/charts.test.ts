@@ -120,6 +120,6 @@ verifies('office/bombs', 'a chart whose points are strewn, and a diagram that le
   ]);
   const written = await read('pptx', file);
   expect(written.length).toBeLessThan(200_000);
-  expect(written).toContain('(981 more rows are left out)');
+  expect(written).toContain('(981 more rows omitted)');
   expect(written).toMatch(/Diagram:\n- One\n {2}- Two\n {4}- Three$/);
 });

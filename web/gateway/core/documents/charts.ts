@@ -74,7 +74,7 @@ function tableOf(group: readonly Series[], table: typeof markdownTable): string 
     ...columns.map(({ values }) => values.get(place) ?? ''),
   ]);
   const text = table([['', ...columns.map(({ name }) => name)], ...rows]);
-  return shown.length < places.size ? `${text}\n\n(${places.size - shown.length} more rows are left out)` : text;
+  return shown.length < places.size ? `${text}\n\n(${places.size - shown.length} more rows omitted)` : text;
 }
 
 /** What was stored of a reference to cells, or is written in their place. */

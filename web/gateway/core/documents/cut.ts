@@ -13,7 +13,8 @@ export function cut(text: string, offset: number, limit: number): Pick<DocumentT
   const shown = text.slice(offset, end);
   return {
     text: shown,
-    part: shown === '' ? `nothing: there are ${text.length} characters` : `characters ${offset + 1}–${end} of ${text.length}`,
+    part:
+      shown === '' ? `no text at this offset; the text has ${text.length} characters` : `characters ${offset + 1}–${end} of ${text.length}`,
     ...(end < text.length ? { next: { offset: end } } : {}),
   };
 }

@@ -95,15 +95,15 @@ describe('spreadsheets', () => {
           '| 4 | 25.60% | =NOW() |  | Datex |',
         ].join('\n'),
         '## Empty',
-        '(no cells with content)',
+        '(empty)',
       ].join('\n\n'),
     );
     expect((await read('xlsx', await xlsx(), { sheet: 'secret' })).text).toContain('| 1 | 7 |');
     expect((await read('xlsx', await xlsx(), { sheet: '1', range: 'B2:B3' })).text).toBe(
       '## Sales & co\n\n|  | B |\n| --- | --- |\n| 2 | 1,234.50 EUR |\n| 3 | 2469 |',
     );
-    await expect(read('xlsx', await xlsx(), { sheet: 'None' })).rejects.toThrow('there are: Sales & co, Empty, Secret');
-    await expect(read('xlsx', await xlsx(), { range: 'what' })).rejects.toThrow('is no range');
+    await expect(read('xlsx', await xlsx(), { sheet: 'None' })).rejects.toThrow('Sheets: Sales & co, Empty, Secret');
+    await expect(read('xlsx', await xlsx(), { range: 'what' })).rejects.toThrow('Invalid range');
   });
 
   verifies('office/bounded', 'a long sheet goes on at the next row, then with the next sheet', async () => {
@@ -138,7 +138,7 @@ describe('presentations', () => {
       ].join('\n\n'),
     );
     expect((await read('pptx', await pptx(), { pages: '2' })).text).toBe('## Slide 2 (hidden): The end');
-    await expect(read('pptx', await pptx(), { pages: '9' })).rejects.toThrow('the last one is 2');
+    await expect(read('pptx', await pptx(), { pages: '9' })).rejects.toThrow('The last slide is 2');
   });
 
   verifies('office/bounded', 'a slide that is too long by itself goes on where it was cut', async () => {
@@ -174,7 +174,7 @@ describe('PDF', () => {
     expect({ title, part, notes }).toEqual({
       title: 'Notes',
       part: 'pages 1-3 of 3',
-      notes: ['Without text (pictures, such as a scan): page 3'],
+      notes: ['Pages without text (images such as scans): 3'],
     });
     expect(text.replace(/\n+/g, '\n')).toBe(
       '## Page 1\nLeft one\nleft two\nRight one\nright two\n## Page 2\nfirst\nsecond\nthird\nfourth\n## Page 3\n(no text)',
@@ -222,8 +222,8 @@ describe('PDF', () => {
     expect(first).toMatchObject({ part: 'pages 2-3 of 6', next: { pages: '4-6' } });
     expect((await read('pdf', file, { pages: '5', limit: 500 })).next).toEqual({ pages: '5', offset: 500 });
     expect((await read('pdf', file, { pages: '6, 1' })).text).toMatch(/^## Page 6[^]*## Page 1\n/);
-    await expect(read('pdf', file, { pages: '7-9' })).rejects.toThrow('the last one is 6');
-    await expect(read('pdf', file, { pages: 'all' })).rejects.toThrow('write them as');
+    await expect(read('pdf', file, { pages: '7-9' })).rejects.toThrow('The last page is 6');
+    await expect(read('pdf', file, { pages: 'all' })).rejects.toThrow('Use a form such as');
   });
 
   it('stops when it is told to', async () => {
@@ -238,22 +238,22 @@ describe('files that cannot be read', () => {
     const scan = await pdf([[], []]);
     const cases: [DocumentRequest['kind'], Uint8Array<ArrayBuffer>, RegExp][] = [
       ['pdf', await pdf([lines(1, 3)], { password: 'secret' }), /protected by a password/],
-      ['pdf', utf8('no PDF at all'), /no PDF, damaged, or cut off/],
-      ['pdf', new Uint8Array(0), /no PDF, damaged, or cut off/],
-      ['pdf', scan, /no text on any of its pages.*scan/],
+      ['pdf', utf8('no PDF at all'), /not a PDF, damaged or incomplete/],
+      ['pdf', new Uint8Array(0), /not a PDF, damaged or incomplete/],
+      ['pdf', scan, /no text on any page.*scan/],
       ['docx', compoundFile(), /protected by a password/],
       ['xlsx', compoundFile(), /protected by a password/],
-      ['docx', compoundFile('WordDocument'), /format that Office used until 2007/],
-      ['docx', whole.slice(0, whole.length - 300), /damaged, or cut off/],
-      ['docx', new Uint8Array(0), /damaged, or cut off/],
-      ['pptx', whole, /no file of this kind/],
-      ['xlsx', await zipOf({ 'a.txt': 'x' }), /no file of this kind/],
+      ['docx', compoundFile('WordDocument'), /old Office format/],
+      ['docx', whole.slice(0, whole.length - 300), /damaged or incomplete/],
+      ['docx', new Uint8Array(0), /damaged or incomplete/],
+      ['pptx', whole, /not a file of this type/],
+      ['xlsx', await zipOf({ 'a.txt': 'x' }), /not a file of this type/],
       [
         'xlsx',
         await zipOf({ 'xl/workbook.xml': '<workbook/>' }, { password: 'x' }),
         /protected by a password|no file of this kind|damaged/,
       ],
-      ['text', new Uint8Array([1, 0, 2, 0]), /is no text/],
+      ['text', new Uint8Array([1, 0, 2, 0]), /is not a text file/],
     ];
     for (const [kind, bytes, sentence] of cases) {
       await expect(read(kind, bytes), `${kind} ${String(sentence)}`).rejects.toMatchObject({
@@ -265,12 +265,12 @@ describe('files that cannot be read', () => {
 
   verifies('office/bombs', 'what unpacks to far more, has entities of its own, or is nested absurdly', async () => {
     const zeros = '\0'.repeat(140 * 1024 * 1024);
-    await expect(read('xlsx', await xlsx({ A: { xml: zeros } }))).rejects.toThrow('far more than it should');
-    await expect(read('docx', await docx(zeros.slice(0, 33 * 1024 * 1024)))).rejects.toThrow('far more than it should');
+    await expect(read('xlsx', await xlsx({ A: { xml: zeros } }))).rejects.toThrow('far more data than expected');
+    await expect(read('docx', await docx(zeros.slice(0, 33 * 1024 * 1024)))).rejects.toThrow('far more data than expected');
     const laughs = `<!DOCTYPE w [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><w:document><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`;
     await expect(read('docx', await zipOf({ 'word/document.xml': laughs }))).rejects.toThrow('document type definition');
-    await expect(read('docx', await docx('<w:p>'.repeat(5000)))).rejects.toThrow('nested too deep');
-    await expect(read('html', utf8('<div>'.repeat(5000)))).rejects.toThrow('nested too deep');
+    await expect(read('docx', await docx('<w:p>'.repeat(5000)))).rejects.toThrow('nested too deeply');
+    await expect(read('html', utf8('<div>'.repeat(5000)))).rejects.toThrow('nested too deeply');
     const many = zipListing(10_001);
     await expect(read('pptx', many)).rejects.toThrow('more than 10000 parts');
   });

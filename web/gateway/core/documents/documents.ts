@@ -46,4 +46,4 @@ export interface Documents {
 }
 
 /** What is wrong with a file. */
-export const unreadable = (name: string, why: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${why}`);
+export const unreadable = (name: string, why: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${why}.`);

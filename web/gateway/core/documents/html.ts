@@ -24,7 +24,7 @@ export async function readHtml(
     }
     parser.end();
   } catch (error) {
-    throw error instanceof TooDeep ? unreadable(name, 'is not read: its elements are nested too deep') : error;
+    throw error instanceof TooDeep ? unreadable(name, 'can’t be read: its elements are nested too deeply') : error;
   }
   const { title, main, all } = writer.result();
   return { ...(title === '' ? {} : { title }), ...cut(main.length >= MAIN_CHARS ? main : all, offset, limit) };

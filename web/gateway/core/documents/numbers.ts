@@ -7,11 +7,11 @@ export function numbersIn(text: string | undefined, count: number, what: string)
   const found = new Set<number>();
   for (const part of text.split(',')) {
     const [, first, dash, last] = /^\s*(\d{1,7})\s*(?:([-–])\s*(\d{1,7})?)?\s*$/.exec(part) ?? [];
-    if (first === undefined) throw new RpcError('INVALID_PARAMS', `"${text.slice(0, 100)}" names no ${what}s; write them as 1-5, 8`);
+    if (first === undefined) throw new RpcError('INVALID_PARAMS', `Invalid ${what}s "${text.slice(0, 100)}". Use a form such as 1-5, 8.`);
     const to = dash === undefined ? Number(first) : Number(last ?? count);
     for (const number of all(Math.max(1, Number(first)), Math.min(to, count))) found.add(number);
   }
-  if (found.size === 0) throw new RpcError('INVALID_PARAMS', `there is no ${what} ${text.slice(0, 100)}: the last one is ${count}`);
+  if (found.size === 0) throw new RpcError('INVALID_PARAMS', `No ${what} ${text.slice(0, 100)}. The last ${what} is ${count}.`);
   return [...found];
 }
 

@@ -36,7 +36,7 @@ export class OfficePackage {
     const entries = new Map<string, FileEntry>();
     try {
       for await (const entry of new ZipReader(new Uint8ArrayReader(bytes)).getEntriesGenerator()) {
-        if (entries.size >= MAX_ENTRIES) throw unreadable(name, `has more than ${MAX_ENTRIES} parts, and is not read`);
+        if (entries.size >= MAX_ENTRIES) throw unreadable(name, `can’t be read: it has more than ${MAX_ENTRIES} parts`);
         if (!entry.directory) entries.set(entry.filename.replaceAll('\\', '/').toLowerCase(), entry);
       }
     } catch (error) {
@@ -53,7 +53,7 @@ export class OfficePackage {
   async read(path: string, handlers: XmlHandlers, most = MAX_UNPACKED): Promise<void> {
     const entry = this.#entries.get(path.toLowerCase());
     if (!entry) return;
-    if (entry.encrypted) throw unreadable(this.#name, 'is protected by a password, and cannot be read without it');
+    if (entry.encrypted) throw unreadable(this.#name, 'is protected by a password. Remove the password and try again');
     // Headers lie: what comes out is counted too.
     if (entry.uncompressedSize > most) throw this.#tooMuch();
     const xml = new XmlReader(handlers);
@@ -94,7 +94,7 @@ export class OfficePackage {
   }
 
   #tooMuch(): RpcError {
-    return unreadable(this.#name, 'unpacks to far more than it should, and is not read');
+    return unreadable(this.#name, 'can’t be read: it unpacks to far more data than expected');
   }
 
   /** What a part refers to, by id; paths from the package's root, addresses outside as they stand. */
@@ -118,7 +118,7 @@ export class OfficePackage {
     const found = [...(await this.relations('')).values()].find(({ type }) => type === 'officeDocument');
     const path = found?.target ?? usual;
     const root = await this.tree(path);
-    if (root?.name !== name) throw unreadable(this.#name, `is no file of this kind: it has no ${usual}`);
+    if (root?.name !== name) throw unreadable(this.#name, `is not a file of this type: it has no ${usual}`);
     return { path, root };
   }
 }
@@ -137,12 +137,12 @@ const isCompound = (bytes: Uint8Array): boolean => COMPOUND.every((byte, at) => 
 function whyCompound(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-16le').decode(bytes.subarray(0, bytes.length & ~1));
   return text.includes('EncryptedPackage')
-    ? 'is protected by a password, and cannot be read without it'
-    : 'is of the format that Office used until 2007 (.doc, .xls, .ppt), which is not read; save it as .docx, .xlsx or .pptx';
+    ? 'is protected by a password. Remove the password and try again'
+    : 'is in the old Office format (.doc, .xls, .ppt), which is not supported. Save it as .docx, .xlsx or .pptx';
 }
 
 function broken(name: string, error: unknown, signal: AbortSignal): unknown {
   signal.throwIfAborted();
   if (error instanceof RpcError) return error;
-  return unreadable(name, `cannot be read: it is damaged, or cut off (${error instanceof Error ? error.message : String(error)})`);
+  return unreadable(name, `can’t be read: it is damaged or incomplete (${error instanceof Error ? error.message : String(error)})`);
 }

@@ -38,14 +38,14 @@ export async function readPdf({ name, bytes, limit, offset, ...request }: Decode
     if (empty.length === shown.length)
       throw unreadable(
         name,
-        `has no text on ${shown.length === pdf.numPages ? 'any of its pages' : `page ${numbersText(shown)}`}: they are pictures, such as a scan, which cannot be read here`,
+        `has no text on ${shown.length === pdf.numPages ? 'any page' : `page ${numbersText(shown)}`}, only images such as scans`,
       );
     const title = await titleOf(pdf);
     return {
       ...(title === undefined ? {} : { title }),
       part: `pages ${numbersText(shown)} of ${pdf.numPages}`,
       text,
-      ...(empty.length > 0 ? { notes: [`Without text (pictures, such as a scan): page ${numbersText(empty)}`] } : {}),
+      ...(empty.length > 0 ? { notes: [`Pages without text (images such as scans): ${numbersText(empty)}`] } : {}),
       ...(next ? { next } : {}),
     };
   } finally {
@@ -58,8 +58,11 @@ async function opened(name: string, promise: Promise<Pdf>): Promise<Pdf> {
     return await promise;
   } catch (error) {
     const what = error instanceof Error ? error.name : '';
-    if (what === 'PasswordException') throw unreadable(name, 'is protected by a password, and cannot be read without it');
-    throw unreadable(name, `cannot be read: it is no PDF, damaged, or cut off (${error instanceof Error ? error.message : String(error)})`);
+    if (what === 'PasswordException') throw unreadable(name, 'is protected by a password. Remove the password and try again');
+    throw unreadable(
+      name,
+      `can’t be read: it is not a PDF, damaged or incomplete (${error instanceof Error ? error.message : String(error)})`,
+    );
   }
 }
 
@@ -79,7 +82,7 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
     if (!whole) void reader.cancel(new Error('it has enough')).catch(() => {});
     else page.cleanup();
     const text = pageText(pieces);
-    return whole ? text : `${text}\n\n(the rest of this page is left out: it draws more than can be read)`;
+    return whole ? text : `${text}\n\n(the rest of this page is omitted: it is too complex)`;
   } catch (error) {
     signal.throwIfAborted();
     // One page that is broken does not take the others with it.

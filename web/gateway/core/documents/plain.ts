@@ -23,6 +23,6 @@ export function decoded(bytes: Uint8Array, label?: string): string {
 /** A file of text as it stands. */
 export function readPlain({ name, bytes, offset = 0, limit }: DecodedRequest): DocumentText {
   const utf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
-  if (!utf16 && bytes.subarray(0, 8192).includes(0)) throw unreadable(name, 'is no text');
+  if (!utf16 && bytes.subarray(0, 8192).includes(0)) throw unreadable(name, 'is not a text file');
   return cut(decoded(bytes).replaceAll('\r\n', '\n'), offset, limit);
 }

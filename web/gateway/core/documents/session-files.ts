@@ -30,10 +30,11 @@ export interface FoundFile {
 /** The file of a chat, the newest of its name, or of a workspace. Throws `NOT_FOUND` with what there is, `INVALID_PARAMS` for one of another kind. */
 export async function findFile(deps: FilesDeps, wanted: FileWanted): Promise<FoundFile> {
   const { attachment, path, workspace } = wanted;
-  if (path !== undefined && attachment !== undefined) throw new RpcError('INVALID_PARAMS', 'give either attachment or path, not both');
+  if (path !== undefined && attachment !== undefined)
+    throw new RpcError('INVALID_PARAMS', 'Provide either `attachment` or `path`, not both.');
   if (path === undefined) return attached(deps, wanted);
   const file = await deps.files.get(workspace, path.replace(/^(\.?\/)+/, ''));
-  if (!file) throw new RpcError('NOT_FOUND', `there is no file ${path} in the workspace ${workspace}`);
+  if (!file) throw new RpcError('NOT_FOUND', `No file "${path}" in workspace "${workspace}".`);
   return {
     name: file.path,
     kind: fitting(file.path, file.mimeType, wanted.kinds),
@@ -42,7 +43,7 @@ export async function findFile(deps: FilesDeps, wanted: FileWanted): Promise<Fou
 }
 
 async function attached({ messages }: FilesDeps, { attachment, kinds, sessionKey }: FileWanted): Promise<FoundFile> {
-  if (sessionKey === null) throw new RpcError('NOT_FOUND', 'there is no chat here that files could be attached in');
+  if (sessionKey === null) throw new RpcError('NOT_FOUND', 'Attachments are only available in a chat.');
   const names = new Set<string>();
   let before: string | undefined;
   for (let seen = 0; seen < SEARCHED; seen += PAGE) {
@@ -56,10 +57,10 @@ async function attached({ messages }: FilesDeps, { attachment, kinds, sessionKey
     before = page.messages[0]?.id;
     if (!page.more || before === undefined) break;
   }
-  const which = attachment === undefined ? `no ${kinds.join(' or ')} file` : `no file "${attachment}"`;
+  const which = attachment === undefined ? `No ${kinds.join(' or ')} file` : `No file "${attachment}"`;
   throw new RpcError(
     'NOT_FOUND',
-    `${which} is attached in this chat${names.size > 0 ? `; there are: ${[...names].slice(0, 50).join(', ')}` : ''}`,
+    `${which} is attached in this chat.${names.size > 0 ? ` Attached files: ${[...names].slice(0, 50).join(', ')}.` : ''}`,
   );
 }
 
@@ -78,5 +79,8 @@ function fitting(name: string, mimeType: string, kinds: readonly DocumentKind[])
   // A file that tells nothing of itself is read as what it is asked for.
   const [first] = kinds;
   if (kind === undefined && first) return first;
-  throw new RpcError('INVALID_PARAMS', `${name} is for another tool: ${kind === undefined ? 'none' : READER[kind]}`);
+  throw new RpcError(
+    'INVALID_PARAMS',
+    `This tool can’t read ${name}. ${kind === undefined ? 'No tool supports its type.' : `Use ${READER[kind]}.`}`,
+  );
 }

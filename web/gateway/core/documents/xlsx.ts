@@ -29,7 +29,7 @@ export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Pr
     if (target?.type !== 'worksheet') return [];
     return [{ name: attributes['name'] ?? '', path: target.target, hidden: (attributes['state'] ?? 'visible') !== 'visible' }];
   });
-  if (sheets.length === 0) throw unreadable(name, 'has no sheets with cells');
+  if (sheets.length === 0) throw unreadable(name, 'has no worksheets');
   const related = (type: string): string => [...relations.values()].find((relation) => relation.type === type)?.target ?? '';
   const date1904 = /^(1|true)$/.test(element(root, 'workbookPr')?.attributes['date1904'] ?? '');
   const formats = new XlsxFormats(await parts.tree(related('styles')), date1904);
@@ -45,7 +45,7 @@ export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Pr
     if (goOn !== undefined) result.next = { sheet: sheet.name, range: rangeFrom(goOn, range) };
     else if (text.length >= limit && sheetAfter) result.next = { sheet: sheetAfter.name };
     if (result.next) {
-      result.part = goOn === undefined ? 'the first sheets' : `up to row ${goOn - 1} of the sheet "${sheet.name}"`;
+      result.part = goOn === undefined ? 'the first sheets' : `up to row ${goOn - 1} of sheet "${sheet.name}"`;
       break;
     }
   }
@@ -58,10 +58,7 @@ function named(sheets: readonly Sheet[], wanted: string): Sheet {
     sheets.find(({ name }) => name.toLowerCase() === wanted.trim().toLowerCase()) ??
     sheets[Number(wanted) - 1];
   if (!found)
-    throw new RpcError(
-      'INVALID_PARAMS',
-      `there is no sheet "${wanted.slice(0, 100)}"; there are: ${sheets.map(({ name }) => name).join(', ')}`,
-    );
+    throw new RpcError('INVALID_PARAMS', `No sheet "${wanted.slice(0, 100)}". Sheets: ${sheets.map(({ name }) => name).join(', ')}.`);
   return found;
 }
 
@@ -70,7 +67,7 @@ function rangeFrom(row: number, { bottom, left, right }: CellRange): string {
 }
 
 function table({ rows }: SheetCells): string {
-  if (rows.length === 0) return '(no cells with content)';
+  if (rows.length === 0) return '(empty)';
   const columns = [...new Set(rows.flatMap(({ cells }) => cells.map(({ column }) => column)))].sort((a, b) => a - b);
   const places = new Map(columns.map((column, place) => [column, place + 1]));
   const lines = rows.map(({ row, cells }) => {

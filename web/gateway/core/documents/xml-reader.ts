@@ -28,7 +28,7 @@ export class XmlReader {
           if (/^!doctype/i.test(data)) throw new Error('it has a document type definition');
         },
         onopentag: (name, attributes) => {
-          if (++this.#depth > MAX_DEPTH) throw new Error('its elements are nested too deep');
+          if (++this.#depth > MAX_DEPTH) throw new Error('its elements are nested too deeply');
           const known = names.opened(name, attributes);
           handlers.open?.(...known);
         },

@@ -34,20 +34,20 @@ const fields = z
   })
   .partial();
 
-const NEEDS = `What each kind needs: rect, redaction, blur: x, y, width, height; ellipse: cx, cy, rx, ry; line, arrow: x1, y1, x2, y2 (an arrow points at x2, y2); polygon, highlighter: points [[x, y], …]; star: cx, cy, outer, inner, spikes; text: x, y, text; marker (a numbered dot): x, y, label, perhaps note; callout (a speech bubble): x, y, width, height, tipX, tipY, text. Beside that color (#rrggbb), strokeWidth, fill, opacity, rotation (degrees), size (of letters and markers).`;
+const NEEDS = `Required fields: rect, redaction, blur: x, y, width, height; ellipse: cx, cy, rx, ry; line, arrow: x1, y1, x2, y2 (an arrow points at x2, y2); polygon, highlighter: points [[x, y], …]; star: cx, cy, outer, inner, spikes; text: x, y, text; marker (a numbered dot): x, y, label, optional note; callout (a speech bubble): x, y, width, height, tipX, tipY, text. Optional: color (#rrggbb), strokeWidth, fill, opacity, rotation (degrees), size (of text and markers).`;
 
 export const drawParams = {
   add: z
     .array(fields.extend({ kind: z.enum(KINDS) }))
     .max(200)
     .default([])
-    .describe(`Shapes to draw, on top of what is there. ${NEEDS}`),
+    .describe(`Shapes to add on top. ${NEEDS}`),
   change: z
     .array(fields.extend({ id: z.string().max(128) }))
     .max(200)
     .default([])
-    .describe('Fields of shapes to change, by their ids'),
-  remove: z.array(z.string().max(128)).max(200).default([]).describe('Ids of shapes to take away'),
+    .describe('Fields of shapes to change, by shape id'),
+  remove: z.array(z.string().max(128)).max(200).default([]).describe('Ids of shapes to remove'),
 };
 export type DrawingWork = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
 
@@ -62,14 +62,14 @@ const OWN_LOOK: readonly Kind[] = ['highlighter', 'marker', 'redaction', 'blur']
 export function drawShapes(on: Drawing, { add, change, remove }: DrawingWork): string[] {
   const writes: [string, FieldValues][] = [];
   if (on.shapes.length + add.length > LIMITS.shapes)
-    throw new RpcError('INVALID_PARAMS', `add: a drawing has at most ${LIMITS.shapes} shapes`);
+    throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
   const open = known(on);
   const changeable = (id: string, path: string) => {
     const shape = on.shape(id);
-    if (!shape || shape.hidden) throw new RpcError('NOT_FOUND', `${path}: there is no shape ${id}`);
+    if (!shape || shape.hidden) throw new RpcError('NOT_FOUND', `No shape with id "${id}" (\`${path}\`).`);
     if (covers(shape) || !open.has(shape))
-      throw new RpcError('INVALID_PARAMS', `${path}: redactions, blurs, and what they touch stay as they are`);
-    if (shape.locked) throw new RpcError('INVALID_PARAMS', `${path}: the shape ${id} is locked`);
+      throw new RpcError('INVALID_PARAMS', `\`${path}\` can’t change redactions, blurs or shapes that they touch.`);
+    if (shape.locked) throw new RpcError('INVALID_PARAMS', `Shape "${id}" is locked (\`${path}\`).`);
     return shape;
   };
   change.forEach(({ id, ...given }, nth) => {
@@ -101,6 +101,6 @@ function fitting<T>(path: string, parse: () => T): T {
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     const [issue] = error.issues;
-    throw new RpcError('INVALID_PARAMS', `${placeOf([path, ...(issue?.path ?? [])])}: ${issue?.message ?? 'does not fit'}`);
+    throw new RpcError('INVALID_PARAMS', `\`${placeOf([path, ...(issue?.path ?? [])])}\` ${issue?.message ?? 'is invalid'}.`);
   }
 }

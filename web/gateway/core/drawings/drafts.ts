@@ -35,7 +35,7 @@ export class Drafts {
     const draft = { drawingId, from: connId, shape };
     if (shape === null) return this.#end(name, draft);
     if (JSON.stringify(shape).length > DRAWING_LIMITS.draftChars)
-      throw new RpcError('INVALID_PARAMS', `shape: what is being drawn may have ${DRAWING_LIMITS.draftChars} characters of JSON`);
+      throw new RpcError('INVALID_PARAMS', `\`shape\` must have at most ${DRAWING_LIMITS.draftChars} characters of JSON.`);
     if (!this.#open.has(name)) signal.addEventListener('abort', () => this.#end(name, { ...draft, shape: null }), { once: true });
     this.#open.set(name, draft);
     this.#telling.add([name]);

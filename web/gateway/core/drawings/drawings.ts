@@ -264,7 +264,7 @@ export class Drawings {
   #refuseFuture(changes: readonly Change[]): void {
     const latest = this.#deps.clock.now() + DAY_MS;
     const at = changes.findIndex((change) => wallOf(change.at) > latest);
-    if (at >= 0) throw new RpcError('INVALID_PARAMS', `changes.${at}.at: lies more than a day in the future`);
+    if (at >= 0) throw new RpcError('INVALID_PARAMS', `\`changes.${at}.at\` must not be more than a day in the future.`);
   }
 
   /** What concerns one drawing is done one after the other. */
@@ -276,13 +276,13 @@ export class Drawings {
   }
 }
 
-const noDrawing = (id: string): RpcError => new RpcError('NOT_FOUND', `drawingId: there is no drawing ${id}`);
+const noDrawing = (id: string): RpcError => new RpcError('NOT_FOUND', `No drawing with id "${id}".`);
 
 function refuseTooMuch(live: LiveChanges): void {
   if (live.chars > DRAWING_LIMITS.chars)
-    throw new RpcError('INVALID_PARAMS', `changes: a drawing has at most ${DRAWING_LIMITS.chars} characters of JSON`);
+    throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${DRAWING_LIMITS.chars} characters of JSON.`);
   // Those that were removed a while ago among them.
-  if (live.shapes > LIMITS.shapes * 2) throw new RpcError('INVALID_PARAMS', `changes: a drawing has at most ${LIMITS.shapes} shapes`);
+  if (live.shapes > LIMITS.shapes * 2) throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
 }
 
 const keyOf = (drawingId: string, { id, at }: ChangeName): string => `${drawingId}/${id}/${at}`;

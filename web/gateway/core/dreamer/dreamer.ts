@@ -179,7 +179,7 @@ export class Dreamer {
     } catch (error) {
       if (!(error instanceof ReviewRefusal)) throw error;
       const code = { absent: 'NOT_FOUND', settled: 'ALREADY_EXISTS', unfit: 'INVALID_PARAMS' } as const;
-      throw new RpcError(code[error.kind], `${error.kind === 'unfit' ? 'text' : 'contentHash'}: ${error.message}`);
+      throw new RpcError(code[error.kind], error.message);
     }
   }
 
@@ -205,4 +205,4 @@ export function shownProposal(promotion: Promotion): DreamProposal {
   return { ...rest, text: memoryText(promotion) };
 }
 
-const underWay = (): RpcError => new RpcError('ALREADY_EXISTS', 'Dreaming is under way in this workspace');
+const underWay = (): RpcError => new RpcError('ALREADY_EXISTS', 'Dreaming is already running in this workspace.');

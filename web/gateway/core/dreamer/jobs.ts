@@ -37,10 +37,10 @@ export function dreamingJobs(settings: Settings, agents: Pick<Agents, 'list'>, n
   const isKept = enabled && scheduleProblem(settings, now) === undefined;
   return dreamersOf(agents).map((agent) => ({
     id: dreamingJobId(workspaceOf(agent)),
-    name: `Dreaming of ${agent.name}`,
+    name: `Dreaming: ${agent.name}`,
     enabled: isKept,
     schedule: { kind: 'cron', expr: cron, ...(timezone === undefined ? {} : { tz: timezone }) },
-    message: 'Consolidates memory: light, REM, deep',
+    message: 'Consolidate memory (light, REM, deep)',
     agentId: agent.id,
     sessionTarget: 'isolated',
     catchUp: true,

@@ -57,9 +57,9 @@ function standingOf(
   const queries = queriesOf(signal).size;
   const lacks = [
     ...(signal.recallCount < minRecallCount ? [`recalled ${signal.recallCount} of ${minRecallCount} times`] : []),
-    ...(queries < minUniqueQueries ? [`asked for in ${queries} of ${minUniqueQueries} ways`] : []),
+    ...(queries < minUniqueQueries ? [`matched by ${queries} of ${minUniqueQueries} queries`] : []),
     ...(lastActive(signal) < now - maxAgeDays * DAY_MS ? [`older than ${maxAgeDays} days`] : []),
-    ...(score < minScore ? [`its score is below ${minScore}`] : []),
+    ...(score < minScore ? [`score below ${minScore}`] : []),
   ];
   return lacks.length === 0 ? { state: 'ready' } : { state: 'short', why: lacks.join('; ') };
 }

@@ -33,23 +33,23 @@ describe('DreamingConfig', () => {
     );
     expect(DreamingConfig.parseYaml('')).toEqual(new DreamingConfig());
     for (const [text, complaint] of [
-      ['cron: [', /no YAML/],
-      ['- a list', /names with values/],
-      ['min_score: much', 'minScore: must be a number, not a string'],
-      ['min_score: 1.5', 'minScore: must be at most 1'],
-      ['limit: 0', /^limit: /],
-      ['timezone: Mars/Olympus', 'timezone: is no time zone'],
-      ['cron: "0 3 * * * *"', /cron: .*has not the five fields/],
-      ['cron: "61 3 * * *"', /cron: .*is no schedule/],
-      ['cron: "0 0 30 2 *"', /cron: .*never comes/],
-      ['storage: elsewhere', /^storage: /],
-      ['scoring_weights: { luck: 1 }', 'There is no setting scoringWeights.luck'],
-      ['scoring_weights: { recency: -1 }', /^scoringWeights.recency: /],
+      ['cron: [', /not valid YAML/],
+      ['- a list', /map of names to values/],
+      ['min_score: much', '`minScore` must be a number, not a string.'],
+      ['min_score: 1.5', '`minScore` must be at most 1.'],
+      ['limit: 0', /^`limit` /],
+      ['timezone: Mars/Olympus', '`timezone` must be an IANA time zone'],
+      ['cron: "0 3 * * * *"', /`cron`: .*must have five fields/],
+      ['cron: "61 3 * * *"', /`cron`: .*is not a cron expression/],
+      ['cron: "0 0 30 2 *"', /`cron`: .*never matches/],
+      ['storage: elsewhere', /^`storage` /],
+      ['scoring_weights: { luck: 1 }', 'Unknown setting `scoringWeights.luck`.'],
+      ['scoring_weights: { recency: -1 }', /^`scoringWeights.recency` /],
       [
         'scoring_weights: { frequency: 0, relevance: 0, diversity: 0, recency: 0, consolidation: 0, conceptual: 0 }',
-        'scoringWeights: must not all be 0',
+        '`scoringWeights` must include at least one weight above 0',
       ],
-      ['colour: red', 'There is no setting colour'],
+      ['colour: red', 'Unknown setting `colour`.'],
     ] as const)
       expect(() => DreamingConfig.parseYaml(text), text).toThrow(complaint);
   });

@@ -46,12 +46,12 @@ export async function deepPhase(deps: DeepDeps): Promise<Omit<DeepReport, 'start
     const said = saidIn(memoryText(candidate.signal));
     const tell = (outcome: CandidateReport['outcome'], reason?: string): void => void candidates.push(told(candidate, outcome, reason));
     if (chosen.length >= room) {
-      tell('later', room < config.limit ? `${MOST_WAITING} proposals wait already` : `a run takes ${config.limit}`);
+      tell('later', room < config.limit ? `${MOST_WAITING} suggestions are already waiting` : `limit of ${config.limit} per run reached`);
       continue;
     }
     const state = await sources.check(candidate.signal);
     if (!state.stands) tell('withheld', state.why);
-    else if (known.some((each) => saysTheSame(each, said))) tell('known', 'the memory, or a proposal, says it already');
+    else if (known.some((each) => saysTheSame(each, said))) tell('known', 'already in memory or suggested');
     else {
       tell(config.promotion === 'propose' ? 'proposed' : 'promoted');
       known.push(said);

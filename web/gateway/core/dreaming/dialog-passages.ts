@@ -34,7 +34,7 @@ const record = z.looseObject({
 
 /** What it returns stands elsewhere in the memory, each under its own source: that it was found makes nobody else's words of it. */
 const OWN_SEARCH = 'memory_search';
-const AFTER_TOOLS = 'it was answered from what tools had returned';
+const AFTER_TOOLS = 'the reply was based on tool results';
 
 /** The passages of a file of conversations (interface document 2, section 2.5: `dialog/<date>.jsonl`). Lines are those of the file. */
 export async function dialogPassages(
@@ -54,7 +54,7 @@ export async function dialogPassages(
       if (role === 'user') afterTools.delete(session);
       if (role === 'tool') afterTools.add(session);
       if (role === 'tool' && name === OWN_SEARCH) continue;
-      const others = role === 'tool' ? 'a tool returned it' : role === 'system' ? 'it is an instruction of the system' : undefined;
+      const others = role === 'tool' ? 'it comes from a tool result' : role === 'system' ? 'it is a system instruction' : undefined;
       const at = timestamp != null && timestamp >= 0 ? timestamp : undefined;
       for (const { text, untrusted } of passagesOf(content ?? ''))
         passages.push({

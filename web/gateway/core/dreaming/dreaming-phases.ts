@@ -72,7 +72,7 @@ export class DreamingPhases {
       REM: () => this.#timed(() => this.#rem()),
       DEEP: () => this.#timed(() => this.#deep()),
     };
-    if (!Object.hasOwn(phases, phase)) throw new Error(`There is no phase ${String(phase)}, only ${Object.keys(phases).join(', ')}`);
+    if (!Object.hasOwn(phases, phase)) throw new Error(`Unknown phase "${String(phase)}". Use one of: ${Object.keys(phases).join(', ')}.`);
     return this.#inTurn(phases[phase]);
   }
 

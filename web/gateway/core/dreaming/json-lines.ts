@@ -26,14 +26,14 @@ export function readJsonLines<Schema extends z.ZodType>(
     try {
       value = JSON.parse(each);
     } catch {
-      broken.push({ path, line, why: 'is no JSON', text: raw });
+      broken.push({ path, line, why: 'invalid JSON', text: raw });
       return;
     }
     const read = schema.safeParse(value);
     if (read.success) values.push({ line, value: read.data });
     else {
       const [issue] = read.error.issues;
-      broken.push({ path, line, why: `${issue?.path.join('.') || 'the record'}: ${issue?.message ?? 'does not fit'}`, text: raw });
+      broken.push({ path, line, why: `${issue?.path.join('.') || 'the record'} ${issue?.message ?? 'is invalid'}`, text: raw });
     }
   });
   return { values, broken };

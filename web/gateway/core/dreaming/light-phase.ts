@@ -75,7 +75,7 @@ export async function lightPhase({
       else found.set(contentHash, noted);
     }
   }
-  if (left > 0) problems.push({ path: '', why: `${left} more were left for the next run` });
+  if (left > 0) problems.push({ path: '', why: `${left} more are left for the next run` });
   await signals.recordConsolidations(seenAgain);
   const collected = await signals.note([...found.values()]);
   const all = await signals.getAllSignals();
@@ -104,7 +104,7 @@ async function dailyFiles(
     const at = Date.parse(`${note ?? dialog ?? ''}T12:00:00Z`);
     // A day more on either side: the date is that of some time zone.
     if (Number.isNaN(at) || at < now - (maxAgeDays + 1) * DAY_MS || at > now + 2 * DAY_MS) continue;
-    if (size > LARGEST_FILE) problems.push({ path, why: `is larger than ${LARGEST_FILE} bytes and was left out` });
+    if (size > LARGEST_FILE) problems.push({ path, why: `skipped because it is larger than ${LARGEST_FILE} bytes` });
     else files.push({ path, at: Math.min(at, now) });
   }
   return files.sort((a, b) => b.at - a.at || (a.path < b.path ? -1 : 1));

@@ -18,9 +18,9 @@ const SUMMARY_BEGIN = '<!-- perch:summary -->';
 const SUMMARY_END = '<!-- /perch:summary -->';
 
 /** Results of tools go into summaries as what persons said does. */
-export const SUMMARY = 'it is a summary, in which others may have a part';
-const QUOTED = 'it quotes another text';
-const OWN = 'dreaming wrote it';
+export const SUMMARY = 'it comes from a summary, which can include other people’s words';
+const QUOTED = 'it is a quotation';
+const OWN = 'it was written by dreaming';
 const REGIONS = [
   { begin: OWN_BEGIN, end: OWN_END, why: OWN },
   { begin: SUMMARY_BEGIN, end: SUMMARY_END, why: SUMMARY },

@@ -8,7 +8,7 @@ import { normalized } from './signal.ts';
 import type { SignalsStore } from './signals-store.ts';
 import { DREAMS_FILE } from './sources.ts';
 
-const TITLE = '# Dreams\n\nWhat came up often enough to be kept, written here by dreaming.\n\n';
+const TITLE = '# Dreams\n\nMemories that dreaming promoted from recurring signals.\n\n';
 
 /** What is written to the memory for a signal: its words without the marks of a list. */
 export const memoryText = ({ text, content }: Pick<Promotion, 'text' | 'content'>): string =>

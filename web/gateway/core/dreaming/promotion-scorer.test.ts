@@ -135,7 +135,7 @@ describe('PromotionScorer', () => {
       good('3', { recallCount: 1 }),
       good('4', { recalls: [recall('a', 0, 1), recall('A', 0, 1)] }),
       good('5', { recalls: [recall('a', 31, 1), recall('b', 32, 1)] }),
-      good('6', { untrusted: 'a tool returned it' }),
+      good('6', { untrusted: 'it comes from a tool result' }),
       good('7', { tags: ['one'] }),
     ];
     const names = (candidates: { signal: ShortTermSignal }[]): string[] => candidates.map(({ signal }) => signal.contentHash.charAt(0));

@@ -25,12 +25,12 @@ describe('promotion', () => {
     await recalled(phases, 'The key is under the mat.', 'session:7');
     await recalled(phases, 'The dog is called Rex, said the neighbour.', NOTE);
     const reasons: Record<string, RegExp> = {
-      [await recalled(phases, 'Miso is the dog of Ana.', `${NOTE}#L1`)]: /no longer says it/,
-      [await recalled(phases, 'From a file that is gone.', 'memory/2026-11-18.md')]: /is gone/,
-      [await recalled(phases, 'From somewhere outside of it.', '../../etc/passwd')]: /is gone/,
-      [await recalled(phases, 'From a session that is gone.', 'session:8')]: /is gone/,
-      [await recalled(phases, 'A thing without any source.', '')]: /is gone/,
-      [await recalled(phases, 'A thing of the memory itself.', 'MEMORY.md#L1')]: /is in MEMORY.md already/,
+      [await recalled(phases, 'Miso is the dog of Ana.', `${NOTE}#L1`)]: /no longer contains it/,
+      [await recalled(phases, 'From a file that is gone.', 'memory/2026-11-18.md')]: /no longer exists/,
+      [await recalled(phases, 'From somewhere outside of it.', '../../etc/passwd')]: /no longer exists/,
+      [await recalled(phases, 'From a session that is gone.', 'session:8')]: /no longer exists/,
+      [await recalled(phases, 'A thing without any source.', '')]: /no longer exists/,
+      [await recalled(phases, 'A thing of the memory itself.', 'MEMORY.md#L1')]: /is already in MEMORY.md/,
     };
     const { candidates, promotedCount } = await phases.runPhase(DreamingPhase.DEEP);
     expect(promotedCount).toBe(2);
@@ -197,7 +197,7 @@ describe('promotion', () => {
     await recalled(phases, 'Miso is the cat of Ana.', NOTE);
     expect(await phases.runPhase(DreamingPhase.DEEP)).toMatchObject({
       promotedCount: 1,
-      problems: [{ path: PROMOTIONS_FILE, line: 1, why: 'is no JSON' }],
+      problems: [{ path: PROMOTIONS_FILE, line: 1, why: 'invalid JSON' }],
     });
     const log = (await workspace.read(PROMOTIONS_FILE)) ?? '';
     expect(log).toMatch(/^\{"state":"promo\n\{/);

@@ -47,9 +47,9 @@ export async function remPhase({
   if (narrate && themes.length > 0) {
     try {
       words = (await within(narrate, promptFor(themes), narrateMs)).trim().slice(0, LONGEST_NARRATIVE);
-      if (words === '') problems.push({ path: '', why: 'The model had no words for it' });
+      if (words === '') problems.push({ path: '', why: 'The model returned an empty summary' });
     } catch (error) {
-      problems.push({ path: '', why: `The model could not tell it: ${error instanceof Error ? error.message : String(error)}` });
+      problems.push({ path: '', why: `The model could not write a summary: ${error instanceof Error ? error.message : String(error)}` });
     }
   }
   const narrative = markdown(at, trusted, all.length - trusted.length, themes, words);
@@ -59,25 +59,24 @@ export async function remPhase({
 async function within(narrate: Narrate, prompt: string, ms: number): Promise<string> {
   const signal = AbortSignal.timeout(ms);
   const late = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => late.reject(new Error(`it took longer than ${ms} ms`)), { once: true });
+  signal.addEventListener('abort', () => late.reject(new Error(`timed out after ${ms} ms`)), { once: true });
   return Promise.race([narrate(prompt, signal), late.promise]);
 }
 
 function markdown(at: number, trusted: readonly ShortTermSignal[], others: number, themes: readonly Theme[], words: string): string {
   const recalled = trusted.filter(({ recallCount }) => recallCount > 0).length;
-  const left =
-    others === 0 ? '' : ` ${count(others, 'more is', 'more are')} not its own words (results of tools, quotations) and left out.`;
-  const body = themes.length === 0 ? ['Nothing came up together more than once.'] : themes.map(paragraph);
-  const model = words === '' ? [] : ['## In a model’s words', words.replaceAll(/<!--|-->/g, '').replace(/^/gm, '> ')];
-  const head = `${count(trusted.length, 'thing', 'things')} came up, ${recalled} of them when something was asked for.${left}`;
-  return [`# Dream of ${new Date(at).toISOString()}`, OWN_BEGIN, head, ...body, ...model, OWN_END].join('\n\n') + '\n';
+  const left = others === 0 ? '' : ` ${count(others, 'more is', 'more are')} left out because the source is a tool result or a quotation.`;
+  const body = themes.length === 0 ? ['No recurring themes.'] : themes.map(paragraph);
+  const model = words === '' ? [] : ['## Summary by the model', words.replaceAll(/<!--|-->/g, '').replace(/^/gm, '> ')];
+  const head = `${count(trusted.length, 'signal', 'signals')} collected, ${recalled} of them recalled by a question.${left}`;
+  return [`# Dream report, ${new Date(at).toISOString()}`, OWN_BEGIN, head, ...body, ...model, OWN_END].join('\n\n') + '\n';
 }
 
 function paragraph({ terms, signals, days, recalls, excerpts }: Theme): string {
   const [first, last] = excerpts.map(({ content, sourceRef }) => `“${plain(content)}” (${plain(sourceRef)})`);
-  const story = last === undefined ? `It is ${first ?? ''}.` : `It began with ${first ?? ''} and went on to ${last}.`;
-  const asked = recalls === 0 ? 'was never asked for' : `was asked for ${recalls === 1 ? 'once' : `${recalls} times`}`;
-  return `## ${terms.map(plain).join(' · ')}\n\n${count(signals, 'thing speaks', 'things speak')} of it, on ${count(days, 'day', 'days')}; it ${asked}. ${story}`;
+  const story = last === undefined ? `Example: ${first ?? ''}.` : `First: ${first ?? ''}. Latest: ${last}.`;
+  const asked = recalls === 0 ? 'never recalled' : `recalled ${recalls === 1 ? 'once' : `${recalls} times`}`;
+  return `## ${terms.map(plain).join(' · ')}\n\n${count(signals, 'signal', 'signals')} on ${count(days, 'day', 'days')}, ${asked}. ${story}`;
 }
 
 const count = (number: number, one: string, more: string): string => `${number} ${number === 1 ? one : more}`;

@@ -49,7 +49,7 @@ export class ReviewQueue {
       const proposal = this.#with(await this.#waiting(contentHash), text, category);
       if (proposal.text === undefined) {
         const state = await this.#deps.sources().check(proposal);
-        if (!state.stands) throw new ReviewRefusal('unfit', `It cannot be kept as it is: ${state.why}. Edit it, and it is your own word`);
+        if (!state.stands) throw new ReviewRefusal('unfit', `This suggestion can’t be saved as it is: ${state.why}. Edit the text first.`);
       }
       await this.#deps.promoter.promote([proposal]);
       return { ...proposal, state: 'promoted' };
@@ -84,7 +84,7 @@ export class ReviewQueue {
   restore(contentHash: string): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
       const found = await this.#found(contentHash);
-      if (found.state !== 'rejected') throw new ReviewRefusal('settled', 'The proposal is not rejected');
+      if (found.state !== 'rejected') throw new ReviewRefusal('settled', 'The suggestion has not been rejected.');
       const { reason: _, ...rest } = found;
       const proposal: Promotion = { ...rest, state: 'proposed', at: this.#deps.now() };
       await this.#deps.log.add([proposal]);
@@ -95,7 +95,7 @@ export class ReviewQueue {
   async #waiting(contentHash: string): Promise<Promotion> {
     const found = await this.#found(contentHash);
     if (found.state !== 'proposed')
-      throw new ReviewRefusal('settled', `The proposal has been ${found.state === 'rejected' ? 'rejected' : 'accepted'} already`);
+      throw new ReviewRefusal('settled', `The suggestion has already been ${found.state === 'rejected' ? 'rejected' : 'accepted'}.`);
     return found;
   }
 
@@ -105,15 +105,15 @@ export class ReviewQueue {
     const interrupted = [...promotions.values()].filter(({ state }) => state === 'promoting');
     await this.#deps.promoter.finish(interrupted);
     const found = promotions.get(contentHash);
-    if (!found) throw new ReviewRefusal('absent', `There is no proposal ${contentHash}`);
+    if (!found) throw new ReviewRefusal('absent', `No suggestion with hash "${contentHash}".`);
     return found;
   }
 
   #with(proposal: Promotion, text: string | undefined, category: MemoryCategory | undefined): Promotion {
     const words = text?.trim();
-    if (words === '') throw new ReviewRefusal('unfit', 'There is no text to keep: reject it instead');
+    if (words === '') throw new ReviewRefusal('unfit', 'The text must not be empty. To discard the suggestion, reject it.');
     if (words !== undefined && words.length > LONGEST_TEXT)
-      throw new ReviewRefusal('unfit', `A text has at most ${LONGEST_TEXT} characters, not ${words.length}`);
+      throw new ReviewRefusal('unfit', `The text has ${words.length} characters. The maximum is ${LONGEST_TEXT}.`);
     return { ...proposal, ...(words !== undefined && { text: words }), ...(category !== undefined && { category }), at: this.#deps.now() };
   }
 }

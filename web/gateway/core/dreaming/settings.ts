@@ -23,7 +23,7 @@ const weights = z
   .prefault({})
   .transform((given, context) => {
     const sum = COMPONENTS.reduce((all, name) => all + given[name], 0);
-    if (sum <= 0) context.addIssue({ code: 'custom', message: 'must not all be 0' });
+    if (sum <= 0) context.addIssue({ code: 'custom', message: 'must include at least one weight above 0' });
     // What makes 1 but for rounding stays as it was written.
     if (sum <= 0 || Math.abs(sum - 1) < 1e-9) return given;
     const { frequency, relevance, diversity, recency, consolidation, conceptual } = given;
@@ -38,7 +38,7 @@ const weights = z
   });
 
 const count = (least: number, most: number): z.ZodNumber => z.number().int().min(least).max(most);
-const timezone = z.string().max(100).refine(isTimeZone, 'is no time zone');
+const timezone = z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin');
 const cron = z.string().trim().min(1).max(200);
 
 const fields = {

@@ -69,10 +69,10 @@ describe('SignalsStore', () => {
     expect(await new SignalsStore(workspace, { now: () => now }).getAllSignals()).toMatchObject([{ recallCount: 2, consolidations: 1 }]);
     const [line = ''] = (await workspace.read(SIGNALS_FILE))?.split('\n') ?? [];
     expect(Object.keys(JSON.parse(line))).toEqual(expect.arrayContaining(['content_hash', 'source_ref', 'created_at', 'recall_count']));
-    await expect(store.addSignal('  ', 'a.md')).rejects.toThrow('A signal needs content');
-    await expect(store.addSignal('x'.repeat(4001), 'a.md')).rejects.toThrow('at most 4000 characters, not 4001');
-    await expect(store.recordConsolidation('0'.repeat(64))).rejects.toThrow('There is no signal');
-    await expect(store.cleanupOldSignals(Number.NaN)).rejects.toThrow('no number of days');
+    await expect(store.addSignal('  ', 'a.md')).rejects.toThrow('The content of a signal must not be empty.');
+    await expect(store.addSignal('x'.repeat(4001), 'a.md')).rejects.toThrow('has 4001 characters. The maximum is 4000.');
+    await expect(store.recordConsolidation('0'.repeat(64))).rejects.toThrow('No signal with hash');
+    await expect(store.cleanupOldSignals(Number.NaN)).rejects.toThrow('Invalid number of days');
   });
 
   verifies('dreaming.signals/durable', 'a crash at any write leaves what was or what is to be', async () => {
@@ -122,7 +122,7 @@ describe('SignalsStore', () => {
     await workspace.append(SIGNALS_FILE, '[]\n{"content":"x","source_ref":"a","content_hash":"short","created_at":1}\n');
     expect((await store.getAllSignals()).map(({ content }) => content)).toEqual(['The first one', 'The second one']);
     expect(await store.brokenLines()).toMatchObject([
-      { path: SIGNALS_FILE, line: 2, why: 'is no JSON' },
+      { path: SIGNALS_FILE, line: 2, why: 'invalid JSON' },
       { path: SIGNALS_FILE, line: 4 },
       { path: SIGNALS_FILE, line: 5, why: expect.stringContaining('content_hash') },
     ]);

@@ -86,7 +86,7 @@ export class SignalsStore {
   /** Keeps a signal; what is known already gets the query as one more recall, and the tags. Throws an Error where there is no content, or more than 4,000 characters. */
   async addSignal(content: string, sourceRef: string, query = '', tags: readonly string[] = []): Promise<ShortTermSignal> {
     const [signal] = await this.note([{ content, sourceRef, query, tags }]);
-    if (!signal) throw new Error('The signal was not kept');
+    if (!signal) throw new Error('The signal was not saved.');
     return signal;
   }
 
@@ -133,7 +133,7 @@ export class SignalsStore {
 
   /** A phase came across the content again, or promoted it. Throws an Error where there is no such signal. */
   async recordConsolidation(contentHash: string, at = this.#now()): Promise<void> {
-    if ((await this.recordConsolidations([{ contentHash, at }])).length === 0) throw new Error(`There is no signal ${contentHash}`);
+    if ((await this.recordConsolidations([{ contentHash, at }])).length === 0) throw new Error(`No signal with hash "${contentHash}".`);
   }
 
   /** Several in one write; those that are gone are left out. */
@@ -301,14 +301,14 @@ const copyOf = (signal: ShortTermSignal): ShortTermSignal => ({
 
 async function checkedHash({ content, at }: Noted): Promise<string> {
   const text = content.trim();
-  if (text === '') throw new Error('A signal needs content');
-  if (text.length > LONGEST_CONTENT) throw new Error(`A signal has at most ${LONGEST_CONTENT} characters, not ${text.length}`);
-  if (at !== undefined && !(at >= 0)) throw new Error(`${at} is no time`);
+  if (text === '') throw new Error('The content of a signal must not be empty.');
+  if (text.length > LONGEST_CONTENT) throw new Error(`The signal has ${text.length} characters. The maximum is ${LONGEST_CONTENT}.`);
+  if (at !== undefined && !(at >= 0)) throw new Error(`Invalid time: ${at}.`);
   return contentHashOf(text);
 }
 
 function checkedDays(days: number): number {
-  if (!(days >= 0)) throw new Error(`${days} is no number of days`);
+  if (!(days >= 0)) throw new Error(`Invalid number of days: ${days}.`);
   return days;
 }
 

@@ -51,28 +51,28 @@ export class Sources {
 
   async check({ content, sourceRef, createdAt }: Pick<ShortTermSignal, 'content' | 'sourceRef' | 'createdAt'>): Promise<SourceState> {
     await this.#pace();
-    if (/^https?:/i.test(sourceRef)) return never('it is from the web');
+    if (/^https?:/i.test(sourceRef)) return never('it comes from the web');
     const path = pathOf(sourceRef);
-    if (path === this.#longTermFile) return { stands: false, why: `it is in ${path} already`, untrusted: false };
-    if (path === DREAMS_FILE || path?.startsWith('.dreams/') === true) return never('dreaming wrote it');
-    if (path?.startsWith('tool_result/') === true) return never('a tool returned it');
+    if (path === this.#longTermFile) return { stands: false, why: `it is already in ${path}`, untrusted: false };
+    if (path === DREAMS_FILE || path?.startsWith('.dreams/') === true) return never('it was written by dreaming');
+    if (path?.startsWith('tool_result/') === true) return never('it comes from a tool result');
     const passages = await this.#passages(path, sourceRef);
-    if (!passages) return { stands: false, why: `its source ${sourceRef || '(none)'} is gone`, untrusted: false };
+    if (!passages) return { stands: false, why: `its source ${sourceRef || '(none)'} no longer exists`, untrusted: false };
     const pieces = passagesOf(content);
-    if (pieces.length === 0) return { stands: false, why: 'it says nothing by itself', untrusted: false };
+    if (pieces.length === 0) return { stands: false, why: 'it makes no sense on its own', untrusted: false };
     const marked = pieces.find(({ untrusted }) => untrusted !== undefined)?.untrusted;
     if (marked !== undefined) return never(marked);
     for (const { text } of pieces) {
       const wanted = normalized(text);
       const found = passages.filter((passage) => passage.plain.includes(wanted));
       const [first] = found;
-      if (!first) return { stands: false, why: `its source ${sourceRef} no longer says it`, untrusted: false };
+      if (!first) return { stands: false, why: `its source ${sourceRef} no longer contains it`, untrusted: false };
       if (found.every(({ untrusted }) => untrusted !== undefined)) return never(first.untrusted ?? '');
       // What a user said is theirs, whoever else says it.
       if (found.some(({ role, untrusted }) => role === 'user' && untrusted === undefined)) continue;
-      if ((await this.#toolResults()).some((result) => result.includes(wanted))) return never('a tool had returned the same words');
+      if ((await this.#toolResults()).some((result) => result.includes(wanted))) return never('a tool result contains the same words');
       if ((await this.#ownReports()).some((report) => report.at < createdAt && report.text.includes(wanted)))
-        return never('dreaming had written the same words');
+        return never('a dream report contains the same words');
     }
     return { stands: true };
   }

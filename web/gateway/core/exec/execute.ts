@@ -18,8 +18,8 @@ export async function execute(
   const on = { 'exec.output': ({ stream, text }: { stream: OutputName; text: string }) => onoutput(stream, text) };
   const ended = await bridge.call(execPort, 'exec.run', asked, { signal, on });
   let reason: string | undefined;
-  if (ended.timedOut) reason = `It took longer than ${Math.round(timeoutMs / 1000)} s`;
-  else if (ended.signal !== null) reason = `It was ended by ${ended.signal}`;
+  if (ended.timedOut) reason = `Timed out after ${Math.round(timeoutMs / 1000)} s`;
+  else if (ended.signal !== null) reason = `Ended by ${ended.signal}`;
   return {
     status: ended.exitCode === 0 && !ended.timedOut ? 'completed' : 'failed',
     exitCode: ended.exitCode,

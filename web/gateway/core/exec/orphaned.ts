@@ -9,11 +9,10 @@ import type { Asker, ExecRecord } from '../vault.ts';
  */
 export function orphaned(before: ExecRecord, at: number, { origin, replica }: Asker): ExecRecord {
   const { status, agentId, expiresAt } = before;
-  if (status === 'running')
-    return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it had ended; it is not run again' };
-  if (agentId !== null) return { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that asked for it is gone' };
+  if (status === 'running') return { ...before, status: 'failed', endedAt: at, reason: 'Interrupted: the gateway was closed while it ran' };
+  if (agentId !== null) return { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that requested it ended' };
   if (status === 'approved' && expiresAt <= at)
-    return { ...before, status: 'failed', endedAt: at, reason: 'The host went away before it began, and its time is over; it did not run' };
+    return { ...before, status: 'failed', endedAt: at, reason: 'Not run: the gateway was closed and the approval expired' };
   return { ...before, origin, replica };
 }
 

@@ -57,7 +57,7 @@ export class ExecRequests {
       what: 'exec request',
       idOf: ({ requestId }) => requestId,
       isOpen: ({ status }) => status === 'pending' || status === 'approved' || status === 'running',
-      expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'Nobody answered in time' }),
+      expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'No response in time' }),
       orphaned: (before, at) => orphaned(before, at, vault),
       told: (record, before) => tell(deps.hub, record, before),
       own: (record, taken) => this.#own(record, taken),
@@ -73,7 +73,7 @@ export class ExecRequests {
   stop(): void {
     this.#stopped = true;
     this.#questions.stop();
-    for (const { stop } of this.#live.values()) stop.abort(new RpcError('ABORTED', 'The gateway closed'));
+    for (const { stop } of this.#live.values()) stop.abort(new RpcError('ABORTED', 'The gateway was closed.'));
   }
 
   heard(ids: readonly string[]): Promise<void> {
@@ -125,7 +125,11 @@ export class ExecRequests {
       origin: vault.origin,
       replica: vault.replica,
     };
-    const reason = covered ? 'A stored policy covers exactly this command' : approved ? 'The policy of exec is auto' : undefined;
+    const reason = covered
+      ? 'Allowed by a saved policy for exactly this command'
+      : approved
+        ? 'Allowed by policy: exec is set to auto'
+        : undefined;
     const made: ExecRecord = reason === undefined ? record : { ...record, status: 'approved', resolvedAt: at, reason };
     this.#live.set(made.requestId, newLive());
     try {
@@ -141,7 +145,7 @@ export class ExecRequests {
   async perform(wanted: Wanted, signal: AbortSignal): Promise<ExecRequest> {
     const { requestId } = await this.create(wanted, signal);
     const over = this.#live.get(requestId)?.done.promise;
-    const cancel = (): void => void this.cancel(requestId, 'The run that asked for it was aborted').catch(this.#deps.fault);
+    const cancel = (): void => void this.cancel(requestId, 'The run that requested it was stopped').catch(this.#deps.fault);
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
     try {
@@ -168,7 +172,7 @@ export class ExecRequests {
   }
 
   /** Withdraws one that waits, ends one that runs, here or on another host. */
-  async cancel(id: string, reason = 'It was cancelled'): Promise<ExecRequest> {
+  async cancel(id: string, reason = 'Cancelled'): Promise<ExecRequest> {
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({
       ...before,
       status: 'cancelled',
@@ -190,7 +194,8 @@ export class ExecRequests {
   }
 
   async forget(hash: string): Promise<void> {
-    if (!(await this.#deps.vault.collection('execPolicies').remove(hash))) throw new RpcError('NOT_FOUND', `There is no policy ${hash}`);
+    if (!(await this.#deps.vault.collection('execPolicies').remove(hash)))
+      throw new RpcError('NOT_FOUND', `No policy with hash "${hash}".`);
   }
 
   /** Something has become of one of this host's: it begins, or is over. `taken`: it was another host's until now. */
@@ -201,7 +206,7 @@ export class ExecRequests {
     if (!live && taken && status === 'approved') return void this.#takeUp(record).catch(this.#deps.fault);
     if (!live) {
       // Over here already, and another host did not know: an approval is used once, so it must not run.
-      if (status === 'approved') this.#close(id, 'The answer came too late').catch(this.#deps.fault);
+      if (status === 'approved') this.#close(id, 'Approved too late').catch(this.#deps.fault);
       return;
     }
     if (live.begun || status === 'pending') return;

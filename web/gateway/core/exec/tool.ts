@@ -17,14 +17,16 @@ const ERROR_CHARS = 5_000;
 export const execTool = ({ desk, policy }: { desk(): Promise<Desk>; policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy }): Tool => {
   const tool = defineTool({
     name: 'exec',
+    title: 'Run command',
+    summary: 'Runs a command on the computer that Perch runs on.',
     description:
-      'Runs a program on the machine of the bridge and answers with its exit code and output. There is no shell: give the program and each argument apart. A person has to approve first.',
+      'Runs a program on the computer that Perch runs on and returns its exit code and output. No shell: pass the program and each argument separately. The user has to approve it.',
     source: 'bridge',
     params: z.strictObject({
-      command: commandName.describe('The program: a name or a path'),
-      args: commandArgs.default([]).describe('Its arguments, each as it is'),
-      workingDir: commandDir.optional().describe('An absolute directory; where it is left out, a folder for such work'),
-      purpose: z.string().trim().max(1000).optional().describe('One sentence for the person who has to approve: what it is for'),
+      command: commandName.describe('Program name or path'),
+      args: commandArgs.default([]).describe('Arguments, passed unchanged'),
+      workingDir: commandDir.optional().describe('Absolute path. Default: a folder for such work'),
+      purpose: z.string().trim().max(1000).optional().describe('One sentence that tells the user why to approve it'),
     }),
     effect: ({ command, args }) => `Run ${commandLine(command, args)}`,
     asks: true,

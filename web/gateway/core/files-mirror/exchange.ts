@@ -25,8 +25,8 @@ export interface ExchangeDeps {
   refuse(row: Row, why: string): void;
 }
 
-const TOO_LONG = `it would be longer than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
-const FULL = `the workspace is full, with ${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.bytes / 1024 / 1024} MiB`;
+const TOO_LONG = `it is larger than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
+const FULL = `the workspace is full (limit: ${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.bytes / 1024 / 1024} MiB)`;
 
 /** Carries files over, in batches, so that neither the worker nor the bridge is held up. Whatever it is cut off at, nothing of either side is lost: what is taken comes before what is deleted. */
 export class Exchange {
@@ -85,7 +85,7 @@ export class Exchange {
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       for (const [at, row] of losers.entries()) {
         const outcome = outcomes[at]?.outcome;
-        if (outcome === 'full') this.#deps.refuse(row, `both sides have changed it, and ${FULL}`);
+        if (outcome === 'full') this.#deps.refuse(row, `it changed on both sides, and ${FULL}`);
         else this.isDone = true;
         if (outcome === 'done') kept.push(row);
       }
@@ -166,7 +166,7 @@ export class Exchange {
     const { bridge, workspace, signal, refuse } = this.#deps;
     if (steps.length === 0) return;
     const { outcomes } = await bridge.call(filesPort, 'files.apply', { workspace, steps }, { signal });
-    for (const [at, { outcome, why = 'it cannot be written' }] of outcomes.entries()) {
+    for (const [at, { outcome, why = 'it can’t be written' }] of outcomes.entries()) {
       const row = this.#rows.get(steps[at]?.path ?? '');
       if (outcome === 'refused' && row) refuse(row, why);
       else this.isDone = true;

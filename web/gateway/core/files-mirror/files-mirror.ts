@@ -134,7 +134,7 @@ export class FilesMirror {
   #mirrorOf(name: string): WorkspaceMirror {
     const { log } = this.#deps;
     const skipped = (workspace: string, path: string, why: string): void =>
-      log.write('warn', 'workspace', `${path} is not mirrored: ${why}`, { workspace });
+      log.write('warn', 'workspace', `Skipped ${path}: ${why}`, { workspace });
     const mirror =
       this.#mirrors.get(name) ?? new WorkspaceMirror({ ...this.#deps, dialogs: sessionDialogs(this.#deps, name), skipped }, name);
     this.#mirrors.set(name, mirror);
@@ -175,7 +175,7 @@ export class FilesMirror {
   }
 
   #unwatch(): void {
-    this.#watching?.end.abort(new Error('nothing is mirrored any more'));
+    this.#watching?.end.abort(new Error('mirroring has stopped'));
     this.#watching = undefined;
   }
 }

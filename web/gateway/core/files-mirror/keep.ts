@@ -24,7 +24,7 @@ export function keepMirror(deps: FilesMirrorDeps): KeptMirror {
     look: () => kept.part?.look(),
     async resume(workspace, gone) {
       const resumed = await (await kept.loaded())?.resume(workspace, gone);
-      if (!resumed) throw new RpcError('NOT_FOUND', `workspace: ${workspace} is mirrored in no folder`);
+      if (!resumed) throw new RpcError('NOT_FOUND', `Workspace "${workspace}" is not mirrored to a folder.`);
       return resumed;
     },
     stop: () => kept.stop(),

@@ -9,7 +9,7 @@ import { type Gone, tooMuchGone } from './too-much-gone.ts';
 
 /** Both sides are changed again and again while they are compared. */
 const TRIES = 12;
-const MADE = 'it is made of the conversations, and the one in the folder is another: delete that to have it made anew';
+const MADE = 'it is generated from chats and was changed in the folder; delete it to generate it again';
 /** Of what is left alone so many are told by name. */
 const MAX_TOLD = 100;
 
@@ -140,8 +140,8 @@ export class WorkspaceMirror {
     const count = gone.paths.size;
     const problem =
       gone.from === 'folder'
-        ? `${folder} has lost ${count === 0 ? 'all that was in it' : `${count} of its files`} at once: nothing was deleted here, and the two are left as they are`
-        : `${count} files are gone from the workspace that its folder still has: nothing was deleted there, and the two are left as they are`;
+        ? `${count === 0 ? 'All' : count} files disappeared from ${folder} at once. Syncing is paused and nothing was deleted here.`
+        : `${count} files disappeared from the workspace at once. Syncing is paused and nothing was deleted in its folder.`;
     this.#settled = null;
     this.#state = { ...this.#state, folder, state: 'stopped', problem, gone: { from: gone.from, count } };
   }

@@ -30,28 +30,28 @@ const PERSONAL = /\b(my|mine|me|i|we|our|us)\b/i;
 export const STARTERS = ['How do I add a model?', 'How do I call Perch from a program?', 'Where is my data kept?'] as const;
 
 export const FOOTER =
-  '*I am the built-in guide: I look things up and am no language model. Add a model in Settings for free conversation.*';
+  '*This is the built-in guide. It looks things up and is not a language model. Add a model in Settings to chat freely.*';
 
 const starters = (): string => STARTERS.map((starter) => `- ${starter}`).join('\n');
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-export const HELP = `I answer from Perch's docs, from what you asked me to remember and from your earlier chats. Beside questions I know:
+export const HELP = `I answer questions from Perch's docs, your memories and your earlier chats. You can also use:
 
-- \`/tools\`: what tools there are
-- \`/tool <name> {json}\`: runs one
-- "remember that …": keeps a fact
-- \`/help\`: this`;
+- \`/tools\`: list the tools
+- \`/tool <name> {json}\`: run a tool
+- "remember that …": save a memory
+- \`/help\`: show this help`;
 
 function greeting(): string {
-  return `Hello! I am Perch's built-in guide. I am no language model: I look things up in Perch's docs, in what you asked me to remember and in your earlier chats. Try one of these:
+  return `Hello! I'm Perch's built-in guide. I'm not a language model: I look things up in Perch's docs, your memories and your earlier chats. Try one of these:
 
 ${starters()}
 
-Or add a model in Settings, and talk freely.`;
+Or add a model in Settings to chat freely.`;
 }
 
 function nothing(): string {
-  return `I found nothing on that in Perch's docs, in what you asked me to remember, or in your earlier chats. I only look things up; for a question like this, add a language model in Settings. What I can tell you, for instance:
+  return `I found nothing about that in Perch's docs, your memories or your earlier chats. I only look things up. For questions like this, add a model in Settings. You can ask me, for example:
 
 ${starters()}`;
 }

@@ -1,6 +1,9 @@
 import { parseJson } from '#shared/parse-json.ts';
 import type { ToolSpec } from '../providers/provider.ts';
 
+/** A tool with its summary for people, if it is known. */
+export type ListedTool = ToolSpec & { summary?: string };
+
 /** What a message asks of the guide beside an answer. */
 export type Command =
   | { kind: 'help' }
@@ -29,30 +32,30 @@ export function exampleCall({ name, schema }: ToolSpec): string {
 }
 
 /** The tools as a list to read. */
-export function toolList(tools: readonly ToolSpec[]): string {
-  return tools.map((tool) => `- \`${exampleCall(tool)}\`: ${tool.description}`).join('\n');
+export function toolList(tools: readonly ListedTool[]): string {
+  return tools.map((tool) => `- \`${exampleCall(tool)}\`: ${tool.summary ?? tool.description}`).join('\n');
 }
 
-function readTool(rest: string, tools: readonly ToolSpec[]): Command {
+function readTool(rest: string, tools: readonly ListedTool[]): Command {
   const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
-  if (name === '') return { kind: 'refused', why: `Name a tool: \`/tool <name> {json}\`.\n\n${toolList(tools)}` };
+  if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${toolList(tools)}` };
   const tool = tools.find((each) => each.name === name);
   if (!tool)
-    return { kind: 'refused', why: `There is no tool \`${name.replaceAll('`', '')}\` here. These can be run:\n\n${toolList(tools)}` };
+    return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${toolList(tools)}` };
   let args: unknown;
   try {
     args = json.trim() === '' ? {} : parseJson(json);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'refused', why: `What follows \`${name}\` is not JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\`` };
+    return { kind: 'refused', why: `The arguments of \`${name}\` are not valid JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\`` };
   }
   if (!isObject(args))
-    return { kind: 'refused', why: `The arguments of \`${name}\` are a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };
+    return { kind: 'refused', why: `The arguments of \`${name}\` must be a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };
   return { kind: 'run', tool: name, args };
 }
 
 /** Reads a message as a command; undefined where it is a question like any other. `tools` are those that may be run here. */
-export function readCommand(text: string, tools: readonly ToolSpec[]): Command | undefined {
+export function readCommand(text: string, tools: readonly ListedTool[]): Command | undefined {
   const [, name, rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text) ?? [];
   switch (name?.toLowerCase()) {
     case undefined:
@@ -64,7 +67,7 @@ export function readCommand(text: string, tools: readonly ToolSpec[]): Command |
     case 'tool':
       return tools.length === 0 ? { kind: 'refused', why: 'Tools cannot be run from here.' } : readTool(rest.trim(), tools);
     default:
-      return { kind: 'refused', why: `There is no command \`/${name}\`. There are \`/help\`, \`/tools\` and \`/tool <name> {json}\`.` };
+      return { kind: 'refused', why: `Unknown command \`/${name}\`. Available: \`/help\`, \`/tools\` and \`/tool <name> {json}\`.` };
   }
   const has = (tool: string): boolean => tools.some((each) => each.name === tool);
   const fact = REMEMBER.exec(text)?.[1];

@@ -4,7 +4,7 @@ import { contracts } from '#shared/rpc/methods/index.ts';
 import { FakeClock } from '../../../../tests/support/clock.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { systemClock } from '../clock.ts';
-import type { ModelEvent, ModelMessage, ModelRequest, ToolSpec } from '../providers/provider.ts';
+import type { ModelEvent, ModelMessage, ModelRequest } from '../providers/provider.ts';
 import { coreTools } from '../tools/core-tools.ts';
 import { cronTools } from '../tools/cron-tools.ts';
 import type { MemoryRecord, MessageRecord } from '../vault.ts';
@@ -23,7 +23,7 @@ function said(text: string, fields: Partial<MessageRecord> = {}): MessageRecord 
   return { id: `x${++ids}`, role: 'user', content: text, timestamp: DAY, sessionKey: 'main/trip', parentId: null, depth: 0, ...fields };
 }
 
-const tools: ToolSpec[] = coreTools({
+const tools = coreTools({
   timeZone: () => 'UTC',
   clock: systemClock,
   vault: {
@@ -51,8 +51,8 @@ describe('answers', () => {
   verifies('guide/answers', 'from docs, memories and messages, with where each came from, and says that it is no model', async () => {
     const docs = await reply('How do I add a model?');
     expect(docs).toContain('Settings → Providers');
-    expect(docs).toContain("From Perch's docs: Adding a model");
-    expect(docs).toContain('no language model');
+    expect(docs).toContain("From Perch's docs: Add a model");
+    expect(docs).toContain('not a language model');
 
     const remembered = await reply(
       "What is my dog's name?",
@@ -72,7 +72,7 @@ describe('answers', () => {
   it('says so when it finds nothing, and what it can tell', async () => {
     for (const question of ['What is the capital of France?', 'Write me a poem about autumn leaves', 'zxqv', '日本の首都はどこですか']) {
       const text = await reply(question);
-      expect(text, question).toMatch(/I found nothing on that/);
+      expect(text, question).toMatch(/I found nothing about that/);
       for (const starter of STARTERS) expect(text).toContain(starter);
     }
   });
@@ -86,36 +86,84 @@ describe('answers', () => {
   });
 
   it.each([
-    ['how can I use ollama', 'models#using-ollama'],
-    ['does it work with LM Studio?', 'models#using-lm-studio'],
+    ['how can I use ollama', 'models#use-ollama'],
+    ['does it work with LM Studio?', 'models#use-lm-studio'],
     ['who are you?', 'getting-started#what-is-the-built-in-guide'],
     ['Are you an AI?', 'getting-started#what-is-the-built-in-guide'],
     ['What is Perch?', 'getting-started#what-is-perch'],
-    ['How do I call Perch from a program?', 'api#calling-perch-from-a-program'],
-    ['openai python package', 'api#using-the-openai-package'],
-    ['curl example', 'api#calling-perch-with-curl'],
+    ['How do I call Perch from a program?', 'api#call-perch-from-a-program'],
+    ['openai python package', 'api#use-the-openai-sdk-in-python'],
+    ['curl example', 'api#call-the-api-with-curl'],
     ['Where is my data kept?', 'security#where-your-data-is-and-who-sees-it'],
-    ['how do i stop a reply', 'chat#stopping-a-reply'],
-    ['does it work offline', 'getting-started#working-offline'],
+    ['how do i stop a reply', 'chat#stop-a-reply'],
+    ['does it work offline', 'getting-started#work-offline'],
     ['what does --host tab do', 'command-line#where-the-gateway-runs---host-auto-tab-headless'],
-    ['keyboard shortcuts', 'getting-started#keyboard'],
-    ['websocket protocol', 'api#the-websocket-protocol'],
+    ['keyboard shortcuts', 'getting-started#keyboard-shortcuts'],
+    ['websocket protocol', 'api#connect-over-websocket'],
     ['the port is in use', 'troubleshooting#the-port-is-taken'],
-    ['remind me every morning at nine', 'automations#scheduled-jobs'],
-    ['how do I schedule a job', 'automations#scheduled-jobs'],
-    ['what is the heartbeat', 'automations#system-events-and-the-heartbeat'],
-    ['add an API key for OpenRouter', 'models#using-openrouter'],
-    ['How do I use Claude?', 'models#using-anthropic-claude'],
-    ['What happens when a model fails, is there a fallback?', 'models#fallback-models'],
+    ['remind me every morning at nine', 'automations#schedule-a-message-to-an-agent'],
+    ['how do I schedule a job', 'automations#schedule-a-message-to-an-agent'],
+    ['what is the heartbeat', 'automations#turn-on-the-heartbeat'],
+    ['add an API key for OpenRouter', 'models#use-openrouter'],
+    ['How do I use Claude?', 'models#use-anthropic-claude'],
+    ['What happens when a model fails, is there a fallback?', 'models#add-fallback-models'],
     ['What does a reply cost?', 'models#what-a-reply-costs'],
-    ['how do I run a tool', 'tools#tools-and-running-one-by-hand'],
-    ['can you remember things for me', 'memory#letting-perch-remember'],
-    ['edit my message and regenerate', 'chat#editing-and-retrying'],
-    ['where do I find the access token', 'api#the-access-token'],
-    ['install as an app', 'getting-started#installing-the-app'],
-    ['how do I resume a paused plan', 'automations#plans'],
-    ['where do I put a SKILL.md folder', 'tools#skills'],
-    ['which files can an agent write in its workspace', 'tools#files-that-agents-work-with'],
+    ['can you remember things for me', 'memory#save-a-memory-in-a-chat'],
+    ['where are memories stored on disk', 'memory#memory-files'],
+    ['how do I turn off memory in one chat', 'memory#turn-memories-off-in-a-chat'],
+    ['what is dreaming', 'memory#dreaming'],
+    ['import my obsidian vault', 'wiki#import-pages-or-claims'],
+    ['two claims contradict each other', 'wiki#resolve-a-contradiction'],
+    ['create an api key for my app', 'api#create-an-api-key'],
+    ['use perch as an mcp server in cursor', 'api#use-perch-as-an-mcp-server'],
+    ['http status 429', 'api#http-errors'],
+    ['a canvas for my own web page', 'libraries#draw-on-a-canvas'],
+    ['edit my message and regenerate', 'chat#edit-a-message-or-regenerate-a-reply'],
+    ['where do I find the access token', 'api#find-your-access-token'],
+    ['install as an app', 'getting-started#install-the-app'],
+    ['which version of node does Perch need', 'getting-started#requirements'],
+    ['how do I update to a new version', 'getting-started#update-perch'],
+    ['how can I switch on dark mode', 'getting-started#change-the-theme-or-language'],
+    ['run a model in the browser', 'models#run-a-model-in-the-browser'],
+    ['how do I download a GGUF file from Hugging Face', 'models#download-a-model-in-gguf-format'],
+    ['change the default model', 'models#set-the-default-model'],
+    ['my local server is not detected', 'models#a-local-model-server-is-not-found'],
+    ['how do I search my chats', 'chat#search-chats'],
+    ['import my ChatGPT history', 'chat#import-chats-from-chatgpt-open-webui-or-librechat'],
+    ['how large may an attachment be', 'chat#limits-of-messages-and-files'],
+    ['how can I send a message now while the agent works', 'chat#steer-a-reply'],
+    ['how do I open Perch on my phone', 'devices#pair-a-phones-browser'],
+    ['I lost my phone', 'devices#revoke-a-device-or-a-browser'],
+    ['pair a second browser', 'devices#pair-another-browser'],
+    ['how do I run a tool', 'tools#try-a-tool'],
+    ['how do I resume a paused plan', 'automations#resume-a-paused-plan'],
+    ['where do I put a SKILL.md folder', 'tools#add-a-skill'],
+    ['which files can an agent write in its workspace', 'tools#work-with-an-agents-files'],
+    ['how do I add an MCP server', 'tools#add-an-mcp-server'],
+    ['my MCP server needs a token in an environment variable', 'tools#add-an-mcp-server-in-configjson'],
+    ['where is the workspace folder on disk', 'tools#open-a-workspace-folder'],
+    ['can an agent run shell commands', 'automations#let-an-agent-run-commands'],
+    ['how do I approve a tool call', 'automations#approve-or-deny-a-request'],
+    ['connect a telegram bot', 'channels#connect-telegram'],
+    ['does it work with discord', 'channels#which-channels-are-supported'],
+    ['the browser cannot open localhost', 'browser#let-the-browser-open-local-sites'],
+    ['how do I solve a captcha for the agent', 'browser#take-control-of-the-browser'],
+    ['redact a password in a screenshot', 'annotate#hide-parts-of-a-picture'],
+    ['sync my laptop and desktop over nats', 'cluster#sync-several-machines-over-nats'],
+    ['what is the recovery phrase', 'cluster#recovery-phrase'],
+    ['run several gateways behind a load balancer', 'cluster#run-several-gateways-behind-a-load-balancer'],
+    ['show me the logs', 'troubleshooting#read-the-logs'],
+    ['run the doctor', 'troubleshooting#run-doctor'],
+    ['close code 1013', 'troubleshooting#no-gateway-is-running'],
+    ['set a password', 'security#set-a-password'],
+    ['store the key in the keychain', 'security#move-the-encryption-key-to-the-system-keyring'],
+    ['what is in PERCH_HOME', 'security#files-in-the-home-directory'],
+    ['how do I make a backup', 'backup-and-sync#create-a-backup'],
+    ['restore a backup', 'backup-and-sync#restore-a-backup'],
+    ['edit the configuration file by hand', 'backup-and-sync#edit-configjson'],
+    ['chat in the terminal', 'command-line#chat-in-a-terminal'],
+    ['start at login as a service', 'command-line#start-perch-when-you-log-in'],
+    ['I lost a NATS server', 'cluster#recover-from-a-failure'],
   ])('answers "%s" by the article %s', async (question, id) => {
     const title = articles.find((article) => article.id === id)?.title ?? 'no such article';
     expect(await reply(question)).toContain(`From Perch's docs: ${title}.`);
@@ -154,8 +202,8 @@ describe('answers', () => {
       { role: 'assistant', content: '…' },
     ];
     if (!user || !assistant) throw new Error('no messages');
-    expect(await reply([user])).toContain('no language model');
-    expect(await reply([user, assistant, user])).not.toContain('no language model');
+    expect(await reply([user])).toContain('not a language model');
+    expect(await reply([user, assistant, user])).not.toContain('not a language model');
   });
 
   it('tell that attachments cannot be read', async () => {
@@ -163,7 +211,7 @@ describe('answers', () => {
       { type: 'text', text: 'curl example' },
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
     ];
-    expect(await reply([{ role: 'user', content }])).toMatch(/^I cannot read attachments/);
+    expect(await reply([{ role: 'user', content }])).toMatch(/^I can’t read attachments/);
   });
 
   it('tell how a file is read, and show what is in it as it is', async () => {
@@ -172,7 +220,7 @@ describe('answers', () => {
       { type: 'file', mimeType: 'application/pdf', data: 'AAAA', filename: 'a.pdf' },
     ];
     const offered = [{ name: 'read_pdf', description: 'Reads', schema: {} }];
-    expect(await reply([{ role: 'user', content }], guide(), { tools: offered })).toContain('`/tool read_pdf {}` gives you the text');
+    expect(await reply([{ role: 'user', content }], guide(), { tools: offered })).toContain('Run `/tool read_pdf {}` to get the text');
     const read = { file: 'a.pdf', part: 'pages 1 of 9', note: 'data', text: '# One\n```', next: { pages: '2-9' } };
     const shown = await reply([
       { role: 'user', content: '/tool read_pdf {}' },
@@ -223,20 +271,20 @@ describe('tools', () => {
   it('are listed with a call that can be pasted', async () => {
     const list = await reply('/tools', guide(), offered);
     for (const { name } of tools) expect(list).toContain(`/tool ${name}`);
-    expect(list).toContain('`/tool memory_add {"text":"…"}`');
+    expect(list).toContain('`/tool memory_add {"text":"…"}`: Saves a fact to memory.\n');
     expect(await reply('/tools')).toMatch(/cannot be run from here/);
     expect(await reply('/help')).toContain('/tool <name> {json}');
   });
 
   it.each([
-    ['/tool nope {}', /no tool `nope`.*docs_search/s],
-    ['/tool constructor', /no tool `constructor`/],
-    ['/tool __proto__ {}', /no tool `__proto__`/],
-    ['/tool docs_search {"query":', /is not JSON .*\/tool docs_search \{"query":"…"\}/s],
+    ['/tool nope {}', /Unknown tool `nope`.*docs_search/s],
+    ['/tool constructor', /Unknown tool `constructor`/],
+    ['/tool __proto__ {}', /Unknown tool `__proto__`/],
+    ['/tool docs_search {"query":', /not valid JSON .*\/tool docs_search \{"query":"…"\}/s],
     ['/tool docs_search [1]', /a JSON object/],
     ['/tool docs_search "x"', /a JSON object/],
-    ['/tool', /Name a tool/],
-    ['/frobnicate', /no command `\/frobnicate`/],
+    ['/tool', /Enter a tool name/],
+    ['/frobnicate', /Unknown command `\/frobnicate`/],
   ])('%s is told what is wrong', async (text, says) => {
     const list = await events(text, guide(), offered);
     expect(list.some(({ type }) => type === 'tool_call')).toBe(false);
@@ -258,7 +306,7 @@ describe('tools', () => {
     ['plain ``` text', '`x` says:\n\n````\nplain ``` text\n````'],
     ['{"a":1}', '`x` answers:\n\n```json\n{\n  "a": 1\n}\n```'],
     ['{"results":[]}', '`x` found nothing.'],
-    ['', '`x` ran and had nothing to say.'],
+    ['', '`x` finished without output.'],
   ])('renders %s', async (content, shown) => {
     expect(await reply([{ role: 'tool', name: 'x', content }])).toBe(shown);
   });
@@ -313,18 +361,20 @@ describe('the docs', () => {
       'tools.mcpServers',
       'models.hub',
       'memory.recall',
+      'memory.recall.enabled',
       'memory.compaction',
       'memory.summary',
-      'memory.embeddings',
+      'memory.embeddings.model',
+      'memory.daily_summaries.enabled',
     ];
     const known = new Set([...Object.keys(contracts), ...Object.keys(pushed), ...settings]);
     const all = articles.map(({ text }) => text).join('\n');
-    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!json|lost|env|db)[a-z_A-Z]+)+`, 'g'));
+    const mentioned = all.matchAll(new RegExp(`(?<![\\w.])(?:${namespaces.join('|')})(?:\\.(?!js|lost|env|db)[a-z_A-Z]+)+`, 'g'));
     for (const [name] of mentioned) if (!name.startsWith('chat.completions')) expect(known, name).toContain(name);
     const cron = cronTools(() => Promise.reject(new Error('not asked for')));
     const names = new Set([...tools, ...cron].map(({ name }) => name));
     for (const [name] of all.matchAll(/\b(?:memory|docs|session|cron)_\w+/g)) expect(names, name).toContain(name);
-    expect(articles.find(({ id }) => id === 'memory#letting-perch-remember')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
+    expect(articles.find(({ id }) => id === 'memory#memory-tools')?.text.match(/memory_\w+/g)?.length).toBeGreaterThan(4);
   });
 
   it('are each found by their title', async () => {

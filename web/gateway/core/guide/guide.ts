@@ -5,7 +5,7 @@ import { pause } from '../providers/watchdog.ts';
 import { MessageSearch } from '../retrieval/message-search.ts';
 import { answer, FOOTER, type GuideSources, HELP } from './answer.ts';
 import { GUIDE } from './later.ts';
-import { readCommand, toolList } from './commands.ts';
+import { type ListedTool, readCommand, toolList } from './commands.ts';
 import { pieces } from './pieces.ts';
 import { renderResult } from './render.ts';
 import { cut, refuseUnsupported } from './wishes.ts';
@@ -15,6 +15,8 @@ const PACE_MS = 6;
 
 /** For strangers: memories and chats are the owner's. */
 const NOTHING_OWN: GuideSources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
+type KnownTool = ListedTool & { modelName?: string };
+
 /** Whose memory it is, where no agent asks. */
 const NOBODY = 'main';
 
@@ -23,7 +25,7 @@ export interface GuideOptions {
   /** What there is for an agent. */
   sources(agentId: string): GuideSources;
   /** All tools there are, to tell "not here" from "not at all"; those of the request may be run. */
-  tools?: () => readonly ToolSpec[] | Promise<readonly ToolSpec[]>;
+  tools?: () => readonly KnownTool[] | Promise<readonly KnownTool[]>;
   /** Milliseconds between pieces, at most 8; 0 switches pacing off. */
   paceMs?: number;
 }
@@ -81,12 +83,12 @@ export class GuideProvider implements Provider {
     if (results.length > 0) return results.map(renderResult).join('\n\n');
     const last = messages.findLast(({ role }) => role === 'user');
     const question = last ? textOf(last).trim() : '';
-    const command = readCommand(question, tools);
+    const command = readCommand(question, question.startsWith('/tool') ? await this.#withSummaries(tools) : tools);
     switch (command?.kind) {
       case 'help':
         return HELP;
       case 'tools':
-        return this.#listTools(tools);
+        return this.#listTools(await this.#withSummaries(tools));
       case 'refused':
         return command.why;
       case 'run':
@@ -105,7 +107,15 @@ export class GuideProvider implements Provider {
     }
   }
 
-  async #listTools(offered: readonly ToolSpec[]): Promise<string> {
+  async #withSummaries(offered: readonly ToolSpec[]): Promise<ListedTool[]> {
+    const summaries = new Map((await this.#tools()).map(({ name, modelName = name, summary }) => [modelName, summary]));
+    return offered.map((tool) => {
+      const summary = summaries.get(tool.name);
+      return summary === undefined ? tool : { ...tool, summary };
+    });
+  }
+
+  async #listTools(offered: readonly ListedTool[]): Promise<string> {
     if (offered.length > 0) return `These tools can be run by \`/tool <name> {json}\`:\n\n${toolList(offered)}`;
     const all = await this.#tools();
     return all.length > 0
@@ -134,7 +144,7 @@ function noteOfAttached(content: ModelMessage['content'], tools: readonly ToolSp
   for (const part of parts) {
     const kind = part.type === 'file' ? kindOf(part.filename, part.mimeType) : undefined;
     const reader = kind && tools.find(({ name }) => name === READER[kind]);
-    if (reader) return `I do not read attachments by myself; \`/tool ${reader.name} {}\` gives you the text of this one.`;
+    if (reader) return `I can’t read attachments directly. Run \`/tool ${reader.name} {}\` to get the text of this one.`;
   }
-  return parts.length > 0 ? 'I cannot read attachments; a model that sees can.' : undefined;
+  return parts.length > 0 ? 'I can’t read attachments. A model with vision can.' : undefined;
 }

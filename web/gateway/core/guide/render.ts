@@ -55,12 +55,12 @@ function readText({ file, url, title, part, notes, next }: Record<string, unknow
 export function renderResult({ tool, content }: ToolResult): string {
   const value = parse(content);
   if (typeof value === 'string')
-    return value.trim() === '' ? `\`${tool}\` ran and had nothing to say.` : `\`${tool}\` says:\n\n${codeBlock(value)}`;
+    return value.trim() === '' ? `\`${tool}\` finished without output.` : `\`${tool}\` says:\n\n${codeBlock(value)}`;
   if (isObject(value) && typeof value['error'] === 'string')
     return value['denied'] === true ? `${value['error']}.` : `\`${tool}\` failed: ${value['error']}`;
   if (isObject(value)) {
     if (tool === 'memory_add' && typeof value['text'] === 'string')
-      return `Noted. I will find it again when you ask:\n\n${quote(value['text'])}`;
+      return `Saved. Ask about it any time:\n\n${quote(value['text'])}`;
     if (tool === 'current_time' && typeof value['local'] === 'string') return `It is ${value['local']} (${String(value['timeZone'])}).`;
     if (typeof value['text'] === 'string' && typeof (value['file'] ?? value['url']) === 'string') return readText(value, value['text']);
     const results = value['results'];

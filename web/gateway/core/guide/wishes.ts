@@ -10,7 +10,7 @@ export function refuseUnsupported({
   frequencyPenalty,
 }: ModelRequest): void {
   const refuse = (field: keyof ModelRequest): never => {
-    throw new Unsupported(field, 'the guide, which is no model, cannot do this');
+    throw new Unsupported(field, 'The built-in guide is not a model and cannot do this.');
   };
   if (toolChoice === 'required' || typeof toolChoice === 'object') refuse('toolChoice');
   if (responseFormat) refuse('responseFormat');

@@ -5,7 +5,7 @@ import { badRequest, HttpError } from './errors.ts';
 /** Most bytes of a request's body (decisions, "HTTP"). */
 export const MAX_BODY = 20 * 1024 * 1024;
 
-const tooLarge = (): HttpError => new HttpError(413, 'invalid_request_error', 'The body is larger than 20 MB');
+const tooLarge = (): HttpError => new HttpError(413, 'invalid_request_error', 'The body must not be larger than 20 MB.');
 
 async function readText(request: Request): Promise<{ text: string; size: number }> {
   if (!request.body) return { text: '', size: 0 };
@@ -25,13 +25,13 @@ async function readText(request: Request): Promise<{ text: string; size: number 
       text += decoder.decode(value, { stream: true });
     } catch {
       void reader.cancel().catch(() => {});
-      throw badRequest('The body is not valid UTF-8');
+      throw badRequest('The body is not valid UTF-8.');
     }
   }
   try {
     return { text: text + decoder.decode(), size };
   } catch {
-    throw badRequest('The body is not valid UTF-8');
+    throw badRequest('The body is not valid UTF-8.');
   }
 }
 
@@ -41,15 +41,18 @@ export const readJson = async (request: Request): Promise<Record<string, unknown
 /** The JSON object that a request carries, with its text and bytes. Throws `HttpError`: 400 for what is no JSON object, 413 for what is too large or too intricate. */
 export async function readWritten(request: Request): Promise<{ value: Record<string, unknown>; text: string; size: number }> {
   const type = request.headers.get('content-type');
-  if (type && !/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type.trim())) throw badRequest('Content-Type must be application/json');
+  if (type && !/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type.trim())) throw badRequest('Content-Type must be application/json.');
   const { text, size } = await readText(request);
-  if (tooManyParts(text)) throw new HttpError(413, 'invalid_request_error', 'The body has more than 200,000 structural characters');
+  if (tooManyParts(text))
+    throw new HttpError(413, 'invalid_request_error', 'The body must not have more than 200,000 structural characters.');
   let value: unknown;
   try {
     value = parseJson(text);
   } catch {
-    throw badRequest(text.trim() === '' ? 'The body is empty; it must be JSON' : 'The body is not valid JSON, or is nested too deep');
+    throw badRequest(
+      text.trim() === '' ? 'The body is empty. Send a JSON object.' : 'The body is not valid JSON, or it is nested too deeply.',
+    );
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The body must be a JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The body must be a JSON object.');
   return { value: { ...value }, text, size };
 }

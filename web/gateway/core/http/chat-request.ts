@@ -13,7 +13,7 @@ const contentPart = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('input_audio'), input_audio: z.looseObject({ data: z.string(), format: z.enum(['wav', 'mp3']) }) }),
   z.looseObject({
     type: z.literal('file'),
-    file: z.looseObject({ filename: z.string().optional(), file_data: z.string('must be a data URL; files are not kept here') }),
+    file: z.looseObject({ filename: z.string().optional(), file_data: z.string('must be a data URL; uploaded files are not supported') }),
   }),
 ]);
 type ContentPart = z.output<typeof contentPart>;
@@ -24,8 +24,8 @@ const message = z.looseObject({
   refusal: z.string().nullish(),
   name: z.string().nullish(),
   tool_call_id: z.string().nullish(),
-  function_call: z.null('is of an older format; use tool_calls').optional(),
-  audio: z.null('sound that was said is not kept here').optional(),
+  function_call: z.null('is not supported; use `tool_calls`').optional(),
+  audio: z.null('is not supported; audio replies are not stored').optional(),
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
@@ -48,7 +48,10 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readon
     (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? String(key) : `${path}.${String(key)}`),
     '',
   );
-  throw badRequest(`${param || 'body'}: ${issue?.message ?? 'does not fit'}`, param || null);
+  throw badRequest(
+    `${param === '' ? 'The body' : `\`${param}\``} ${unknown.length > 0 ? 'is not a known parameter' : (issue?.message ?? 'is invalid')}.`,
+    param || null,
+  );
 }
 
 /** Zod lists faults on the stack, which some 100,000 of them use up. */
@@ -56,7 +59,7 @@ function attempted<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafePar
   try {
     return schema.safeParse(value);
   } catch (error) {
-    throw error instanceof RangeError ? badRequest('The body has too many faults to list') : error;
+    throw error instanceof RangeError ? badRequest('The body has too many errors to list.') : error;
   }
 }
 
@@ -77,7 +80,7 @@ function isBase64(data: string): boolean {
 }
 
 const checked = (data: string, param: string): string => {
-  if (!isBase64(data)) throw badRequest(`${param}: the data is not base64`, param);
+  if (!isBase64(data)) throw badRequest(`The data in \`${param}\` is not valid base64.`, param);
   return data;
 };
 
@@ -101,7 +104,7 @@ export function readPart(part: ContentPart, param: string): Part {
 
 function readUrl(url: string, param: string): { mimeType: string; data: string } {
   const mimeType = DATA_URL.exec(url)?.[1];
-  if (mimeType === undefined) throw badRequest(`${param}: only data URLs in base64 are read; remote ones are not fetched`, param);
+  if (mimeType === undefined) throw badRequest(`\`${param}\` must be a data URL in base64. Remote URLs are not fetched.`, param);
   return { mimeType, data: checked(url.slice(url.indexOf(',') + 1), param) };
 }
 
@@ -111,9 +114,9 @@ export function readArgs(json: string, at: string): Record<string, unknown> {
   try {
     args = json.trim() === '' ? {} : parseJson(json);
   } catch {
-    throw badRequest(`${at}: is not JSON, or is nested too deep`, at);
+    throw badRequest(`\`${at}\` is not valid JSON, or it is nested too deeply.`, at);
   }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`${at}: is no JSON object`, at);
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badRequest(`\`${at}\` must be a JSON object.`, at);
   return { ...args };
 }
 
@@ -131,13 +134,16 @@ function readMessage(value: unknown, index: number): ModelMessage {
   // As an answer gives it: the refusal in place of the content, or behind it.
   const content = role === 'assistant' && refusal ? withRefusal(written, refusal) : written;
   if (content == null && !(role === 'assistant' && tool_calls?.length))
-    throw badRequest(`${param}.content: is missing`, `${param}.content`);
-  if (role === 'tool' && !tool_call_id) throw badRequest(`${param}.tool_call_id: is missing`, `${param}.tool_call_id`);
+    throw badRequest(`\`${param}.content\` is required.`, `${param}.content`);
+  if (role === 'tool' && !tool_call_id) throw badRequest(`\`${param}.tool_call_id\` is required.`, `${param}.tool_call_id`);
   const parts =
     typeof content === 'string' ? [] : (content ?? []).map((part, i) => parse(contentPart, part, ['messages', index, 'content', i]));
   const odd = role === 'user' ? -1 : parts.findIndex(({ type }) => type !== 'text' && type !== 'refusal');
   if (odd >= 0)
-    throw badRequest(`${param}.content[${odd}]: only the person's messages have pictures, sound and files`, `${param}.content[${odd}]`);
+    throw badRequest(
+      `\`${param}.content[${odd}]\` must be text. Images, audio and files are only allowed in user messages.`,
+      `${param}.content[${odd}]`,
+    );
   const said = typeof content === 'string' ? content : parts.map((part, i) => readPart(part, `${param}.content[${i}]`));
   return {
     role: role === 'developer' ? 'system' : role,

@@ -74,8 +74,9 @@ function eventSource(source: EventSource, call: Call, { explain }: ChatDeps): So
 function agent(call: Call, agentId: string, deps: ChatDeps): Source {
   const { body, principal, abort } = call;
   const { messages, wishes, user, tools } = readKnown(body);
-  if (tools.length > 0) throw badRequest('tools: an agent has its own; ask a model directly to bring yours', 'tools');
-  if ((body.n ?? 1) > 1) throw badRequest('n: an agent gives one choice', 'n');
+  if (tools.length > 0)
+    throw badRequest('`tools` is not supported for agents, which have their own. Call a model directly to pass tools.', 'tools');
+  if ((body.n ?? 1) > 1) throw badRequest('`n` must be 1 for agents.', 'n');
   const sessionId = call.sessionId ?? (user === undefined ? undefined : sessionOf(user));
   const events = deps.agents.run({ agentId, messages, sessionId, principal, wishes, signal: abort.signal });
   const head = completionHead(body.model, deps.clock.now());

@@ -126,7 +126,7 @@ describe('a model, directly', () => {
     const data = readData(response);
     clock.advance(60_000);
     expect((await data).at(-1)).toBe('[DONE]');
-    expect((await data).at(-2)).toContain('went silent');
+    expect((await data).at(-2)).toContain('sent nothing for');
   });
 
   it('may give several choices, of which none is cut short', async () => {

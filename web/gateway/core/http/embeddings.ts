@@ -26,7 +26,7 @@ function isInput(value: unknown): value is Input {
 
 const request = z.looseObject({
   model: z.string().min(1).max(300),
-  input: z.custom<Input>(isInput, 'must be text, a list of texts, or tokens'),
+  input: z.custom<Input>(isInput, 'must be a string, an array of strings, or tokens'),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.number().int().min(1).nullish(),
   user: z.string().nullish(),
@@ -36,12 +36,14 @@ const request = z.looseObject({
 export function answerEmbeddings(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort, settled }) => {
     const body = parse(request, await readJson(asked));
-    if (agentOf(body.model, deps) !== undefined) throw badRequest('model: an agent makes no embeddings', 'model');
+    if (agentOf(body.model, deps) !== undefined)
+      throw badRequest('Agents can’t create embeddings. Set `model` to an embedding model.', 'model');
     const { provider, model, key } = await routeOf(body.model, abort.signal, deps);
-    if (!canEmbed(provider)) throw badRequest(`model: ${provider.name} makes no embeddings`, 'model');
+    if (!canEmbed(provider))
+      throw badRequest(`${provider.name} does not support embeddings. Set \`model\` to an embedding model.`, 'model');
     const parsed = embeddings.safeParse(await provider.embed({ ...body, model }, abort.signal));
     settled();
-    const unreadable = new ProviderError(`${provider.name} sent no embeddings that can be read`);
+    const unreadable = new ProviderError(`${provider.name} sent an invalid embeddings response.`);
     if (!parsed.success) throw unreadable;
     const usage = readUsage(parsed.data.usage) ?? (await guess(body.input, key, abort.signal));
     const wanted = body.encoding_format ?? 'float';

@@ -75,7 +75,7 @@ function directError(error: ProviderError, message = error.message): HttpError {
   if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
   if (error instanceof Unsupported) {
     const param = CHAT_NAMES[error.field] ?? error.field;
-    return badRequest(`${param}: ${error.message}`, param);
+    return badRequest(`Invalid \`${param}\`: ${error.message}`, param);
   }
   switch (error.status) {
     case 400:

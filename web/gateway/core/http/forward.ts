@@ -112,7 +112,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
         return item.text;
       }
       size += item.data.length;
-      if (size > MAX_UNSEEN) throw new ProviderError(`${provider} sent more than can be put together`);
+      if (size > MAX_UNSEEN) throw new ProviderError(`${provider} sent a response that is too large.`);
       if (item.data.trim() === '[DONE]') done = true;
       else if (last) throw brokeOff(provider);
       else events.push(...assembler.add(item.data));

@@ -76,16 +76,17 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     try {
       const { pathname } = new URL(request.url);
       const methods = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname);
-      if (!methods) throw new HttpError(404, 'not_found', `There is nothing at ${pathname}`);
+      if (!methods) throw new HttpError(404, 'not_found', `Unknown path ${pathname}.`);
       const asked = request.method === 'HEAD' ? 'GET' : request.method;
       const method = Object.hasOwn(methods, asked) ? methods[asked as keyof Methods] : undefined;
       if (!method) {
         const allow = Object.keys(methods)
           .map((name) => (name === 'GET' ? 'GET, HEAD' : name))
           .join(', ');
-        throw new HttpError(405, 'invalid_request_error', `${request.method} is not allowed here; use ${allow}`, { headers: { allow } });
+        throw new HttpError(405, 'invalid_request_error', `Method ${request.method} is not allowed. Use ${allow}.`, { headers: { allow } });
       }
-      if (!allows(principal.scopes, method.scope)) throw new HttpError(403, 'forbidden', `This needs the scope "${method.scope}"`);
+      if (!allows(principal.scopes, method.scope))
+        throw new HttpError(403, 'forbidden', `This request requires the scope "${method.scope}".`);
       if (method.works) await deps.admit?.(principal.id);
       const response = await method.handle(request, principal, deps);
       return request.method === 'HEAD' ? new Response(null, response) : response;

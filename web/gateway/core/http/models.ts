@@ -32,6 +32,6 @@ export async function getModel(request: Request, encoded: string, created: numbe
     // A stray percent sign: no model is called that, and the answer below says so.
   }
   const model = (await all(request.signal, created, deps)).find((each) => each.id === id);
-  if (!model) throw modelNotFound(`There is no model "${id}"`);
+  if (!model) throw modelNotFound(`The model "${id}" does not exist. Use GET /v1/models to list the available models.`);
   return Response.json(model);
 }

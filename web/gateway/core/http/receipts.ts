@@ -14,7 +14,7 @@ export interface ReceiptsDeps {
 export async function keepReceipts(given: Receipt[], { providers, usage, note }: ReceiptsDeps): Promise<void> {
   const records = given.map(async ({ call, endedAt, usage: told, chars }): Promise<UsageRecord> => {
     const { id, provider, model, principal, inputTokens, requestId } = call;
-    if (requestId !== undefined) note?.('Answered by a decision that stood', { requestId, principal, model, status: 200 });
+    if (requestId !== undefined) note?.('Answered by a cached route', { requestId, principal, model, status: 200 });
     const priced = await providers.priced(model, told ?? guessed(inputTokens, chars));
     return { id, at: endedAt, provider, model, principal, usage: priced, sessionKey: null };
   });

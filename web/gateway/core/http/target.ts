@@ -12,7 +12,7 @@ export function agentOf(model: string, { agents }: HttpDeps): string | undefined
   const named = model.startsWith(AGENT_PREFIX) ? model.slice(AGENT_PREFIX.length) : undefined;
   const id = named ?? model;
   if (agents.list().some((agent) => agent.id === id)) return id;
-  if (named !== undefined) throw modelNotFound(`There is no agent "${named}"; GET /v1/models lists those that there are`);
+  if (named !== undefined) throw modelNotFound(`The agent "${named}" does not exist. Use GET /v1/models to list the available agents.`);
   return undefined;
 }
 
@@ -22,7 +22,7 @@ export async function routeOf(model: string, signal: AbortSignal, { providers }:
     return await providers.resolve(model, undefined, signal);
   } catch (error) {
     throw error instanceof RpcError && error.code === 'NOT_FOUND'
-      ? modelNotFound(`There is no model "${model}"; GET /v1/models lists those that there are`)
+      ? modelNotFound(`The model "${model}" does not exist. Use GET /v1/models to list the available models.`)
       : error;
   }
 }
@@ -31,7 +31,7 @@ export async function routeOf(model: string, signal: AbortSignal, { providers }:
 export function headerSession(request: Request): string | undefined {
   const header = request.headers.get('x-perch-session');
   if (header === null) return undefined;
-  if (!sessionIdShape.safeParse(header).success) throw badRequest('x-perch-session: must match [A-Za-z0-9_-]{1,128}', 'x-perch-session');
+  if (!sessionIdShape.safeParse(header).success) throw badRequest('`x-perch-session` must match [A-Za-z0-9_-]{1,128}.', 'x-perch-session');
   return header;
 }
 

@@ -25,7 +25,7 @@ export function translated(
 ): { messages: ModelMessage[]; choices: AsyncIterable<ModelEvent>[] } {
   const { messages, wishes, tools } = readKnown(body);
   const count = body.n ?? 1;
-  if (count > MOST_CHOICES) throw badRequest(`n: this model gives ${MOST_CHOICES} choices at most`, 'n');
+  if (count > MOST_CHOICES) throw badRequest(`\`n\` must be at most ${MOST_CHOICES} for this model.`, 'n');
   const request = { ...wishes, model, messages: thoughts.restored(principal, messages), tools, exact: true };
   const failed = new AbortController();
   const signal = count > 1 ? AbortSignal.any([abort.signal, failed.signal]) : abort.signal;

@@ -60,9 +60,10 @@ export function readWishes(params: WishParams): Wishes {
   const { tool_choice: choice, stop } = params;
   const offered = (params.tools ?? []).map((tool) => tool.function.name);
   const toolChoice = typeof choice === 'object' ? choice && { name: choice.function.name } : choice;
-  if (toolChoice === 'required' && offered.length === 0) throw badRequest('tool_choice: there are no tools to choose from', 'tool_choice');
+  if (toolChoice === 'required' && offered.length === 0)
+    throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
   if (toolChoice && typeof toolChoice === 'object' && !offered.includes(toolChoice.name))
-    throw badRequest(`tool_choice: there is no tool "${toolChoice.name}" in tools`, 'tool_choice');
+    throw badRequest(`\`tool_choice\` names the tool "${toolChoice.name}", which is not in \`tools\`.`, 'tool_choice');
   const texts = typeof stop === 'string' ? [stop] : stop;
   return {
     temperature: params.temperature ?? undefined,
@@ -121,10 +122,10 @@ const KNOWN = new Set([...Object.keys({ ...envelope.shape, ...wishParams.shape, 
 /** Throws a 400 that names the first parameter which only OpenAI's own format has, or none that is known here: it would be dropped in silence. */
 export function refuseForeign(body: Record<string, unknown>): void {
   const unknown = Object.keys(body).find((param) => !KNOWN.has(param) && body[param] != null);
-  if (unknown !== undefined) throw badRequest(`${unknown}: is no parameter that what answers could be told`, unknown);
+  if (unknown !== undefined) throw badRequest(`\`${unknown}\` is not supported by this model or agent.`, unknown);
   for (const [param, harmless] of Object.entries(CHANGING)) {
     const value = body[param];
     if (value == null || harmless(value)) continue;
-    throw badRequest(`${param}: cannot be passed on, as what answers speaks another format`, param);
+    throw badRequest(`\`${param}\` is not supported by this model or agent.`, param);
   }
 }

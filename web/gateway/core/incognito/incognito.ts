@@ -50,10 +50,13 @@ export class Incognito {
   /** Resolves when the answer is whole. What is wrong with the params is refused before anything is told of it. */
   async send(request: Request, caller: Asking): Promise<Answered> {
     if (this.#draining)
-      throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
+      throw new RpcError('INTERNAL_ERROR', 'The gateway is restarting with a newer version. Try again.', {
+        retryable: true,
+        retryAfterMs: 1000,
+      });
     const messages = asked(request.messages);
     const key = keyOf(caller.principal, request.runId);
-    if (this.#under.has(key)) throw new RpcError('ALREADY_EXISTS', 'runId: an answer with this id is under way');
+    if (this.#under.has(key)) throw new RpcError('ALREADY_EXISTS', 'A reply with this `runId` is already in progress.');
     const abort = new AbortController();
     const ended = this.#answer(request, messages, caller, AbortSignal.any([abort.signal, caller.signal]));
     this.#under.set(key, { abort, ended });
@@ -67,7 +70,7 @@ export class Incognito {
   /** Whether there was something to abort. */
   abort(principal: string, runId: string): boolean {
     const under = this.#under.get(keyOf(principal, runId));
-    under?.abort.abort(new RpcError('ABORTED', 'The answer was aborted'));
+    under?.abort.abort(new RpcError('ABORTED', 'The reply was stopped.'));
     return under !== undefined;
   }
 
@@ -76,7 +79,7 @@ export class Incognito {
     this.#draining = true;
     const under = [...this.#under.values()];
     const cancel = this.#deps.clock.after(ms, () => {
-      for (const { abort } of under) abort.abort(new RpcError('ABORTED', 'The gateway is handing over'));
+      for (const { abort } of under) abort.abort(new RpcError('ABORTED', 'The gateway is restarting with a newer version.'));
     });
     await Promise.allSettled(under.map(({ ended }) => ended));
     cancel();
@@ -128,7 +131,7 @@ export class Incognito {
       signal,
       clock,
       shares,
-      runTool: () => Promise.reject(new Error('There are no tools here')),
+      runTool: () => Promise.reject(new Error('Tools are not available here.')),
     })) {
       if (event.type === 'reasoning') {
         const offset = thoughts.text.length;
@@ -145,7 +148,7 @@ export class Incognito {
   #told(thrown: unknown): RpcError {
     const { fault } = this.#deps;
     if (thrown instanceof RpcError || (thrown instanceof DOMException && thrown.name === 'AbortError')) return fault(thrown);
-    return fault(new Error(`An incognito answer failed: ${thrown instanceof Error ? thrown.name : typeof thrown}`));
+    return fault(new Error(`Incognito reply failed: ${thrown instanceof Error ? thrown.name : typeof thrown}`));
   }
 }
 
@@ -153,17 +156,17 @@ const keyOf = (principal: string, runId: string): string => JSON.stringify([prin
 
 function last(shares: readonly Share[]): Share {
   const share = shares.at(-1);
-  if (!share) throw new Error('a whole answer has been counted');
+  if (!share) throw new Error('a complete reply has usage');
   return share;
 }
 
 /** The conversation as models are told it. Throws `INVALID_PARAMS`. */
 function asked(messages: readonly IncognitoMessage[]): ModelMessage[] {
-  if (messages.at(-1)?.role !== 'user') throw new RpcError('INVALID_PARAMS', 'messages: the last one must be the person’s');
+  if (messages.at(-1)?.role !== 'user') throw new RpcError('INVALID_PARAMS', 'The last message in `messages` must have the role "user".');
   return messages.map(({ role, content, attachments = [] }, index) => {
     const param = `messages.${index}`;
     if (role === 'assistant' && attachments.length > 0)
-      throw new RpcError('INVALID_PARAMS', `${param}.attachments: only the person’s messages have some`);
+      throw new RpcError('INVALID_PARAMS', `\`${param}.attachments\` is only allowed in user messages.`);
     const { parts } = readAttachments(attachments, param);
     const text = sanitize(content, { wordless: parts.length > 0, param: `${param}.content` });
     return { role, content: parts.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts] };

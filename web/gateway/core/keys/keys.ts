@@ -53,7 +53,7 @@ export class ApiKeys {
   /** The secret is not kept. Throws `INVALID_PARAMS` where there are too many already. */
   async create(name: string, scopes: readonly Scope[], limits: Limits): Promise<{ key: KeyEntry; secret: string }> {
     if ((await this.#records.list()).length >= MOST_KEYS)
-      throw new RpcError('INVALID_PARAMS', `There are ${MOST_KEYS} keys; revoke one first`);
+      throw new RpcError('INVALID_PARAMS', `The limit of ${MOST_KEYS} keys is reached. Revoke one first.`);
     const secret = PREFIX + toBase64url(crypto.getRandomValues(new Uint8Array(32)));
     const record: KeyRecord = {
       id: crypto.randomUUID(),
@@ -105,26 +105,31 @@ export class ApiKeys {
     const id = idOf(principal);
     if (id === undefined) return;
     const record = await this.#records.get(id);
-    if (!record) throw new RpcError('AUTH_REQUIRED', 'The key was revoked');
+    if (!record) throw new RpcError('AUTH_REQUIRED', 'The API key was revoked.');
     const { requestsPerMinute, tokensPerMinute, monthlyBudget } = record.limits;
     if (unattended) {
       if (Object.values(record.limits).every((limit) => limit === null)) return;
-      throw new RpcError('AUTH_REQUIRED', 'A key with limits schedules no work: they would not count there');
+      throw new RpcError('AUTH_REQUIRED', 'API keys with limits can’t schedule work, because limits don’t apply to scheduled runs.');
     }
     if (monthlyBudget !== null || tokensPerMinute !== null) {
       const { month, minute } = await this.#spending.of(principal);
       if (monthlyBudget !== null && month.cost >= monthlyBudget) {
-        throw limited(`The key's budget of ${monthlyBudget} USD for this month is used up`, undefined, 'budget');
+        throw limited(`This API key has used its monthly budget of ${monthlyBudget} USD.`, undefined, 'budget');
       }
       let tokens = minute.reduce((sum, call) => sum + call.tokens, 0);
       if (tokensPerMinute !== null && tokens >= tokensPerMinute) {
         const freeing = minute.find((call) => (tokens -= call.tokens) < tokensPerMinute);
         const wait = (freeing?.at ?? 0) + MINUTE - this.#deps.clock.now();
-        throw limited(`The key has used its ${tokensPerMinute} tokens of this minute`, Math.max(1, wait), 'tokens');
+        throw limited(
+          `This API key has reached its limit of ${tokensPerMinute} tokens per minute. Try again later.`,
+          Math.max(1, wait),
+          'tokens',
+        );
       }
     }
     const wait = requestsPerMinute === null ? 0 : this.#limitOf(id, requestsPerMinute).take();
-    if (wait > 0) throw limited(`The key has used its ${requestsPerMinute} requests of this minute`, wait, 'requests');
+    if (wait > 0)
+      throw limited(`This API key has reached its limit of ${requestsPerMinute} requests per minute. Try again later.`, wait, 'requests');
   }
 
   /** The principal has connected or asked for something, if it is a key. */
@@ -153,7 +158,7 @@ export class ApiKeys {
 
 const principalOf = (id: string): string => `key:${id}`;
 const idOf = (principal: string): string | undefined => /^key:(.+)$/.exec(principal)?.[1];
-const noSuchKey = (): RpcError => new RpcError('NOT_FOUND', 'id: there is no such key');
+const noSuchKey = (): RpcError => new RpcError('NOT_FOUND', 'API key not found.');
 
 const limited = (message: string, waitMs: number | undefined, limit: 'budget' | 'tokens' | 'requests'): RpcError =>
   new RpcError('RATE_LIMITED', message, {

@@ -26,8 +26,7 @@ export interface BrowserModels extends LocalRunner {
   remove(id: string): Promise<number | null>;
 }
 
-const none = (): Promise<never> =>
-  Promise.reject(new RpcError('INTERNAL_ERROR', 'There is no browser here that could keep and run models'));
+const none = (): Promise<never> => Promise.reject(new RpcError('INTERNAL_ERROR', 'No browser is available to store and run models.'));
 
 /** Where there never is a browser. */
 export const noBrowserModels: BrowserModels = {

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { type ModelDownload, modelDownloadsPort } from '#shared/ports/model-downloads.ts';
 import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
@@ -91,7 +92,7 @@ export class LocalModelDownloads {
     if (own) {
       const cancelled = own.download.state === 'running';
       if (cancelled) this.#tell(own, { state: 'cancelled' });
-      own.stop.abort(new Error('it was cancelled'));
+      own.stop.abort(new Error('the download was cancelled'));
       if (forget) await this.#forget(own);
       return { cancelled };
     }
@@ -100,7 +101,7 @@ export class LocalModelDownloads {
       if (forget) await browserModels.remove(left.repo);
       return { cancelled: false };
     }
-    if (!bridge.lends(modelDownloadsPort)) throw new RpcError('NOT_FOUND', `There is no download "${id}"`);
+    if (!bridge.lends(modelDownloadsPort)) throw new RpcError('NOT_FOUND', `No download with id "${id}".`);
     return bridge.call(modelDownloadsPort, 'downloads.cancel', { id, forget }, { signal });
   }
 
@@ -121,7 +122,7 @@ export class LocalModelDownloads {
   async select(id: string, signal: AbortSignal): Promise<{ selected: string }> {
     const model = (await this.local(signal)).find((each) => each.id === id);
     if (!model) throw noModel(id);
-    if (model.problem !== null) throw new RpcError('INVALID_PARAMS', `${id} cannot be run: ${model.problem}`);
+    if (model.problem !== null) throw new RpcError('INVALID_PARAMS', `${id} can’t run: ${toClause(model.problem)}.`);
     const selected = `${model.backend}/${id}`;
     await this.#deps.config.set('chat.model', selected);
     return { selected };
@@ -129,15 +130,14 @@ export class LocalModelDownloads {
 
   /** The downloads of this browser end; what they have stays. */
   stop(): void {
-    for (const { stop } of this.#own.values()) stop.abort(new Error('the gateway ends'));
+    for (const { stop } of this.#own.values()) stop.abort(new Error('the gateway was closed'));
   }
 
   #startOwn(wish: Wish): { id: string } {
-    if (wish.source !== 'huggingface')
-      throw new RpcError('INVALID_PARAMS', 'source: a browser fetches models from Hugging Face, or a mirror of it');
+    if (wish.source !== 'huggingface') throw new RpcError('INVALID_PARAMS', '`source` must be "huggingface" for models in the browser.');
     const running = [...this.#own.values()].find(({ download }) => download.state === 'running' && download.repo === wish.repo);
     if (running && running.download.filename === (wish.filename ?? null)) return { id: running.download.id };
-    if (running) throw new RpcError('INVALID_PARAMS', `${wish.repo} is being downloaded: cancel that first`);
+    if (running) throw new RpcError('INVALID_PARAMS', `Another file of ${wish.repo} is being downloaded. Cancel that download first.`);
     // What had become of the same is told of no longer.
     for (const [id, { download }] of this.#own)
       if (download.repo === wish.repo && download.filename === (wish.filename ?? null)) this.#own.delete(id);
@@ -220,4 +220,4 @@ const leftId = (repo: string): string => `left:${repo}`;
 const newestFirst = (downloads: ModelDownload[]): ModelDownload[] => downloads.sort((a, b) => b.startedAt - a.startedAt);
 
 const noModel = (id: string): RpcError =>
-  new RpcError('NOT_FOUND', `There is no model "${id}" here: models.local lists those that are`, { details: { resource: 'model' } });
+  new RpcError('NOT_FOUND', `No local model with id "${id}". Call models.local to list local models.`, { details: { resource: 'model' } });

@@ -93,7 +93,7 @@ verifies('logs/harmless', 'a value that cannot be read costs its own line alone'
   log.write('warn', 'test', 'second', { trap });
   log.write('info', 'test', 'third');
   await log.flush();
-  expect(store.stored.map(({ message }) => message)).toEqual(['first', 'Something happened that cannot be told', 'third']);
+  expect(store.stored.map(({ message }) => message)).toEqual(['first', 'An event could not be recorded', 'third']);
 });
 
 test('numbers go on from what is stored', async () => {

@@ -106,6 +106,6 @@ function redacted({ fields, message, ...line }: Line, redactor: Redactor): Omit<
     return { ...line, message: redactor.text(message), ...(told ? { fields: told } : {}) };
   } catch {
     // A value that cannot be read must not take the others of its group along.
-    return { ...line, message: 'Something happened that cannot be told' };
+    return { ...line, message: 'An event could not be recorded' };
   }
 }

@@ -19,13 +19,13 @@ export function watchForLog({ log, hub, sync, bridge }: WatchDeps): () => void {
     push({ event, payload }) {
       if (event !== 'chat.error' || payload.error.code === 'ABORTED') return;
       const { runId, agentId, sessionId, error } = payload;
-      log.write('warn', 'runs', `A run failed: ${error.message}`, { runId, agentId, sessionId, code: error.code, details: error.details });
+      log.write('warn', 'runs', `Run failed: ${error.message}`, { runId, agentId, sessionId, code: error.code, details: error.details });
     },
   });
   let attached = bridge.lends({ kind: 'logs' });
   const stopBridge = bridge.watch(() => {
     const now = bridge.lends({ kind: 'logs' });
-    if (now !== attached) log.write('info', 'bridge', now ? 'The bridge is attached' : 'The bridge is away');
+    if (now !== attached) log.write('info', 'bridge', now ? 'Bridge connected' : 'Bridge disconnected');
     attached = now;
   });
   let before = sync?.state();
@@ -34,7 +34,7 @@ export function watchForLog({ log, hub, sync, bridge }: WatchDeps): () => void {
     if (now.role !== before?.role) log.write('info', 'sync', ROLES[now.role]);
     if (now.state !== before?.state || now.problem !== before.problem) {
       const wrong = now.state === 'failing' || now.state === 'outdated';
-      const message = now.problem ?? `The journal is ${now.state}`;
+      const message = now.problem ?? `Journal: ${now.state}`;
       log.write(wrong ? 'warn' : 'info', 'sync', message, { state: now.state, pending: now.pending });
     }
     before = now;
@@ -47,16 +47,16 @@ export function watchForLog({ log, hub, sync, bridge }: WatchDeps): () => void {
 }
 
 const ROLES = {
-  holder: 'This host serves the gateway’s clients',
-  replica: 'Another host serves the gateway’s clients',
-  none: 'No bridge says which host serves',
+  holder: 'This host is the active gateway',
+  replica: 'Another host is the active gateway',
+  none: 'No bridge: the active gateway is not determined',
 };
 
 /** Notes which settings have changed, by their names alone. */
 export function noteSettings(log: LogWriter, before: unknown, after: unknown): void {
   const keys = changed(before, after, '', 3);
-  if (keys.length > 0) log.write('info', 'config', 'Settings were changed', { settings: keys });
-  else log.write('info', 'config', 'Settings were read anew, or a secret was changed');
+  if (keys.length > 0) log.write('info', 'config', 'Settings changed', { settings: keys });
+  else log.write('info', 'config', 'Settings reloaded or a secret changed');
 }
 
 /** Dotted paths, down to `depth` names, of what differs. */

@@ -11,15 +11,15 @@ export function requireFitting(name: string, schema: ToolSpec['schema'], args: R
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'].filter((key) => typeof key === 'string') : [];
   const problems = [
-    ...required.filter((key) => !Object.hasOwn(args, key)).map((key) => `${key}: is required`),
+    ...required.filter((key) => !Object.hasOwn(args, key)).map((key) => `\`${key}\` is required`),
     ...Object.entries(args).flatMap(([key, value]) => {
       const about = Object.hasOwn(properties, key) ? properties[key] : undefined;
       if (about !== undefined)
-        return isOf(isObject(about) ? about['type'] : undefined, value) ? [] : [`${cutShort(key)}: is of another type`];
-      return schema['additionalProperties'] === false && !isObject(schema['patternProperties']) ? [`${cutShort(key)}: is not known`] : [];
+        return isOf(isObject(about) ? about['type'] : undefined, value) ? [] : [`\`${cutShort(key)}\` has the wrong type`];
+      return schema['additionalProperties'] === false && !isObject(schema['patternProperties']) ? [`\`${cutShort(key)}\` is unknown`] : [];
     }),
   ];
-  if (problems.length > 0) throw new RpcError('INVALID_PARAMS', `The arguments of ${name} do not fit: ${problems.slice(0, 20).join('; ')}`);
+  if (problems.length > 0) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${name}: ${problems.slice(0, 20).join('; ')}.`);
 }
 
 /** Whether a value is of a type of JSON Schema, or one of several; of any where none is told. */

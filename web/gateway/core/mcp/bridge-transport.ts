@@ -60,7 +60,7 @@ export class BridgeTransport implements Transport {
     this.#closed = ran
       .then(
         ({ exitCode, signal, fault, stderr }) => {
-          const how = signal === null ? `it ended with exit code ${exitCode ?? 'unknown'}` : `it was ended by ${signal}`;
+          const how = signal === null ? `exited with code ${exitCode ?? 'unknown'}` : `ended by ${signal}`;
           this.#over(fault ?? how, stderr);
         },
         (error: unknown) => {
@@ -75,7 +75,7 @@ export class BridgeTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#waiting >= MAX_WAITING) {
-      this.#over('it asks for more than can be answered', '');
+      this.#over('it sent too many requests', '');
       void this.close();
     }
     if (this.end) return Promise.reject(new Error(this.end.why ?? 'the connection was closed'));
@@ -109,12 +109,12 @@ export class BridgeTransport implements Transport {
     if (this.end) return;
     let message: JSONRPCMessage;
     try {
-      if (tooManyParts(line)) throw new Error('more parts than a message may have');
+      if (tooManyParts(line)) throw new Error('the message has too many parts');
       message = parseJSONRPCMessage(parseJson(line));
     } catch (error) {
       // Some print a greeting there.
       this.stray ??= line.slice(0, SHOWN);
-      this.onerror?.(new Error(`It wrote what is no message: ${line.slice(0, SHOWN)}`, { cause: error }));
+      this.onerror?.(new Error(`Invalid message: ${line.slice(0, SHOWN)}`, { cause: error }));
       return;
     }
     this.onmessage?.(message);

@@ -1,4 +1,5 @@
 import { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, SseError } from '@modelcontextprotocol/client';
+import { toClause } from '#shared/clause.ts';
 import { withoutMiddle } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { faultFromText } from '../providers/openai-errors.ts';
@@ -9,18 +10,18 @@ const MAX_CHARS = 2000;
 /** A failure as a sentence for persons and models. `over`: why the connection is over, where it is. */
 export function failureOf(error: unknown, server: string, { timeoutMs, over }: { timeoutMs: number; over: string | undefined }): RpcError {
   const fail = (what: string): RpcError =>
-    new RpcError('INTERNAL_ERROR', withoutMiddle(`The tool server ${server} ${what}`, MAX_CHARS), {}, { cause: error });
+    new RpcError('INTERNAL_ERROR', withoutMiddle(`MCP server ${server} ${what}`, MAX_CHARS), {}, { cause: error });
   if (error instanceof RpcError) return error;
   if (SdkError.isInstance(error)) {
-    if (error.code === SdkErrorCode.RequestTimeout) return fail(`did not answer within ${timeoutMs / 1000} s`);
-    if (over !== undefined) return fail(`is gone: ${over}`);
+    if (error.code === SdkErrorCode.RequestTimeout) return fail(`did not respond within ${timeoutMs / 1000} s.`);
+    if (over !== undefined) return fail(`disconnected: ${toClause(over)}.`);
   }
-  if (InsufficientScopeError.isInstance(error)) return fail('wants more permission for this: authorize it again');
+  if (InsufficientScopeError.isInstance(error)) return fail('needs more permissions for this. Authorize it again.');
   const refused = refusalOf(error, server);
   if (refused !== undefined) return fail(refused);
-  if (ProtocolError.isInstance(error)) return fail(`refused: ${error.message}`);
+  if (ProtocolError.isInstance(error)) return fail(`rejected the request: ${error.message}`);
   const message = error instanceof Error ? error.message.replace(/^SSE error: (TypeError: )?/, '') : String(error);
-  return fail(over === undefined ? `failed: ${message}` : `is gone: ${over}`);
+  return fail(over === undefined ? `failed: ${message}` : `disconnected: ${toClause(over)}.`);
 }
 
 /** Of a message over the earlier form of HTTP the kit tells the status in words alone. */
@@ -37,9 +38,8 @@ function refusalOf(error: unknown, server: string): string | undefined {
 
 function refusal(status: number, text: string, server: string): string {
   const why = text.trim() === '' ? `HTTP ${status}` : `HTTP ${status}: ${faultFromText(text).message}`;
-  if (status === 401 || status === 403)
-    return `does not let Perch in (${why}). Look whether \`tools.mcpServers.${server}.headers\` has what it wants.`;
-  if (status === 404 || status === 405) return `is not at its address (${why}). Look whether the path is right.`;
-  if (status === 429) return `has had too many requests (${why}). Try again later.`;
-  return status >= 500 ? `failed (${why}). Look into its own log.` : `refused (${why}).`;
+  if (status === 401 || status === 403) return `denied access (${why}). Check \`tools.mcpServers.${server}.headers\`.`;
+  if (status === 404 || status === 405) return `was not found at its URL (${why}). Check the path.`;
+  if (status === 429) return `is limiting requests (${why}). Try again later.`;
+  return status >= 500 ? `failed (${why}). Check its logs.` : `rejected the request (${why}).`;
 }

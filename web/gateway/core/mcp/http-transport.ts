@@ -23,7 +23,7 @@ export function httpTransport(
 function fetchLike(fetch: Fetch): FetchLike {
   return async (to, init = {}) => {
     const { method = 'GET', body } = init;
-    if (body !== undefined && body !== null && typeof body !== 'string') throw new TypeError('only text is sent to tool servers');
+    if (body !== undefined && body !== null && typeof body !== 'string') throw new TypeError('only text can be sent to MCP servers');
     const { signal = null } = init;
     try {
       return await fetch(new URL(to).href, {
@@ -36,7 +36,7 @@ function fetchLike(fetch: Fetch): FetchLike {
       signal?.throwIfAborted();
       // The bridge says why, and the gateway why it does not ask; a browser says nothing.
       if (cause instanceof ExchangeReset || cause instanceof FetchRefused) throw cause;
-      throw new TypeError(`${new URL(to).host} cannot be reached: ${unreachedBecause(cause, String(to))}`, { cause });
+      throw new TypeError(`couldn’t reach ${new URL(to).host}: ${unreachedBecause(cause, String(to))}.`, { cause });
     }
   };
 }

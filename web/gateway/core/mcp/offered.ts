@@ -11,6 +11,7 @@ import type { McpToolRecord, Vault } from '../vault.ts';
 import { requireFitting } from './arguments.ts';
 import { modelName, sourceOf, toolName } from './names.ts';
 import { resultOf } from './results.ts';
+import { toToolLabel } from './tool-label.ts';
 
 /** Characters of a description and of a schema that a model is given. */
 const MAX_DESCRIPTION = 4000;
@@ -87,7 +88,7 @@ export class OfferedTools {
   async #offer(listed: readonly McpTool[], leftOut: boolean): Promise<void> {
     const { tools, vault } = this.#deps;
     const known = new Map((await vault.collection('mcpTools').list(`${this.#server}/`)).map((record) => [record.id, record]));
-    const problems = leftOut ? [`it has more than ${listed.length} tools: the rest is left out`] : [];
+    const problems = leftOut ? [`Only the first ${listed.length} tools are available`] : [];
     const changed: ChangedTool[] = [];
     const wanted = new Map<string, Tool>();
     const isTaken = (own: string) => (model: string) =>
@@ -97,9 +98,9 @@ export class OfferedTools {
       );
     for (const tool of listed) {
       const name = toolName(this.#server, tool.name);
-      const problem = wanted.has(name) ? 'is there twice' : unfit(tool);
+      const problem = wanted.has(name) ? 'is listed twice' : unfit(tool);
       if (problem !== undefined) {
-        problems.push(`${legible(withoutMiddle(tool.name, 100))} is left out: it ${problem}`);
+        problems.push(`${legible(withoutMiddle(tool.name, 100))} is skipped because it ${problem}`);
         continue;
       }
       const hash = await fingerprint(tool);
@@ -111,11 +112,11 @@ export class OfferedTools {
       if (!before) await this.#remember(tool.name, hash);
       const model = await modelName(this.#server, tool.name, isTaken(name));
       if (isTaken(name)(model)) {
-        problems.push(`${name} is left out: models would see it as ${model}, as another one`);
+        problems.push(`${name} is skipped because its name for models, ${model}, is already taken`);
         continue;
       }
       if (model !== plainName(this.#server, tool.name))
-        problems.push(`models see ${name} as ${model}: its own name is too long, or another's`);
+        problems.push(`${name} is named ${model} for models because its own name is too long or taken`);
       wanted.set(name, this.#tool(tool, name, model));
     }
     for (const name of this.#registered) tools.unregister(name);
@@ -156,16 +157,18 @@ export class OfferedTools {
     for (const { id } of left.slice(KEPT)) await this.#deps.vault.collection('mcpTools').remove(id);
   }
 
-  #tool({ name: own, title, description, inputSchema }: McpTool, name: string, model: string): Tool {
+  #tool(tool: McpTool, name: string, model: string): Tool {
+    const { name: own, title, description, inputSchema } = tool;
     const server = this.#server;
     return {
       name,
       modelName: model,
+      ...toToolLabel(tool, server),
       description: withoutMiddle(description ?? title ?? `The tool ${own} of ${server}`, MAX_DESCRIPTION),
       source: sourceOf(server),
       schema: inputSchema,
       // What it says of itself, such as that it only reads, is not to be relied on.
-      effect: (args) => `Use ${own} of the tool server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
+      effect: (args) => `Use ${own} from the MCP server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
       check: async (args) => requireFitting(name, inputSchema, args),
       run: async (args, context) => resultOf(await this.#deps.call(own, args, context), name, context),
     };
@@ -177,9 +180,9 @@ const plainName = (server: string, tool: string): string => `mcp__${server}__${t
 
 /** Why a tool cannot be offered, as a sentence without its subject. */
 function unfit({ name, inputSchema }: McpTool): string | undefined {
-  if (!/^[\w./-]{1,128}$/.test(name)) return 'has a name that is none (letters, digits and _ - . / are, up to 128)';
-  if (JSON.stringify(inputSchema).length > MAX_SCHEMA) return `has a schema of more than ${MAX_SCHEMA / 1024} KiB`;
-  if (inputSchema.properties !== undefined && !isObject(inputSchema.properties)) return 'has a schema that is none';
+  if (!/^[\w./-]{1,128}$/.test(name)) return 'has an invalid name (allowed: up to 128 letters, digits, _ - . /)';
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA) return `has a schema larger than ${MAX_SCHEMA / 1024} KiB`;
+  if (inputSchema.properties !== undefined && !isObject(inputSchema.properties)) return 'has an invalid schema';
   return undefined;
 }
 

@@ -61,14 +61,14 @@ export class ServerRequests {
     const { server, root } = served;
     client.setRequestHandler('roots/list', () => ({ roots: root === undefined ? [] : [{ uri: fileUri(root), name: 'Workspace' }] }));
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => {
-      if (!('requestedSchema' in params)) throw refused('only forms can be shown');
+      if (!('requestedSchema' in params)) throw refused('Only forms are supported.');
       return this.#ask(
         { server, message: params.message, schema: params.requestedSchema },
         AbortSignal.any([served.signal, mcpReq.signal]),
       );
     });
     client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
-      if (this.#sampling.has(server)) throw refused('another question of this server is being answered');
+      if (this.#sampling.has(server)) throw refused('Another request of this server is in progress.');
       this.#sampling.add(server);
       try {
         return await sample(server, params, AbortSignal.any([served.signal, mcpReq.signal]), this.#deps);
@@ -102,7 +102,7 @@ export class ServerRequests {
   /** `NOT_FOUND` where nothing of that id waits. */
   answer(id: string, { action, content }: McpAnswer): void {
     const waiting = this.#asks.get(id);
-    if (!waiting) throw new RpcError('NOT_FOUND', 'No tool server waits for this answer');
+    if (!waiting) throw new RpcError('NOT_FOUND', 'No MCP server is waiting for this answer.');
     waiting.resolve(action === 'accept' ? { action, content: content ?? {} } : { action });
   }
 
@@ -114,8 +114,8 @@ export class ServerRequests {
 
   async #ask({ server, message, schema }: Pick<McpAsk, 'server' | 'message' | 'schema'>, signal: AbortSignal): Promise<ElicitResult> {
     const { clock, hub } = this.#deps;
-    if (this.asks.filter((each) => each.server === server).length >= MAX_ASKS) throw refused(`${MAX_ASKS} questions wait already`);
-    if (JSON.stringify(schema).length > MAX_SCHEMA) throw refused('the form is too large');
+    if (this.asks.filter((each) => each.server === server).length >= MAX_ASKS) throw refused(`${MAX_ASKS} forms are already waiting.`);
+    if (JSON.stringify(schema).length > MAX_SCHEMA) throw refused('The form is too large.');
     const at = clock.now();
     const ask: McpAsk = {
       id: crypto.randomUUID(),

@@ -19,7 +19,7 @@ export function resultOf(
 ): unknown {
   const parts = content.slice(0, MAX_PARTS).map((block, at) => partOf(block, `${tool}-${at + 1}`, context));
   const text = withoutMiddle(parts.flatMap((part) => (typeof part === 'string' ? [part] : [])).join('\n'), MAX_TEXT);
-  if (isError) throw new RpcError('INTERNAL_ERROR', `${tool} failed: ${text || 'it does not say why'}`);
+  if (isError) throw new RpcError('INTERNAL_ERROR', `${tool} failed: ${text || 'no reason given'}`);
   const others = parts.filter((part) => typeof part !== 'string');
   const data = structuredContent === undefined || isSaid(structuredContent, text) ? {} : { data: dataOf(structuredContent) };
   const left = content.length > MAX_PARTS ? { leftOut: content.length - MAX_PARTS } : {};
@@ -76,8 +76,8 @@ function sent({ send }: Pick<ToolContext, 'send'>, name: string, mimeType: strin
   const size = bytesOfBase64(data);
   const about = { mimeType: mimeType.slice(0, MAX_NAME), bytes: size };
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(mimeType) || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
-    return { ...about, shown: false, why: 'it is no file' };
-  if (!send) return { ...about, shown: false, why: 'files cannot be shown here' };
+    return { ...about, shown: false, why: 'invalid file' };
+  if (!send) return { ...about, shown: false, why: 'files can’t be shown here' };
   try {
     send({ filename: withEnding(name.replace(/[^\w.-]/g, '_').slice(-MAX_NAME), mimeType), mimeType, data, size });
     return { ...about, shown: true };

@@ -36,10 +36,10 @@ export async function sample(
   { vault, clock, agents, models, desk }: SamplingDeps,
 ): Promise<CreateMessageResult> {
   if (params.tools !== undefined && params.tools.length > 0)
-    throw new RpcError('INVALID_PARAMS', 'tools are not offered to models that servers ask');
+    throw new RpcError('INVALID_PARAMS', 'Tools are not supported in sampling requests.');
   const { messages, systemPrompt } = params;
   if (messages.length > MAX_MESSAGES || JSON.stringify(messages).length > MAX_CHARS)
-    throw new RpcError('INVALID_PARAMS', 'that is too much to ask');
+    throw new RpcError('INVALID_PARAMS', 'The sampling request is too large.');
   const asked: ModelMessage[] = [
     ...(systemPrompt === undefined ? [] : [{ role: 'system' as const, content: systemPrompt }]),
     ...messages.map((message) => ({ role: message.role, content: partsOf(message) })),
@@ -60,7 +60,7 @@ export async function sample(
         messages: messages.length,
         message: withoutMiddle(shown, MAX_SHOWN),
       },
-      summary: `The tool server ${server} asks your model: ${withoutMiddle(shown.replace(/\s+/g, ' '), 300)}`,
+      summary: `The MCP server ${server} asks your model: ${withoutMiddle(shown.replace(/\s+/g, ' '), 300)}`,
     },
     { agentId: MAIN, sessionKey: null, runId: null, principal, signal },
   );
@@ -73,7 +73,7 @@ export async function sample(
     for await (const event of generate({
       ...{ chosen, fallbacks: agent.fallbacks, models, messages: asked, tools: [], signal, clock, shares, stranger: true },
       wishes: { maxTokens: Math.min(params.maxTokens, MAX_TOKENS), temperature: params.temperature, stop: params.stopSequences },
-      runTool: () => Promise.reject(new Error('no tools are offered')),
+      runTool: () => Promise.reject(new Error('Tools are not available here.')),
     })) {
       if (event.type === 'text' || event.type === 'refusal') text += event.text;
       else if (event.type === 'model') key = event.key;
@@ -101,7 +101,7 @@ function partsOf({ content }: SamplingMessage): string | Part[] {
   const parts = blocks.map((block): Part => {
     if (block.type === 'text') return { type: 'text', text: block.text };
     if (block.type === 'image') return { type: 'image', mimeType: block.mimeType, data: block.data };
-    throw new RpcError('INVALID_PARAMS', `${block.type} is not passed on to models`);
+    throw new RpcError('INVALID_PARAMS', `Content of type "${block.type}" is not supported.`);
   });
   return parts.every((part) => part.type === 'text') ? parts.map((part) => part.text).join('\n') : parts;
 }

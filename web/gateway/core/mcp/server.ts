@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { commandLine } from '#shared/command-line.ts';
 import type { Transport } from '@modelcontextprotocol/client';
 import { mcpPort } from '#shared/ports/mcp.ts';
@@ -137,8 +138,8 @@ export class McpServer {
   async authorize(): Promise<string> {
     const { name, transport } = this.entry;
     if (this.#authorization) return this.#authorization.ask();
-    const why = transport === 'stdio' ? 'is a command' : 'is given an Authorization header';
-    throw new RpcError('INVALID_PARAMS', `name: the tool server ${name} ${why}: no permission is asked for`);
+    const why = transport === 'stdio' ? 'runs as a command' : 'has an Authorization header';
+    throw new RpcError('INVALID_PARAMS', `MCP server ${name} ${why} and needs no authorization.`);
   }
 
   /** Tries at once what would be tried later. */
@@ -151,12 +152,12 @@ export class McpServer {
     if (!this.#connection) await this.#settled;
     if (this.#connection) return this.#connection;
     const { name } = this.entry;
-    throw new RpcError('INTERNAL_ERROR', `The tool server ${name} is not connected${this.#error === undefined ? '' : `: ${this.#error}`}`);
+    throw new RpcError('INTERNAL_ERROR', `MCP server ${name} is not connected.${this.#error === undefined ? '' : ` ${this.#error}`}`);
   }
 
   /** Resolves when it is gone, and all that it had. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error('The tool server was stopped'));
+    this.#stop.abort(new Error('The MCP server was stopped.'));
     await this.#lived;
   }
 
@@ -190,7 +191,7 @@ export class McpServer {
       await this.#offered.withdraw().catch(fault);
       if (signal.aborted) break;
       if (this.#authorization?.refusedBy(failure)) {
-        this.#set('unauthorized', 'it wants a person’s permission (OAuth)');
+        this.#set('unauthorized', 'Authorization is required (OAuth).');
         failure = undefined;
       }
       if (failure !== undefined) this.#set('failed', (failure instanceof RpcError ? failure : fault(failure)).message);
@@ -226,7 +227,7 @@ export class McpServer {
     if (entry.transport === 'stdio') {
       const { hash, approved, workingDir } = await bridge.call(mcpPort, 'mcp.check', entry.command, { signal: this.#stop.signal });
       this.#hash = hash;
-      if (!approved) return this.#set('waiting', 'its command waits for a person’s approval');
+      if (!approved) return this.#set('waiting', 'Its command is waiting for approval.');
       root = workingDir;
       this.#decide();
       transport = this.#transport = new BridgeTransport(bridge, entry.command);
@@ -254,7 +255,7 @@ export class McpServer {
       this.#set('ready');
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       await Promise.race([connection.closed, aborted]);
-      throw new RpcError('INTERNAL_ERROR', `The tool server ${entry.name} is gone: ${over() ?? 'the connection was lost'}`);
+      throw new RpcError('INTERNAL_ERROR', `MCP server ${entry.name} disconnected: ${toClause(over() ?? 'the connection was lost')}.`);
     } finally {
       stopped.abort(new Error('The connection is over'));
       await this.#connection?.close();
@@ -290,6 +291,6 @@ export class McpServer {
 function endOf({ end, stray }: BridgeTransport): string | undefined {
   if (end?.why === undefined) return undefined;
   const last = end.stderr.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? '';
-  const hint = stray === undefined ? '' : `; it wrote what is no message: ${JSON.stringify(stray)}`;
+  const hint = stray === undefined ? '' : `; invalid output: ${JSON.stringify(stray)}`;
   return `${end.why}${last === '' ? '' : ` (${last})`}${hint}`;
 }

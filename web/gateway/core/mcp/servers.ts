@@ -57,7 +57,7 @@ export class McpServers {
           {
             tool: sourceOf(server),
             args: { tool, description },
-            summary: `Let ${tool} of the tool server ${server} be used again: it now says of itself "${withoutMiddle(description.replace(/\s+/g, ' '), 300)}"`,
+            summary: `Allow ${tool} from the MCP server ${server} again, whose description is now "${withoutMiddle(description.replace(/\s+/g, ' '), 300)}"`,
           },
           { agentId: MAIN, sessionKey: null, runId: null, principal: sourceOf(server), signal },
         );
@@ -103,7 +103,7 @@ export class McpServers {
   /** Approves a command, or a changed tool, by the hash that `list` shows. `NOT_FOUND` where nothing of it waits. */
   async approve(name: string, hash: string): Promise<void> {
     if (!(await this.#server(name).approve(hash)))
-      throw new RpcError('NOT_FOUND', `Nothing of ${name} with this hash waits for an approval`);
+      throw new RpcError('NOT_FOUND', `MCP server ${name} has no pending approval with this hash.`);
   }
 
   /** The address where a person gives permission at the server's service. `NOT_FOUND`, `INVALID_PARAMS` where there is none. */
@@ -143,7 +143,7 @@ export class McpServers {
 
   #server(name: string): McpServer {
     const server = this.#servers.get(name);
-    if (!server) throw new RpcError('NOT_FOUND', `There is no tool server ${name} that is switched on`);
+    if (!server) throw new RpcError('NOT_FOUND', `No enabled MCP server with name "${name}".`);
     return server;
   }
 

@@ -11,10 +11,7 @@ const withoutNul = (text: string): boolean => !text.includes('\0');
 /** `__` parts the names that models see. */
 export const mcpServerName = z
   .string()
-  .regex(
-    TOOL_SERVER_NAME,
-    `is no name of a tool server, which has ${TOOL_SERVER_NAME_LENGTH} of A-Z, a-z, 0-9, - and _ at most, and no "__"`,
-  );
+  .regex(TOOL_SERVER_NAME, `must have at most ${TOOL_SERVER_NAME_LENGTH} characters of A-Z, a-z, 0-9, - and _, without "__"`);
 
 const common = {
   enabled: z.boolean().optional(),
@@ -30,8 +27,8 @@ const stdio = z.strictObject({
   /** Beside the environment that every command gets. Secrets: kept apart, read as `***`. */
   env: z
     .record(
-      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'is no name of an environment'),
-      z.string().max(32_768).refine(withoutNul, 'must not have NUL'),
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'must be a valid environment variable name'),
+      z.string().max(32_768).refine(withoutNul, 'must not contain NUL characters'),
     )
     .optional(),
   cwd: commandDir.optional(),
@@ -42,22 +39,22 @@ const http = z.strictObject({
   /** Streamable HTTP where it is left out; `sse`: HTTP with server-sent events, as servers before March 2025 speak it. */
   transport: z.enum(['http', 'sse']).optional(),
   url: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .max(2000)
     // Chromium takes `http://my server` for one.
-    .refine((text) => URL.parse(text)?.hostname.includes('%') !== true, 'must be an http or https address')
+    .refine((text) => URL.parse(text)?.hostname.includes('%') !== true, 'must be an http or https URL')
     .refine((text) => {
       const url = URL.parse(text);
       return url?.username === '' && url.password === '' && url.hash === '';
-    }, 'must be without user name, password and fragment'),
+    }, 'must not include a user name, password or fragment'),
   /** Secrets, as `env`. */
   headers: z
     .record(
-      z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'is no name of a header'),
+      z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be a valid header name'),
       z
         .string()
         .max(8192)
-        .regex(/^[^\r\n\0]*$/, 'must be one line'),
+        .regex(/^[^\r\n\0]*$/, 'must be a single line'),
     )
     .optional(),
   /** For authorization servers that do not register whoever asks: what Perch was registered as there. */
@@ -68,7 +65,7 @@ const http = z.strictObject({
       clientSecret: z.string().max(8192).optional(),
       /** Asked for beside what the server itself wants. */
       scopes: z
-        .array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,200}$/, 'is no scope'))
+        .array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,200}$/, 'must be a valid OAuth scope'))
         .max(100)
         .optional(),
     })
@@ -79,15 +76,15 @@ const http = z.strictObject({
 export const mcpServer = z.union([stdio, http], {
   error: ({ input }) =>
     typeof input === 'object' && input !== null && 'url' in input
-      ? (firstProblem(http, input) ?? 'is no tool server')
-      : (firstProblem(stdio, input) ?? 'is no tool server'),
+      ? (firstProblem(http, input) ?? 'must be an MCP server')
+      : (firstProblem(stdio, input) ?? 'must be an MCP server'),
 });
 export type McpServerSettings = z.infer<typeof mcpServer>;
 type Servers = Record<string, McpServerSettings> | undefined;
 
 function firstProblem(schema: z.ZodType, input: unknown): string | undefined {
   const [issue] = schema.safeParse(input).error?.issues ?? [];
-  return issue && [placeOf(issue.path), issue.message].filter((part) => part !== '').join(': ');
+  return issue && (issue.path.length === 0 ? issue.message : `has an invalid \`${placeOf(issue.path)}\`: it ${issue.message}`);
 }
 
 /** Whether a path leads to a secret of a tool server. */

@@ -4,7 +4,7 @@ import type { z } from '#shared/rpc/zod.ts';
 /** What is wrong with settings, or with what else is read so, in a sentence that names the member. */
 export function complaint(error: z.ZodError, member = 'setting', whole = 'The settings'): string {
   const [issue] = error.issues;
-  if (!issue) return `${whole}: cannot be read`;
-  if (issue.code === 'unrecognized_keys') return `There is no ${member} ${placeOf([...issue.path, issue.keys[0] ?? ''])}`;
-  return `${placeOf(issue.path) || whole}: ${issue.message}`;
+  if (!issue) return `${whole} can’t be read.`;
+  if (issue.code === 'unrecognized_keys') return `Unknown ${member} \`${placeOf([...issue.path, issue.keys[0] ?? ''])}\`.`;
+  return `${issue.path.length === 0 ? whole : `\`${placeOf(issue.path)}\``} ${issue.message}.`;
 }

@@ -43,13 +43,13 @@ describe('MemoryConfig', () => {
     );
     expect(MemoryConfig.parseYaml('').dialog.enabled).toBe(true);
     for (const [text, complaint] of [
-      ['compaction: [', /no YAML/],
-      ['- a list', /names with values/],
-      ['compaction: { max_tokens: many }', 'compaction.maxTokens: must be a number, not a string'],
-      ['compaction: { reserve_ratio: 2 }', 'compaction.reserveRatio: must be at most 1'],
+      ['compaction: [', /not valid YAML/],
+      ['- a list', /map of names to values/],
+      ['compaction: { max_tokens: many }', '`compaction.maxTokens` must be a number, not a string.'],
+      ['compaction: { reserve_ratio: 2 }', '`compaction.reserveRatio` must be at most 1.'],
       ['long_term: { file: ../../etc/passwd }', /longTerm.file/],
-      ['colour: red', 'There is no setting colour'],
-      ['summary: { modell: x }', 'There is no setting summary.modell'],
+      ['colour: red', 'Unknown setting `colour`.'],
+      ['summary: { modell: x }', 'Unknown setting `summary.modell`.'],
       [`a: &a [x, x]\nb: [${'*a, '.repeat(50)}]`, /alias/i],
     ] as const)
       expect(() => MemoryConfig.parseYaml(text), text).toThrow(complaint);

@@ -95,7 +95,7 @@ export class LongTermFile {
       const line: MemoryLine = { ...memory, text: checked(change.text ?? memory.text), category: change.category ?? memory.category };
       found = { id: memoryId(line.text), ...line };
       if (found.id !== id && all.some(({ memory: { text } }) => memoryId(text) === found?.id))
-        throw new RpcError('ALREADY_EXISTS', 'Another memory says the same already');
+        throw new RpcError('ALREADY_EXISTS', 'Another memory already has this text.');
       return withBlock(others.reduceRight(withoutBlock, file), first, formatMemory(line));
     });
     return found;
@@ -129,7 +129,7 @@ const NOTHING: readonly Memory[] = [];
 /** As it is written. */
 function toMinute(at: number): number {
   if (!(at >= FIRST_TIME && at < END_OF_TIME))
-    throw new RangeError(`${at} is no time that can be noted: it must be milliseconds since 1970, up to the year 9999`);
+    throw new RangeError(`Invalid time ${at}. It must be in milliseconds since 1970, up to the year 9999.`);
   return Math.floor(at / 60_000) * 60_000;
 }
 
@@ -138,18 +138,18 @@ const remembered = (file: string): Remembered[] => parseMemories(file).flatMap((
 const withLine = (file: string, line: string): string => (file === '' || file.endsWith('\n') ? file + line : `${file}\n${line}`);
 
 function checked(text: string): string {
-  if (typeof text !== 'string') throw new TypeError('What is remembered must be a text');
+  if (typeof text !== 'string') throw new TypeError('The text of a memory must be a string.');
   const clean = text.replaceAll(/\r\n|[\r\u2028\u2029]/g, '\n').trim();
-  if (sameText(clean) === '') throw new Error('There is nothing to remember: the text is empty');
-  if (clean.length > MAX_TEXT) throw new Error(`A memory may have ${MAX_TEXT} characters, not ${clean.length}`);
+  if (sameText(clean) === '') throw new Error('The text of a memory must not be empty.');
+  if (clean.length > MAX_TEXT) throw new Error(`The text has ${clean.length} characters. The maximum for a memory is ${MAX_TEXT}.`);
   return clean;
 }
 
 function nameOf(name: string): string {
-  if (typeof name !== 'string') throw new TypeError("A preference's name must be a text");
+  if (typeof name !== 'string') throw new TypeError('The key of a preference must be a string.');
   const key = name.trim();
   if (key === '' || key.length > MAX_KEY || /[:\n\r\u2028\u2029]/.test(key))
-    throw new Error(`A preference's name must be one line of 1 to ${MAX_KEY} characters without a colon`);
+    throw new Error(`The key of a preference must be a single line of 1 to ${MAX_KEY} characters without a colon.`);
   return key;
 }
 

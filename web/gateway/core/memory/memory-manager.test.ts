@@ -50,7 +50,8 @@ describe('MemoryManager', () => {
     expect([await memory.forget(first.id), await memory.forget(first.id)]).toEqual([true, false]);
     expect(await memory.searchMemory('cat')).toEqual([]);
     expect(await workspace.read('MEMORY.md')).toBe('- 2026-11-22 12:00 [fact] The boat is blue\n');
-    for (const text of ['', ' \n', 'x'.repeat(10_001)]) await expect(memory.addMemory(text)).rejects.toThrow(/remember|A memory may have/);
+    for (const text of ['', ' \n', 'x'.repeat(10_001)])
+      await expect(memory.addMemory(text)).rejects.toThrow(/must not be empty|The maximum for a memory/);
     await expect(memory.searchMemory('cat', 0)).rejects.toThrow('The limit must be');
   });
 
@@ -73,7 +74,7 @@ describe('MemoryManager', () => {
   verifies('memory.manager/remembers', 'what could not be read again is refused, and nothing is written', async () => {
     const { memory, workspace } = await opened();
     for (const time of [NaN, Infinity, Date.UTC(10_000, 0), -1e15])
-      await expect(memory.addMemory('Long ago', 'event', time)).rejects.toThrow('is no time');
+      await expect(memory.addMemory('Long ago', 'event', time)).rejects.toThrow('Invalid time');
     expect(await memory.addMemory('The moon landing', 'event', Date.UTC(1969, 6, 20))).toMatchObject({ added: true });
     expect((await memory.getMemories()).map(({ text }) => text)).toEqual(['The moon landing']);
     const wrong: unknown[] = [
@@ -84,7 +85,7 @@ describe('MemoryManager', () => {
     ];
     for (const each of wrong) {
       const messages = [said('kept whole', { id: '1' }), each] as MemoryMessage[];
-      await expect(memory.persistDialog(messages)).rejects.toThrow(/^messages\[1\]\.\w+/);
+      await expect(memory.persistDialog(messages)).rejects.toThrow(/^Invalid messages\[1\]: `\w+/);
       await expect(memory.putAsideResults(messages)).rejects.toThrow('messages[1]');
       expect(() => memory.checkContext(messages)).toThrow('messages[1]');
     }
@@ -105,7 +106,8 @@ describe('MemoryManager', () => {
     expect(await workspace.read('MEMORY.md')).toBe(
       '# Mine\r\nkept\r\n\n- 2026-11-22 12:00 [preference] tone: friendly: always\n- 2026-01-02 [preference] likes rain\n- 2026-11-22 12:00 [preference] __proto__: x\n',
     );
-    for (const key of ['', 'a:b', 'a\nb', 'x'.repeat(201)]) await expect(memory.setPreference(key, 'v')).rejects.toThrow(/name/);
+    for (const key of ['', 'a:b', 'a\nb', 'x'.repeat(201)])
+      await expect(memory.setPreference(key, 'v')).rejects.toThrow(/key of a preference/);
   });
 
   verifies('memory.manager/dialog', 'messages are written once, and found with who spoke and what stands beside', async () => {
@@ -316,15 +318,15 @@ describe('MemoryManager', () => {
 
   it('tells what is not open, off, or not there', async () => {
     const memory = new MemoryManager({ workspace: memoryWorkspace(), clock: { now: () => NOON } });
-    await expect(memory.searchMemory('x')).rejects.toThrow('call open() first');
+    await expect(memory.searchMemory('x')).rejects.toThrow('Call open() first');
     await memory.open();
-    await expect(memory.summariseDay('2026-02-30')).rejects.toThrow('no day');
+    await expect(memory.summariseDay('2026-02-30')).rejects.toThrow('Invalid date');
     expect(await memory.summariseDay('2026-02-28')).toBeUndefined();
     await memory.close();
     await expect(memory.addMemory('x')).rejects.toThrow('was closed');
     await expect(memory.open()).rejects.toThrow('was closed');
     const off = await opened({ settings: { longTerm: { enabled: false }, dialog: { enabled: false } } });
-    await expect(off.memory.addMemory('x')).rejects.toThrow('turned off');
+    await expect(off.memory.addMemory('x')).rejects.toThrow('Long-term memory is off');
     expect(await off.memory.persistDialog([said('x')])).toBe(0);
     expect(await off.workspace.list()).toEqual([]);
   });

@@ -78,11 +78,11 @@ export class MemoryManager {
 
   /** Opens it, removes what is older than it may be, and begins to index what is there; a search waits for that. A second time it does nothing. */
   async open(): Promise<this> {
-    if (this.#state === 'closed') throw new Error('The memory was closed; make a new one');
+    if (this.#state === 'closed') throw new Error('The memory was closed. Create a new one.');
     if (this.#state === 'open') return this;
     this.#state = 'open';
     // What cannot be removed, as in a folder that can only be read, is no reason not to remember.
-    await this.cleanUp().catch((error: unknown) => this.warn(`What is too old was not removed: ${reasonOf(error)}`));
+    await this.cleanUp().catch((error: unknown) => this.warn(`Could not remove old files: ${reasonOf(error)}`));
     // What fails now is tried again by whatever needs it, and told then.
     this.#index.follow().then(
       () => this.#byMeaning?.follow(),
@@ -94,7 +94,7 @@ export class MemoryManager {
   /** Ends what is under way, and waits for it. What is asked for afterwards rejects. */
   async close(): Promise<void> {
     this.#state = 'closed';
-    this.#closing.abort(new Error('The memory was closed'));
+    this.#closing.abort(new Error('The memory was closed.'));
     await this.#turns.run(() => Promise.resolve());
     await this.#index.close();
   }
@@ -123,10 +123,10 @@ export class MemoryManager {
     { sessionKey = '', signal }: { sessionKey?: string; signal?: AbortSignal } = {},
   ): Promise<StructuredSummary> {
     this.#mustBeOpen();
-    if (messages.length === 0) throw new Error('There are no messages to summarise');
+    if (messages.length === 0) throw new Error('There are no messages to summarise.');
     await this.persistDialog(messages, sessionKey);
     const asking = this.#asking(signal);
-    if (!asking) throw new Error('The memory has no model that could summarise; nothing was dropped');
+    if (!asking) throw new Error('Summarising needs a model, and the memory has none. All messages are kept.');
     if (this.config.longTerm.enabled) await this.#rememberFrom(messages, asking);
     const earlier = messages[0] && StructuredSummary.ofMessage(messages[0]);
     return summarise(earlier ? messages.slice(1) : messages, asking, earlier);
@@ -145,9 +145,10 @@ export class MemoryManager {
     createdAt = this.#deps.clock.now(),
   ): Promise<Memory & { added: boolean }> {
     return this.#change(async () => {
-      if (!isCategory(category)) throw new Error(`There is no category ${String(category)}: ${Object.values(MemoryCategory).join(', ')}`);
+      if (!isCategory(category))
+        throw new Error(`Unknown category "${String(category)}". Use one of: ${Object.values(MemoryCategory).join(', ')}.`);
       const [result] = await this.#longTerm.add([{ text, category, createdAt }]);
-      if (!result) throw new Error('Nothing was added');
+      if (!result) throw new Error('The memory was not added.');
       return { ...result.memory, added: result.added };
     });
   }
@@ -194,8 +195,8 @@ export class MemoryManager {
   /** The best of what is remembered, noted and was said, for a query; at most 100. `accepts`: only such. */
   async searchMemory(query: string, limit = 10, accepts?: (found: FoundMemory) => boolean): Promise<FoundMemory[]> {
     this.#mustBeOpen();
-    if (typeof query !== 'string') throw new TypeError('The query must be a text');
-    if (!Number.isInteger(limit) || limit < 1) throw new Error(`The limit must be a whole number from 1 on, not ${limit}`);
+    if (typeof query !== 'string') throw new TypeError('The query must be a string.');
+    if (!Number.isInteger(limit) || limit < 1) throw new Error(`The limit must be an integer of at least 1, not ${limit}.`);
     await this.#index.follow();
     const most = Math.min(limit, MOST_FOUND);
     const byVector = (await this.#byMeaning?.search(query, MOST_FOUND)) ?? [];
@@ -244,7 +245,7 @@ export class MemoryManager {
     { signal, model }: { signal?: AbortSignal | undefined; model?: AskedModel | undefined } = {},
   ): Promise<string | undefined> {
     return this.#inTurn(async () => {
-      if (!isDate(date)) throw new Error(`${JSON.stringify(date)} is no day: it must be such as 2026-11-22`);
+      if (!isDate(date)) throw new Error(`Invalid date ${JSON.stringify(date)}. Use the form YYYY-MM-DD.`);
       const path = await summariseDay(this.#deps.workspace, date, this.#asking(signal, model), this.#dayOf());
       if (path !== undefined) await this.#index.look(dayFile(date));
       return path;
@@ -288,13 +289,13 @@ export class MemoryManager {
       if (facts.length > 0) await this.#change(() => this.#longTerm.add(facts.map((fact) => ({ ...fact, createdAt }))));
     } catch (error) {
       asking.signal.throwIfAborted();
-      this.warn(`What is worth remembering was not found out before a compaction: ${reasonOf(error)}`);
+      this.warn(`Could not extract memories before compaction: ${reasonOf(error)}`);
     }
   }
 
   #change<T>(work: () => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      if (!this.config.longTerm.enabled) throw new Error('The long-term memory is turned off (long_term.enabled)');
+      if (!this.config.longTerm.enabled) throw new Error('Long-term memory is off (long_term.enabled).');
       const result = await work();
       await this.#index.look(this.#longTerm.path);
       this.#byMeaning?.follow();
@@ -326,7 +327,7 @@ export class MemoryManager {
   }
 
   #mustBeOpen(): void {
-    if (this.#state === 'new') throw new Error('The memory is not open: call open() first');
-    if (this.#state === 'closed') throw new Error('The memory was closed');
+    if (this.#state === 'new') throw new Error('The memory is not open. Call open() first.');
+    if (this.#state === 'closed') throw new Error('The memory was closed.');
   }
 }

@@ -16,10 +16,10 @@ export function readSettings<Schema extends z.ZodType>(schema: Schema, given: un
 export function settingsInYaml(text: string, section: string): Record<string, unknown> {
   const document = parseDocument(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
   const [error] = document.errors;
-  if (error) throw new Error(`The settings are no YAML: ${error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? ''}`);
+  if (error) throw new Error(`The settings are not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? ''}`);
   // Without aliases nothing can grow beyond what is written.
   const given: unknown = document.toJS({ maxAliasCount: 0 });
   if (given === null) return {};
-  if (!isObject(given)) throw new Error('The settings must be names with values');
+  if (!isObject(given)) throw new Error('The settings must be a map of names to values.');
   return isObject(given[section]) ? given[section] : given;
 }

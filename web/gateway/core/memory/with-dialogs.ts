@@ -13,7 +13,7 @@ export interface Dialogs {
 export function withDialogs(workspace: Workspace, dialogs: Dialogs): Workspace {
   const isDialog = (path: string): boolean => path === DIALOG || path.startsWith(`${DIALOG}/`);
   const writable = async (path: string): Promise<void> => {
-    if (isDialog(path)) throw new Error(`${path} cannot be written: it is made of the conversations themselves`);
+    if (isDialog(path)) throw new Error(`${path} is read-only: it is generated from chats.`);
   };
   return {
     async read(path) {

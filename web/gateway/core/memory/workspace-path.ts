@@ -2,6 +2,6 @@
 export function namesOf(path: string, hidden: readonly string[] = []): string[] {
   const names = path.split('/');
   const isName = (name: string): boolean => name !== '' && (!name.startsWith('.') || hidden.includes(name)) && !/[\\:\0]/.test(name);
-  if (!names.every(isName)) throw new Error(`${JSON.stringify(path)} is no path of a workspace`);
+  if (!names.every(isName)) throw new Error(`Invalid workspace path ${JSON.stringify(path)}.`);
   return names;
 }

@@ -24,7 +24,7 @@ export const agentMethods = ({ agents: all, config, vault }: AgentMethodsDeps): 
     checkNames(patch);
     await config.edit((document) => {
       if (agent_id === MAIN || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {
-        throw new RpcError('ALREADY_EXISTS', `agent_id: there is an agent ${agent_id} already`);
+        throw new RpcError('ALREADY_EXISTS', `An agent with id "${agent_id}" already exists.`);
       }
       return mergePatch(document, patch);
     });
@@ -32,10 +32,10 @@ export const agentMethods = ({ agents: all, config, vault }: AgentMethodsDeps): 
   },
 
   'agents.remove': async ({ agent_id }) => {
-    if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `agent_id: ${MAIN} is always there, and cannot be removed`);
+    if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN}" can’t be removed.`);
     await config.edit((document) => {
       const { agents } = document;
-      if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `agent_id: there is no agent ${agent_id}`);
+      if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `No agent with id "${agent_id}".`);
       return mergePatch(document, { agents: { [agent_id]: null } });
     });
     return { agent_id, removed: true };

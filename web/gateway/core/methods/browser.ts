@@ -30,7 +30,7 @@ export function browserMethods({ bridge, config }: BrowserMethodsDeps): Handlers
     'browser.seen': async (params, caller) => (await views()).seen(params, caller),
     'browser.unwatch': async (params, caller) => (await views()).unwatch(params, caller),
     'browser.input': async (params, caller) => {
-      requirePerson(caller, 'take a browser over');
+      requirePerson(caller, 'control the browser');
       await allowed(caller.signal);
       return bridge.call(browserPort, 'browser.input', params, { signal: caller.signal });
     },

@@ -24,7 +24,10 @@ export const channelMethods = ({ channels: service, running, oauth, config }: Ch
   const enable = async (channelId: string, enabled: boolean) => {
     await service.get(channelId);
     if (!isStartable(channelId))
-      throw new RpcError('INVALID_PARAMS', `channelId: ${channelId} is not one that this gateway starts and stops; see channels.catalog`);
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `Channel "${channelId}" can’t be started or stopped. Call channels.catalog to list the supported channels.`,
+      );
     await config.edit((document) => mergePatch(document, patchAt(['channels', channelId, 'enabled'], enabled)));
     const channels = await running.load();
     if (enabled) await channels.restart(channelId);
@@ -41,7 +44,7 @@ export const channelMethods = ({ channels: service, running, oauth, config }: Ch
     'channels.stop': ({ channelId }) => enable(channelId, false),
 
     'channels.authorize': async ({ channelId }, caller) => {
-      requirePerson(caller, 'authorize the account of a channel');
+      requirePerson(caller, 'authorize a channel');
       await service.get(channelId);
       return { url: await (await running.load()).authorize(channelId, await oauth.load()) };
     },

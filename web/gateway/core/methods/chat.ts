@@ -32,7 +32,7 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
     const key = sessionKey(agentId, sessionId);
     // Followed first, so that nothing falls between what is read and what is pushed.
     follow(key);
-    if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
+    if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with id "${sessionId}".`);
     const branch = await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES, ...(before === undefined ? {} : { before }) });
     const { messages, cut } = historyOf(branch);
     const cursor = cut || branch.more ? (messages[0]?.id ?? null) : null;
@@ -50,11 +50,11 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
   'chat.attachment': async ({ agentId, sessionId, messageId, index }) => {
     const message = await messageOf(vault, sessionKey(agentId, sessionId), messageId);
     const file = typeof message.content === 'string' ? undefined : message.content.filter((part) => part.type !== 'text')[index];
-    if (!file) throw new RpcError('NOT_FOUND', 'index: the message has no such file');
+    if (!file) throw new RpcError('NOT_FOUND', `The message has no file with index ${index}.`);
     const { mimeType, data, filename = message.attachments?.[index]?.filename ?? 'file' } = file;
     // Without the bridge what was attached on another device may not be here.
     if (data === '' && message.attachments?.[index]?.size)
-      throw new RpcError('INTERNAL_ERROR', `${filename} is not on this device: link the bridge to fetch it`);
+      throw new RpcError('INTERNAL_ERROR', `${filename} is not on this device. Connect to the bridge to load it.`);
     return { filename, mimeType, content: data };
   },
 
@@ -65,6 +65,6 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
 
 async function messageOf(vault: Vault, key: string, messageId: string): Promise<MessageRecord> {
   const message = await vault.messages.get(messageId);
-  if (message?.sessionKey !== key) throw new RpcError('NOT_FOUND', 'messageId: no such message in this session');
+  if (message?.sessionKey !== key) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in this session.`);
   return message;
 }

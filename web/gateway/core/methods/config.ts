@@ -8,7 +8,7 @@ import type { SecretReferences } from '../secrets/keep.ts';
 
 /** What runs without asking is for persons to say: a program that could would approve itself. */
 const checkTools = (caller: Caller, name: string | undefined): void => {
-  if (name === 'tools') requirePerson(caller, 'change which tools run without asking');
+  if (name === 'tools') requirePerson(caller, 'change tool policies');
 };
 
 export interface ConfigDeps {

@@ -54,16 +54,16 @@ export function dreamingMethods({
       return { agentId, workspace: place.name, proposals: found.slice(0, limit).map(shownProposal), count: found.length };
     },
     'dreaming.accept': async ({ agentId, contentHash, text, category }, caller) => {
-      requirePerson(caller, 'say what is remembered for long');
+      requirePerson(caller, 'accept suggestions');
       const given = { ...(text === undefined ? {} : { text }), ...(category === undefined ? {} : { category }) };
       return { proposal: await (await load()).decide(agentId, ({ review }) => review.accept(contentHash, given)) };
     },
     'dreaming.reject': async ({ agentId, contentHash, reason }, caller) => {
-      requirePerson(caller, 'reject what would be remembered');
+      requirePerson(caller, 'reject suggestions');
       return { proposal: await (await load()).decide(agentId, ({ review }) => review.reject(contentHash, reason)) };
     },
     'dreaming.restore': async ({ agentId, contentHash }, caller) => {
-      requirePerson(caller, 'take a rejection back');
+      requirePerson(caller, 'restore suggestions');
       return { proposal: await (await load()).decide(agentId, ({ review }) => review.restore(contentHash)) };
     },
     'dreaming.history': async ({ agentId, limit }) => {
@@ -76,7 +76,7 @@ export function dreamingMethods({
       const dreamer = await load();
       const place = await dreamer.place(agentId);
       const run = (await dreamer.runs(place, MOST_RUNS)).runs.find(({ id }) => id === runId);
-      if (!run) throw new RpcError('NOT_FOUND', `runId: there is no run ${runId}`);
+      if (!run) throw new RpcError('NOT_FOUND', `No run with id "${runId}".`);
       const narrative = run.rem ? ((await place.workspace.read(run.rem.path)) ?? null) : null;
       return { agentId, workspace: place.name, run, narrative };
     },

@@ -14,15 +14,15 @@ export const keyMethods = ({ keys: load }: KeyMethodsDeps): Handlers<typeof keys
   },
   'keys.create': async ({ name, scopes, limits }, caller) => {
     // A program that made one would be rid of its own limits.
-    requirePerson(caller, 'make a key');
+    requirePerson(caller, 'create an API key');
     return (await load()).create(name, scopes, limits);
   },
   'keys.update': async ({ id, ...changes }, caller) => {
-    requirePerson(caller, 'change a key');
+    requirePerson(caller, 'change an API key');
     return { key: await (await load()).update(id, changes) };
   },
   'keys.revoke': async ({ id }, caller) => {
-    requirePerson(caller, 'revoke a key');
+    requirePerson(caller, 'revoke an API key');
     await (await load()).revoke(id);
     return { revoked: true };
   },

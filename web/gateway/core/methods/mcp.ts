@@ -22,13 +22,13 @@ export const mcpMethods = ({ mcp: load }: { mcp(): Promise<McpServers> }): Handl
     },
 
     'mcp.approve': async ({ name, hash }, caller) => {
-      requirePerson(caller, 'approve a tool server');
+      requirePerson(caller, 'approve an MCP server');
       await (await ready()).approve(name, hash);
       return { ok: true };
     },
 
     'mcp.authorize': async ({ name }, caller) => {
-      requirePerson(caller, 'authorize a tool server');
+      requirePerson(caller, 'authorize an MCP server');
       return { url: await (await ready()).authorize(name) };
     },
 
@@ -55,7 +55,7 @@ export const mcpMethods = ({ mcp: load }: { mcp(): Promise<McpServers> }): Handl
     },
 
     'mcp.answer': async ({ id, ...answer }, caller) => {
-      requirePerson(caller, 'answer a tool server');
+      requirePerson(caller, 'answer an MCP server');
       (await ready()).answer(id, answer);
       return { ok: true };
     },

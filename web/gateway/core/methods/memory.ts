@@ -28,7 +28,7 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
   const listed = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const known = async (agentId: string, id: string): Promise<MemoryEntry> => {
     const found = (await listed(agentId)).find((each) => each.id === id);
-    if (!found) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
+    if (!found) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
     return found;
   };
 
@@ -55,7 +55,7 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
 
     'memory.update': async ({ agentId, id, text, category }) => {
       const changed = await (await of(agentId)).updateMemory(id, { text: text === undefined ? undefined : written(text), category });
-      if (!changed) throw new RpcError('NOT_FOUND', `id: there is no memory ${id}`);
+      if (!changed) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
       return { memory: changed };
     },
 
@@ -112,7 +112,7 @@ const agentOf = (key: string): string => key.slice(0, key.indexOf('/'));
 const sessionOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 function day(date: string): string {
-  if (!isDate(date)) throw new RpcError('INVALID_PARAMS', `date: there is no day ${date}`);
+  if (!isDate(date)) throw new RpcError('INVALID_PARAMS', `Invalid date "${date}". Use the form YYYY-MM-DD.`);
   return date;
 }
 

@@ -42,7 +42,7 @@ export const modelMethods = ({ providers, clock, localModels }: ModelsDeps): Han
   'models.downloads': async (_params, { signal }) => ({ downloads: await (await localModels()).list(signal) }),
 
   'models.cancelDownload': async (which, caller) => {
-    requirePerson(caller, 'end downloads of models');
+    requirePerson(caller, 'cancel downloads');
     return (await localModels()).cancel(which, caller.signal);
   },
 

@@ -51,14 +51,14 @@ export const sessionMethods = ({
   const edit = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
     const key = keyOf(path);
     const record = await vault.sessions.update(key, change);
-    if (!record) throw new RpcError('NOT_FOUND', 'No such session');
+    if (!record) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     changed(key);
     return { session: entryOf(record, runs.running(key)) };
   };
   const whole = async (path: string) => {
     const key = keyOf(path);
     const session = await vault.sessions.get(key);
-    if (!session) throw new RpcError('NOT_FOUND', 'No such session');
+    if (!session) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     return { session, messages: await vault.messages.all(key) };
   };
   /** A session of these messages, under new ids. */
@@ -66,7 +66,7 @@ export const sessionMethods = ({
     const key = sessionKey(given.agentId, given.sessionId);
     const session = { ...given, key };
     if (!(await vault.sessions.add(session, copied(messages, session)))) {
-      throw new RpcError('ALREADY_EXISTS', `sessionId: there is a session ${given.sessionId} already`);
+      throw new RpcError('ALREADY_EXISTS', `A session with id "${given.sessionId}" already exists.`);
     }
     changed(key);
     return { session: entryOf((await vault.sessions.get(key)) ?? session, false) };
@@ -76,7 +76,7 @@ export const sessionMethods = ({
     const key = keyOf(path);
     const [agentId = '', sessionId = ''] = key.split('/');
     const session = await vault.sessions.get(key);
-    if (!session && sessionId !== MAIN) throw new RpcError('NOT_FOUND', 'No such session');
+    if (!session && sessionId !== MAIN) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     agents.get(agentId);
     return session ?? newSession(agentId, sessionId, '', clock.now());
   };
@@ -100,21 +100,21 @@ export const sessionMethods = ({
     'sessions.preview': async ({ path, limit }, { follow }) => {
       const key = keyOf(path);
       follow(key);
-      if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', 'No such session');
+      if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
       return { messages: historyOf(await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES })).messages };
     },
 
     'sessions.delete': async ({ path }) => {
       const key = keyOf(path);
       // What is under way must not write into what is about to go.
-      if (!(await runs.clear(key, () => vault.sessions.remove(key)))) throw new RpcError('NOT_FOUND', 'No such session');
+      if (!(await runs.clear(key, () => vault.sessions.remove(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
       changed(key, true);
       return { deleted: true };
     },
 
     'sessions.reset': async ({ path }) => {
       const key = keyOf(path);
-      if (!(await runs.clear(key, () => vault.sessions.clear(key)))) throw new RpcError('NOT_FOUND', 'No such session');
+      if (!(await runs.clear(key, () => vault.sessions.clear(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
       changed(key);
       return { reset: true };
     },
@@ -143,7 +143,7 @@ export const sessionMethods = ({
       const { session, messages } = await whole(path);
       const branch = activeBranch(messages, session.headId);
       const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
-      if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', 'messageId: the active branch has no such message');
+      if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in the active branch.`);
       const now = clock.now();
       return add(
         { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
@@ -155,7 +155,7 @@ export const sessionMethods = ({
       const { session, messages } = await whole(path);
       const ordered = format === 'jsonl' ? exportOrder(messages, session.headId) : activeBranch(messages, session.headId);
       const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
-      if (first < 0) throw new RpcError('NOT_FOUND', 'cursor: the session has changed since; begin anew');
+      if (first < 0) throw new RpcError('NOT_FOUND', 'The session has changed since this `cursor`. Start the export again.');
       let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
       let at = first;
       for (; at < ordered.length && (at === first || content.length < EXPORT_CHARS); at++) {

@@ -36,7 +36,10 @@ export const syncMethods = ({ vault, hub, config, sync: port, workbench, changed
     if (copy.store === 'files' && choice === 'restore') {
       const file = fileOf(copy);
       if (!file)
-        throw new RpcError('INVALID_PARAMS', 'id: this version of the file was written by another build and cannot be put back here');
+        throw new RpcError(
+          'INVALID_PARAMS',
+          'This version of the file was written by another version of Perch and can’t be restored here.',
+        );
       // As any other write, so that whoever follows the workspace hears of it. Dying before its copy is forgotten loses nothing.
       await (await workbench()).workspaces.write(file.workspace, file);
     }

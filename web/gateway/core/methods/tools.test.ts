@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { contracts } from '#shared/rpc/methods/index.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import type { Caller } from '../dispatch.ts';
@@ -6,14 +7,15 @@ import { defineTool } from '../tools/define-tool.ts';
 import { ToolRegistry } from '../tools/registry.ts';
 import { toolMethods } from './tools.ts';
 
+const registryFor = (): ToolRegistry => new ToolRegistry((id) => ({ id, config: {} }) as Agent);
 const caller = (principal: string): Caller => ({ principal, signal: new AbortController().signal }) as Partial<Caller> as Caller;
 
 it('what runs is aborted by the one who runs it alone, whatever the tool says at its end', async () => {
-  const registry = new ToolRegistry((id) => ({ id, config: {} }) as Agent);
+  const registry = registryFor();
   const begun = Promise.withResolvers<AbortSignal>();
   registry.register(
     defineTool({
-      ...{ name: 'wait', description: 'Waits', source: 'core', params: z.strictObject({}) },
+      ...{ name: 'wait', title: 'Wait', summary: 'Waits.', description: 'Waits', source: 'core', params: z.strictObject({}) },
       run: (_, { signal }) => {
         begun.resolve(signal);
         return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('it broke off'))));
@@ -28,4 +30,24 @@ it('what runs is aborted by the one who runs it alone, whatever the tool says at
   expect(await methods['tools.cancel']({ callId: 'a' }, caller('one'))).toEqual({ cancelled: true });
   expect(signal.aborted).toBe(true);
   await expect(ran).rejects.toMatchObject({ code: 'ABORTED' });
+});
+
+it('lists a title and a summary of each tool for people, also by the name that models use', async () => {
+  const registry = registryFor();
+  const tool = { description: 'For models', schema: { type: 'object' }, run: () => Promise.resolve(null) };
+  registry.register({ ...tool, name: 'file_read', title: 'Read file', summary: 'Reads a file.', source: 'core' });
+  registry.register({ ...tool, name: 'mcp:a:sum', modelName: 'mcp__a__sum', title: 'Add', summary: 'Adds.', source: 'mcp:a' });
+  const methods = toolMethods({ tools: registry, clock: { now: () => 0 } as never });
+  const { tools, labels } = contracts['tools.list'].result.parse(await methods['tools.list']({}, caller('one')));
+  expect(tools).toEqual(['file_read', 'mcp:a:sum']);
+  expect(labels).toEqual({
+    file_read: { title: 'Read file', summary: 'Reads a file.' },
+    'mcp:a:sum': { title: 'Add', summary: 'Adds.' },
+    mcp__a__sum: { title: 'Add', summary: 'Adds.' },
+  });
+  const catalog = contracts['tools.catalog'].result.parse(await methods['tools.catalog']({}, caller('one')));
+  expect(catalog.tools.map(({ name, title, summary, description }) => [name, title, summary, description])).toEqual([
+    ['file_read', 'Read file', 'Reads a file.', 'For models'],
+    ['mcp:a:sum', 'Add', 'Adds.', 'For models'],
+  ]);
 });

@@ -11,12 +11,17 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
   return {
     'tools.list': async () => {
       await registry.ready();
-      return { tools: registry.list().map(({ name }) => name) };
+      const list = registry.list();
+      const labels = list.flatMap(({ name, modelName = name, title, summary }) =>
+        [...new Set([name, modelName])].map((each) => [each, { title, summary }] as const),
+      );
+      return { tools: list.map(({ name }) => name), labels: Object.fromEntries(labels) };
     },
     'tools.catalog': async () => {
       await registry.ready();
       const list = registry.list().map((tool) => ({
-        ...{ name: tool.name, description: tool.description, schema: tool.schema, source: tool.source },
+        ...{ name: tool.name, title: tool.title, summary: tool.summary, description: tool.description },
+        ...{ schema: tool.schema, source: tool.source },
         ...{ effect: tool.effect !== undefined, policy: registry.policyOf(tool) },
       }));
       return { tools: list, count: list.length };
@@ -28,7 +33,7 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
       const cancel = new AbortController();
       const name = callId === undefined ? null : nameOf(principal, callId);
       if (name !== null) {
-        if (running.has(name)) throw new RpcError('ALREADY_EXISTS', `A call ${callId} runs already`);
+        if (running.has(name)) throw new RpcError('ALREADY_EXISTS', `A call with id "${callId}" is already running.`);
         running.set(name, cancel);
       }
       try {
@@ -49,14 +54,14 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
         };
       } catch (error) {
         // Tools end in words of their own when they are aborted.
-        throw cancel.signal.aborted ? new RpcError('ABORTED', 'The call was cancelled', {}, { cause: error }) : error;
+        throw cancel.signal.aborted ? new RpcError('ABORTED', 'The call was cancelled.', {}, { cause: error }) : error;
       } finally {
         if (name !== null) running.delete(name);
       }
     },
     'tools.cancel': ({ callId }, { principal }) => {
       const call = running.get(nameOf(principal, callId));
-      call?.abort(new RpcError('ABORTED', 'The call was cancelled'));
+      call?.abort(new RpcError('ABORTED', 'The call was cancelled.'));
       return { cancelled: call !== undefined };
     },
   };

@@ -59,7 +59,7 @@ describe('an authorization', () => {
     const { state: later } = await begin('Another');
     expect(failures).toEqual([]);
     clock.advance(1);
-    expect(failures).toEqual(['The server far got no permission: nobody came back within 10 minutes']);
+    expect(failures).toEqual(['The server far was not authorized: it timed out after 10 minutes.']);
     expect(await answer({ state, code: 'c' })).toMatchObject({ status: 404 });
     expect(await answer({ state: later, code: 'c' })).toMatchObject({ status: 200 });
     expect([traded.length, clock.pending()]).toEqual([1, 0]);
@@ -69,25 +69,27 @@ describe('an authorization', () => {
     const { begin, answer, failures, authorizations, clock } = made();
     const first = await begin();
     const second = await begin();
-    expect(failures).toEqual(['The server far got no permission: it was begun anew']);
+    expect(failures).toEqual(['The server far was not authorized: authorization was started again.']);
     expect(await answer({ state: first.state, code: 'c' })).toMatchObject({ status: 404 });
     for (let n = 0; n < 32; n++) await begin(`Other ${n}`);
     expect(failures).toHaveLength(2);
     expect(await answer({ state: second.state, code: 'c' })).toMatchObject({ status: 404 });
     authorizations.cancel('Other 3');
-    expect(failures[2]).toContain('Other 3 got no permission');
+    expect(failures[2]).toContain('Other 3 was not authorized');
     authorizations.stop();
     expect([failures.length, clock.pending()]).toEqual([34, 0]);
-    await expect(begin()).rejects.toThrow('The gateway ends');
+    await expect(begin()).rejects.toThrow('The gateway was closed.');
   });
 
   verifies('oauth/denied', 'nothing is traded, and its owner is told', async () => {
     const { begin, answer, failures, traded } = made();
     const { state } = await begin();
     const page = await answer({ state, code: 'c', error: 'access_denied', error_description: 'No\u202e <b>way</b>' });
-    expect(page).toMatchObject({ status: 403, title: 'It was not allowed', text: expect.stringContaining('begin in Perch') });
+    expect(page).toMatchObject({ status: 403, title: 'Access denied', text: expect.stringContaining('start in Perch') });
     expect(page.text).toContain(String.raw`access_denied: No\u{202e} <b>way</b>`);
-    expect(failures).toEqual([String.raw`The server far got no permission: the service says "access_denied: No\u{202e} <b>way</b>"`]);
+    expect(failures).toEqual([
+      String.raw`The server far was not authorized: the service responded "access_denied: No\u{202e} <b>way</b>".`,
+    ]);
     expect(await answer({ state, code: 'c' })).toMatchObject({ status: 404 });
     const bare = await begin();
     expect(await answer({ state: bare.state })).toMatchObject({ status: 403 });
@@ -99,7 +101,7 @@ describe('an authorization', () => {
     const own = await begin('A', () => Promise.reject(new RpcError('AUTH_REQUIRED', 'the code is not taken')));
     expect(await answer({ state: own.state, code: 'c' })).toMatchObject({
       status: 502,
-      text: 'A could not be connected: the code is not taken. To try again, begin in Perch.',
+      text: 'Couldn’t connect A: the code is not taken. To try again, start in Perch.',
     });
     const odd = await begin('B', () => Promise.reject(new TypeError('secret')));
     expect(await answer({ state: odd.state, code: 'c' })).toMatchObject({ status: 502, text: expect.not.stringContaining('secret') });
@@ -108,7 +110,7 @@ describe('an authorization', () => {
     const waiting = answer({ state: silent.state, code: 'c' });
     await clock.waitsFor(60_000);
     clock.advance(60_000);
-    expect(await waiting).toMatchObject({ status: 502, text: expect.stringContaining('did not answer within a minute') });
+    expect(await waiting).toMatchObject({ status: 502, text: expect.stringContaining('did not respond within a minute') });
     expect(failures).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { toBase64url } from '#shared/base64.ts';
 import type { Notice } from '#shared/http/notice-page.ts';
 import { legible } from '#shared/legible.ts';
@@ -67,56 +68,52 @@ export class Authorizations {
     const { bridge, clock } = this.#deps;
     const { redirectUri } = await bridge.call(oauthPort, 'oauth.callback', {}, { signal: this.#stopped.signal });
     this.#stopped.signal.throwIfAborted();
-    this.cancel(wanted.owner, 'it was begun anew');
+    this.cancel(wanted.owner, 'authorization was started again');
     for (const [state] of this.#pending) {
       if (this.#pending.size < MAX_PENDING) break;
-      this.#fail(state, 'too many others were begun since');
+      this.#fail(state, 'too many other authorizations were started');
     }
     const state = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
-    const forget = clock.after(PENDING_MS, () => this.#fail(state, 'nobody came back within 10 minutes'));
+    const forget = clock.after(PENDING_MS, () => this.#fail(state, 'it timed out after 10 minutes'));
     this.#pending.set(state, { ...wanted, forget });
     return { state, redirectUri };
   }
 
   /** What this owner waits for is not wanted any more. */
-  cancel(owner: string, why = 'it is not wanted any more'): void {
+  cancel(owner: string, why = 'it was cancelled'): void {
     for (const [state, pending] of this.#pending) if (pending.owner === owner) this.#fail(state, why);
   }
 
   /** The browser is back, with this query: what its person is shown, once the code is traded. Never rejects. */
   async answer(query: URLSearchParams): Promise<Notice> {
     const state = only(query, 'state');
-    if (state === undefined) return notice(400, 'This is not a complete address', 'Follow the link again that Perch gave you.');
+    if (state === undefined) return notice(400, 'Incomplete link', 'Open the link from Perch again.');
     const [code, error] = [only(query, 'code'), only(query, 'error')];
     const pending = this.#pending.get(state);
     if (!pending) {
-      return notice(404, 'This link is no longer known', 'It is good once, and for 10 minutes. Go back to Perch and begin again.');
+      return notice(404, 'Link expired', 'Links work once and expire after 10 minutes. Go back to Perch and start again.');
     }
     // Whatever comes of it: it was used.
     if (error !== undefined || code === undefined) {
       const said = [error, only(query, 'error_description')].filter((part) => part !== undefined).join(': ');
-      const why = said === '' ? 'the service sent no code' : `the service says "${legible(said).slice(0, MAX_SAID)}"`;
+      const why = said === '' ? 'the service sent no code' : `the service responded "${legible(said).slice(0, MAX_SAID)}"`;
       this.#fail(state, why);
-      return notice(
-        403,
-        'It was not allowed',
-        `${pending.owner} got no permission: ${why}. Nothing has changed; to try again, begin in Perch.`,
-      );
+      return notice(403, 'Access denied', `${pending.owner} was not authorized: ${why}. To try again, start in Perch.`);
     }
     this.#take(state);
     try {
       await this.#complete(pending, { code, iss: only(query, 'iss') });
     } catch (failure) {
       const { message } = failure instanceof RpcError ? failure : this.#deps.fault(failure);
-      return notice(502, 'It did not work', `${pending.owner} could not be connected: ${message}. To try again, begin in Perch.`);
+      return notice(502, 'Couldn’t connect', `Couldn’t connect ${pending.owner}: ${toClause(message)}. To try again, start in Perch.`);
     }
-    return notice(200, 'Done', `${pending.owner} is connected. You can close this window.`);
+    return notice(200, 'Connected', `${pending.owner} is connected. You can close this window.`);
   }
 
   /** Nobody is waited for any more. */
   stop(): void {
-    this.#stopped.abort(new RpcError('ABORTED', 'The gateway ends'));
-    for (const state of [...this.#pending.keys()]) this.#fail(state, 'the gateway ended');
+    this.#stopped.abort(new RpcError('ABORTED', 'The gateway was closed.'));
+    for (const state of [...this.#pending.keys()]) this.#fail(state, 'the gateway was closed');
   }
 
   async #complete(pending: Pending, granted: Granted): Promise<void> {
@@ -125,7 +122,7 @@ export class Authorizations {
     const over = Promise.withResolvers<never>();
     signal.addEventListener('abort', () => over.reject(signal.reason), { once: true });
     const cancel = this.#deps.clock.after(COMPLETE_MS, () =>
-      late.abort(new RpcError('INTERNAL_ERROR', 'the service did not answer within a minute')),
+      late.abort(new RpcError('INTERNAL_ERROR', 'The service did not respond within a minute.')),
     );
     try {
       await Promise.race([pending.complete(granted, signal), over.promise]);
@@ -143,7 +140,7 @@ export class Authorizations {
 
   #fail(state: string, why: string): void {
     const pending = this.#take(state);
-    pending?.failed?.(new RpcError('ABORTED', `${pending.owner} got no permission: ${why}`));
+    pending?.failed?.(new RpcError('ABORTED', `${pending.owner} was not authorized: ${why}.`));
   }
 }
 

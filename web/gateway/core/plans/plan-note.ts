@@ -27,9 +27,9 @@ export function planNote(plan: Plan): string {
 function headline({ id, status }: Plan): string {
   const plan = `Plan ${id} of this chat`;
   if (status === 'running')
-    return `${plan} is under way. Follow it step by step, and call plan_update whenever a step is done, fails or has to change:`;
-  if (status === 'failed') return `${plan} has failed at a step. To go on, make that step running again or skip it by plan_update:`;
-  return `${plan} is ${status}. Where you are asked to go on with it, make its current step running by plan_update:`;
+    return `${plan} is in progress. Follow it step by step, and call plan_update whenever a step is done, fails or has to change:`;
+  if (status === 'failed') return `${plan} has failed at a step. To continue, make that step running again or skip it by plan_update:`;
+  return `${plan} is ${status}. If you are asked to continue it, make its current step running by plan_update:`;
 }
 
 const line = ({ id, description, status, result }: PlanStep, current: boolean): string =>

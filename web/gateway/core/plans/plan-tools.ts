@@ -7,7 +7,7 @@ import type { PlanPlace, Plans } from './plans.ts';
 import { currentStep, MAX_STEPS } from './steps.ts';
 
 const text = (most: number, about: string) => z.string().trim().min(1).max(most).describe(about);
-const planId = z.string().min(1).max(128).optional().describe('The plan of this chat; the current one where left out');
+const planId = z.string().min(1).max(128).optional().describe('A plan of this chat. Default: the current one');
 const stepId = z.string().min(1).max(20);
 const descriptions = z.array(text(1000, 'One step, in a sentence')).min(1).max(MAX_STEPS);
 
@@ -16,48 +16,54 @@ export function planTools(plans: Plans): Tool[] {
   return [
     defineTool({
       name: 'plan_create',
+      title: 'Create plan',
+      summary: 'Creates a plan with steps and starts it.',
       description:
-        'Makes a plan for work of several steps, and begins with its first step. Call plan_update as each step is done; the next one then begins.',
+        'Creates a plan for work with several steps and starts its first step. Call plan_update when a step is done; the next one then starts.',
       source: 'core',
       params: z.strictObject({
-        goal: text(2000, 'What is to be reached'),
-        steps: descriptions.describe('What is to be done, in order'),
-        start: z.boolean().default(true).describe('False: the plan waits, for instance until the person has agreed'),
+        goal: text(2000, 'What to achieve'),
+        steps: descriptions.describe('The steps, in order'),
+        start: z.boolean().default(true).describe('False: the plan waits, for example until the user agrees'),
       }),
       run: async ({ goal, steps, start }, context) => shown(await plans.create(placeOf(context), goal, steps, start)),
     }),
     defineTool({
       name: 'plan_update',
+      title: 'Update plan',
+      summary: 'Updates the steps or the goal of a plan.',
       description:
-        'Changes the plan: moves a step on, notes what came of it, rewrites it, or adds steps. When the running step is completed or skipped, the next one begins by itself.',
+        'Updates a plan: sets the status or result of a step, rewords it, or adds steps. When the running step is completed or skipped, the next one starts automatically.',
       source: 'core',
       params: z
         .strictObject({
           planId,
-          stepId: stepId.optional().describe('The step that is meant; the current one where left out'),
-          status: z.enum(['pending', 'running', 'completed', 'failed', 'skipped']).optional().describe('What the step becomes'),
-          result: text(4000, 'What came of it, or why it failed').optional(),
-          description: text(1000, 'The step in other words').optional(),
-          goal: text(2000, 'The goal in other words').optional(),
-          add: descriptions.optional().describe('More steps'),
-          after: stepId.optional().describe('The step that they come behind; the last one where left out'),
+          stepId: stepId.optional().describe('Step to update. Default: the current one'),
+          status: z.enum(['pending', 'running', 'completed', 'failed', 'skipped']).optional().describe('New status of the step'),
+          result: text(4000, 'Outcome, or why it failed').optional(),
+          description: text(1000, 'New text of the step').optional(),
+          goal: text(2000, 'New text of the goal').optional(),
+          add: descriptions.optional().describe('Steps to add'),
+          after: stepId.optional().describe('Add the steps after this one. Default: the last one'),
         })
         .refine(
           ({ status, result, description, goal, add }) => [status, result, description, goal, add].some((value) => value !== undefined),
-          'needs one of status, result, description, goal and add',
+          'must include at least one of status, result, description, goal and add',
         ),
       run: async ({ planId: id, ...change }, context) => shown(await plans.update(placeOf(context), id, change)),
     }),
     defineTool({
       name: 'plan_get',
-      description: 'A plan of this chat with all its steps.',
+      title: 'Read plan',
+      summary: 'Reads a plan of the chat.',
+      description: 'Reads a plan of this chat with its steps.',
       source: 'core',
       params: z.strictObject({ planId }),
       async run({ planId: id }, context) {
         const place = placeOf(context);
         const plan = id === undefined ? plans.current(`${place.agentId}/${place.sessionId}`) : await plans.get(id);
         if (plan?.agentId !== place.agentId || plan.sessionId !== place.sessionId)
-          throw new RpcError('NOT_FOUND', id === undefined ? 'This chat has no plan that is not completed' : `This chat has no plan ${id}`);
+          throw new RpcError('NOT_FOUND', id === undefined ? 'This chat has no open plan.' : `No plan with id "${id}" in this chat.`);
         return shown(plan);
       },
     }),
@@ -66,7 +72,7 @@ export function planTools(plans: Plans): Tool[] {
 
 function placeOf({ agentId, sessionKey, runId }: ToolContext): PlanPlace {
   const sessionId = sessionKey?.split('/')[1];
-  if (sessionId === undefined || runId === null) throw new RpcError('INVALID_PARAMS', 'A plan belongs to a chat, and this call is in none');
+  if (sessionId === undefined || runId === null) throw new RpcError('INVALID_PARAMS', 'Plans are only available in a chat.');
   return { agentId, sessionId, runId };
 }
 

@@ -29,7 +29,7 @@ export interface PlanPlace {
   runId: string;
 }
 
-const HOST_GONE = 'The host that followed the plan went away';
+const HOST_GONE = 'Interrupted: the gateway was closed';
 
 /**
  * The plans (decisions, "Cron, tools, exec, plans"). A plan that is running is followed by a run; it is paused when that run ends with steps left, and where
@@ -64,7 +64,7 @@ export class Plans {
   /** Throws `NOT_FOUND`. */
   async get(id: string): Promise<Plan> {
     const plan = await this.#store.get(id);
-    if (!plan) throw new RpcError('NOT_FOUND', `planId: there is no plan ${id}`);
+    if (!plan) throw new RpcError('NOT_FOUND', `No plan with id "${id}".`);
     return plan;
   }
 
@@ -107,12 +107,12 @@ export class Plans {
     return this.#turns.run(async () => {
       const key = sessionKey(place.agentId, place.sessionId);
       const id = planId ?? this.current(key)?.id;
-      if (id === undefined) throw new RpcError('NOT_FOUND', 'This chat has no plan that is not completed; plan_create makes one');
+      if (id === undefined) throw new RpcError('NOT_FOUND', 'This chat has no open plan. Create one with plan_create.');
       const after = await this.#change(id, (plan) => {
-        if (keyOf(plan) !== key) throw new RpcError('NOT_FOUND', `This chat has no plan ${id}`);
+        if (keyOf(plan) !== key) throw new RpcError('NOT_FOUND', `No plan with id "${id}" in this chat.`);
         return changed(plan, change, place.runId, this.#deps.clock.now());
       });
-      if (!after) throw new RpcError('NOT_FOUND', `This chat has no plan ${id}`);
+      if (!after) throw new RpcError('NOT_FOUND', `No plan with id "${id}" in this chat.`);
       if (after.status === 'running') await this.#pauseOthers(key, id);
       return after;
     });
@@ -129,10 +129,10 @@ export class Plans {
       const after = (await this.#change(id, (now) => (now.status === 'paused' ? begin(now, runId, clock.now()) : now))) ?? before;
       return after.runId === runId ? ([after, undefined, currentStep(before)] as const) : ([after, this.#obstacle(after)] as const);
     });
-    if (reason !== undefined || !step) return { resumed: false, plan, reason: reason ?? 'The plan has no step left' };
+    if (reason !== undefined || !step) return { resumed: false, plan, reason: reason ?? 'All steps of the plan are done.' };
     const { agentId, sessionId } = plan;
-    const before = step.result ? `\n\nIt was begun before: ${step.result}` : '';
-    const message = `Go on with the plan "${plan.goal}" at its step ${step.id}: ${step.description}${before}`;
+    const before = step.result ? `\n\nProgress so far: ${step.result}` : '';
+    const message = `Continue the plan "${plan.goal}" with step ${step.id}: ${step.description}${before}`;
     // How the run ends is told by its own events; where it did not even begin, the plan waits again.
     this.#deps.runs.send({ agentId, sessionId, message, principal, runId }).catch((error: unknown) => this.ended(runId, messageOf(error)));
     return { resumed: true, plan };
@@ -141,7 +141,7 @@ export class Plans {
   /** Throws `NOT_FOUND`. */
   remove(id: string): Promise<void> {
     return this.#turns.run(async () => {
-      if (!(await this.#store.remove(id))) throw new RpcError('NOT_FOUND', `planId: there is no plan ${id}`);
+      if (!(await this.#store.remove(id))) throw new RpcError('NOT_FOUND', `No plan with id "${id}".`);
       this.#open.delete(id);
       this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: id, deleted: true } }, null);
     });
@@ -166,11 +166,11 @@ export class Plans {
   }
 
   #obstacle(plan: Plan): string | undefined {
-    if (plan.status !== 'paused') return `The plan is ${plan.status}; only one that is paused can be resumed`;
+    if (plan.status !== 'paused') return `The plan is ${plan.status}. Only paused plans can be resumed.`;
     const other = [...this.#open.values()].find(({ id, status, ...rest }) => {
       return id !== plan.id && status === 'running' && keyOf(rest) === keyOf(plan);
     });
-    if (other) return `Another plan is under way in this chat: ${other.goal}`;
+    if (other) return `Another plan is running in this chat: ${other.goal}`;
     try {
       this.#deps.agent(plan.agentId);
       return undefined;
@@ -206,7 +206,9 @@ export class Plans {
 
   async #pauseOthers(key: string, except?: string): Promise<void> {
     for (const { id } of [...this.#open.values()].filter((plan) => plan.status === 'running' && keyOf(plan) === key && plan.id !== except))
-      await this.#change(id, (plan) => (plan.status === 'running' ? pause(plan, 'Another plan came first', this.#deps.clock.now()) : plan));
+      await this.#change(id, (plan) =>
+        plan.status === 'running' ? pause(plan, 'Paused because another plan started', this.#deps.clock.now()) : plan,
+      );
   }
 
   async #change(id: string, change: (plan: Plan) => Plan): Promise<Plan | undefined> {

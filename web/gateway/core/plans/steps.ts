@@ -74,7 +74,7 @@ export interface PlanChange {
 
 /** The plan with the change. Throws `INVALID_PARAMS` or `NOT_FOUND`, naming what is allowed. */
 export function changed(plan: Plan, change: PlanChange, runId: string, now: number): Plan {
-  if (plan.status === 'completed') refuse(`The plan ${plan.id} is completed and stays as it is; plan_create makes another`);
+  if (plan.status === 'completed') refuse(`Plan ${plan.id} is completed and can’t be changed. Create another one with plan_create.`);
   let { steps } = plan;
   const { add, after: behind, status, result, description, stepId = currentStep(plan)?.id } = change;
   // A step that there is not is told also where nothing would be done to it: another plan may be meant.
@@ -93,23 +93,23 @@ export function changed(plan: Plan, change: PlanChange, runId: string, now: numb
 function edited(step: PlanStep, { status, result, description }: PlanChange, steps: readonly PlanStep[], now: number): PlanStep {
   const { id } = step;
   if (description !== undefined && step.status !== 'pending' && step.status !== 'running' && step.status !== 'failed')
-    refuse(`The step ${id} is ${step.status}: only one that is pending, running or failed can be rewritten`);
+    refuse(`Step ${id} is ${step.status}. Only pending, running or failed steps can be rewritten.`);
   let next = step;
   if (status !== undefined && status !== step.status) {
     const allowed = NEXT[step.status];
     if (!allowed.includes(status)) {
       const ways = allowed.length === 0 ? 'nothing else' : allowed.join(' or ');
-      refuse(`The step ${id} is ${step.status} and cannot become ${status}; it can become ${ways}`);
+      refuse(`Step ${id} is ${step.status} and can’t become ${status}. Allowed: ${ways}.`);
     }
     const under = status === 'running' ? steps.find((other) => other.status === 'running') : undefined;
-    if (under) refuse(`The step ${under.id} is running: make it ${NEXT.running.join(' or ')} first`);
+    if (under) refuse(`Step ${under.id} is running. Set it to ${NEXT.running.join(' or ')} first.`);
     next = moved(step, status, now);
   }
   return { ...next, ...(result === undefined ? {} : { result }), ...(description === undefined ? {} : { description }) };
 }
 
 function added(steps: readonly PlanStep[], descriptions: readonly string[], after: string | undefined): PlanStep[] {
-  if (steps.length + descriptions.length > MAX_STEPS) refuse(`A plan may have ${MAX_STEPS} steps`);
+  if (steps.length + descriptions.length > MAX_STEPS) refuse(`A plan can have at most ${MAX_STEPS} steps.`);
   const at = after === undefined ? steps.length : indexOf(steps, after) + 1;
   const last = Math.max(0, ...steps.map(({ id }) => Number(id.slice(1)) || 0));
   return steps.toSpliced(at, 0, ...newSteps(descriptions, last));
@@ -117,7 +117,7 @@ function added(steps: readonly PlanStep[], descriptions: readonly string[], afte
 
 function indexOf(steps: readonly PlanStep[], id: string): number {
   const at = steps.findIndex((step) => step.id === id);
-  if (at < 0) throw new RpcError('NOT_FOUND', `There is no step ${id}. There are: ${steps.map((step) => step.id).join(', ')}`);
+  if (at < 0) throw new RpcError('NOT_FOUND', `No step with id "${id}". Steps: ${steps.map((step) => step.id).join(', ')}.`);
   return at;
 }
 

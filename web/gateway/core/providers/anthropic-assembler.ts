@@ -131,7 +131,7 @@ export class AnthropicAssembler implements Assembler {
         throw this.#failed(event.error);
       case 'other':
         if (event.name !== 'message') return [];
-        throw new ProviderError(`${this.#provider} sent its answer whole, although it was asked to stream`);
+        throw new ProviderError(`${this.#provider} did not stream its response.`);
     }
   }
 
@@ -156,7 +156,7 @@ export class AnthropicAssembler implements Assembler {
   #stop({ stop_reason, stop_details }: z.infer<typeof delta>): void {
     if (!stop_reason) return;
     this.#finish = FINISH.get(stop_reason) ?? 'stop';
-    if (stop_reason === 'refusal') this.#refusal = stop_details?.explanation || `${this.#provider} refused to answer by its safety rules`;
+    if (stop_reason === 'refusal') this.#refusal = stop_details?.explanation || `${this.#provider} declined to answer for safety reasons.`;
   }
 
   #begin(at: number, { type, text, thinking, data, id, name }: z.infer<typeof block>): ModelEvent[] {
@@ -170,7 +170,7 @@ export class AnthropicAssembler implements Assembler {
 
   #delta(at: number, { type, text, thinking, signature, partial_json }: z.infer<typeof delta>): ModelEvent[] {
     const begun = this.#blocks.get(at);
-    if (!begun) throw new ProviderError(`${this.#provider} sent a piece of something that it had not begun`);
+    if (!begun) throw new ProviderError(`${this.#provider} sent an unexpected part of a response.`);
     switch (type) {
       case 'text_delta':
         return text ? [{ type: 'text', text }] : [];

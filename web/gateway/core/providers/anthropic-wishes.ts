@@ -21,10 +21,10 @@ const no = (field: keyof ModelRequest, message: string): never => {
 
 /** Throws `Unsupported` for what the API has no word for. */
 export function refuseUnsupported({ seed, presencePenalty, frequencyPenalty, temperature, ownTemperature, exact }: ModelRequest): void {
-  if (seed !== undefined) no('seed', 'Anthropic has no seed');
-  if (presencePenalty) no('presencePenalty', 'Anthropic has no penalties');
-  if (frequencyPenalty) no('frequencyPenalty', 'Anthropic has no penalties');
-  if (exact && !ownTemperature && temperature !== undefined && temperature > 1) no('temperature', 'Anthropic takes 0 to 1');
+  if (seed !== undefined) no('seed', 'Anthropic does not support seeds.');
+  if (presencePenalty) no('presencePenalty', 'Anthropic does not support penalties.');
+  if (frequencyPenalty) no('frequencyPenalty', 'Anthropic does not support penalties.');
+  if (exact && !ownTemperature && temperature !== undefined && temperature > 1) no('temperature', 'Anthropic supports values from 0 to 1.');
 }
 
 /** What the caller wants of the answer, as fields of the body whose limit is `maxTokens`. */
@@ -60,7 +60,7 @@ function toolFields(request: ModelRequest): Body {
       name: tool.name,
       description: tool.description,
       input_schema: { type: 'object', ...tool.schema },
-      ...(tool.strict ? { strict: strict || no('tools', `${model} has no strict tools`) } : {}),
+      ...(tool.strict ? { strict: strict || no('tools', `${model} does not support strict tools.`) } : {}),
     })),
     ...(chosen === undefined ? {} : { tool_choice: { ...choiceOf(chosen), ...single } }),
   };
@@ -83,7 +83,7 @@ function choiceOf(choice: NonNullable<ModelRequest['toolChoice']>): Body {
 export function withAnswerTool(body: Body, format: ResponseFormat): Body {
   const { output_config: output, thinking, ...rest } = body;
   if (thinking && typeof thinking === 'object' && 'type' in thinking && thinking.type !== 'disabled')
-    no('responseFormat', 'this model cannot give this format while it thinks; leave out the effort');
+    no('responseFormat', 'This model does not support this format while thinking. Leave out the reasoning effort.');
   const others: unknown[] = Array.isArray(rest['tools']) ? rest['tools'] : [];
   const choice = rest['tool_choice'];
   const type = typeof choice === 'object' && choice !== null && 'type' in choice ? choice.type : 'auto';
@@ -113,8 +113,8 @@ function thinkingOf({ reasoningEffort: effort, model, messages }: ModelRequest, 
     // Without the wish, newer models keep their thoughts to themselves.
     return { effort: effort === 'minimal' ? 'low' : effort, thinking: { type: 'adaptive', display: 'summarized' } };
   }
-  if (findModel('anthropic', model)?.thinking === false) no('reasoningEffort', `${model} does not think`);
-  if (maxTokens <= LEAST_BUDGET) no('reasoningEffort', `thinking needs a limit of more than ${LEAST_BUDGET} tokens`);
+  if (findModel('anthropic', model)?.thinking === false) no('reasoningEffort', `${model} does not support thinking.`);
+  if (maxTokens <= LEAST_BUDGET) no('reasoningEffort', `Thinking requires an output limit of more than ${LEAST_BUDGET} tokens.`);
   // A turn that began without thoughts, or whose thoughts are not at hand, has to end without.
   if (inTurnWithoutThoughts(messages)) return {};
   return { thinking: { type: 'enabled', budget_tokens: budgetOf(effort, maxTokens) } };

@@ -239,15 +239,21 @@ describe('a stream that is well', () => {
 describe('a server that misbehaves', () => {
   const error = (type: string, message = 'says so') => ({ type: 'error', error: { type, message } });
   const cases: [what: string, body: string, streaming: Streaming, kept: string, detail: object][] = [
-    ['cut', named(...TEXT.slice(0, 4)), {}, 'Hel', { message: 'Anthropic broke off in the middle of its answer', retryable: true }],
-    ['cut within an event', named(...TEXT.slice(0, 5)).slice(0, -12), {}, 'Hel', { message: /broke off/ }],
-    ['reset', named(...TEXT.slice(0, 4)), { ends: 'break' }, 'Hel', { message: /broke off/, retryable: true }],
-    ['empty', '', {}, '', { message: /broke off/, retryable: true }],
-    ['garbage', `${named(...TEXT.slice(0, 4))}data: }{\n\n`, {}, 'Hel', { message: /not JSON: \}\{/ }],
-    ['odd', named(start(), begin(0, { type: 5 })), {}, '', { message: /event that cannot be read/ }],
-    ['a piece of nothing', named(start(), piece(3, { type: 'text_delta', text: 'x' })), {}, '', { message: /had not begun/ }],
-    ['a page', '<!doctype html><title>Login</title>', {}, '', { message: /web page|not JSON/ }],
-    ['whole', JSON.stringify({ type: 'message', content: [] }), {}, '', { message: /asked to stream/ }],
+    [
+      'cut',
+      named(...TEXT.slice(0, 4)),
+      {},
+      'Hel',
+      { message: 'Anthropic closed the connection before its reply was complete.', retryable: true },
+    ],
+    ['cut within an event', named(...TEXT.slice(0, 5)).slice(0, -12), {}, 'Hel', { message: /closed the connection/ }],
+    ['reset', named(...TEXT.slice(0, 4)), { ends: 'break' }, 'Hel', { message: /closed the connection/, retryable: true }],
+    ['empty', '', {}, '', { message: /closed the connection/, retryable: true }],
+    ['garbage', `${named(...TEXT.slice(0, 4))}data: }{\n\n`, {}, 'Hel', { message: /invalid JSON: \}\{/ }],
+    ['odd', named(start(), begin(0, { type: 5 })), {}, '', { message: /event that couldn’t be read/ }],
+    ['a piece of nothing', named(start(), piece(3, { type: 'text_delta', text: 'x' })), {}, '', { message: /unexpected part/ }],
+    ['a page', '<!doctype html><title>Login</title>', {}, '', { message: /web page|invalid JSON/ }],
+    ['whole', JSON.stringify({ type: 'message', content: [] }), {}, '', { message: /did not stream/ }],
     ['overloaded', named(...TEXT.slice(0, 4), error('overloaded_error')), {}, 'Hel', { status: 529, retryable: true, message: /says so/ }],
     ['bad', named(start(), error('invalid_request_error')), {}, '', { status: 400, retryable: false, ofRequest: true }],
     [
@@ -260,7 +266,7 @@ describe('a server that misbehaves', () => {
       ),
       {},
       '',
-      { message: /tool add with arguments that are not JSON/ },
+      { message: /call of add with arguments that are not valid JSON/ },
     ],
   ];
   verifies('providers/hostile-anthropic', 'one clear error, what had come is kept', async () => {
@@ -283,8 +289,8 @@ describe('a server that misbehaves', () => {
   });
 
   it.each([
-    [401, 'authentication_error', { retryable: false, message: /did not accept the API key \(HTTP 401\): says so/ }],
-    [404, 'not_found_error', { retryable: false, message: /no such model/ }],
+    [401, 'authentication_error', { retryable: false, message: /rejected the API key \(HTTP 401\): says so/ }],
+    [404, 'not_found_error', { retryable: false, message: /did not find the model/ }],
     [413, 'request_too_large', { retryable: false, ofRequest: true }],
     [429, 'rate_limit_error', { retryable: true, retryAfterMs: 7000 }],
     [529, 'overloaded_error', { retryable: true }],
@@ -302,7 +308,7 @@ describe('a server that misbehaves', () => {
     while (asked.length === 0) await Promise.resolve();
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(60_000);
-    expect(await result).toMatchObject({ text: 'Hel', error: { silent: true, message: 'Anthropic went silent: nothing came for 60 s' } });
+    expect(await result).toMatchObject({ text: 'Hel', error: { silent: true, message: 'Anthropic sent nothing for 60 s.' } });
     await left.promise;
   });
 
@@ -395,6 +401,6 @@ describe('the list of models', () => {
 
   it('is told from something else', async () => {
     const { provider } = anthropic(() => Response.json({ hello: 1 }));
-    await expect(provider.models(new AbortController().signal)).rejects.toThrow(/does not list models at .*is the base URL right/);
+    await expect(provider.models(new AbortController().signal)).rejects.toThrow(/does not list models at .*Check the base URL/);
   });
 });

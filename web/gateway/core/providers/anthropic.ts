@@ -58,7 +58,7 @@ export class Anthropic implements Provider {
       for (let count = 0; count < PAGES; count++) {
         const parsed = page.safeParse(await this.#http.json(`/models?limit=1000${after}`, watchdog));
         if (!parsed.success)
-          throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models; is the base URL right?`);
+          throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.`);
         models.push(...parsed.data.data.flatMap((each) => this.#read(each)));
         if (!parsed.data.has_more || !parsed.data.last_id) break;
         after = `&after_id=${encodeURIComponent(parsed.data.last_id)}`;

@@ -55,8 +55,8 @@ export async function* assembled(
         const text = events.reduce((sum, event) => sum + (event.type === 'text' || event.type === 'refusal' ? event.text.length : 0), 0);
         shown += text;
         if (text === 0) unseen += item.data.length;
-        if (unseen > MAX_UNSEEN) throw new ProviderError(`${http.name} sent more thoughts and calls than can be kept`);
-        if (shown > MAX_TEXT) throw new ProviderError(`${http.name} sent more than ${MAX_TEXT} characters`);
+        if (unseen > MAX_UNSEEN) throw new ProviderError(`${http.name} sent too much reasoning and too many tool calls.`);
+        if (shown > MAX_TEXT) throw new ProviderError(`${http.name} sent more than ${MAX_TEXT} characters.`);
         yield* events;
         if (isEnd(item.data)) return yield* assembler.end();
         if (assembler.finished && !before) watchdog.limit(Math.min(TRAILER_MS, http.idleMs));

@@ -30,7 +30,7 @@ verifies('providers/breaker', 'opens after so many failures in a row, and tells 
   fail(new ProviderError('silent', { retryable: true, silent: true }));
   expect(isOpen()).toBe(false);
   fail();
-  expect(() => made.enter()).toThrow('Server has failed several times in a row and is not asked for 30 s');
+  expect(() => made.enter()).toThrow('Server failed several times in a row. Try again in 30 s.');
   clock.advance(29_500);
   expect(() => made.enter()).toThrow(expect.objectContaining({ retryAfterMs: 1000, retryable: true, silent: true }));
   clock.advance(500);

@@ -8,7 +8,7 @@ export class NotAsked extends ProviderError {
 
   constructor(name: string, waitMs: number) {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-    const message = `${name} has failed several times in a row and is not asked for ${seconds} s`;
+    const message = `${name} failed several times in a row. Try again in ${seconds} s.`;
     // Waiting for it is the caller's business; another model may answer meanwhile.
     super(message, { retryable: true, silent: true, retryAfterMs: seconds * 1000 });
   }

@@ -11,10 +11,10 @@ function readArgs(json: string): { args: Record<string, unknown> } | { why: stri
   try {
     value = json.trim() === '' ? {} : parseJson(json);
   } catch {
-    return { why: `are not JSON: ${shorten(json, 80)}` };
+    return { why: `are not valid JSON: ${shorten(json, 80)}` };
   }
   const parsed = object.safeParse(value ?? {});
-  return parsed.success ? { args: parsed.data } : { why: 'are no object' };
+  return parsed.success ? { args: parsed.data } : { why: 'are not an object' };
 }
 
 /**
@@ -26,10 +26,10 @@ export function toolCall(
   { id, tool, json }: { id: string; tool: string; json: string },
   tells: ModelRequest['tellsUnread'] = false,
 ): Extract<ModelEvent, { type: 'tool_call' }> {
-  if (tool === '') throw new ProviderError(`${provider} asked for a tool without naming it`);
+  if (tool === '') throw new ProviderError(`${provider} sent a tool call without a name.`);
   const read = readArgs(json);
   if ('args' in read) return { type: 'tool_call', call: { id, tool, args: read.args } };
-  if (!tells) throw new ProviderError(`${provider} asked for the tool ${tool} with arguments that ${read.why}`);
+  if (!tells) throw new ProviderError(`${provider} sent a call of ${tool} with arguments that ${read.why}`);
   return { type: 'tool_call', call: { id, tool, args: {} }, unread: read.why };
 }
 

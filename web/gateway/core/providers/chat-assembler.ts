@@ -128,7 +128,7 @@ export class ChatAssembler implements Assembler {
     // Servers that leave the index out send whole calls, or go on with the last one.
     const begins = part.index == null && Boolean(part.id || part.function?.name);
     const index = part.index ?? Math.max(0, this.#calls.length - (begins ? 0 : 1));
-    if (index > 1000) throw new ProviderError(`${this.#provider} asked for more tool calls than make sense`);
+    if (index > 1000) throw new ProviderError(`${this.#provider} sent too many tool calls.`);
     const call = (this.#calls[index] ??= { id: '', name: '', args: '' });
     call.id ||= part.id ?? '';
     call.name += part.function?.name ?? '';

@@ -21,7 +21,7 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
   try {
     value = parseJson(data);
   } catch (cause) {
-    throw new ProviderError(`${provider} sent something that is not JSON: ${shorten(data, 80)}`, { cause });
+    throw new ProviderError(`${provider} sent invalid JSON: ${shorten(data, 80)}`, { cause });
   }
   const told = fault?.(value);
   if (told)
@@ -31,14 +31,14 @@ export function readChunk<T>(provider: string, data: string, { schema, called = 
     });
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new ProviderError(`${provider} sent ${called} that cannot be read: ${shorten(data, 80)}`, { cause: parsed.error });
+  throw new ProviderError(`${provider} sent ${called} that couldn’t be read: ${shorten(data, 80)}`, { cause: parsed.error });
 }
 
 export const wentSilent = (provider: string, ms: number): ProviderError =>
-  new ProviderError(`${provider} went silent: nothing came for ${Math.round(ms / 1000)} s`, { retryable: true, silent: true });
+  new ProviderError(`${provider} sent nothing for ${Math.round(ms / 1000)} s.`, { retryable: true, silent: true });
 
 export const tooLarge = (provider: string, cause?: unknown): ProviderError =>
-  new ProviderError(`${provider} sent an event that is too large to read`, { cause });
+  new ProviderError(`${provider} sent an event that is too large.`, { cause });
 
 /** What the bridge's own way out gives as a reason; any other way that a stream is cut off is the link's end. */
 const EGRESS_CODES: readonly number[] = [CLOSE.internal, CLOSE.policy, CLOSE.tooBig, CLOSE.protocolError];
@@ -47,7 +47,7 @@ const EGRESS_CODES: readonly number[] = [CLOSE.internal, CLOSE.policy, CLOSE.too
 export const brokeOff = (provider: string, cause?: unknown): ProviderError =>
   new ProviderError(
     cause instanceof ExchangeReset && !EGRESS_CODES.includes(cause.code)
-      ? `The bridge was lost in the middle of the answer of ${provider}`
-      : `${provider} broke off in the middle of its answer`,
+      ? `The connection to the bridge was lost while ${provider} was replying.`
+      : `${provider} closed the connection before its reply was complete.`,
     { retryable: true, cause },
   );

@@ -41,7 +41,7 @@ export function fileNote({ filename, mimeType, data }: FilePart, who: Reader): s
   const reader = toolFor({ filename, mimeType }, who);
   const exact = isExact({ filename, mimeType }, who);
   if (kind !== 'text' && kind !== 'html') {
-    if (exact) throw new Unsupported('messages', `this model cannot read ${filename} (${mimeType})`);
+    if (exact) throw new Unsupported('messages', `This model does not support ${filename} (${mimeType}).`);
     const how = reader
       ? `; read it with ${reader} and attachment ${JSON.stringify(filename)}`
       : '; its content is not text and is not shown';

@@ -91,8 +91,7 @@ export class GoogleAssembler implements Assembler {
     const out = (candidate.content?.parts ?? []).flatMap((part) => this.#part(part));
     const reason = candidate.finishReason;
     if (reason && reason !== 'FINISH_REASON_UNSPECIFIED') {
-      if (STUMBLED.has(reason))
-        throw new ProviderError(`${this.#provider} made a tool call that cannot be used (${reason})`, { retryable: true });
+      if (STUMBLED.has(reason)) throw new ProviderError(`${this.#provider} sent an invalid tool call (${reason}).`, { retryable: true });
       if (BLOCKED.has(reason)) this.#refuse('answer', reason, candidate.finishMessage);
       this.#reason = reason;
     }
@@ -138,7 +137,7 @@ export class GoogleAssembler implements Assembler {
 
   #refuse(what: 'request' | 'answer', reason: string, message: string | null | undefined): void {
     const why = message ? `${reason}: ${shorten(message)}` : reason;
-    this.#refusal ??= `${this.#provider} blocked the ${what} by its safety rules (${why})`;
+    this.#refusal ??= `${this.#provider} blocked the ${what === 'answer' ? 'reply' : what} for safety reasons (${why}).`;
   }
 }
 

@@ -22,7 +22,7 @@ export function embedBody(body: Record<string, unknown>, name: string): Record<s
     const [issue] = parsed.error.issues;
     const what = issue?.code === 'unrecognized_keys' ? issue.keys[0] : issue?.path[0];
     const param = cutShort(String(what));
-    throw new ProviderError(`${param}: ${name} takes texts and dimensions, and nothing else`, { status: 400, param });
+    throw new ProviderError(`\`${param}\` is not supported by ${name}. Only \`input\` and \`dimensions\` are.`, { status: 400, param });
   }
   const { model, input, dimensions } = parsed.data;
   const texts = typeof input === 'string' ? [input] : input;

@@ -13,7 +13,7 @@ export function googleFailure(name: string, response: Response, body: string, no
   const error = statusError(name, response, body, now);
   const all = detailsOf(body);
   if (all.some(({ reason }) => reason === 'API_KEY_INVALID')) {
-    return new ProviderError(error.message.replace('refused the request (HTTP 400)', 'did not accept the API key (HTTP 400)'), {
+    return new ProviderError(error.message.replace('rejected the request (HTTP 400)', 'rejected the API key (HTTP 400)'), {
       status: 401,
     });
   }

@@ -30,7 +30,7 @@ export function generationConfig(request: ModelRequest): Body {
 export function toolFields({ tools = [], toolChoice, parallelToolCalls }: ModelRequest): Body {
   if (tools.length === 0) return {};
   if (parallelToolCalls === false && toolChoice !== 'none')
-    throw new Unsupported('parallelToolCalls', 'Gemini calls as many tools at a time as it likes');
+    throw new Unsupported('parallelToolCalls', 'Gemini does not support turning off parallel tool calls.');
   const strict = tools.some((tool) => tool.strict);
   const calling = toolChoice !== undefined || strict ? callingOf(toolChoice ?? 'auto', strict) : undefined;
   const functionDeclarations = tools.map(({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema }));
@@ -49,10 +49,10 @@ function thinkingOf({ model, reasoningEffort: effort }: ModelRequest): Body | un
   const id = model.replace(/^models\//, '');
   if (findModel('google', id)?.thinking === false) {
     if (effort === 'none') return undefined;
-    throw new Unsupported('reasoningEffort', `${id} does not think`);
+    throw new Unsupported('reasoningEffort', `${id} does not support thinking.`);
   }
-  if (effort === 'xhigh') throw new Unsupported('reasoningEffort', 'Gemini takes none, minimal, low, medium and high');
+  if (effort === 'xhigh') throw new Unsupported('reasoningEffort', 'Gemini supports none, minimal, low, medium and high.');
   if (BUDGETED.test(id)) return { thinkingBudget: BUDGET[effort], includeThoughts: effort !== 'none' };
-  if (effort === 'none') throw new Unsupported('reasoningEffort', `${id} always thinks; minimal is the least`);
+  if (effort === 'none') throw new Unsupported('reasoningEffort', `${id} can’t turn off thinking. The lowest effort is minimal.`);
   return { thinkingLevel: effort, includeThoughts: true };
 }

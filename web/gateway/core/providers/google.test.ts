@@ -167,12 +167,12 @@ describe('a stream that is well', () => {
     const call = chunk([{ functionCall: { name: 'a', args: {} } }]);
     for (const [why, ...chunks] of [
       ['request', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'No' } }],
-      ['answer', call, chunk([], 'PROHIBITED_CONTENT')],
+      ['reply', call, chunk([], 'PROHIBITED_CONTENT')],
     ] as const) {
       const { events, error } = await said(unnamed(...chunks));
       expect(error).toBeUndefined();
       expect(events).toEqual([
-        { type: 'refusal', text: expect.stringContaining(`Google blocked the ${why} by its safety rules (PROHIBITED_CONTENT`) },
+        { type: 'refusal', text: expect.stringContaining(`Google blocked the ${why} for safety reasons (PROHIBITED_CONTENT`) },
         { type: 'finish', reason: 'content_filter' },
       ]);
     }
@@ -191,12 +191,12 @@ describe('a stream that is well', () => {
 describe('a server that misbehaves', () => {
   const inside = { error: { code: 503, message: 'The model is overloaded', status: 'UNAVAILABLE' } };
   const cases: [what: string, body: string, streaming: Streaming, kept: string, message: RegExp, detail: object][] = [
-    ['cut', unnamed(...TEXT.slice(0, 2)), {}, 'Hellö 漢😀', /^Google broke off/, { retryable: true }],
-    ['cut within an event', unnamed(...TEXT.slice(0, 2)).slice(0, -12), {}, 'Hel', /broke off/, {}],
-    ['reset', unnamed(TEXT[0]), { ends: 'break' }, 'Hel', /broke off/, { retryable: true }],
-    ['empty', '', {}, '', /broke off/, { retryable: true }],
-    ['garbage', `${unnamed(TEXT[0])}data: }{\n\n`, {}, 'Hel', /not JSON/, {}],
-    ['odd', unnamed({ candidates: [{ content: { parts: [{ text: 5 }] } }] }), {}, '', /cannot be read/, {}],
+    ['cut', unnamed(...TEXT.slice(0, 2)), {}, 'Hellö 漢😀', /^Google closed the connection/, { retryable: true }],
+    ['cut within an event', unnamed(...TEXT.slice(0, 2)).slice(0, -12), {}, 'Hel', /closed the connection/, {}],
+    ['reset', unnamed(TEXT[0]), { ends: 'break' }, 'Hel', /closed the connection/, { retryable: true }],
+    ['empty', '', {}, '', /closed the connection/, { retryable: true }],
+    ['garbage', `${unnamed(TEXT[0])}data: }{\n\n`, {}, 'Hel', /invalid JSON/, {}],
+    ['odd', unnamed({ candidates: [{ content: { parts: [{ text: 5 }] } }] }), {}, '', /couldn’t be read/, {}],
     [
       'an error inside',
       unnamed(TEXT[0], inside),
@@ -205,7 +205,7 @@ describe('a server that misbehaves', () => {
       /reported an error: The model is overloaded/,
       { status: 503, retryable: true },
     ],
-    ['a broken call', unnamed(chunk([], 'MALFORMED_FUNCTION_CALL')), {}, '', /tool call that cannot be used/, { retryable: true }],
+    ['a broken call', unnamed(chunk([], 'MALFORMED_FUNCTION_CALL')), {}, '', /invalid tool call/, { retryable: true }],
   ];
   verifies('providers/hostile-google', 'one clear error, what had come is kept', async () => {
     for (const [what, body, streaming, kept, message, detail] of cases) {
@@ -229,7 +229,7 @@ describe('a server that misbehaves', () => {
     expect(error).toMatchObject({
       status: 401,
       ofRequest: false,
-      message: 'Google did not accept the API key (HTTP 400): API key not valid: ***',
+      message: 'Google rejected the API key (HTTP 400): API key not valid: ***',
     });
   });
 

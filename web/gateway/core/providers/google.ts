@@ -64,7 +64,7 @@ export class Google implements EmbeddingProvider {
         const value = await this.#http.json(`/models?pageSize=1000${token}`, watchdog);
         const parsed = page.safeParse(value);
         if (!parsed.success || typeof value !== 'object' || value === null || !('models' in value))
-          throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models; is the base URL right?`);
+          throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.`);
         models.push(...(parsed.data.models ?? []).flatMap(read));
         if (!parsed.data.nextPageToken) break;
         token = `&pageToken=${encodeURIComponent(parsed.data.nextPageToken)}`;

@@ -55,15 +55,18 @@ export class LocalProvider implements EmbeddingProvider {
         if (ended) return yield* eventsOf(ended.answer);
       }
     } finally {
-      left.abort(new Error('the answer is not wanted any more'));
+      left.abort(new Error('the reply is no longer needed'));
     }
   }
 
   async embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
     const parsed = embedding.safeParse(body);
-    if (!parsed.success) throw new ProviderError(`${this.name} makes embeddings of 1 to 2048 texts`, { status: 400, param: 'input' });
+    if (!parsed.success) throw new ProviderError(`\`input\` must have 1 to 2048 texts.`, { status: 400, param: 'input' });
     if (body['dimensions'] != null)
-      throw new ProviderError('The length of vectors is the model’s own', { status: 400, param: 'dimensions' });
+      throw new ProviderError('`dimensions` is not supported. The model sets the length of its vectors.', {
+        status: 400,
+        param: 'dimensions',
+      });
     const { model, input: texts } = parsed.data;
     try {
       const { vectors, tokens } = await this.#runner.embed(model, texts, signal);
@@ -85,13 +88,13 @@ export class LocalProvider implements EmbeddingProvider {
 
 const WORDS: Partial<Record<keyof ModelRequest, string>> = {
   tools: 'tools',
-  parallelToolCalls: 'whether tools are called side by side',
-  responseFormat: 'a response format',
-  seed: 'a seed',
+  parallelToolCalls: 'parallel_tool_calls',
+  responseFormat: 'response formats',
+  seed: 'seeds',
   temperature: 'a temperature',
   topP: 'top_p',
-  presencePenalty: 'a presence penalty',
-  frequencyPenalty: 'a frequency penalty',
+  presencePenalty: 'presence penalties',
+  frequencyPenalty: 'frequency penalties',
 };
 
 /** Throws `Unsupported` for what a model here cannot be asked. */
@@ -99,23 +102,22 @@ function requestOf(whole: ModelRequest, cannot: LocalRunner['cannot']): LocalReq
   for (const field of cannot) {
     const wish = field === 'temperature' && whole.ownTemperature ? undefined : whole[field];
     if (whole.exact && wish !== undefined && wish !== 0 && !(Array.isArray(wish) && wish.length === 0))
-      throw new Unsupported(field, `What runs this model cannot heed ${WORDS[field] ?? field}`);
+      throw new Unsupported(field, `This model does not support ${WORDS[field] ?? field}.`);
   }
   const request: ModelRequest = { ...whole, ...Object.fromEntries(cannot.map((field) => [field, undefined])) };
   const { toolChoice, responseFormat: format, reasoningEffort, exact } = request;
   const tools = toolChoice === 'none' ? [] : (request.tools ?? []);
   if (toolChoice === 'required' || typeof toolChoice === 'object')
-    throw new Unsupported('toolChoice', 'Models on this machine call tools as they like: auto and none are taken');
-  if (tools.length > 0 && format) throw new Unsupported('responseFormat', 'Models on this machine take tools or a format, not both');
-  if (exact && reasoningEffort !== undefined) throw new Unsupported('reasoningEffort', 'Models on this machine think as much as they do');
-  if (exact && tools.some(({ strict }) => strict))
-    throw new Unsupported('tools', 'Models on this machine do not keep to schemas to the letter');
+    throw new Unsupported('toolChoice', 'Local models only support auto and none.');
+  if (tools.length > 0 && format) throw new Unsupported('responseFormat', 'Local models support tools or a response format, not both.');
+  if (exact && reasoningEffort !== undefined) throw new Unsupported('reasoningEffort', 'Local models do not support a reasoning effort.');
+  if (exact && tools.some(({ strict }) => strict)) throw new Unsupported('tools', 'Local models do not support strict tools.');
   const readerFor = readerOf(request);
   const messages = request.messages.map((message) => {
     const { role, content, toolCalls, toolCallId } = message;
     const reader = readerFor(message);
     if (reader.exact && typeof content !== 'string' && content.some(({ type }) => type === 'image'))
-      throw new Unsupported('messages', 'Models on this machine cannot see pictures');
+      throw new Unsupported('messages', 'Local models do not support images.');
     return {
       role,
       text: plainText(content, reader),

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
 import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
@@ -58,13 +59,13 @@ class Deferred<P extends Provider> implements Provider {
     this.name = name;
     const loaded = lazy(async () => {
       const key = reference ? await valueOf(reference, name) : apiKey;
-      if (kindOf(kind).needsKey && !key) throw new ProviderError(`${name} needs an API key: add it in the settings`, { status: 401 });
+      if (kindOf(kind).needsKey && !key) throw new ProviderError(`${name} needs an API key. Add it in Models.`, { status: 401 });
       return load(key);
     });
     this.#load = () =>
       loaded().catch((cause: unknown) => {
         if (cause instanceof ProviderError) throw cause;
-        throw new ProviderError(`What speaks to ${name} could not be loaded`, { retryable: true, cause });
+        throw new ProviderError(`Part of the app for ${name} couldn’t be loaded. Try again.`, { retryable: true, cause });
       });
   }
 
@@ -101,7 +102,7 @@ class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & Embeddin
 const valueOf = (reference: NonNullable<ProviderConfig['reference']>, name: string): Promise<string> =>
   reference.wait().catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ProviderError(`${name} has no key: ${why}`, { status: 401, cause });
+    throw new ProviderError(`${name} has no API key: ${toClause(why)}.`, { status: 401, cause });
   });
 
 export function makeProvider(making: Making): Provider {
@@ -120,8 +121,8 @@ export const OWN_KINDS = ['gguf', 'mlx', 'browser', 'builtin'] as const;
 export type OwnKind = (typeof OWN_KINDS)[number];
 
 const OWN_NAMES: Readonly<Record<OwnKind, string>> = {
-  gguf: 'Models on this machine',
-  mlx: 'MLX models on this machine',
+  gguf: 'Local models',
+  mlx: 'Local models (MLX)',
   browser: 'In this browser',
   builtin: 'Built into this browser',
 };

@@ -172,19 +172,19 @@ describe('a stream that is well', () => {
 
 describe('an upstream that misbehaves', () => {
   const cases: [mode: string, kept: string, says: RegExp][] = [
-    ['cut', 'Hel', /Upstream broke off/],
-    ['cut-event', 'Hel', /Upstream broke off/],
-    ['reset', 'Hel', /Upstream broke off/],
-    ['empty', '', /Upstream broke off/],
-    ['garbage', 'Hel', /Upstream sent something that is not JSON: \}\{ not json/],
-    ['odd', 'Hel', /Upstream sent a chunk that cannot be read/],
+    ['cut', 'Hel', /Upstream closed the connection/],
+    ['cut-event', 'Hel', /Upstream closed the connection/],
+    ['reset', 'Hel', /Upstream closed the connection/],
+    ['empty', '', /Upstream closed the connection/],
+    ['garbage', 'Hel', /Upstream sent invalid JSON: \}\{ not json/],
+    ['odd', 'Hel', /Upstream sent a chunk that couldn’t be read/],
     ['huge', '', /too large/],
     ['html', '', /web page/],
     ['error-inside', 'Hel', /Upstream reported an error: out of memory/],
-    ['tool-broken', '', /tool one with arguments that are not JSON/],
-    ['error-401', '', /did not accept the API key \(HTTP 401\): upstream says 401/],
-    ['error-text', '', /refused the request \(HTTP 400\): no such thing/],
-    ['unknown', '', /no such model or address \(HTTP 404\): model 'unknown' not found/],
+    ['tool-broken', '', /call of one with arguments that are not valid JSON/],
+    ['error-401', '', /rejected the API key \(HTTP 401\): upstream says 401/],
+    ['error-text', '', /rejected the request \(HTTP 400\): no such thing/],
+    ['unknown', '', /did not find the model or URL \(HTTP 404\): model 'unknown' not found/],
   ];
   verifies('providers/hostile-upstream', 'one clear error, what had come is kept', async () => {
     for (const [mode, kept, says] of cases) {
@@ -203,7 +203,7 @@ describe('an upstream that misbehaves', () => {
     const { events, error } = await run(ask('tool-broken', { tellsUnread: true }));
     expect(error).toBeUndefined();
     const [call] = events.filter((event) => event.type === 'tool_call');
-    expect(call).toMatchObject({ call: { tool: 'one', args: {} }, unread: expect.stringMatching(/^are not JSON: /) as string });
+    expect(call).toMatchObject({ call: { tool: 'one', args: {} }, unread: expect.stringMatching(/^are not valid JSON: /) as string });
   });
 
   it.each([429, 500, 503])('is asked three times in all when it answers %i', async (status) => {
@@ -235,7 +235,7 @@ describe('an upstream that misbehaves', () => {
     await gone.close();
     const { error } = await run(ask('x'), { baseUrl: gone.url });
     expect(error).toMatchObject({
-      message: `Upstream cannot be reached at ${gone.url}: it is not running, or does not allow calls from here`,
+      message: `Couldn’t reach Upstream at ${gone.url}: it is not running, or it does not allow requests from this page.`,
       retryable: true,
     });
   });
@@ -247,7 +247,7 @@ describe('an upstream that misbehaves', () => {
     });
     expect(error).toMatchObject({
       message:
-        'Upstream cannot be reached at https://models.example/v1: there is no network, it is not running, or it does not allow calls from here',
+        'Couldn’t reach Upstream at https://models.example/v1: there is no network, it is not running, or it does not allow requests from this page.',
     });
   });
 
@@ -260,7 +260,7 @@ describe('an upstream that misbehaves', () => {
     const breaker = new Breaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
     const tried = (): Promise<Outcome> => run(ask('x'), { baseUrl: gone.url, fetch, breaker });
     expect((await tried()).error).toMatchObject({
-      message: `Upstream cannot be reached at ${gone.url}: this browser asks it through the bridge, which is away; start Perch with \`npm start\``,
+      message: `Couldn’t reach Upstream at ${gone.url}: Perch on your computer is not running; start it with \`npm start\`.`,
       retryable: true,
     });
     expect(breaker.rest).toBeUndefined();
@@ -312,7 +312,7 @@ describe('silence', () => {
       // Only who waits for more finds it silent.
       await new Promise(setImmediate);
       clock.advance(60_000);
-      await expect(result).rejects.toMatchObject({ name: 'ProviderError', message: 'Upstream went silent: nothing came for 60 s' });
+      await expect(result).rejects.toMatchObject({ name: 'ProviderError', message: 'Upstream sent nothing for 60 s.' });
       await request.closed;
       expect(request.hungUp).toBe(true);
       expect(events).toEqual(text === '' ? [] : [{ type: 'text', text }]);

@@ -71,7 +71,7 @@ function bodyFault(value: unknown): UpstreamFault | undefined {
 /** What an error body says, be it JSON, plain text or a web page. */
 export function faultFromText(text: string): UpstreamFault {
   const trimmed = text.trim();
-  if (trimmed === '') return { message: 'it gave no reason' };
+  if (trimmed === '') return { message: 'no reason given' };
   try {
     const value: unknown = JSON.parse(trimmed);
     // Google sends its errors in a list where it was asked for events.
@@ -82,7 +82,7 @@ export function faultFromText(text: string): UpstreamFault {
   }
   if (isPage(trimmed)) {
     const title = /<title[^<>]{0,200}>([^<]{1,200})/i.exec(trimmed)?.[1]?.trim();
-    return { message: `it answered with a web page${title ? ` titled "${title}"` : ''}; is the base URL right?` };
+    return { message: `the response was a web page${title ? ` titled "${title}"` : ''}. Check the base URL.` };
   }
   return { message: shorten(trimmed) };
 }
@@ -111,11 +111,11 @@ export function retryAfterMs(header: string | null, now: number): number | undef
 }
 
 export function lead(name: string, status: number): string {
-  if (status === 401 || status === 403) return `${name} did not accept the API key (HTTP ${status})`;
-  if (status === 404) return `${name} knows no such model or address (HTTP 404)`;
+  if (status === 401 || status === 403) return `${name} rejected the API key (HTTP ${status})`;
+  if (status === 404) return `${name} did not find the model or URL (HTTP 404)`;
   if (status === 429) return `${name} is limiting requests (HTTP 429)`;
   if (status >= 500) return `${name} failed (HTTP ${status})`;
-  return `${name} refused the request (HTTP ${status})`;
+  return `${name} rejected the request (HTTP ${status})`;
 }
 
 /** Whether the same request may succeed later, by its HTTP status. */

@@ -132,7 +132,7 @@ describe('lists and states', () => {
       { id: 'guide' },
       { id: 'locked', state: 'needs_key', message: expect.stringContaining('API key') },
       { id: 'open', state: 'ready', models: 2 },
-      { id: 'gone', state: 'unreachable', message: expect.stringContaining('cannot be reached') },
+      { id: 'gone', state: 'unreachable', message: expect.stringContaining('Couldn’t reach') },
       { id: 'page', state: 'unreachable', message: expect.stringContaining('does not list models') },
     ]);
   });

@@ -182,7 +182,7 @@ export class Providers {
   async resolve(model?: string, provider?: string, signal?: AbortSignal): Promise<Route> {
     if (provider !== undefined) {
       const known = await this.#named(provider, signal);
-      if (!known) throw notFound(`There is no provider "${provider}".`);
+      if (!known) throw notFound(`No provider with id "${provider}".`);
       return this.#route(known, model === undefined ? await this.#firstModel(known, signal) : withoutPrefix(known, model));
     }
     if (model === undefined || model === GUIDE_MODEL) return this.#route(this.#guide, GUIDE_MODEL.slice(GUIDE_MODEL.indexOf('/') + 1));
@@ -193,7 +193,7 @@ export class Providers {
     }
     const entry = (await this.list({ signal })).find((each) => each.model_id === model);
     const known = entry && this.#all().find((each) => each.provider.id === entry.provider);
-    if (!known) throw notFound(`There is no model "${model}". models.list has those that can be used.`);
+    if (!known) throw notFound(`No model with key "${model}". Call models.list to list the available models.`);
     return this.#route(known, model);
   }
 
@@ -229,7 +229,7 @@ export class Providers {
   async #firstModel(known: Known, signal: AbortSignal | undefined): Promise<string> {
     await this.#ask(known, false, signal);
     const first = known.models[0];
-    if (!first) throw notFound(`${known.provider.name} lists no model${known.message ? `: ${known.message}` : '.'}`);
+    if (!first) throw notFound(`${known.provider.name} has no models${known.message ? `: ${known.message}` : '.'}`);
     return first.model_id;
   }
 
@@ -289,7 +289,7 @@ export class Providers {
       const status = error instanceof ProviderError ? error.status : undefined;
       known.state = status === 401 || status === 403 ? 'needs_key' : 'unreachable';
       known.message =
-        error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not answer in time.`;
+        error instanceof ProviderError || error instanceof RpcError ? error.message : `${known.provider.name} did not respond in time.`;
     }
     if (known.state === 'unreachable' && way !== this.#way) delete known.askedAt;
     else known.askedAt = clock.monotonic();

@@ -63,11 +63,14 @@ describe('a stream of any server', () => {
     };
     const said = async (reason: Error): Promise<unknown> => (await asked(() => cut(reason))).error;
     expect(await said(new ExchangeReset(1006, 'the link closed'))).toMatchObject({
-      message: 'The bridge was lost in the middle of the answer of Upstream',
+      message: 'The connection to the bridge was lost while Upstream was replying.',
       retryable: true,
     });
     for (const reason of [new ExchangeReset(CLOSE.internal, 'socket hang up'), new TypeError('terminated')])
-      expect(await said(reason)).toMatchObject({ message: 'Upstream broke off in the middle of its answer', retryable: true });
+      expect(await said(reason)).toMatchObject({
+        message: 'Upstream closed the connection before its reply was complete.',
+        retryable: true,
+      });
   });
 
   verifies('providers/endless', 'that writes a call, or thinks, without end is ended', async () => {
@@ -79,7 +82,7 @@ describe('a stream of any server', () => {
       const { response, state } = endless(chunk(delta));
       const { error } = await asked(() => response);
       expect(error).toBeInstanceOf(ProviderError);
-      expect((error as ProviderError).message).toBe('Upstream sent more thoughts and calls than can be kept');
+      expect((error as ProviderError).message).toBe('Upstream sent too much reasoning and too many tool calls.');
       expect(state.cancelled).toBe(true);
       expect(state.sent).toBeLessThan(80_000_000);
     }
@@ -96,7 +99,7 @@ describe('a stream of any server', () => {
         },
       });
       const { error } = await asked(() => new Response(body), undefined, clock);
-      expect((error as ProviderError).message).toBe('Upstream went silent: nothing came for 600 s');
+      expect((error as ProviderError).message).toBe('Upstream sent nothing for 600 s.');
       expect(clock.monotonic()).toBeLessThan(700_000);
     }
   });

@@ -69,7 +69,7 @@ export async function readText(
   let size = 0;
   for await (const chunk of readChunks(body, watchdog)) {
     size += chunk.length;
-    if (size > limit && strict) throw new ProviderError(`The answer is larger than ${limit} bytes`);
+    if (size > limit && strict) throw new ProviderError(`The response is larger than ${limit} bytes.`);
     text += decoder.decode(chunk, { stream: true });
     if (size > limit) break;
   }
@@ -104,7 +104,7 @@ export async function* readItems(
     }
     if (kind === 'whole') {
       size += chunk.length;
-      if (size > MAX_WHOLE) throw new ProviderError(`${provider} sent an answer larger than ${MAX_WHOLE} bytes`);
+      if (size > MAX_WHOLE) throw new ProviderError(`${provider} sent a response larger than ${MAX_WHOLE} bytes.`);
       text += decoder.decode(chunk, { stream: true });
     } else {
       const items = scanner.push(chunk).map((event): BodyItem => ({ kind: 'data', data: event.data }));
@@ -117,7 +117,7 @@ export async function* readItems(
   }
   if (kind === 'whole') {
     text += decoder.decode();
-    if (isPage(text)) throw new ProviderError(`${provider} answered with a web page, not with a completion; is the base URL right?`);
+    if (isPage(text)) throw new ProviderError(`${provider} responded with a web page instead of a completion. Check the base URL.`);
     yield { items: [{ kind: 'whole', text }], last: true };
     return;
   }

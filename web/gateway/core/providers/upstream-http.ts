@@ -128,8 +128,8 @@ export class UpstreamHttp {
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof RpcError || cause instanceof ProviderError) throw cause;
-      if (cause instanceof FetchRefused) throw new ProviderError(`${this.name} is not asked: ${cause.message}`, { cause });
-      throw new ProviderError(`${this.name} cannot be reached at ${this.baseUrl}: ${unreachedBecause(cause, this.baseUrl)}`, {
+      if (cause instanceof FetchRefused) throw new ProviderError(`Couldn’t send the request to ${this.name}: ${cause.message}`, { cause });
+      throw new ProviderError(`Couldn’t reach ${this.name} at ${this.baseUrl}: ${unreachedBecause(cause, this.baseUrl)}.`, {
         retryable: true,
         cause,
       });
@@ -138,7 +138,7 @@ export class UpstreamHttp {
     if (response.ok) return response;
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       void response.body?.cancel();
-      throw new ProviderError(`${this.name} redirects to another address; use the address that it leads to as the base URL`);
+      throw new ProviderError(`${this.name} redirects to another URL. Use that URL as the base URL.`);
     }
     const text = await readText(response.body, watchdog, ERROR_BODY_LIMIT, false);
     throw (this.#dialect.failure ?? statusError)(this.name, response, text, this.#clock.now());

@@ -100,7 +100,7 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 
 /** Runs `work` with a signal that follows `parent` and fires after `ms` with a `TimeoutError`. */
 export async function withTimeout<T>(clock: Clock, ms: number, parent: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const watchdog = new Watchdog(clock, ms, parent, () => new DOMException(`No answer within ${ms / 1000} s`, 'TimeoutError'));
+  const watchdog = new Watchdog(clock, ms, parent, () => new DOMException(`No response within ${ms / 1000} s`, 'TimeoutError'));
   try {
     return await abortable(work(watchdog.signal), watchdog.signal);
   } finally {

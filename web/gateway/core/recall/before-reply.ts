@@ -30,7 +30,7 @@ export class BeforeReply implements RunRecall {
     const turns = above.map(({ role, content }) => ({ role, content }));
     const result = await (await this.#of(agent.id)).recall(plainText(user.content), turns, session.key, signal);
     if (result.isTimeout || result.isUnavailable)
-      this.#deps.log.write('warn', 'recall', result.reason ?? 'Nothing could be recalled', { session: session.key, status: result.status });
+      this.#deps.log.write('warn', 'recall', result.reason ?? 'Recall failed', { session: session.key, status: result.status });
     const message = buildContextMessage(result);
     if (!message) return undefined;
     const memories = result.memories.map(({ category, relevance, ...memory }) => ({

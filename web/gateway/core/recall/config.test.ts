@@ -25,10 +25,10 @@ verifies('recall.config/fields', 'the samples are the defaults', () => {
   });
   expect(new ActiveRecallConfig(new ActiveRecallConfig({ cacheTtlMs: 0 })).cacheTtlMs).toBe(0);
   for (const [given, complaint] of [
-    [{ colour: 'red' }, 'There is no setting colour'],
-    [{ maxSummaryChars: 'many' }, 'max_summary_chars: must be a number'],
-    [{ recentUserTurns: -1 }, 'recent_user_turns: '],
-    [{ prompt_style: 'LOUD' }, 'prompt_style: '],
+    [{ colour: 'red' }, 'Unknown setting `colour`.'],
+    [{ maxSummaryChars: 'many' }, '`max_summary_chars` must be a number'],
+    [{ recentUserTurns: -1 }, '`recent_user_turns` '],
+    [{ prompt_style: 'LOUD' }, '`prompt_style` '],
   ] as const)
     expect(() => new ActiveRecallConfig(given), JSON.stringify(given)).toThrow(complaint);
 });

@@ -37,13 +37,13 @@ const FULL_CHARS = 8000;
 
 /** What memory is asked for a message and the turns before it, the message first. Throws an Error that names what is no text. */
 export function questionsOf(message: string, turns: readonly Turn[], config: ActiveRecallConfigFields): Questions {
-  if (typeof message !== 'string') throw new TypeError('The latest message must be a text');
+  if (typeof message !== 'string') throw new TypeError('The latest message must be a string.');
   const said = turns.map((turn, index) => ({ role: turn.role, text: textIn(turn, index) })).filter(({ text }) => text.trim() !== '');
   const spoken = said.filter(({ role }) => role === 'user' || role === 'assistant');
   const chars = spoken.reduce((sum, { text }) => sum + text.length, 0);
   const fallback =
     config.queryMode === QueryMode.FULL && (spoken.length > FULL_TURNS || chars > FULL_CHARS)
-      ? `The conversation is too long to be asked for as a whole: ${spoken.length} turns with ${chars} characters`
+      ? `The conversation is too long for a full query: ${spoken.length} turns with ${chars} characters`
       : null;
   const mode = fallback === null ? config.queryMode : QueryMode.RECENT;
   const before = mode === QueryMode.MESSAGE ? [] : mode === QueryMode.FULL ? spoken : recent(spoken, config);
@@ -60,7 +60,8 @@ const isFirst = ({ text }: Question, index: number, all: readonly Question[]): b
 
 function textIn(turn: Turn, index: number): string {
   const { content }: { content: unknown } = turn;
-  if (typeof content !== 'string' && !Array.isArray(content)) throw new TypeError(`recentTurns[${index}].content must be a text`);
+  if (typeof content !== 'string' && !Array.isArray(content))
+    throw new TypeError(`recentTurns[${index}].content must be a string or an array of parts.`);
   return textOf(turn);
 }
 

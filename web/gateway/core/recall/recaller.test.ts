@@ -83,20 +83,20 @@ verifies('recall/statuses', 'empty, unavailable, timeout', async () => {
   expect((await recaller({}, remembered([])).recall('What is my dog called?', [], 's')).status).toBe('empty');
   expect((await recaller().recall('  ', [], 's')).status).toBe('empty');
   const none = await recaller({}, null).recall('dog', [], 's');
-  expect([none.isUnavailable, none.searchDebug.backend, none.reason]).toEqual([true, 'none', 'There is no memory to search']);
+  expect([none.isUnavailable, none.searchDebug.backend, none.reason]).toEqual([true, 'none', 'No memory to search']);
   const off = await recaller({ enabled: false }).recall('What is my dog called?', [], 's');
-  expect([off.status, off.reason]).toEqual(['unavailable', 'Active recall is switched off']);
+  expect([off.status, off.reason]).toEqual(['unavailable', 'Active recall is off']);
   const broken = await recaller(
     {},
     scripted(() => Promise.reject(new Error('the disk is gone'))),
   ).recall('dog', [], 's');
-  expect([broken.status, broken.reason]).toEqual(['unavailable', 'Memory cannot be searched: the disk is gone']);
+  expect([broken.status, broken.reason]).toEqual(['unavailable', 'Memory search failed: the disk is gone']);
   const slow = new FakeClock();
   const waiting = new ActiveMemoryRecaller(scripted(never), {}, { clock: slow }).recall('dog', [], 's');
   slow.advance(14_999);
   slow.advance(1);
   const late = await waiting;
-  expect([late.isTimeout, late.elapsedMs, late.reason]).toEqual([true, 15_000, 'Memory did not answer within 15 s']);
+  expect([late.isTimeout, late.elapsedMs, late.reason]).toEqual([true, 15_000, 'Memory did not respond within 15 s']);
 });
 
 verifies('recall/modes', 'each asks with what it names', async () => {
@@ -219,10 +219,7 @@ verifies('recall/breaker', 'rests after three time-outs in a row, in any session
   expect([await ask(), await ask('t'), await ask()]).toEqual(['timeout', 'timeout', 'timeout']);
   const asked = search.asked.length;
   const resting = await there.recall('one', [], 's');
-  expect([resting.status, resting.reason]).toEqual([
-    'unavailable',
-    'Memory did not answer in time three times in a row; it is asked again in 60 s',
-  ]);
+  expect([resting.status, resting.reason]).toEqual(['unavailable', 'Memory timed out three times in a row and is skipped for 60 s']);
   time.advance(59_999);
   expect((await there.recall('one', [], 's')).status).toBe('unavailable');
   expect(search.asked.length).toBe(asked);
@@ -360,10 +357,10 @@ describe('what does not fit', () => {
     const there = recaller();
     const given: unknown[] = [null, 5, {}];
     for (const each of given)
-      await expect(Reflect.apply(there.recall.bind(there), null, [each, [], 's'])).rejects.toThrow('The latest message must be a text');
+      await expect(Reflect.apply(there.recall.bind(there), null, [each, [], 's'])).rejects.toThrow('The latest message must be a string.');
     const turns: unknown = [{ role: 'user', content: 'x' }, { role: 'user' }];
     await expect(Reflect.apply(there.recall.bind(there), null, ['dog', turns, 's'])).rejects.toThrow(
-      'recentTurns[1].content must be a text',
+      'recentTurns[1].content must be a string or an array of parts.',
     );
     const nonsense = scripted(() => [found('a', 'one two', { coverage: NaN }), found('b', 'one two', { coverage: 7 }), found('c', ' \n ')]);
     expect((await recaller({}, nonsense).recall('one two', [], 's')).memories.map(({ id }) => id)).toEqual(['b']);

@@ -99,14 +99,14 @@ export class ActiveMemoryRecaller {
     const ended = (fields: Outcome): ActiveRecallResult =>
       new ActiveRecallResult({ searchDebug: debug, ...fields, elapsedMs: this.#clock.monotonic() - started });
     const search = this.#search;
-    if (!search) return ended({ status: 'unavailable', reason: 'There is no memory to search' });
-    if (!this.config.enabled) return ended({ status: 'unavailable', reason: 'Active recall is switched off' });
+    if (!search) return ended({ status: 'unavailable', reason: 'No memory to search' });
+    if (!this.config.enabled) return ended({ status: 'unavailable', reason: 'Active recall is off' });
     const { restingMs } = this.#breaker;
     if (restingMs > 0) {
       const seconds = Math.ceil(restingMs / 1000);
       return ended({
         status: 'unavailable',
-        reason: `Memory did not answer in time three times in a row; it is asked again in ${seconds} s`,
+        reason: `Memory timed out three times in a row and is skipped for ${seconds} s`,
       });
     }
     if (asked.list.length === 0) return ended({ status: 'empty' });
@@ -118,7 +118,7 @@ export class ActiveMemoryRecaller {
     stopped.promise.catch(() => {});
     const onabort = (): void => stopped.reject(within.reason);
     within.addEventListener('abort', onabort, { once: true });
-    const cancel = this.#clock.after(this.#timeoutMs, () => late.abort(new Error(`No answer within ${this.#timeoutMs / 1000} s`)));
+    const cancel = this.#clock.after(this.#timeoutMs, () => late.abort(new Error(`No response within ${this.#timeoutMs / 1000} s`)));
     const work = this.#answer(search, asked, { key, debug, question: latestMessage, signal: within });
     // Whatever becomes of it after this has ended.
     work.catch(() => {});
@@ -130,12 +130,12 @@ export class ActiveMemoryRecaller {
       signal.throwIfAborted();
       if (late.signal.aborted) {
         this.#breaker.timedOut();
-        return ended({ status: 'timeout', reason: `Memory did not answer within ${this.#timeoutMs / 1000} s` });
+        return ended({ status: 'timeout', reason: `Memory did not respond within ${this.#timeoutMs / 1000} s` });
       }
       this.#breaker.answered();
       return ended({
         status: 'unavailable',
-        reason: `Memory cannot be searched: ${error instanceof Error ? error.message : String(error)}`,
+        reason: `Memory search failed: ${error instanceof Error ? error.message : String(error)}`,
       });
     } finally {
       cancel();

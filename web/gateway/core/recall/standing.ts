@@ -14,10 +14,10 @@ export function recallStanding(
 ): { active: boolean; reason: string | null } {
   const not = (reason: string): { active: boolean; reason: string } => ({ active: false, reason });
   const fits = (patterns: readonly string[] | undefined): boolean => patterns?.some((pattern) => matches(pattern, SEARCH_TOOL)) === true;
-  if (!recall.enabled) return not('It is switched off for all sessions (memory.recall.enabled)');
-  if (memory === false) return not(`The agent ${id} is without memory (agents.${id}.memory)`);
+  if (!recall.enabled) return not('Off for all chats (memory.recall.enabled)');
+  if (memory === false) return not(`Agent ${id} has memory turned off (agents.${id}.memory)`);
   if (memory === undefined && ((tools?.allow && !fits(tools.allow)) || fits(tools?.deny)))
-    return not(`The agent ${id} may not use ${SEARCH_TOOL} (agents.${id}.tools)`);
-  if (session.recall === false) return not('It is switched off in this session');
+    return not(`Agent ${id} is not allowed to use ${SEARCH_TOOL} (agents.${id}.tools)`);
+  if (session.recall === false) return not('Off for this chat');
   return { active: true, reason: null };
 }

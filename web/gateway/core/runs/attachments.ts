@@ -24,18 +24,18 @@ export function readAttachments(inputs: readonly AttachmentInput[], of?: string)
   const info: Attached['info'] = [];
   for (const [index, input] of inputs.entries()) {
     const refuse = (why: string): never => {
-      throw new RpcError('INVALID_PARAMS', `${of === undefined ? '' : `${of}.`}attachments.${index}: ${why}`);
+      throw new RpcError('INVALID_PARAMS', `Invalid \`${of === undefined ? '' : `${of}.`}attachments.${index}\`: ${why}.`);
     };
     const filename = fileNameOf(input.filename ?? input.fileName ?? '');
     const data = (input.content ?? input.base64 ?? '').replace(/^data:[^,]*;base64,/, '').replace(/\s+/g, '');
-    if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) refuse('content is not base64');
+    if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) refuse('the content is not valid base64');
     const size = bytesOfBase64(data);
     const image = input.mimeType.startsWith('image/');
-    if (size > MAX_EACH) refuse(`${filename} has ${inMb(size)}; an attachment may have 16 MB`);
-    if (image && size > MAX_IMAGE) refuse(`${filename} has ${inMb(size)}; an image may have 6 MB`);
-    if (input.size !== undefined && input.size !== size) refuse(`size says ${input.size} bytes, but the content has ${size}`);
+    if (size > MAX_EACH) refuse(`${filename} is ${inMb(size)}, and the maximum for an attachment is 16 MB`);
+    if (image && size > MAX_IMAGE) refuse(`${filename} is ${inMb(size)}, and the maximum for an image is 6 MB`);
+    if (input.size !== undefined && input.size !== size) refuse(`size is ${input.size} bytes, but the content has ${size}`);
     all += size;
-    if (all > MAX_ATTACHED) refuse('a message may carry 18 MB of attachments');
+    if (all > MAX_ATTACHED) refuse('the attachments of a message must not exceed 18 MB');
     parts.push(
       image ? { type: 'image', mimeType: input.mimeType, data, filename } : { type: 'file', mimeType: input.mimeType, data, filename },
     );

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
@@ -130,7 +131,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       const why = error instanceof Error ? error.message : String(error);
       // A summary that failed is the model's failure, and no word on what was asked.
       const cause = error instanceof Error && error.cause !== undefined ? new ProviderError(why, { cause: error }) : failure.cause;
-      throw explained(failure, `${why}. Nothing was dropped`, cause);
+      throw explained(failure, `${toClause(why)}. All messages are kept.`, cause);
     }
   };
   const count = async (key: string, usage: Usage): Promise<void> => {
@@ -152,7 +153,8 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     const calls = wanted.map(({ call }) => call);
     yield { type: 'step', text, calls };
     if (calls.length === 0) {
-      if (last && text === '') throw new RpcError('INTERNAL_ERROR', `The model came to no answer in ${step} steps (chat.maxSteps)`);
+      if (last && text === '')
+        throw new RpcError('INTERNAL_ERROR', `The model did not reply within ${step} steps. To allow more, raise chat.maxSteps.`);
       yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason };
       return;
     }
@@ -237,7 +239,7 @@ async function* answered(
           if (event.text === '') continue;
           answer.text += event.text;
           if (answer.text.length > MAX_REPLY_CHARS)
-            throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters`);
+            throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters.`);
           yield event;
         } else if (event.type === 'reasoning') {
           thoughts += event.text;
@@ -292,7 +294,7 @@ async function* watched(
   if (signal.aborted) onabort();
   const iterator = start(signal)[Symbol.asyncIterator]();
   const tooLong = (): void =>
-    silence.abort(new ProviderError(`${provider.name} sent nothing for ${silenceMs / 1000} s`, { retryable: true, silent: true }));
+    silence.abort(new ProviderError(`${provider.name} sent nothing for ${silenceMs / 1000} s.`, { retryable: true, silent: true }));
   try {
     // A try before this one may have begun some.
     yield { type: 'calling', tools: [] };
@@ -316,11 +318,11 @@ async function* watched(
 }
 
 const STILL_TOO_LONG =
-  'It was summarised once in this turn, and is still too long. Choose a model with a longer context, send less at once, or begin a new chat';
+  'It is still too long after summarising. Choose a model with a larger context window, send less at once, or start a new chat.';
 
 /** That the conversation is too long, what the provider said of it, and why nothing helps. */
 const explained = ({ code, message, extra, cause: refusal }: RpcError, why: string, cause = refusal): RpcError =>
-  new RpcError(code, `The conversation is too long for its model. ${message.replace(/\.$/, '')}. ${why}.`, extra, { cause });
+  new RpcError(code, `The conversation is too long for the model. ${toClause(message)}. ${why}`, extra, { cause });
 
 /** What a provider did wrong, as the caller may see it. */
 function visible(error: unknown, provider: Provider): RpcError {

@@ -113,7 +113,7 @@ export class HostSignals {
   #receive(from: string, payload: unknown): void {
     const signal = hostSignal.safeParse(payload);
     if (!signal.success) return;
-    if (signal.data.type === 'abort') return this.#deps.runs.abortRun(signal.data.runId, 'The run was aborted');
+    if (signal.data.type === 'abort') return this.#deps.runs.abortRun(signal.data.runId, 'The run was aborted.');
     if (signal.data.type === 'abort-session') return void this.#deps.runs.abortHere(signal.data.sessionKey);
     if (signal.data.type === 'text') return this.#tell(signal.data.runId);
     for (const item of signal.data.events) {

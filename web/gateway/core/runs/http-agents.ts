@@ -25,7 +25,7 @@ export class HttpAgents {
   async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
     // As in chats (decisions, "Chat"), whether it is to be stored or not.
     if (request.messages.some(({ content }) => plainText(textsOf(content)).includes('\0')))
-      throw new Unsupported('messages', 'must not contain NUL');
+      throw new Unsupported('messages', 'must not contain NUL characters.');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, maxSteps, vault } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
@@ -86,7 +86,7 @@ export class HttpAgents {
   }: HttpAgentRun & { sessionId: string }): AsyncGenerator<ModelEvent> {
     const { runs, agent } = this.#deps;
     const last = messages.findLast(({ role }) => role !== 'system');
-    if (last?.role !== 'user') throw new Unsupported('messages', 'in a session the last one is the person’s');
+    if (last?.role !== 'user') throw new Unsupported('messages', 'In a session, the last message must have the role "user".');
     const parts: Part[] = typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : last.content;
     const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const attachments = parts.flatMap((part) =>
@@ -101,7 +101,7 @@ export class HttpAgents {
     let gone = signal.aborted;
     const onabort = (): void => {
       gone = true;
-      if (runId !== undefined) runs.abortRun(runId, 'The caller hung up');
+      if (runId !== undefined) runs.abortRun(runId, 'The client disconnected.');
     };
     const sent = runs.send({
       agentId,
@@ -153,7 +153,7 @@ type Ended = Parameters<NonNullable<RunRequest['onend']>>[0];
 /** What a session does not take of a message is told in the program's words. */
 function refusedMessage(error: unknown): never {
   if (error instanceof RpcError && error.code === 'INVALID_PARAMS')
-    throw new Unsupported('messages', error.message.replace(/^(message|attachments\.\d+): /, ''));
+    throw new Unsupported('messages', error.message.replace(/^(`message` |Invalid `attachments\.\d+`: )/, ''));
   throw error;
 }
 

@@ -5,7 +5,7 @@ import { LeftMessages } from './left-messages.ts';
 
 /** What ended a run whose host is gone, as its readers are told. */
 export const hostGone = (): RpcError =>
-  new RpcError('INTERNAL_ERROR', 'The host that wrote this reply went away', { details: { reason: 'interrupted' } });
+  new RpcError('INTERNAL_ERROR', 'Interrupted: the gateway that wrote this reply was closed.', { details: { reason: 'interrupted' } });
 
 /**
  * Ends a run whose host is gone: the steps that it made are kept, as far as this copy has them, and the text that had come as a reply marked `interrupted`;

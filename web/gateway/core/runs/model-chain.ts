@@ -41,7 +41,7 @@ export class ModelChain {
     const waits = this.#failures.flatMap(({ extra }) => extra.retryAfterMs ?? []);
     return new RpcError(
       limited ? 'RATE_LIMITED' : 'INTERNAL_ERROR',
-      `No model could answer: ${reasons}`,
+      `All models failed: ${reasons}.`,
       {
         ...(this.#failures.some(({ extra }) => extra.retryable) ? { retryable: true } : {}),
         ...(waits.length > 0 ? { retryAfterMs: Math.min(...waits) } : {}),

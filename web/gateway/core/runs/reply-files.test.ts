@@ -10,11 +10,11 @@ verifies('tools/send-file', 'no more than a reply has room for; pictures are pic
   expect(files.with('text')).toEqual({ content: 'text' });
   files.add(file(9 * MB, { note: 'First' }));
   files.add(file(9 * MB, { mimeType: 'image/png' }));
-  expect(() => files.add(file(1))).toThrow('A reply may carry 18 MB of files');
+  expect(() => files.add(file(1))).toThrow('The files of a reply must not exceed 18 MB.');
   const { content, attachments } = files.with('');
   expect(content).toMatchObject([{ type: 'text', text: 'First' }, { type: 'file' }, { type: 'image' }]);
   expect(attachments).toHaveLength(2);
   const many = new ReplyFiles();
   for (let count = 0; count < 50; count++) many.add(file(0));
-  expect(() => many.add(file(0))).toThrow('A reply may carry 50 files');
+  expect(() => many.add(file(0))).toThrow('A reply can include at most 50 files.');
 });

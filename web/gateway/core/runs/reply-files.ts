@@ -13,8 +13,8 @@ export class ReplyFiles {
 
   /** Throws `INVALID_PARAMS` where the reply has no room for it. */
   add({ filename, mimeType, data, size, note }: SentFile): void {
-    if (this.#info.length === MAX_FILES) throw new RpcError('INVALID_PARAMS', `A reply may carry ${MAX_FILES} files`);
-    if (this.#bytes + size > MAX_ATTACHED) throw new RpcError('INVALID_PARAMS', 'A reply may carry 18 MB of files');
+    if (this.#info.length === MAX_FILES) throw new RpcError('INVALID_PARAMS', `A reply can include at most ${MAX_FILES} files.`);
+    if (this.#bytes + size > MAX_ATTACHED) throw new RpcError('INVALID_PARAMS', 'The files of a reply must not exceed 18 MB.');
     this.#bytes += size;
     if (note !== undefined) this.#parts.push({ type: 'text', text: note });
     this.#parts.push({ type: mimeType.startsWith('image/') ? 'image' : 'file', mimeType, data, filename });

@@ -89,7 +89,7 @@ export class Run {
 
   /** For the message that steers: what is merely written ends where it is, tools end first. */
   makeWay(): void {
-    if (this.started && !this.#inTools) this.abort((this.#way = new RpcError('ABORTED', 'The run was ended for the next message')));
+    if (this.started && !this.#inTools) this.abort((this.#way = new RpcError('ABORTED', 'The run was stopped for the next message.')));
   }
 
   /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */

@@ -107,9 +107,9 @@ export class Runs {
 
   /** Makes the branch through a message the active one; where it ends. Of no effect on a run: while there is one, it is refused. */
   async choose(key: string, messageId: string): Promise<string> {
-    if (this.running(key)) throw new RpcError('ALREADY_EXISTS', 'A reply is being written in this session: wait for it, or stop it');
+    if (this.running(key)) throw new RpcError('ALREADY_EXISTS', 'A reply is in progress in this session. Wait for it or stop it.');
     const headId = await this.#lanes.between(key, () => this.#deps.vault.messages.choose(key, messageId));
-    if (headId === undefined) throw new RpcError('NOT_FOUND', 'messageId: no such message in this session');
+    if (headId === undefined) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in this session.`);
     return headId;
   }
 
@@ -122,14 +122,14 @@ export class Runs {
   /** Aborts what this host executes in a session or has in line there; the ids. */
   abortHere(key: string): string[] {
     const runs = this.#lanes.all(key);
-    for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted'));
+    for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted.'));
     return runs.map((run) => run.id);
   }
 
   /** Takes a message that waits in line back, by the key that its caller gave it; nothing of it is kept. The runs' ids. */
   takeBack(key: string, principal: string, idempotencyKey: string): string[] {
     const waiting = this.#lanes.all(key).filter((run) => run.isBy(senderOf(principal), idempotencyKey));
-    const reason = new RpcError('ABORTED', 'The message was taken back before its turn came', { details: { reason: 'taken_back' } });
+    const reason = new RpcError('ABORTED', 'The message was withdrawn before it was sent.', { details: { reason: 'taken_back' } });
     return waiting.filter((run) => this.#lanes.leave(key, run, reason)).map(({ id }) => id);
   }
 
@@ -163,7 +163,7 @@ export class Runs {
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     const cancel = this.#deps.clock.after(ms, () => {
-      for (const run of this.#lanes.every()) run.abort(new RpcError('ABORTED', 'The gateway is handing over'));
+      for (const run of this.#lanes.every()) run.abort(new RpcError('ABORTED', 'The gateway is restarting with a newer version.'));
     });
     await this.#lanes.idle();
     cancel();
@@ -172,7 +172,10 @@ export class Runs {
   /** Takes its place in line before anything else: what comes right behind it, a message or an abort, must find it there. */
   async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place | Completed>, ahead = false): Promise<Completed> {
     if (this.#draining)
-      throw new RpcError('INTERNAL_ERROR', 'The gateway is handing over to a newer one', { retryable: true, retryAfterMs: 1000 });
+      throw new RpcError('INTERNAL_ERROR', 'The gateway is restarting with a newer version. Try again.', {
+        retryable: true,
+        retryAfterMs: 1000,
+      });
     const agent = this.#deps.agent(request.agentId);
     const chosen = this.#deps.models.resolve(request.model ?? agent.model, request.provider);
     chosen.catch(() => {});
@@ -198,18 +201,18 @@ export class Runs {
   /** A message of the person by its id; without one the last of the branch. */
   async #userOf(key: string, messageId: string | undefined): Promise<{ session: SessionRecord; user: MessageRecord }> {
     const session = await this.#deps.vault.sessions.get(key);
-    if (!session) throw new RpcError('NOT_FOUND', 'No such session');
+    if (!session) throw new RpcError('NOT_FOUND', `No session with id "${key.split('/').at(-1) ?? key}".`);
     if (messageId !== undefined) {
       const user = await this.#deps.vault.messages.get(messageId);
       if (user?.sessionKey === key && user.role === 'user') return { session, user };
-      throw new RpcError('NOT_FOUND', 'messageId: no such message of the person in this session');
+      throw new RpcError('NOT_FOUND', `No user message with id "${messageId}" in this session.`);
     }
     for (let id = session.headId; id !== null;) {
       const message = await this.#deps.vault.messages.get(id);
       if (message?.role === 'user') return { session, user: message };
       id = message?.parentId ?? null;
     }
-    throw new RpcError('NOT_FOUND', 'The session has no message to answer');
+    throw new RpcError('NOT_FOUND', 'The session has no message to reply to.');
   }
 }
 

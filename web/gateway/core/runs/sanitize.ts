@@ -9,9 +9,9 @@ const CONTROLS = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
  * for something is attached. `param`: what its caller calls it.
  */
 export function sanitize(message: string, { wordless = false, param = 'message' } = {}): string {
-  if (message.includes('\0')) throw new RpcError('INVALID_PARAMS', `${param}: must not contain NUL`);
+  if (message.includes('\0')) throw new RpcError('INVALID_PARAMS', `\`${param}\` must not contain NUL characters.`);
   const clean = message.replaceAll('\r\n', '\n').replaceAll('\r', '\n').replace(CONTROLS, '').toWellFormed().normalize('NFC');
   if (clean.trim() === '' && wordless) return '';
-  if (clean.trim() === '') throw new RpcError('INVALID_PARAMS', `${param}: must not be empty`);
+  if (clean.trim() === '') throw new RpcError('INVALID_PARAMS', `\`${param}\` must not be empty.`);
   return clean;
 }

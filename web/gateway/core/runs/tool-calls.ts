@@ -56,7 +56,7 @@ export async function* resultsOf(calls: readonly AskedCall[], run: Running, cut:
 /** A tool that fails is told to the model as a result; undefined where the run's end came first. Never rejects. */
 async function settle(run: Running, { call, unread }: AskedCall, cut: boolean): Promise<Done | undefined> {
   if (unread !== undefined) {
-    const why = cut ? ', for the answer reached its limit within them: ask for less at once' : '; call it again with one JSON object';
+    const why = cut ? ' because the reply reached its length limit. Request less at once.' : '. Call it again with one JSON object.';
     return { call, result: { error: `The arguments of ${call.tool} ${unread}. It was not run${why}` }, isError: true, pictures: [] };
   }
   const pictures: Picture[] = [];

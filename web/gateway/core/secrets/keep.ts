@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Config } from '../config.ts';
@@ -69,10 +70,10 @@ export class SecretReferences {
 
   #why(name: string): string {
     const place = this.#place;
-    if (!place) return `the secret \${${name}} is kept by the bridge, which is not there: start Perch with \`npm start\``;
+    if (!place) return `the secret \${${name}} comes from the bridge, which is not running; start Perch with \`npm start\``;
     const file =
-      place.problem === null ? `nor do ${place.file} and the system’s keyring` : `and ${place.file} is not used: ${place.problem}`;
-    return `the bridge’s environment does not have the secret \${${name}}, ${file}`;
+      place.problem === null ? `${place.file} or the system keyring` : `and ${place.file} can’t be used (${toClause(place.problem)})`;
+    return `the secret \${${name}} was not found in the bridge’s environment${place.problem === null ? ',' : ''} ${file}`;
   }
 
   #lends(): boolean {

@@ -7,7 +7,8 @@ export const referenceOf = (value: unknown): string | undefined => (typeof value
 export function wrongReference(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^\$\{[\s\S]*\}$/.test(value)) return undefined;
   const name = referenceOf(value);
-  if (name === undefined) return 'is no reference: ${NAME} has letters, digits and underscores, and begins with no digit';
+  if (name === undefined)
+    return 'is not a valid reference: ${NAME} can contain letters, digits and underscores and can’t start with a digit';
   // The owner's own token and password are not for servers of others.
-  return /^perch_/i.test(name) ? 'names one of Perch’s own secrets, which are not given away' : undefined;
+  return /^perch_/i.test(name) ? 'must not refer to one of Perch’s own secrets' : undefined;
 }

@@ -44,21 +44,21 @@ verifies('skills/format', 'what does not fit says why, and nothing of it harms',
     ['name: Tea\ndescription: x', /lowercase/],
     ['name: a--b\ndescription: x', /single hyphens/],
     [`name: ${'a'.repeat(65)}\ndescription: x`, /64/],
-    ['name: coffee\ndescription: x', /name is coffee, but the folder is called tea/],
+    ['name: coffee\ndescription: x', /The name is coffee, but the folder is named tea/],
     [`name: tea\ndescription: ${'x'.repeat(1025)}`, /1,024/],
     ['name: tea\ndescription: "  "', /empty/],
-    ['name: [tea\ndescription: x', /no YAML/],
-    ['name: tea\nname: tea\ndescription: x', /no YAML/],
-    ['- a\n- b', /does not fit/],
-    ['', /does not fit|does not begin/],
+    ['name: [tea\ndescription: x', /not valid YAML/],
+    ['name: tea\nname: tea\ndescription: x', /not valid YAML/],
+    ['- a\n- b', /^Invalid front matter/],
+    ['', /^Invalid front matter|must start/],
     [`${base}\nmetadata: {requires: {bins: [1, 2]}}`, /metadata.requires/],
-    [`a: &a [x]\n${base}\nmetadata: {other: *a}`, /cannot be read/],
-    [`${base}\nmetadata: ${'['.repeat(5000)}`, /no YAML|cannot be read/],
+    [`a: &a [x]\n${base}\nmetadata: {other: *a}`, /^Couldn’t read/],
+    [`${base}\nmetadata: ${'['.repeat(5000)}`, /not valid YAML|^Couldn’t read/],
     [`${base}\nmetadata: {requires: {bins: [${Array.from({ length: 51 }, (_, at) => `b${at}`).join(', ')}]}}`, /metadata.requires/],
   ];
   for (const [front, says] of wrong) expect(await skill(front), front.slice(0, 80)).toEqual({ problem: expect.stringMatching(says) });
   for (const text of ['', '# Tea', '---\nname: tea', 'x\n---\nname: tea\n---\n', `---\n${'#'.repeat(20_000)}\n---\n`])
-    expect(await readSkill('tea', text)).toEqual({ problem: expect.stringContaining('does not begin with front matter') });
+    expect(await readSkill('tea', text)).toEqual({ problem: expect.stringContaining('must start with front matter') });
   await skill(`${base}\n__proto__: {polluted: true}\nconstructor: {prototype: {polluted: true}}`);
   await skill(`${base}\nrun: !!js/function "function(){ globalThis.polluted = true }"`);
   expect('polluted' in {} || 'polluted' in globalThis).toBe(false);

@@ -32,11 +32,11 @@ const requires = z.looseObject({ bins: names, anyBins: names, env: names });
 const frontMatter = z.looseObject({
   name: z
     .string()
-    .max(64, 'name has more than 64 characters')
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'name must be lowercase letters, digits and single hyphens'),
-  description: z.string().trim().min(1, 'description is empty').max(1024, 'description has more than 1,024 characters'),
+    .max(64, 'must have at most 64 characters')
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must contain only lowercase letters, digits and single hyphens'),
+  description: z.string().trim().min(1, 'must not be empty').max(1024, 'must have at most 1,024 characters'),
   license: z.string().max(500).optional(),
-  compatibility: z.string().max(500, 'compatibility has more than 500 characters').optional(),
+  compatibility: z.string().max(500, 'must have at most 500 characters').optional(),
   'user-invocable': z.boolean().optional().catch(undefined),
   metadata: z
     .looseObject({
@@ -67,7 +67,7 @@ export interface SkillHead {
 export async function readSkill(folder: string, text: string): Promise<SkillHead | { problem: string }> {
   const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/.exec(text.slice(0, MAX_CHARS));
   const source = match?.[1];
-  if (source === undefined) return { problem: 'SKILL.md does not begin with front matter between lines of ---' };
+  if (source === undefined) return { problem: 'SKILL.md must start with front matter between lines of ---' };
   let given: unknown;
   try {
     const { parseDocument } = await yaml();
@@ -76,19 +76,19 @@ export async function readSkill(folder: string, text: string): Promise<SkillHead
     let document = parse(source);
     const [error] = document.errors;
     if (error) document = parse(source.replace(BARE_TEXT, (_, key: string, text: string) => `${key}: ${JSON.stringify(text)}`));
-    if (error && document.errors.length > 0) return { problem: `The front matter is no YAML: ${firstLine(error.message)}` };
+    if (error && document.errors.length > 0) return { problem: `The front matter is not valid YAML: ${firstLine(error.message)}` };
     // Without aliases nothing can grow beyond what is written.
     given = document.toJS({ maxAliasCount: 0 });
   } catch (error) {
-    return { problem: `The front matter cannot be read: ${error instanceof Error ? firstLine(error.message) : 'it is too deep'}` };
+    return { problem: `Couldn’t read the front matter: ${error instanceof Error ? firstLine(error.message) : 'it is nested too deeply'}` };
   }
   const parsed = frontMatter.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { problem: `The front matter does not fit: ${issue ? `${issue.path.join('.') || 'it'}: ${issue.message}` : 'it is empty'}` };
+    return { problem: `Invalid front matter: ${issue ? `${issue.path.join('.') || 'it'} ${issue.message}` : 'it is empty'}` };
   }
   const { name, description, license, compatibility, metadata } = parsed.data;
-  if (name !== folder) return { problem: `name is ${name}, but the folder is called ${folder}` };
+  if (name !== folder) return { problem: `The name is ${name}, but the folder is named ${folder}` };
   const needs = [metadata?.requires, metadata?.openclaw?.requires];
   return {
     name,

@@ -19,23 +19,25 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
   return [
     defineTool({
       name: SKILL_READ,
-      description: 'Reads the instructions of a skill, or another text file of it; go on at nextOffset where it is not null.',
+      title: 'Read skill',
+      summary: 'Reads the instructions of a skill.',
+      description: 'Reads the instructions of a skill, or another text file in it. If nextOffset is not null, continue there.',
       source: 'core',
       params: z.strictObject({
-        name: z.string().min(1).max(255).describe('The skill'),
-        file: z.string().min(1).max(1000).default('SKILL.md').describe('A file of it; SKILL.md where left out'),
-        offset: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
+        name: z.string().min(1).max(255).describe('Skill name'),
+        file: z.string().min(1).max(1000).default('SKILL.md').describe('A file in the skill'),
+        offset: z.number().int().min(0).default(0).describe('Character to start at'),
       }),
       async run({ name, file, offset }, { agentId, signal }) {
         const all = await skills.of(agent(agentId), signal);
         const skill = all.find(({ entry }) => entry.name === name);
         if (!skill) {
           const names = all.filter(({ entry }) => entry.state === 'ready').map(({ entry }) => entry.name);
-          throw new RpcError('NOT_FOUND', `There is no skill ${name}. There are: ${names.join(', ') || 'none'}`);
+          throw new RpcError('NOT_FOUND', `No skill with name "${name}". Available: ${names.join(', ') || 'none'}.`);
         }
         const { entry, files } = skill;
         if (entry.state === 'invalid')
-          throw new RpcError('INVALID_PARAMS', `The skill ${name} cannot be used: ${entry.problem ?? 'it is broken'}`);
+          throw new RpcError('INVALID_PARAMS', `Skill ${name} can’t be used: ${entry.problem ?? 'it is invalid'}.`);
         const page = pageOf(await skill.read(file, signal), offset, PAGE);
         return { name, file, ...page, files, ...(entry.missing.length > 0 ? { missing: entry.missing } : {}) };
       },

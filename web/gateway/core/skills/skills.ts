@@ -75,7 +75,9 @@ export class Skills {
   /** What an agent is told: name and description of those that are ready, and all of the one that a message calls by its name (`/name …`). */
   async notes(agent: Agent, message: string): Promise<string[]> {
     const patience = new AbortController();
-    const cancel = this.#deps.clock.after(PATIENCE_MS, () => patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge does not answer')));
+    const cancel = this.#deps.clock.after(PATIENCE_MS, () =>
+      patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge is not responding.')),
+    );
     try {
       const ready = (await this.of(agent, patience.signal)).filter(({ entry }) => entry.state === 'ready');
       if (ready.length === 0) return [];
@@ -101,15 +103,15 @@ export class Skills {
     }
     const read = async (folder: string, file: string): Promise<string> => {
       const record = await vault.files.get(workspace, `${FOLDER}${folder}/${file}`);
-      if (!record) throw new RpcError('NOT_FOUND', `The skill ${folder} has no file ${file}`);
-      if (record.encoding !== 'utf8') throw new RpcError('INVALID_PARAMS', `${file} is no text`);
+      if (!record) throw new RpcError('NOT_FOUND', `Skill ${folder} has no file "${file}".`);
+      if (record.encoding !== 'utf8') throw new RpcError('INVALID_PARAMS', `${file} is not a text file.`);
       return record.content;
     };
     return Promise.all(
       [...folders].map(async ([folder, { files, stamp }]) => {
         const path = `${workspace}/${FOLDER}${folder}`;
         const head =
-          stamp === undefined ? { problem: 'has no SKILL.md' } : await this.#head(path, folder, stamp, () => read(folder, 'SKILL.md'));
+          stamp === undefined ? { problem: 'SKILL.md is missing' } : await this.#head(path, folder, stamp, () => read(folder, 'SKILL.md'));
         return { folder, path, source: 'workspace' as const, head, files, read: (file) => read(folder, file) };
       }),
     );
@@ -126,12 +128,12 @@ export class Skills {
         source: 'bridge' as const,
         head:
           text === null
-            ? { problem: problem ?? 'SKILL.md cannot be read' }
+            ? { problem: problem ?? 'Couldn’t read SKILL.md' }
             : await this.#head(`bridge:${folder}`, folder, text, async () => text),
         files,
         async read(file: string, stop: AbortSignal) {
           const read = await bridge.call(skillsPort, 'read', { folder, file }, { signal: stop });
-          return read.truncated ? `${read.text}\n[the rest of ${file} is left out]` : read.text;
+          return read.truncated ? `${read.text}\n[rest of ${file} omitted]` : read.text;
         },
       })),
     );
@@ -155,7 +157,7 @@ export class Skills {
     if (known?.stamp === stamp) return known.head;
     const head = await text().then(
       (read) => readSkill(folder, read),
-      (error: unknown) => ({ problem: error instanceof Error ? error.message : 'SKILL.md cannot be read' }),
+      (error: unknown) => ({ problem: error instanceof Error ? error.message : 'Couldn’t read SKILL.md' }),
     );
     this.#heads.set(key, { stamp, head });
     return head;
@@ -201,7 +203,7 @@ export class Skills {
     const { bridge } = this.#deps;
     if (programs.length + variables.length === 0 && !onlySome) return { programs: new Set(), variables: new Set() };
     const unknown = { programs: new Set(programs), variables: new Set(variables) };
-    if (!bridge.lends(skillsPort)) return { ...unknown, problem: 'What it needs can be looked for with the bridge only' };
+    if (!bridge.lends(skillsPort)) return { ...unknown, problem: 'Checking its requirements needs the bridge' };
     try {
       const asked = { programs: programs.slice(0, 500), variables: variables.slice(0, 500) };
       const lacking = await bridge.call(skillsPort, 'missing', asked, signal ? { signal } : {});
@@ -212,7 +214,7 @@ export class Skills {
         platform: lacking.platform,
       };
     } catch (error) {
-      return { ...unknown, problem: `What it needs could not be looked for: ${error instanceof Error ? error.message : String(error)}` };
+      return { ...unknown, problem: `Couldn’t check its requirements: ${error instanceof Error ? error.message : String(error)}` };
     }
   }
 }

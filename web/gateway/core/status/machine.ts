@@ -38,7 +38,7 @@ export async function checkUpdate({ bridge, clock, environment }: MachineDeps, s
     const { version, error } = await withTimeout(clock, LATEST_MS, signal, (ends) =>
       bridge.call(systemPort, 'system.latest', {}, { signal: ends }),
     );
-    if (version === null) return { currentVersion, updateAvailable: false, error: error ?? 'Nobody can say' };
+    if (version === null) return { currentVersion, updateAvailable: false, error: error ?? 'Unknown' };
     return { currentVersion, updateAvailable: isNewer(version, currentVersion), latestVersion: version };
   } catch (error) {
     signal.throwIfAborted();

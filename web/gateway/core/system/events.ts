@@ -95,7 +95,7 @@ export class SystemEvents implements WaitingEvents {
   /** No run has begun, and no event tells why. */
   #waits({ code, message }: RpcError): void {
     if (code === 'ABORTED') return;
-    this.#deps.log.write('warn', 'system', `A system event waits for the next run: ${message}`, { agentId: this.agentId, code });
+    this.#deps.log.write('warn', 'system', `A system event is queued for the next run: ${message}`, { agentId: this.agentId, code });
   }
 
   get #events() {
@@ -104,7 +104,7 @@ export class SystemEvents implements WaitingEvents {
 
   async #store(text: string, id: string = crypto.randomUUID()): Promise<void> {
     if ((await this.#events.list()).length >= MOST) {
-      throw new RpcError('RATE_LIMITED', `${MOST} events wait for the next run already`, { retryable: true });
+      throw new RpcError('RATE_LIMITED', `${MOST} events are already queued for the next run.`, { retryable: true });
     }
     await this.#events.put({ id, text, at: this.#deps.clock.now() });
   }

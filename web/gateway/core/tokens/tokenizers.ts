@@ -24,7 +24,7 @@ async function counterOf(config: BytePairEncodingConfig): Promise<Count> {
   });
   const core = new BytePairEncodingCore({ ...config, bytePairRankDecoder: bytes });
   const texts: unknown = Reflect.get(core, 'bytePairStringRankEncoder');
-  if (!(texts instanceof Map)) throw new Error('This version of gpt-tokenizer keeps its texts elsewhere');
+  if (!(texts instanceof Map)) throw new Error('Unsupported version of gpt-tokenizer');
   let since = performance.now();
   for (let rank = 0; rank < ranks.length; rank++) {
     const token = ranks[rank];

@@ -29,14 +29,9 @@ type Place = { url: string; title: string };
 /** The folder of a workspace that downloads come into. */
 const DOWNLOADS = 'downloads';
 
-const profile = id.default('default').describe('Which browser: each has cookies and tabs of its own');
-const ref = z
-  .string()
-  .trim()
-  .min(1)
-  .max(4096)
-  .describe('The element: its ref in the last browser_snapshot, such as s1e12, or a CSS selector');
-const tabId = z.string().max(100).describe('Such as tab-2, as browser_tabs says');
+const profile = id.default('default').describe('Browser profile; each has its own cookies and tabs');
+const ref = z.string().trim().min(1).max(4096).describe('Element: a ref from the last browser_snapshot, such as s1e12, or a CSS selector');
+const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as tab-2');
 
 /** The tools by which agents drive a browser on the bridge's machine. A person is asked before one acts; what pages say comes as data. */
 export function browserTools({ bridge, config, workspaces, agent }: BrowserToolsDeps): Tool[] {
@@ -53,17 +48,17 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
   const check = (): void => requireLent(bridge, browserPort);
   /** Stores a download in the agent's workspace; says where, or why not. */
   const stored = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
-    if (error !== null) return `Not downloaded: ${filename}: ${error}`;
+    if (error !== null) return `Couldn’t download ${filename}: ${error}`;
     try {
       const file = await call('browser.download', { downloadId, profile: which }, context);
       const [to, workspace] = [await workspaces(), workspaceOf(agent(context.agentId))];
       const taken = new Set((await to.list(workspace, DOWNLOADS)).map(({ path }) => path));
       const path = freePath(filename, taken);
       await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
-      return `Downloaded into your workspace: ${path} (${file.sizeBytes} bytes)`;
+      return `Downloaded to your workspace: ${path} (${file.sizeBytes} bytes)`;
     } catch (failure) {
       context.signal.throwIfAborted();
-      return `Not stored: ${filename}: ${failure instanceof Error ? failure.message : String(failure)}`;
+      return `Couldn’t save ${filename}: ${failure instanceof Error ? failure.message : String(failure)}`;
     }
   };
   /** What pages have brought up, a line each. */
@@ -91,11 +86,13 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
   return [
     defineTool({
       name: 'browser_open',
-      description: 'Opens an address in the browser. browser_snapshot then says what is on the page.',
+      title: 'Open web page',
+      summary: 'Opens a web page in the agent’s browser.',
+      description: 'Opens a URL in the browser. Use browser_snapshot to read the page.',
       source: 'bridge',
       params: z.strictObject({
-        url: z.string().trim().min(1).max(8192).describe('With https:// or http://'),
-        newTab: z.boolean().default(false).describe('In a tab of its own, instead of the current one'),
+        url: z.string().trim().min(1).max(8192).describe('Starts with https:// or http://'),
+        newTab: z.boolean().default(false).describe('Open in a new tab instead of the current one'),
         profile,
       }),
       // What is in an address leaves the machine with it.
@@ -115,12 +112,13 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_snapshot',
-      description:
-        'Reads the current page of the browser: its texts and elements, each element with a ref for browser_click and browser_type.',
+      title: 'Read browser page',
+      summary: 'Reads the text and controls of the page in the agent’s browser.',
+      description: 'Reads the current browser page: its text and elements, each with a ref for browser_click and browser_type.',
       source: 'bridge',
       params: z.strictObject({
-        offset: z.number().int().min(0).default(0).describe('Characters to leave out at the start, as "next" said'),
-        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Most characters'),
+        offset: z.number().int().min(0).default(0).describe('Characters to skip, as given in "next"'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters'),
         profile,
       }),
       check,
@@ -133,7 +131,9 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_click',
-      description: 'Clicks an element of the current page.',
+      title: 'Click in browser',
+      summary: 'Clicks an element of the page in the agent’s browser.',
+      description: 'Clicks an element on the current page.',
       source: 'bridge',
       params: z.strictObject({ ref, profile }),
       effect: ({ ref: element, profile: which }) => `Click ${named(which, element)} in the browser`,
@@ -144,7 +144,9 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_type',
-      description: 'Fills a text into a field of the current page, in the place of what is in it.',
+      title: 'Type in browser',
+      summary: 'Fills in a field of the page in the agent’s browser.',
+      description: 'Types text into a field on the current page, replacing its content.',
       source: 'bridge',
       params: z.strictObject({ ref, text: z.string().max(100_000), profile }),
       effect: ({ ref: element, text, profile: which }) => `Type ${JSON.stringify(text)} into ${named(which, element)} in the browser`,
@@ -155,10 +157,12 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_evaluate',
-      description: 'Runs JavaScript in the current page, an expression or a function, and gives what it comes to as JSON.',
+      title: 'Run JavaScript in browser',
+      summary: 'Runs JavaScript in the page in the agent’s browser.',
+      description: 'Runs a JavaScript expression or function in the current page and returns the result as JSON.',
       source: 'bridge',
       params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Such as () => document.title'), profile }),
-      effect: ({ fn }) => `Run in the browser’s page: ${fn}`,
+      effect: ({ fn }) => `Run JavaScript in the browser: ${fn}`,
       check,
       async run({ fn, profile: which }, context) {
         const { result, ...rest } = await call('browser.evaluate', { fn, profile: which }, context);
@@ -169,9 +173,11 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_screenshot',
-      description: 'Takes a picture of the current page. You are shown it where you can see pictures; the person gets it with your reply.',
+      title: 'Take browser screenshot',
+      summary: 'Takes a screenshot of the page in the agent’s browser.',
+      description: 'Takes a screenshot of the current page. You see it if you support images; the user gets it with your reply.',
       source: 'bridge',
-      params: z.strictObject({ fullPage: z.boolean().default(false).describe('All of the page, also what is below'), profile }),
+      params: z.strictObject({ fullPage: z.boolean().default(false).describe('The full page, not just the visible part'), profile }),
       check,
       async run({ fullPage, profile: which }, context) {
         const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
@@ -182,24 +188,28 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_dialogs',
-      description: 'Says how the dialogs of pages are answered from here on. By default notices are accepted and questions dismissed.',
+      title: 'Set browser dialog answers',
+      summary: 'Sets how dialogs of web pages are answered.',
+      description: 'Sets how page dialogs are answered from now on. By default alerts are accepted and questions dismissed.',
       source: 'bridge',
       params: z.strictObject({
         answer: z.enum(['accept', 'dismiss']),
-        text: z.string().max(10_000).optional().describe('For dialogs that ask for a text'),
+        text: z.string().max(10_000).optional().describe('Text to enter in prompt dialogs'),
         profile,
       }),
       effect: ({ answer, text, profile: which }) => {
         const host = seen.get(which)?.host;
         if (answer === 'dismiss') return undefined;
-        return `Accept what pages ask in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
+        return `Accept dialogs in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
       },
       check,
       run: (args, context) => call('browser.dialogs', args, context),
     }),
     defineTool({
       name: 'browser_tabs',
-      description: 'Lists the tabs of the browser.',
+      title: 'List browser tabs',
+      summary: 'Lists the open tabs of the agent’s browser.',
+      description: 'Lists the open browser tabs.',
       source: 'bridge',
       params: z.strictObject({ profile }),
       check,
@@ -210,7 +220,9 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_focus',
-      description: 'Makes a tab of the browser the current one.',
+      title: 'Switch browser tab',
+      summary: 'Switches to another tab of the agent’s browser.',
+      description: 'Switches to a browser tab.',
       source: 'bridge',
       params: z.strictObject({ tabId, profile }),
       check,
@@ -218,10 +230,12 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
     }),
     defineTool({
       name: 'browser_close',
-      description: 'Closes a tab of the browser; the whole browser where no tab is named.',
+      title: 'Close browser tab',
+      summary: 'Closes a tab of the agent’s browser, or the whole browser.',
+      description: 'Closes a browser tab, or the whole browser without tabId.',
       source: 'bridge',
       params: z.strictObject({ tabId: tabId.optional(), profile }),
-      effect: ({ tabId: tab }) => `Close ${tab ?? 'all tabs'} of the browser`,
+      effect: ({ tabId: tab }) => `Close ${tab ?? 'all tabs'} in the browser`,
       check,
       async run({ tabId: tab, profile: which }, context) {
         if (tab !== undefined) return call('browser.close', { tabId: tab, profile: which }, context);

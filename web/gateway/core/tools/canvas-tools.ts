@@ -23,19 +23,21 @@ const SIDE = 1568;
 
 const shapes = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
 
-const drawingId = id.describe('Which drawing, as canvas_open lists them');
+const drawingId = id.describe('Drawing id from canvas_open');
 
 /** The tools by which agents see and draw on the person's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
 export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'canvas_open',
+      title: 'View drawings',
+      summary: 'Lists your drawings, or reads the shapes and notes of one.',
       description:
-        'Lists the person’s drawings and annotated screenshots; with a drawingId, the size of that one and the shapes on it, with their notes. canvas_capture shows it.',
+        'Lists the user’s drawings and annotated screenshots. With a drawingId, returns its size and shapes with their notes; canvas_capture shows it.',
       source: 'core',
       params: z.strictObject({
         drawingId: drawingId.optional(),
-        offset: z.number().int().min(0).default(0).describe('Characters to leave out at the start, as "next" said'),
+        offset: z.number().int().min(0).default(0).describe('Characters to skip, as given in "next"'),
       }),
       async run({ drawingId: which, offset }) {
         const from = await drawings();
@@ -56,8 +58,10 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
     }),
     defineTool({
       name: 'canvas_draw',
+      title: 'Edit drawing',
+      summary: 'Adds, changes or removes shapes in one of your drawings.',
       description:
-        'Draws on a drawing, in CSS pixels from the left upper corner: whoever has it open sees it at once. Point at things with arrows, boxes, markers and callouts. Gives the ids of what was added.',
+        'Edits a drawing, in CSS pixels from the top left corner. Anyone who has it open sees it at once. Point at things with arrows, boxes, markers and callouts. Returns the ids of added shapes.',
       source: 'core',
       params: z.strictObject({ drawingId, ...drawParams }),
       // What is added can be taken away again; what a person drew cannot be put back as it was.
@@ -66,7 +70,7 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
           (ids) => ids.filter((each) => !each.startsWith(AGENT_SHAPE)).length,
         );
         if (!changed && !removed) return undefined;
-        return [changed && `Change ${shapes(changed)} of a drawing`, removed && `Take ${shapes(removed)} from a drawing`]
+        return [changed && `Change ${shapes(changed)} in a drawing`, removed && `Remove ${shapes(removed)} from a drawing`]
           .filter(Boolean)
           .join('. ');
       },
@@ -78,11 +82,13 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
     }),
     defineTool({
       name: 'canvas_capture',
-      description: 'Takes a picture of a drawing. You are shown it where you can see pictures; the person gets it with your reply.',
+      title: 'Capture drawing',
+      summary: 'Makes an image of one of your drawings.',
+      description: 'Renders a drawing as an image. You see it if you support images; the user gets it with your reply.',
       source: 'core',
       params: z.strictObject({ drawingId }),
       async run({ drawingId: which }, context) {
-        if (!paint) throw new RpcError('INTERNAL_ERROR', 'Nothing here makes pictures of drawings');
+        if (!paint) throw new RpcError('INTERNAL_ERROR', 'Drawings can’t be captured here.');
         const { drawing } = await (await drawings()).read(which);
         const { width, height } = drawing.page;
         let scale = Math.min(1, SIDE / Math.max(width, height));

@@ -12,8 +12,8 @@ import type { Tool } from './registry.ts';
 /** Characters that a model is shown of a message. */
 const SHOWN_CHARS = 1000;
 
-const query = z.string().trim().min(1).max(1000).describe('Words to look for');
-const limit = (most: number, usual: number) => z.number().int().min(1).max(most).default(usual).describe('Most results');
+const query = z.string().trim().min(1).max(1000).describe('Search terms');
+const limit = (most: number, usual: number) => z.number().int().min(1).max(most).default(usual).describe('Maximum results');
 
 export interface CoreToolsDeps extends MemoryToolsDeps {
   vault: Pick<Vault, 'search'>;
@@ -27,7 +27,9 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
   return [
     defineTool({
       name: 'docs_search',
-      description: "Searches Perch's own documentation.",
+      title: 'Search Perch docs',
+      summary: 'Searches Perch’s documentation.',
+      description: "Searches Perch's documentation.",
       source: 'core',
       params: z.strictObject({ query, limit: limit(10, 3) }),
       async run(args) {
@@ -37,7 +39,9 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
     }),
     defineTool({
       name: 'session_search',
-      description: 'Searches the messages of all chats: for all of the words, "phrases" as they are; where no message has all, for any.',
+      title: 'Search chats',
+      summary: 'Searches the messages of all chats.',
+      description: 'Searches the messages of all chats for all words and "exact phrases"; if nothing matches, for any of them.',
       source: 'core',
       params: z.strictObject({ query, limit: limit(20, 5) }),
       async run(args) {
@@ -59,10 +63,12 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
     }),
     defineTool({
       name: 'current_time',
-      description: 'The current date and time.',
+      title: 'Get current time',
+      summary: 'Returns the current date and time.',
+      description: 'Returns the current date and time.',
       source: 'core',
       params: z.strictObject({
-        timeZone: z.string().max(100).optional().describe('An IANA name such as Europe/Berlin; the configured one where left out'),
+        timeZone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin. Default: the configured time zone'),
       }),
       run({ timeZone = configured() }) {
         const now = clock.now();
@@ -70,7 +76,7 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
           const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long', timeZone });
           return { iso: new Date(now).toISOString(), unixMs: now, timeZone: format.resolvedOptions().timeZone, local: format.format(now) };
         } catch {
-          throw new RpcError('INVALID_PARAMS', `There is no time zone "${timeZone}"`);
+          throw new RpcError('INVALID_PARAMS', `Unknown time zone "${timeZone}".`);
         }
       },
     }),

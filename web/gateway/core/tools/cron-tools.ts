@@ -35,7 +35,7 @@ function wanted({ cron: expr, timeZone, everyMinutes, at }: When): WantedSchedul
     ...(at === undefined ? [] : [{ kind: 'at' as const, at, ...tz }]),
   ];
   const [schedule] = schedules;
-  if (!schedule || schedules.length > 1) throw new RpcError('INVALID_PARAMS', 'Give one of cron, everyMinutes and at');
+  if (!schedule || schedules.length > 1) throw new RpcError('INVALID_PARAMS', 'Provide exactly one of cron, everyMinutes and at.');
   return schedule;
 }
 
@@ -45,16 +45,18 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
   const ownJobs = async (id: string, agentId: string): Promise<Cron['jobs']> => {
     const { jobs } = await cron();
     const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
-    if (!own) throw new RpcError('NOT_FOUND', `You have no job with the id ${id}; cron_list gives ids`);
+    if (!own) throw new RpcError('NOT_FOUND', `You have no job with id "${id}". Call cron_list to get ids.`);
     return jobs;
   };
   return [
     defineTool({
       name: 'cron_add',
-      description: 'Schedules a message to yourself: give one of cron, everyMinutes and at.',
+      title: 'Add schedule',
+      summary: 'Schedules a message to the agent, once or repeatedly.',
+      description: 'Schedules a message to yourself. Give one of cron, everyMinutes or at.',
       source: 'core',
       params: z.strictObject({
-        message: z.string().min(1).max(10_000).describe('What you are told when the time has come, with all that you need to know then'),
+        message: z.string().min(1).max(10_000).describe('Message that you get at that time, with everything you need to know then'),
         name: z.string().trim().min(1).max(200).optional(),
         cron: z.string().min(1).max(200).optional().describe('Minute, hour, day, month, weekday, such as "0 9 * * MON-FRI"'),
         timeZone: z
@@ -62,13 +64,13 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
           .min(1)
           .max(100)
           .optional()
-          .describe('Of cron, or of a time without an offset: an IANA name; for cron the configured one where left out'),
+          .describe('IANA time zone for cron, or for a time without an offset. Default for cron: the configured one'),
         everyMinutes: z.number().int().min(1).max(500_000).optional(),
         at: z.iso
           .datetime({ offset: true, local: true })
           .optional()
-          .describe('Once, at this time: with its offset, such as "2026-05-01T09:00:00+02:00", or with timeZone'),
-        inMainSession: z.boolean().default(false).describe('In your main chat; else each run has a chat of its own'),
+          .describe('Run once at this time, with an offset, such as "2026-05-01T09:00:00+02:00", or with timeZone'),
+        inMainSession: z.boolean().default(false).describe('Run in your main chat instead of a new chat each time'),
       }),
       // It goes on when nobody looks any more.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
@@ -83,7 +85,9 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
     }),
     defineTool({
       name: 'cron_list',
-      description: 'Your scheduled jobs.',
+      title: 'List schedules',
+      summary: 'Lists the agent’s schedules.',
+      description: 'Lists your schedules.',
       source: 'core',
       params: z.strictObject({}),
       run: async (_args, { agentId }) => {
@@ -93,11 +97,13 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
     }),
     defineTool({
       name: 'cron_remove',
-      description: 'Removes one of your scheduled jobs, by its id from cron_list.',
+      title: 'Delete schedule',
+      summary: 'Deletes one of the agent’s schedules.',
+      description: 'Deletes one of your schedules by its id from cron_list.',
       source: 'core',
       params: z.strictObject({ id: z.string().min(1).max(128) }),
       // It may be one that the person made.
-      effect: ({ id }) => `Remove the scheduled job ${id}`,
+      effect: ({ id }) => `Delete the schedule ${id}`,
       check: ({ id }, { agentId }) => ownJobs(id, agentId),
       async run({ id }, { agentId }) {
         const jobs = await ownJobs(id, agentId);

@@ -7,6 +7,11 @@ import type { Tool, ToolContext } from './registry.ts';
 /** A tool from a Zod schema of its arguments: validated before `run`, and shown to models as JSON Schema. */
 export function defineTool<P extends z.ZodObject>(tool: {
   name: string;
+  /** Verb and object, for people: `Read file`. */
+  title: string;
+  /** One sentence for people. */
+  summary: string;
+  /** The prompt for models. */
   description: string;
   source: string;
   params: P;
@@ -19,11 +24,13 @@ export function defineTool<P extends z.ZodObject>(tool: {
   const { effect, check } = tool;
   const parse = (args: Record<string, unknown>): z.output<P> => {
     const parsed = tool.params.safeParse(args);
-    if (!parsed.success) throw new RpcError('INVALID_PARAMS', `The arguments of ${tool.name} do not fit: ${problems(parsed.error)}`);
+    if (!parsed.success) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${tool.name}: ${problems(parsed.error)}.`);
     return parsed.data;
   };
   return {
     name: tool.name,
+    title: tool.title,
+    summary: tool.summary,
     description: tool.description,
     source: tool.source,
     // Made when it is first asked for: a worker that starts needs none.
@@ -46,5 +53,5 @@ function schemaOf(params: z.ZodObject): ToolSpec['schema'] {
 }
 
 function problems(error: z.ZodError): string {
-  return error.issues.map((issue) => (issue.path.length > 0 ? `${placeOf(issue.path)}: ${issue.message}` : issue.message)).join('; ');
+  return error.issues.map((issue) => (issue.path.length > 0 ? `\`${placeOf(issue.path)}\` ${issue.message}` : issue.message)).join('; ');
 }

@@ -13,15 +13,17 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
   return [
     defineTool({
       name: 'desktop_screenshot',
+      title: 'Take screenshot',
+      summary: 'Takes a screenshot of your screen or of one window.',
       description:
-        'Takes a picture of the screen of the machine that Perch runs on. You are shown it where you can see pictures; the person gets it with your reply.',
+        'Takes a screenshot of the computer that Perch runs on. You see it if you support images; the user gets it with your reply.',
       source: 'bridge',
       params: z.strictObject({
-        display: desktopPart.display.describe('Which display, from 1; the main one where left out'),
-        windowId: desktopPart.windowId.describe('One window alone, by its id in desktop_windows'),
+        display: desktopPart.display.describe('Display number, from 1. Default: the main one'),
+        windowId: desktopPart.windowId.describe('Only this window, by its id from desktop_windows'),
       }),
       effect: ({ display, windowId }) =>
-        `Take a picture of ${windowId !== undefined ? `the window ${windowId}` : display !== undefined ? `display ${display}` : 'the screen'}`,
+        `Take a screenshot of ${windowId !== undefined ? `the window ${windowId}` : display !== undefined ? `display ${display}` : 'the screen'}`,
       check,
       async run(part, context) {
         const {
@@ -38,10 +40,12 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
     }),
     defineTool({
       name: 'desktop_windows',
-      description: 'Lists the displays and windows that desktop_screenshot can take.',
+      title: 'List windows',
+      summary: 'Lists your displays and open windows.',
+      description: 'Lists the displays and windows that desktop_screenshot can capture.',
       source: 'bridge',
       params: z.strictObject({}),
-      effect: () => 'See which windows are open on the desktop',
+      effect: () => 'See which windows are open',
       check,
       run: async (_args, { signal }) => shown({ text: JSON.stringify(await bridge.call(desktopPort, 'desktop.windows', {}, { signal })) }),
     }),

@@ -9,9 +9,11 @@ export interface MemoryToolsDeps {
 
 /** Tools over what the agent remembers that calls them. */
 export const memoryTools = ({ memories }: MemoryToolsDeps): Tool[] =>
-  MEMORY_TOOLS.map(({ name, description, params, run }) =>
+  MEMORY_TOOLS.map(({ name, title, summary, description, params, run }) =>
     defineTool({
       name,
+      title,
+      summary,
       description,
       params,
       source: 'memory',

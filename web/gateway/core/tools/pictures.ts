@@ -12,7 +12,7 @@ export function handOver(
   { data, mimeType, size, name }: { data: string; mimeType: string; size: number; name: string },
 ): { filename: string; sizeBytes: number; sent: boolean } {
   if (size > MAX_IMAGE)
-    throw new RpcError('INVALID_PARAMS', `The picture has ${(size / MB).toFixed(1)} MB, and one may have 6 MB: take a smaller part`);
+    throw new RpcError('INVALID_PARAMS', `The image is ${(size / MB).toFixed(1)} MB. The maximum is 6 MB. Capture a smaller area.`);
   const filename = `${name}.${ENDINGS[mimeType] ?? 'png'}`;
   send?.({ filename, mimeType, data, size });
   show?.({ mimeType, data });

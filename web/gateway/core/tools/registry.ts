@@ -1,6 +1,6 @@
 import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { ToolCall } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
@@ -41,8 +41,8 @@ export interface SentFile {
   note?: string | undefined;
 }
 
-/** A tool that agents can use. */
-export interface Tool extends ToolSpec {
+/** A tool that agents can use. `title` and `summary` are for people, `description` is for models. */
+export interface Tool extends ToolSpec, ToolLabel {
   /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
   source: string;
   /** What models call it, where they would refuse its name. */
@@ -77,7 +77,7 @@ export interface ToolGate {
 /** Where nobody can be asked: nothing that has an effect runs. */
 const SHUT: ToolGate = {
   policyOf: ({ effect }) => (effect ? 'deny' : 'auto'),
-  ask: () => Promise.reject(new Error('nobody can be asked')),
+  ask: () => Promise.reject(new Error('Approvals are not available here.')),
 };
 
 /** The tools there are, by name. */
@@ -96,7 +96,7 @@ export class ToolRegistry {
 
   /** Throws `ALREADY_EXISTS` for a name that is taken. */
   register(tool: Tool): void {
-    if (this.#tools.has(tool.name)) throw new RpcError('ALREADY_EXISTS', `There is a tool ${tool.name} already`);
+    if (this.#tools.has(tool.name)) throw new RpcError('ALREADY_EXISTS', `A tool named "${tool.name}" already exists.`);
     this.#tools.set(tool.name, tool);
   }
 
@@ -156,17 +156,17 @@ export class ToolRegistry {
     if (!tool)
       throw new RpcError(
         'NOT_FOUND',
-        `There is no tool ${call.tool}. There are: ${tools.map(({ name, modelName = name }) => modelName).join(', ') || 'none'}`,
+        `Unknown tool "${call.tool}". Available: ${tools.map(({ name, modelName = name }) => modelName).join(', ') || 'none'}.`,
       );
     context.signal.throwIfAborted();
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
-    if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `The configuration does not let ${tool.name} run (tools.policies)`);
+    if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
     if (policy === 'ask' && !tool.asks) {
       await tool.check?.(call.args, context);
       context.signal.throwIfAborted();
       // Empty lines would push the end of it out of sight.
-      const summary = legible((effect ?? `Run ${tool.name}`).replace(/\s+/g, ' '));
+      const summary = legible((effect ?? tool.title).replace(/\s+/g, ' '));
       await this.#gate.ask({ tool: tool.name, args: call.args, summary }, context);
       context.signal.throwIfAborted();
     }

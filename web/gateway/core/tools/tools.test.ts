@@ -17,6 +17,9 @@ import { type ToolQuestion, ToolRegistry } from './registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 
+/** Everything of a tool but its arguments and what it does. */
+const plain = (name: string) => ({ name, title: `Title of ${name}`, summary: '', description: '', source: 'core' });
+
 function setUp(messages: MessageRecord[] = []) {
   const clock = new FakeClock();
   const memory = new MemoryManager({ workspace: memoryWorkspace(() => clock.now()), clock });
@@ -53,12 +56,12 @@ describe('the registry', () => {
     ]);
     expect((await registry.specs(agent)).find(({ name }) => name === 'docs_search')).toEqual({
       name: 'docs_search',
-      description: "Searches Perch's own documentation.",
+      description: "Searches Perch's documentation.",
       schema: {
         type: 'object',
         properties: {
-          query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Words to look for' },
-          limit: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'Most results' },
+          query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Search terms' },
+          limit: { type: 'integer', minimum: 1, maximum: 10, default: 3, description: 'Maximum results' },
         },
         required: ['query'],
         additionalProperties: false,
@@ -85,7 +88,7 @@ describe('the registry', () => {
   it('takes a name once, and runs nothing after an abort', async () => {
     const { registry, context } = setUp();
     let ran = false;
-    const tool = defineTool({ name: 'probe', description: '', source: 'core', params: z.strictObject({}), run: () => (ran = true) });
+    const tool = defineTool({ ...plain('probe'), params: z.strictObject({}), run: () => (ran = true) });
     registry.register(tool);
     expect(() => registry.register(tool)).toThrow('already');
     await expect(registry.run({ tool: 'probe', args: {} }, { ...context, signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow(
@@ -100,7 +103,7 @@ describe('the registry', () => {
 describe('core tools', () => {
   it('search the docs', async () => {
     expect(await setUp().run('docs_search', { query: 'ollama', limit: 1 })).toMatchObject({
-      results: [{ id: 'ollama', title: 'Using Ollama' }],
+      results: [{ id: 'models#use-ollama', title: 'Use Ollama' }],
     });
   });
 
@@ -163,14 +166,12 @@ describe('memory tools', () => {
 describe('the gate', () => {
   const effects: string[] = [];
   const send = defineTool({
-    name: 'send',
-    description: '',
-    source: 'core',
+    ...plain('send'),
     params: z.strictObject({ to: z.string() }),
     effect: ({ to }) => `Send a letter to ${to}`,
     run: ({ to }) => effects.push(to),
   });
-  const look = defineTool({ name: 'look', description: '', source: 'core', params: z.strictObject({}), run: () => 'seen' });
+  const look = defineTool({ ...plain('look'), params: z.strictObject({}), run: () => 'seen' });
   const context = { agentId: 'main', sessionKey: null, runId: null, principal: 'owner', signal: new AbortController().signal };
 
   verifies('approvals/every-tool', 'asks with a sentence before a tool that has an effect, and not before others', async () => {
@@ -217,10 +218,18 @@ describe('the gate', () => {
       'Send a letter to Ada and Eve',
       'Send a letter to A\\u{200b}d\\u{e0041}a\\u{7}',
       'Send a letter to نمی\u200cخواهم',
-      'Ask https://xn--ggle-55da.com/a',
-      'Ask https://x.test/%E2%80%AEgpj.a',
-      'Ask https://x.test/a%20b',
+      'Fetch https://xn--ggle-55da.com/a',
+      'Fetch https://x.test/%E2%80%AEgpj.a',
+      'Fetch https://x.test/a%20b',
     ]);
+  });
+
+  it('asks with the title for a call without an effect, if its policy is to ask', async () => {
+    const questions: ToolQuestion[] = [];
+    const registry = new ToolRegistry(() => agent, { policyOf: () => 'ask', ask: async (question) => void questions.push(question) });
+    registry.register(look);
+    await registry.run({ tool: 'look', args: {} }, context);
+    expect(questions).toEqual([{ tool: 'look', args: {}, summary: 'Title of look' }]);
   });
 
   verifies('approvals/every-tool', 'is shut where nobody can be asked', async () => {

@@ -3,5 +3,5 @@ import { RpcError } from '#shared/rpc/errors.ts';
 /** Throws `INVALID_PARAMS` for what is no address of the web. */
 export function requireWebAddress(url: string): void {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new RpcError('INVALID_PARAMS', `url: ${url.slice(0, 200)} is no address with https:// or http://`);
+    throw new RpcError('INVALID_PARAMS', `\`url\` must start with https:// or http://, not ${url.slice(0, 200)}`);
 }

@@ -20,17 +20,19 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'web_fetch',
-      description: 'Fetches a page, PDF or text from the public web and gives its text.',
+      title: 'Fetch web page',
+      summary: 'Reads a web page, PDF or text file from the internet.',
+      description: 'Fetches a page, PDF or text file from the public web as text.',
       source: 'core',
       params: z.strictObject({
-        url: z.string().trim().min(1).max(4096).describe('With https:// or http://'),
-        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Most characters of text'),
-        offset: z.number().int().min(0).optional().describe('Characters to leave out at the start, as "next" said'),
-        pages: z.string().trim().max(200).optional().describe('Of a PDF: such as 1-5, 8'),
+        url: z.string().trim().min(1).max(4096).describe('Starts with https:// or http://'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters of text'),
+        offset: z.number().int().min(0).optional().describe('Characters to skip, as given in "next"'),
+        pages: z.string().trim().max(200).optional().describe('Pages of a PDF, such as 1-5, 8'),
       }),
       // What is in an address leaves the machine with it.
       // Written as it is asked: a name in other letters that look the same does not look the same then.
-      effect: ({ url }) => `Ask ${URL.parse(url)?.href ?? url}`,
+      effect: ({ url }) => `Fetch ${URL.parse(url)?.href ?? url}`,
       check({ url }) {
         requireLent(bridge, webPort);
         requireWebAddress(url);

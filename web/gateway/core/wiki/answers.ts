@@ -22,7 +22,7 @@ type Answers = {
 
 const never = new AbortController().signal;
 const one = (claim: Claim) => ({ claim: shownClaim(claim) });
-const noPage = (path: string): RpcError => new RpcError('NOT_FOUND', `path: there is no page ${path.slice(0, 200)}`);
+const noPage = (path: string): RpcError => new RpcError('NOT_FOUND', `No page with path "${path.slice(0, 200)}".`);
 const found = (findings: readonly Finding[]) =>
   findings.slice(0, MOST_PAIRS).map(({ claim, reason }) => ({ claim: shownClaim(claim), reason }));
 

@@ -9,11 +9,11 @@ export interface ClaimHistories {
 }
 
 export const given = (evidence: readonly EvidenceInput[]): Evidence[] => evidence.map((each) => new Evidence(each));
-export const unknown = (id: string): RpcError => new RpcError('NOT_FOUND', `There is no claim ${JSON.stringify(String(id).slice(0, 100))}`);
+export const unknown = (id: string): RpcError => new RpcError('NOT_FOUND', `No claim with id ${JSON.stringify(String(id).slice(0, 100))}.`);
 
 export function latest(history: readonly ClaimChange[]): ClaimChange {
   const last = history.at(-1);
-  if (!last) throw new RpcError('INTERNAL_ERROR', 'A claim without a history');
+  if (!last) throw new RpcError('INTERNAL_ERROR', 'The claim has no history.');
   return last;
 }
 
@@ -26,16 +26,16 @@ export const current = ({ histories }: ClaimHistories): Claim[] =>
 export function active(claim: Claim): Claim {
   if (claim.status === ClaimStatus.ACTIVE) return claim;
   const by = claim.supersededBy === undefined ? '' : ` by ${claim.supersededBy}`;
-  throw new RpcError('INVALID_PARAMS', `The claim ${claim.id} is ${claim.status} already${by}`);
+  throw new RpcError('INVALID_PARAMS', `Claim ${claim.id} is already ${claim.status}${by}.`);
 }
 
 export function sentence(text: string, what: string): string {
-  if (text.trim() === '') throw new RpcError('INVALID_PARAMS', `${what} is empty`);
+  if (text.trim() === '') throw new RpcError('INVALID_PARAMS', `${what} must not be empty.`);
   return text.trim();
 }
 
 export function superseded(old: Claim, by: string, at: number, why: string | undefined): ClaimChange {
-  const reason = why ?? `${by} stands in its place`;
+  const reason = why ?? `Replaced by ${by}`;
   const claim = new Claim({ ...old, status: ClaimStatus.SUPERSEDED, supersededBy: by, reason, updatedAt: at });
   return { event: ClaimEvent.SUPERSEDED, at, why: reason, claim };
 }

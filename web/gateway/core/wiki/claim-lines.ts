@@ -110,15 +110,15 @@ export function eachJsonLine(path: string, text: string, read: (given: Record<st
     try {
       given = JSON.parse(line.replace(/^\uFEFF/, ''));
     } catch {
-      tell('This line is no JSON');
+      tell('Invalid JSON');
       continue;
     }
-    if (!isObject(given)) tell('This line is no object');
+    if (!isObject(given)) tell('Not a JSON object');
     else
       try {
         read(memberNames(given));
       } catch (error) {
-        tell(error instanceof Error ? error.message : 'This line cannot be read');
+        tell(error instanceof Error ? error.message : 'Invalid line');
       }
   }
   return problems;
@@ -135,7 +135,7 @@ export function readClaimFile(path: string, id: string, text: string): ClaimFile
   const changes: ClaimChange[] = [];
   const problems = eachJsonLine(path, text, (given) => {
     const change = readChange(given);
-    if (change.claim.id !== id) throw new Error(`This line belongs to ${change.claim.id}, not to ${id}`);
+    if (change.claim.id !== id) throw new Error(`This line belongs to claim ${change.claim.id}, not to ${id}`);
     changes.push(change);
   });
   return { text, changes, problems };

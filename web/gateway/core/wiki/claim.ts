@@ -12,11 +12,11 @@ const CONFIDENCE = 0.8;
 
 const lines = z
   .string()
-  .regex(/^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/, 'must be a line, or lines as in 3-7')
+  .regex(/^[1-9]\d{0,8}(-[1-9]\d{0,8})?$/, 'must be a line or a range such as 3-7')
   .refine((text) => {
     const [from = 0, to = from] = text.split('-').map(Number);
     return from <= to;
-  }, 'must end where it begins, or later');
+  }, 'must not end before it starts');
 
 const evidence = z.strictObject({
   sourceId: z.string().trim().min(1).max(500),
@@ -29,7 +29,7 @@ const evidence = z.strictObject({
 /** As callers give it: in either spelling. */
 export type EvidenceInput = z.input<typeof evidence> | Record<string, unknown>;
 
-const text = z.string().trim().min(1, 'is empty').max(10_000);
+const text = z.string().trim().min(1, 'must not be empty').max(10_000);
 const confidence = z.number().min(0).max(1);
 const tags = z
   .array(z.string().trim().min(1).max(100))
@@ -38,7 +38,7 @@ const tags = z
 const time = z.number().int().min(0);
 
 const claim = z.object({
-  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be small letters, digits and hyphens'),
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must contain only lowercase letters, digits and hyphens'),
   pagePath: z.string().min(1).max(2000),
   text,
   status: z.enum(ClaimStatus).default(ClaimStatus.ACTIVE),
@@ -59,7 +59,7 @@ export const claimChanges = z.strictObject({ confidence: confidence.optional(), 
 /** Reads what callers give in either spelling. Throws INVALID_PARAMS that names the member. */
 export function readFields<T>(schema: z.ZodType<T>, given: unknown, whole: string): T {
   const read = schema.safeParse(inOurSpelling(given));
-  if (!read.success) throw new RpcError('INVALID_PARAMS', complaint(read.error, `member of ${whole.toLowerCase()}`, whole));
+  if (!read.success) throw new RpcError('INVALID_PARAMS', complaint(read.error, `field of ${whole.toLowerCase()}`, whole));
   return read.data;
 }
 

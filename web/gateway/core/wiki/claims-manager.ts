@@ -154,7 +154,7 @@ export class ClaimsManager {
   async restoreClaim(id: string): Promise<Claim> {
     return this.#change(async () => {
       const history = await this.#historyOf(id, { deleted: true });
-      if (latest(history).event !== ClaimEvent.DELETED) throw new RpcError('INVALID_PARAMS', `The claim ${id} was not deleted`);
+      if (latest(history).event !== ClaimEvent.DELETED) throw new RpcError('INVALID_PARAMS', `Claim ${id} has not been deleted.`);
       return await this.#next(history, ClaimEvent.RESTORED, {});
     });
   }
@@ -164,7 +164,7 @@ export class ClaimsManager {
     return this.#change(async () => {
       const { claim: beside } = latest(await this.#historyOf(other));
       const history = await this.#historyOf(id);
-      if (beside.id === id) throw new RpcError('INVALID_PARAMS', 'A claim stands beside another one, not beside itself');
+      if (beside.id === id) throw new RpcError('INVALID_PARAMS', 'A claim can’t contradict itself.');
       const said = [...new Set([...(latest(history).claim.beside ?? []), beside.id])];
       return await this.#next(history, ClaimEvent.KEPT, { beside: said }, sentence(why, 'The reason'));
     });
@@ -207,7 +207,7 @@ export class ClaimsManager {
   async importFromJsonl(path: string): Promise<ImportReport> {
     const file = jsonlPath(path);
     const text = await this.#workspace.read(file);
-    if (text === undefined) throw new RpcError('NOT_FOUND', `There is no file ${file}`);
+    if (text === undefined) throw new RpcError('NOT_FOUND', `No file "${file}".`);
     return this.importLines(file, text);
   }
 
@@ -260,7 +260,7 @@ export class ClaimsManager {
     const path = `${this.#dir}/${claim.id}${SUFFIX}`;
     const lines = history.map(formatChange);
     await this.#workspace.update(path, (before = '') => {
-      if (history.length === 0 && before !== '') throw new RpcError('ALREADY_EXISTS', `There is a claim ${claim.id} already`);
+      if (history.length === 0 && before !== '') throw new RpcError('ALREADY_EXISTS', `A claim with id "${claim.id}" already exists.`);
       const there = readClaimFile(path, claim.id, before).changes.map(formatChange);
       if (there.some((line, at) => line !== lines[at])) {
         this.#files.forget(path);

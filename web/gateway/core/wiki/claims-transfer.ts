@@ -19,7 +19,7 @@ export interface ImportReport {
 /** The path of such a file. Throws INVALID_PARAMS for what is not names with `/` between them, and for another ending: no page is ever overwritten. */
 export function jsonlPath(given: string): string {
   const path = folderPath(given);
-  if (!path.endsWith('.jsonl')) throw new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} does not end with .jsonl`);
+  if (!path.endsWith('.jsonl')) throw new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} must end with .jsonl.`);
   return path;
 }
 
@@ -42,10 +42,10 @@ export function readExport(
   const problems = eachJsonLine(path, text, (given) => {
     const { history } = given;
     if (history === undefined) return void histories.push([begun(given, now, newId)]);
-    if (!Array.isArray(history) || history.length === 0) throw new Error('history: must be a list of changes');
+    if (!Array.isArray(history) || history.length === 0) throw new Error('`history` must be an array of changes');
     const changes = history.map((each: unknown) => readChange(isObject(each) ? each : {}));
     const ids = new Set(changes.map(({ claim }) => claim.id));
-    if (ids.size > 1) throw new Error(`history: speaks of several claims, ${[...ids].slice(0, 3).join(', ')}`);
+    if (ids.size > 1) throw new Error(`\`history\` belongs to several claims: ${[...ids].slice(0, 3).join(', ')}`);
     histories.push(changes);
   });
   return { histories, problems };

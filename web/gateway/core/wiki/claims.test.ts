@@ -99,7 +99,7 @@ describe('claims', () => {
       const other = await claims.addClaim('x', 'Miso is 12.', [], [], 0.3);
       const sure = await claims.addClaim('x', 'Miso is 13.', [], [], 0.6);
       expect((await claims.findContradictions(other.id)).map(({ claim, reason }) => [claim.id, reason])).toEqual([
-        [sure.id, 'Both speak of Miso: one says “12”, the other “13”'],
+        [sure.id, 'Conflicting values for Miso: “12” and “13”'],
       ]);
       for (const id of ['nobody', 'claim-1', '../x', '__proto__', ''])
         for (const work of [
@@ -110,12 +110,12 @@ describe('claims', () => {
           claims.deleteClaim(id),
           claims.findContradictions(id),
         ])
-          await expect(work, id).rejects.toMatchObject({ code: 'NOT_FOUND', message: `There is no claim ${JSON.stringify(id)}` });
-      await expect(claims.supersedeClaim(next.id, 'x', 'y')).rejects.toThrow(`The claim ${next.id} is REFUTED already`);
-      await expect(claims.refuteClaim(other.id, ' ')).rejects.toThrow('The reason is empty');
+          await expect(work, id).rejects.toMatchObject({ code: 'NOT_FOUND', message: `No claim with id ${JSON.stringify(id)}.` });
+      await expect(claims.supersedeClaim(next.id, 'x', 'y')).rejects.toThrow(`Claim ${next.id} is already REFUTED.`);
+      await expect(claims.refuteClaim(other.id, ' ')).rejects.toThrow('The reason must not be empty');
       await expect(claims.updateClaim(other.id, { confidence: 2 })).rejects.toMatchObject({
         code: 'INVALID_PARAMS',
-        message: 'confidence: must be at most 1',
+        message: '`confidence` must be at most 1.',
       });
       await expect(claims.addClaim('x', ' ')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     },
@@ -127,11 +127,11 @@ describe('claims', () => {
     const claims = claimsIn();
     for (const [given, complaint] of [
       [{}, 'sourceId'],
-      [{ source_id: 'a', lines: '7-3' }, 'lines: must end where it begins, or later'],
-      [{ source_id: 'a', lines: 'all' }, 'lines: must be a line, or lines as in 3-7'],
+      [{ source_id: 'a', lines: '7-3' }, '`lines` must not end before it starts.'],
+      [{ source_id: 'a', lines: 'all' }, '`lines` must be a line or a range such as 3-7.'],
       [{ source_id: 'a', lines: '0' }, 'lines'],
       [{ source_id: 'a', weight: -1 }, 'weight'],
-      [{ source_id: 'a', colour: 'red' }, 'There is no member of evidence colour'],
+      [{ source_id: 'a', colour: 'red' }, 'Unknown field of evidence `colour`.'],
     ] as const) {
       expect(() => new Evidence(given), complaint).toThrow(complaint);
       await expect(claims.addClaim('x', 'y', [given]), complaint).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
@@ -171,7 +171,7 @@ describe('claims', () => {
       unchanged: 0,
       conflicts: [],
       problems: [
-        { line: 3, problem: 'This line is no JSON', text: '{"broken' },
+        { line: 3, problem: 'Invalid JSON', text: '{"broken' },
         { line: 4 },
         { line: 5, problem: expect.stringContaining('text') as string },
       ],

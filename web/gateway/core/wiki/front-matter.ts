@@ -20,11 +20,11 @@ export function readHead(yaml: string): PageHead & { problem?: string } {
   try {
     const document = parseDocument(yaml, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
     const [error] = document.errors;
-    if (error) return { ...none, problem: `The front matter is no YAML: ${firstLine(error.message)}` };
+    if (error) return { ...none, problem: `The front matter is not valid YAML: ${firstLine(error.message)}` };
     // Without aliases nothing can grow beyond what is written.
     const given: unknown = document.toJS({ maxAliasCount: 0 });
     if (given === null || given === undefined) return none;
-    if (!isObject(given)) return { ...none, problem: 'The front matter must be names with values' };
+    if (!isObject(given)) return { ...none, problem: 'The front matter must be a map of names to values' };
     return {
       title: textOf(given['title']),
       kind: textOf(given['kind']),
@@ -34,7 +34,10 @@ export function readHead(yaml: string): PageHead & { problem?: string } {
       updated: textOf(given['updated']),
     };
   } catch (error) {
-    return { ...none, problem: `The front matter cannot be read: ${error instanceof Error ? firstLine(error.message) : 'it is too deep'}` };
+    return {
+      ...none,
+      problem: `Couldn’t read the front matter: ${error instanceof Error ? firstLine(error.message) : 'it is nested too deeply'}`,
+    };
   }
 }
 

@@ -54,13 +54,11 @@ export async function healthOf(looked: Looked): Promise<HealthReport> {
   return {
     stale,
     lowConfidence: claims.flatMap((claim) =>
-      claim.confidence < config.lowConfidence
-        ? { claim, reason: `Its confidence of ${claim.confidence} is below ${config.lowConfidence}` }
-        : [],
+      claim.confidence < config.lowConfidence ? { claim, reason: `Confidence ${claim.confidence} is below ${config.lowConfidence}` } : [],
     ),
     orphaned: claims.flatMap((claim) =>
       !pages.has(claim.pagePath)
-        ? { claim, reason: `There is no page ${claim.pagePath}` }
+        ? { claim, reason: `Page ${claim.pagePath} does not exist` }
         : claim.pagePath !== INDEX && !linked.has(claim.pagePath)
           ? { claim, reason: `No page links to ${claim.pagePath}` }
           : [],
@@ -74,11 +72,11 @@ async function staleness({ evidence, updatedAt }: Claim, { modified, readSource,
   for (const { sourcePath, excerpt } of evidence) {
     const changedAt = sourcePath === undefined ? undefined : modified.get(sourcePath);
     if (sourcePath === undefined || changedAt === undefined || changedAt <= updatedAt) continue;
-    if (excerpt === undefined) return `${sourcePath} has changed on ${day(changedAt)}, after the claim`;
+    if (excerpt === undefined) return `${sourcePath} changed on ${day(changedAt)}, after the claim`;
     // A source that still says so has not changed as far as this claim goes.
     if (!plain((await readSource(sourcePath)) ?? '').includes(plain(excerpt)))
-      return `${sourcePath} has changed and no longer says what the claim quotes`;
+      return `${sourcePath} changed and no longer contains the quoted text`;
   }
   const age = (now - updatedAt) / DAY;
-  return age > config.staleAfterDays ? `Nobody has looked at it for ${Math.floor(age)} days` : undefined;
+  return age > config.staleAfterDays ? `Not reviewed for ${Math.floor(age)} days` : undefined;
 }

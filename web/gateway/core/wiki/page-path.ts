@@ -9,7 +9,7 @@ const FORBIDDEN = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|^node_modules$/i;
 
 const complain = (path: string, why: string): RpcError =>
-  new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} is no page: ${why}`);
+  new RpcError('INVALID_PARAMS', `Invalid page path ${JSON.stringify(path.slice(0, 200))}: ${why}.`);
 
 /**
  * The path of a page's file in the vault: `entities/Miso` and `entities/Miso.md` are both `entities/Miso.md`. Throws INVALID_PARAMS for what is not names with `/`
@@ -23,16 +23,15 @@ export function pagePath(given: string): string {
 /** The path of a folder of pages, by the same rules. */
 export function folderPath(given: string): string {
   const names = given.normalize('NFC').split('/');
-  if (names.length > MAX_DEPTH) throw complain(given, 'it lies too deep');
+  if (names.length > MAX_DEPTH) throw complain(given, 'it has too many folders');
   for (const name of names) {
-    if (name === '') throw complain(given, 'a name in it is empty');
-    if (name.startsWith('.')) throw complain(given, 'a name in it begins with a full stop');
+    if (name === '') throw complain(given, 'names must not be empty');
+    if (name.startsWith('.')) throw complain(given, 'names must not start with a full stop');
     if (/[. ]$/.test(name) || name.startsWith(' '))
-      throw complain(given, 'a name in it ends with a full stop, or begins or ends with a space');
-    if (name.length > MAX_NAME) throw complain(given, `a name in it has more than ${MAX_NAME} characters`);
-    if (new TextEncoder().encode(name).length > MAX_BYTES) throw complain(given, `a name in it has more than ${MAX_BYTES} bytes in UTF-8`);
-    if (FORBIDDEN.test(name) || RESERVED.test(name))
-      throw complain(given, 'a name in it has a character, or is a name, that files cannot have everywhere');
+      throw complain(given, 'names must not end with a full stop, or start or end with a space');
+    if (name.length > MAX_NAME) throw complain(given, `names must have at most ${MAX_NAME} characters`);
+    if (new TextEncoder().encode(name).length > MAX_BYTES) throw complain(given, `names must have at most ${MAX_BYTES} bytes in UTF-8`);
+    if (FORBIDDEN.test(name) || RESERVED.test(name)) throw complain(given, 'a name or character is not allowed in file names');
   }
   return names.join('/');
 }
@@ -46,9 +45,9 @@ export const isPage = (path: string): boolean => isMarkdown(path) && problemOfNa
 /** Why a file's name is none for a page. */
 export function problemOfName(path: string): string | undefined {
   try {
-    return folderPath(path) === path ? undefined : 'Its name is not in Unicode’s form NFC';
+    return folderPath(path) === path ? undefined : 'The name is not in Unicode NFC form';
   } catch (error) {
-    return error instanceof Error ? error.message : 'Its name is none for a page';
+    return error instanceof Error ? error.message : 'Invalid page name';
   }
 }
 

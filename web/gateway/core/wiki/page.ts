@@ -95,7 +95,7 @@ export function readPage(path: string, text: string): WikiPage {
     path,
     content,
     frontMatter: yaml,
-    problem: problem ?? `The front matter: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+    problem: problem ?? `Invalid front matter: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
   });
 }
 

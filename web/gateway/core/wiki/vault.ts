@@ -16,15 +16,15 @@ export const HIDDEN = ['.perch-wiki', '.keep'];
 const FOLDERS = [...KINDS.keys()];
 const INDEX = 'index.md';
 const INDEX_TEXT =
-  '# Wiki\n\nPages lie in `entities/`, `concepts/`, `syntheses/`, `sources/` and `reports/`. A page is linked to by its name in double square brackets.\n';
+  '# Wiki\n\nPages are in `entities/`, `concepts/`, `syntheses/`, `sources/` and `reports/`. Link to a page by its name in double square brackets.\n';
 const never = new AbortController().signal;
 
 function unlessChanged(path: string, before: string | undefined, seen: string | null): void {
   if (before === undefined) {
-    if (seen !== null) throw new RpcError('ABORTED', `The page ${path} was removed meanwhile; nothing was written`);
-  } else if (seen === null) throw new RpcError('ALREADY_EXISTS', `There is a page ${path} already; nothing was written`);
+    if (seen !== null) throw new RpcError('ABORTED', `Page ${path} was deleted in the meantime. Nothing was saved.`);
+  } else if (seen === null) throw new RpcError('ALREADY_EXISTS', `Page ${path} already exists. Nothing was saved.`);
   else if (versionOf(readPage(path, before)) !== seen)
-    throw new RpcError('ABORTED', `The page ${path} was changed meanwhile; nothing was written`);
+    throw new RpcError('ABORTED', `Page ${path} was changed in the meantime. Nothing was saved.`);
 }
 
 /**
@@ -82,7 +82,7 @@ export class WikiVault {
     await this.#turns.run(async () => {
       const { histories } = await this.claims.read();
       const stray = new WikiPage({ ...page }).claims.find(({ id }) => !histories.has(id));
-      if (stray) throw new RpcError('INVALID_PARAMS', `The claim ${stray.id} is not in this wiki: add it by addClaim`);
+      if (stray) throw new RpcError('INVALID_PARAMS', `Claim ${stray.id} is not in this wiki. Add it with addClaim.`);
       const claims = await this.claims.listClaims(path);
       await this.#edit(path, (before) => {
         if (seen !== undefined) unlessChanged(path, before, seen);
@@ -190,10 +190,7 @@ export class WikiVault {
       changed = text !== undefined && text !== before;
       if (!changed || text === undefined) return undefined;
       if (text.length > this.config.maxPageChars)
-        throw new RpcError(
-          'INVALID_PARAMS',
-          `The page ${path} would have ${text.length} characters; ${this.config.maxPageChars} are allowed`,
-        );
+        throw new RpcError('INVALID_PARAMS', `Page ${path} has ${text.length} characters. The maximum is ${this.config.maxPageChars}.`);
       return text;
     });
     if (changed) this.#files.forget(path);

@@ -11,12 +11,12 @@ const encoder = new TextEncoder();
 /** Checks what is to be written. Text that comes as base64 is kept as text. Throws `INVALID_PARAMS` where the content is not what `encoding` says. */
 export function readContent(content: string, encoding: FileRecord['encoding']): Content {
   if (encoding === 'utf8') {
-    if (!content.isWellFormed())
-      throw new RpcError('INVALID_PARAMS', 'content: is no text, for it has half a character; send it as base64');
+    if (!content.isWellFormed()) throw new RpcError('INVALID_PARAMS', '`content` is not valid text. Send it as base64.');
     return { content, encoding, size: encoder.encode(content).byteLength };
   }
   const data = content.replace(/\s+/g, '');
-  if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1) throw new RpcError('INVALID_PARAMS', 'content: is not base64');
+  if (!BASE64.test(data) || data.replace(/=+$/, '').length % 4 === 1)
+    throw new RpcError('INVALID_PARAMS', '`content` is not valid base64.');
   const bytes = fromBase64(data);
   const text = textOf(bytes);
   return text === undefined

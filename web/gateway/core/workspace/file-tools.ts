@@ -14,7 +14,7 @@ import type { Workspaces } from './workspaces.ts';
 const MAX_LISTED = 500;
 const MAX_PAGE = 50_000;
 
-const path = workspacePath.describe('The file, such as notes/today.md');
+const path = workspacePath.describe('File path, such as notes/today.md');
 
 /** Where skills lie, of which every later run is told. */
 const SKILLS = 'skills/';
@@ -30,7 +30,9 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'file_list',
-      description: 'Lists the files of your workspace, or those under a folder.',
+      title: 'List files',
+      summary: 'Lists the files in the agent’s workspace.',
+      description: 'Lists the files in your workspace, or in one of its folders.',
       source: 'core',
       params: z.strictObject({ under: workspacePath.optional().describe('A folder, such as notes') }),
       async run({ under }, context) {
@@ -41,36 +43,40 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
         return {
           files: shown,
           count: files.length,
-          ...(files.length > shown.length ? { note: 'More than are shown: list a folder' } : {}),
+          ...(files.length > shown.length ? { note: 'Not all files are shown. List a folder.' } : {}),
         };
       },
     }),
     defineTool({
       name: 'file_read',
-      description: 'Reads a text file of your workspace, a page at a time: go on at nextOffset where it is not null.',
+      title: 'Read file',
+      summary: 'Reads a text file from the agent’s workspace.',
+      description: 'Reads a text file from your workspace. If nextOffset is not null, continue there.',
       source: 'core',
       params: z.strictObject({
         path,
-        offset: z.number().int().min(0).default(0).describe('Where to begin, in characters'),
-        limit: z.number().int().min(1).max(MAX_PAGE).default(20_000).describe('Most characters'),
+        offset: z.number().int().min(0).default(0).describe('Character to start at'),
+        limit: z.number().int().min(1).max(MAX_PAGE).default(20_000).describe('Maximum characters'),
       }),
       async run({ path: name, offset, limit }, context) {
         const file = await workspaces.read(own(context), name);
         if (file.encoding !== 'utf8')
           throw new RpcError(
             'INVALID_PARAMS',
-            `${name} (${file.mimeType}, ${file.size} bytes) is no text; send_file hands it to the person`,
+            `${name} (${file.mimeType}, ${file.size} bytes) is not a text file. Use send_file to send it to the user.`,
           );
         return { path: name, ...pageOf(file.content, offset, limit) };
       },
     }),
     defineTool({
       name: 'file_write',
-      description: 'Writes a text file of your workspace, in the place of what stood there.',
+      title: 'Write file',
+      summary: 'Creates or replaces a text file in the agent’s workspace.',
+      description: 'Writes a text file in your workspace, replacing its content.',
       source: 'core',
-      params: z.strictObject({ path, content: z.string().describe('The whole text') }),
+      params: z.strictObject({ path, content: z.string().describe('The full text') }),
       // A page that has an agent write one would speak in all chats from then on.
-      effect: ({ path: name }) => (name.startsWith(SKILLS) ? `Write ${name}, part of a skill that later chats are told of` : undefined),
+      effect: ({ path: name }) => (name.startsWith(SKILLS) ? `Write ${name}, part of a skill that later chats can use` : undefined),
       async run({ path: name, content }, context) {
         const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
         return { written: name, size, mimeType };
@@ -78,10 +84,12 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
     }),
     defineTool({
       name: 'file_remove',
-      description: 'Removes a file of your workspace.',
+      title: 'Delete file',
+      summary: 'Deletes a file from the agent’s workspace.',
+      description: 'Deletes a file in your workspace.',
       source: 'core',
       params: z.strictObject({ path }),
-      effect: ({ path: name }) => `Remove the file ${name}`,
+      effect: ({ path: name }) => `Delete the file ${name}`,
       check: ({ path: name }, context) => workspaces.read(own(context), name),
       async run({ path: name }, context) {
         await workspaces.remove(own(context), name);
@@ -90,11 +98,13 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
     }),
     defineTool({
       name: 'send_file',
-      description: 'Hands a file of your workspace to the person: it arrives with your reply in this chat.',
+      title: 'Send file',
+      summary: 'Sends you a file from the agent’s workspace.',
+      description: 'Sends a file from your workspace to the user, with your reply in this chat.',
       source: 'core',
-      params: z.strictObject({ path, note: z.string().trim().min(1).max(2000).optional().describe('A sentence to go with it') }),
+      params: z.strictObject({ path, note: z.string().trim().min(1).max(2000).optional().describe('A sentence about the file') }),
       async run({ path: name, note }, context) {
-        if (!context.send) throw new RpcError('INVALID_PARAMS', 'A file is sent into a chat, and this call is in none');
+        if (!context.send) throw new RpcError('INVALID_PARAMS', 'Files can only be sent in a chat.');
         const file = await workspaces.read(own(context), name);
         const filename = fileNameOf(name.split('/').at(-1) ?? name);
         // A type that somebody gave, or an earlier build read off the name, stands where the content says nothing.

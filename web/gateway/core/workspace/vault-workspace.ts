@@ -23,15 +23,14 @@ export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, 
 
   /** Writes a file where it is still as it was seen; false: it is not. */
   const replace = async (path: string, seen: FileRecord | undefined, text: string): Promise<boolean> => {
-    if (seen?.encoding === 'base64' && text.includes('\uFFFD'))
-      refuse(`${path} is no text: what it has would be lost, so nothing was changed`);
+    if (seen?.encoding === 'base64' && text.includes('\uFFFD')) refuse(`${path} is not a text file, so it was not changed.`);
     const content = readContent(text, 'utf8');
     if (content.size > WORKSPACE_LIMITS.fileBytes)
-      refuse(`${path} would be too large: a file may have ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`);
+      refuse(`${path} is too large. The maximum is ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB.`);
     const mimeType = await mediaType(path, bytesOf(content));
     const file: FileRecord = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: clock.now(), ...content };
     const [done] = await files.replace(workspace, [{ path, seen: seen ?? null, file }], WORKSPACE_LIMITS);
-    if (done?.outcome === 'full') refuse(`${path} cannot be written: the workspace ${workspace} is full`);
+    if (done?.outcome === 'full') refuse(`${path} can’t be written: workspace "${workspace}" is full.`);
     return done?.outcome === 'done';
   };
 
@@ -67,7 +66,7 @@ export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, 
 
 function named(path: string): string {
   const { success, data } = workspacePath.safeParse(path);
-  return success ? data : refuse(`${JSON.stringify(path)} is no path of a workspace`);
+  return success ? data : refuse(`Invalid workspace path ${JSON.stringify(path)}.`);
 }
 
 function refuse(why: string): never {

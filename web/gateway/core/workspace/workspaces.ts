@@ -35,7 +35,7 @@ export class Workspaces {
   /** Throws `NOT_FOUND`. */
   async read(workspace: string, path: string): Promise<FileRecord> {
     const file = await this.#deps.vault.files.get(workspace, path);
-    if (!file) throw new RpcError('NOT_FOUND', `path: there is no file ${path} in the workspace ${workspace}`);
+    if (!file) throw new RpcError('NOT_FOUND', `No file "${path}" in workspace "${workspace}".`);
     return file;
   }
 
@@ -43,13 +43,13 @@ export class Workspaces {
   async write(workspace: string, file: NewFile): Promise<FileEntry> {
     const content = readContent(file.content, file.encoding);
     const { path } = file;
-    if (content.size > WORKSPACE_LIMITS.fileBytes) refuse(`content: a file may have ${WORKSPACE_LIMITS.fileBytes / MB} MiB`);
+    if (content.size > WORKSPACE_LIMITS.fileBytes) refuse(`The file is too large. The maximum is ${WORKSPACE_LIMITS.fileBytes / MB} MiB.`);
     const mimeType = file.mimeType ?? (await mediaType(path, bytesOf(content)));
     const record = { key: `${workspace}/${path}`, workspace, path, mimeType, modifiedAt: this.#deps.clock.now(), ...content };
     const stored = await this.#deps.vault.files.put(record, ({ files, bytes }) => {
-      if (files >= WORKSPACE_LIMITS.files) refuse(`path: the workspace ${workspace} is full, with ${WORKSPACE_LIMITS.files} files`);
+      if (files >= WORKSPACE_LIMITS.files) refuse(`Workspace "${workspace}" is full. The maximum is ${WORKSPACE_LIMITS.files} files.`);
       if (bytes + content.size > WORKSPACE_LIMITS.bytes)
-        refuse(`content: the workspace ${workspace} is full, with ${WORKSPACE_LIMITS.bytes / MB} MiB`);
+        refuse(`Workspace "${workspace}" is full. The maximum is ${WORKSPACE_LIMITS.bytes / MB} MiB.`);
     });
     return entryOf(stored);
   }
@@ -57,7 +57,7 @@ export class Workspaces {
   /** Throws `NOT_FOUND`. */
   async remove(workspace: string, path: string): Promise<void> {
     if (!(await this.#deps.vault.files.remove(workspace, path)))
-      throw new RpcError('NOT_FOUND', `path: there is no file ${path} in the workspace ${workspace}`);
+      throw new RpcError('NOT_FOUND', `No file "${path}" in workspace "${workspace}".`);
   }
 }
 

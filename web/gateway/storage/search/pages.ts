@@ -153,7 +153,7 @@ const sizeOf = (data: SearchPage['data']): number => (data instanceof Uint8Array
 
 function join(pages: readonly SearchPage['data'][]): Uint8Array {
   const parts = pages.map((page) => {
-    if (!(page instanceof Uint8Array)) throw new IndexBroken('A page has no bytes');
+    if (!(page instanceof Uint8Array)) throw new IndexBroken('A page of the index is empty');
     return page;
   });
   const [first] = parts;

@@ -245,7 +245,7 @@ export class SearchIndex {
     const segments = [...loaded.segments.filter((segment) => !old.includes(segment)), ...added.map(([, segment]) => segment)];
     await this.#transactions.local(['searchSegments', 'searchPages', 'searchPending'], async (tx) => {
       const state = await tx.objectStore('local').get('search');
-      if (state?.name !== 'search' || state.id !== loaded.id) throw new IndexBroken('The index was made anew meanwhile');
+      if (state?.name !== 'search' || state.id !== loaded.id) throw new IndexBroken('The index was rebuilt in the meantime');
       for (const { id } of old) removeFrom(tx, 'searchSegments', id);
       for (const [row] of added) putInto(tx, 'searchSegments', row);
       for (const page of segments.flatMap((segment) => segment.unsaved())) putInto(tx, 'searchPages', page);

@@ -142,7 +142,7 @@ export class Segment implements Source {
         const bytes = await this.#pages.bytes(this.id, PART.postings, from, to);
         return near.map(({ count, start, length }) => {
           const at = start - from * POSTINGS_PAGE;
-          if (at + length > bytes.length) throw new IndexBroken('Postings are cut short');
+          if (at + length > bytes.length) throw new IndexBroken('Postings are truncated');
           return { count, postings: bytes.subarray(at, at + length) };
         });
       }),

@@ -54,7 +54,7 @@ export class TelegramApi {
 
   async #ask<T extends z.ZodType>(method: string, result: T, request: PlatformRequest): Promise<z.output<T>> {
     const { token, apiBase, fetch, clock } = this.#deps;
-    if (!/^[\w:-]+$/.test(token)) throw new PlatformError('channels.telegram.botToken is no token of a bot', { undone: true });
+    if (!/^[\w:-]+$/.test(token)) throw new PlatformError('channels.telegram.botToken is not a valid bot token.', { undone: true });
     const answer = await askPlatform({ name: NAME, fetch, clock }, `${apiBase}/bot${token}/${method}`, { method: 'POST', ...request });
     const parsed = envelope.safeParse(answer.json);
     if (!parsed.success) throw nonsense(method, answer);
@@ -73,15 +73,15 @@ export class TelegramApi {
       case 429: {
         const retryAfterMs = (parameters?.retry_after ?? 30) * 1000;
         const until = clockTime(this.#deps.clock.now() + retryAfterMs);
-        return new PlatformError(`${NAME} allows no more requests until ${until}`, { ...options, retryAfterMs });
+        return new PlatformError(`${NAME} is limiting requests until ${until}.`, { ...options, retryAfterMs });
       }
       case 401:
       case 404:
-        return new PlatformError(`${NAME} does not know the bot of channels.telegram.botToken (${status}): ${said}`, options);
+        return new PlatformError(`${NAME} rejected channels.telegram.botToken (${status}): ${said}`, options);
       case 409:
-        return new PlatformError(`Somebody else receives this bot’s messages, another program or a webhook (409): ${said}`, options);
+        return new PlatformError(`Another program or webhook already receives this bot’s messages (409): ${said}`, options);
       default:
-        return new PlatformError(`${NAME} did not do ${method} (${status}): ${said}`, {
+        return new PlatformError(`${NAME} rejected ${method} (${status}): ${said}`, {
           ...options,
           refused: method.startsWith('send') && (status === 400 || status === 403),
         });
@@ -91,7 +91,7 @@ export class TelegramApi {
 
 /** No answer of the Bot API: whoever stands before it. Only one that says so has certainly not passed the request on. */
 const nonsense = (method: string, { status }: PlatformAnswer): PlatformError =>
-  new PlatformError(`${NAME} answered ${method} with what is no answer of its API (${status})`, {
+  new PlatformError(`${NAME} sent an unexpected response to ${method} (${status}).`, {
     status,
     undone: status === 503 || (status >= 400 && status < 500),
   });

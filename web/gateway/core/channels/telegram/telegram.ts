@@ -23,7 +23,7 @@ const sent = z.object({ message_id: z.number().int() });
 export class TelegramAdapter implements ChannelAdapter {
   readonly name = 'Telegram';
   readonly leastWaitMs = 2_000;
-  readonly help = 'Hello! Write to me, and an agent answers. /new begins a new conversation, /stop ends an answer that is under way.';
+  readonly help = 'Hello! Send me a message and an agent replies. /new starts a new chat, /stop stops the current reply.';
   readonly #api: TelegramApi;
   #bot: Bot | undefined;
   /** The last look went well: the next one may take its time. */
@@ -92,6 +92,6 @@ export class TelegramAdapter implements ChannelAdapter {
 
 function placeOf({ to }: Pick<PendingMessage, 'to'>): { chat_id: number; message_id: number } {
   const [chat_id = 0, message_id = 0] = to.split('/').map(Number);
-  if (!Number.isSafeInteger(chat_id)) throw new PlatformError('The chat to answer in is not known', { refused: true });
+  if (!Number.isSafeInteger(chat_id)) throw new PlatformError('The chat to reply in is unknown.', { refused: true });
   return { chat_id, message_id };
 }

@@ -32,7 +32,7 @@ const COMMANDS: Record<string, NonNullable<Incoming['command']>> = {
   reset: 'new',
   stop: 'stop',
 };
-const NO_TEXT = '[They sent something without text, which cannot be read here.]';
+const NO_TEXT = '[The message has no text. Its content can’t be shown here.]';
 
 /** What an update has for the bot; undefined: nothing. In groups it is spoken to by name, by a command, or by an answer to it. */
 export function incomingOf({ update_id, message }: Update, { id, username }: Bot): Incoming | undefined {

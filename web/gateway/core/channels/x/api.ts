@@ -52,7 +52,7 @@ export class XApi {
 
   async #ask<T extends z.ZodType>(path: string, form: T, { token, signal }: Asked, body?: string): Promise<z.output<T>> {
     const { apiBase, fetch, clock } = this.#deps;
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new PlatformError('channels.x.bearerToken is no token', { undone: true });
+    if (!/^[\x21-\x7e]+$/.test(token)) throw new PlatformError('channels.x.bearerToken is not a valid token.', { undone: true });
     const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const answer = await askPlatform({ name: NAME, fetch, clock }, `${apiBase}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -65,7 +65,7 @@ export class XApi {
     if (parsed.success) return parsed.data;
     // It answers 200 also to what it does not find.
     const said = saidIn(answer, token);
-    throw new PlatformError(said === '' ? `${NAME} sent an answer that is none of its API (${answer.status})` : `${NAME}: ${said}`, {
+    throw new PlatformError(said === '' ? `${NAME} sent an unexpected response (${answer.status}).` : `${NAME}: ${said}`, {
       status: answer.status,
     });
   }
@@ -78,22 +78,22 @@ export class XApi {
       case status === 429: {
         const retryAfterMs = this.#limitedFor(answer, said);
         const until = new Date(this.#deps.clock.now() + retryAfterMs);
-        return new PlatformError(`${NAME} allows no more requests until ${clockTime(until.getTime())}${said === '' ? '' : ` (${said})`}`, {
+        return new PlatformError(`${NAME} is limiting requests until ${clockTime(until.getTime())}${said === '' ? '' : ` (${said})`}.`, {
           ...options,
           retryAfterMs,
         });
       }
       case status === 401:
-        return new PlatformError(`${NAME} does not accept the token (401)${said === '' ? '' : `: ${said}`}`, options);
+        return new PlatformError(`${NAME} rejected the token (401)${said === '' ? '.' : `: ${said}`}`, options);
       case status === 403 && /unsupported authentication|oauth 2\.0 application-only|not permitted to use OAuth2/i.test(said):
         return new PlatformError(
-          `${NAME} wants the account’s own authorization for this, which a bearer token of an app is not: “Authorize…” on the page Channels (channels.authorize) asks for it`,
+          `${NAME} requires authorization by the account for this; an app’s bearer token is not enough. Authorize the account in Channels (channels.authorize).`,
           options,
         );
       case status === 403 && /duplicate/i.test(said):
-        return new PlatformError(`${NAME} has this post already (403)`, { status });
+        return new PlatformError(`${NAME} already has this post (403).`, { status });
       default:
-        return new PlatformError(`${NAME} answered ${status}${said === '' ? '' : `: ${said}`}`, {
+        return new PlatformError(`${NAME} failed (${status})${said === '' ? '.' : `: ${said}`}`, {
           ...options,
           refused: isPost && (status === 400 || status === 403 || status === 404),
         });

@@ -64,7 +64,7 @@ export class XAuthorization {
     const clientId = this.#clientId();
     const verifier = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
     const { state, redirectUri } = await authorizations.begin({
-      owner: 'The channel x',
+      owner: 'Channel X',
       complete: async ({ code }, signal) => {
         const wanted = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier };
         try {
@@ -104,7 +104,7 @@ export class XAuthorization {
     const now = await this.#read();
     if (now && this.#isGood(now)) return now;
     const refreshToken = now?.refreshToken ?? null;
-    if (refreshToken === null) throw over('it has ended');
+    if (refreshToken === null) throw over('it has expired');
     const wanted = { grant_type: 'refresh_token', refresh_token: refreshToken };
     return this.#keep(await this.#ask(wanted, new AbortController().signal), refreshToken);
   }
@@ -157,20 +157,20 @@ export class XAuthorization {
     const given = granted.safeParse(answer.json);
     if (answer.status === 200 && given.success) return given.data;
     const why = refused.safeParse(answer.json);
-    if (why.success) throw over(`X says ${why.data.error}`);
-    throw new PlatformError(`${NAME} did not give a token (${answer.status})`, { status: answer.status });
+    if (why.success) throw over(`X answered “${why.data.error}”`);
+    throw new PlatformError(`${NAME} did not issue a token (${answer.status}).`, { status: answer.status });
   }
 
   #settings(): XSettings {
     const settings = this.#deps.settings();
-    if (!settings) throw new RpcError('NOT_FOUND', 'The channel x is not configured: set channels.x');
+    if (!settings) throw new RpcError('NOT_FOUND', 'Channel "x" is not configured. Set channels.x first.');
     return settings;
   }
 
   #clientId(): string {
     const { clientId } = this.#settings();
     if (clientId) return clientId;
-    throw new RpcError('INVALID_PARAMS', 'channels.x.clientId is missing: the id that X gave your app for OAuth 2.0');
+    throw new RpcError('INVALID_PARAMS', 'channels.x.clientId is not set. Enter the OAuth 2.0 client ID of your X app.');
   }
 
   #origin(): string {
@@ -179,7 +179,6 @@ export class XAuthorization {
 }
 
 const over = (why: string): PlatformError =>
-  new PlatformError(
-    `The account’s authorization is not good any more, for ${why}: “Authorize…” on the page Channels (channels.authorize) asks for it anew`,
-    { undone: true },
-  );
+  new PlatformError(`The account’s authorization is no longer valid: ${why}. Authorize it again in Channels (channels.authorize).`, {
+    undone: true,
+  });

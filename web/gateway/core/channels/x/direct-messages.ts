@@ -65,7 +65,7 @@ export async function newDirectMessages(
         text,
         isPublic: false,
         to: sender_id,
-        title: `X, direct: @${name || sender_id}`,
+        title: `X direct message: @${name || sender_id}`,
         at: Number.isFinite(at) ? Math.min(at, now) : now,
       });
     }

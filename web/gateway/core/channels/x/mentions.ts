@@ -69,7 +69,7 @@ export async function newMentions(
       found.push(incomingOf(post, names.get(post.author_id) ?? '', self, now));
     }
     if (meta.next_token === undefined) break;
-    if (meta.next_token === next) throw new PlatformError('X gives the same page again and again');
+    if (meta.next_token === next) throw new PlatformError('X keeps sending the same page.');
     next = meta.next_token;
   }
   return { messages: found.reverse(), cursor: newest };

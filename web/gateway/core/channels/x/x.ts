@@ -82,7 +82,7 @@ export class XAdapter implements ChannelAdapter {
     }
     const [one, other] = [this.#mentionsProblem, this.#directProblem];
     if (one === undefined || other === undefined) return look;
-    throw new PlatformError(one === other ? one : `${one}; ${other}`, { retryAfterMs: look.nextMs });
+    throw new PlatformError(one === other ? one : `${one} ${other}`, { retryAfterMs: look.nextMs });
   }
 
   split(text: string, { isPublic }: { isPublic: boolean }): string[] {
@@ -174,7 +174,7 @@ export class XAdapter implements ChannelAdapter {
 
   #usedUp(now: number): string {
     const again = new Date(monthEnd(now)).toISOString().slice(0, 10);
-    return `The month’s ${this.#deps.settings.searchesPerMonth} searches are used up: mentions are looked for again on ${again}, 00:00 UTC`;
+    return `All ${this.#deps.settings.searchesPerMonth} searches of this month are used. Mentions are checked again on ${again}, 00:00 UTC.`;
   }
 
   /** What goes wrong with direct messages keeps no mention from being answered. */
@@ -185,9 +185,7 @@ export class XAdapter implements ChannelAdapter {
     try {
       const token = await accountToken(signal);
       if (token === undefined)
-        throw new PlatformError(
-          'Direct messages need the account’s authorization: “Authorize…” on the page Channels (channels.authorize) asks for it',
-        );
+        throw new PlatformError('Direct messages need authorization by the account. Authorize it in Channels (channels.authorize).');
       const self = await this.#account(token, signal);
       const given = await newDirectMessages({ api: this.#api, token, self, signal, now: clock.now() }, cursors['direct']);
       merge({ messages: given.messages, cursors: { direct: given.cursor }, nextMs: MOST_WAIT_MS });

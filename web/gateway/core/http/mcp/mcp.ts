@@ -61,14 +61,14 @@ function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki,
     { name: 'perch', title: 'Perch', version },
     {
       capabilities: { tools: {}, resources: {} },
-      instructions: `The tools, files and wiki pages of the agent "${own.id}". What has an effect waits until the owner has approved it in Perch.`,
+      instructions: `Tools, files and wiki pages of the agent "${own.id}". Calls that make changes wait until the owner approves them in Perch.`,
     },
   );
   server.setRequestHandler('tools/list', async () => ({ tools: (await tools.offered(own)).map(described) }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const offered = await tools.offered(own);
     if (!offered.some(({ name, modelName = name }) => modelName === params.name))
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
     const sent: ContentBlock[] = [];
     const context: ToolContext = {
       ...{ agentId: own.id, sessionKey: null, runId: null, principal, signal: mcpReq.signal },
@@ -99,15 +99,16 @@ function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki,
     }
     const path = pathOf(FILES, uri);
     const file = path === undefined ? undefined : await files.get(workspace, path);
-    if (!file) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource ${uri}`);
+    if (!file) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No resource with URI "${uri}".`);
     const { mimeType, content, encoding } = file;
     return { contents: [{ uri, mimeType, ...(encoding === 'utf8' ? { text: content } : { blob: content }) }] };
   });
   return server;
 }
 
-const described = ({ name, modelName = name, description, schema, effect }: Tool): McpTool => ({
+const described = ({ name, modelName = name, title, description, schema, effect }: Tool): McpTool => ({
   name: modelName,
+  title,
   description,
   inputSchema: { ...schema, type: 'object' },
   annotations: { readOnlyHint: effect === undefined },

@@ -17,7 +17,7 @@ type Page = z.output<typeof page>;
 export function readPage(query: URLSearchParams): Page {
   const { include: _one, 'include[]': _many, ...given } = Object.fromEntries(query);
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(page.shape, name));
-  if (unknown !== undefined) throw badRequest(`${unknown}: is not known here`, unknown);
+  if (unknown !== undefined) throw badRequest(`Unknown parameter \`${unknown}\`.`, unknown);
   return parse(page, { ...given, include: [...query.getAll('include'), ...query.getAll('include[]')] });
 }
 
@@ -25,7 +25,7 @@ export function readPage(query: URLSearchParams): Page {
 export function pageOf(items: readonly Item[], { limit, order, after }: Page): Record<string, unknown> {
   const ordered = order === 'asc' ? items : items.toReversed();
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && from === 0) throw badRequest(`after: there is no item "${after}"`, 'after');
+  if (after !== undefined && from === 0) throw badRequest(`No item with id "${after}" (\`after\`).`, 'after');
   const data = ordered.slice(from, from + limit);
   return {
     object: 'list',

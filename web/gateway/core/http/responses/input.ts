@@ -12,19 +12,22 @@ const head = z.looseObject({ type: z.string().nullish(), role: z.unknown().optio
 const part = z.looseObject({ type: z.string() });
 const message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system', 'developer']),
-  content: z.union([z.string(), z.array(z.unknown())], 'must be text or a list of parts'),
+  content: z.union([z.string(), z.array(z.unknown())], 'must be a string or an array of content parts'),
 });
 const call = z.looseObject({ call_id: z.string().min(1).max(200), name: z.string().min(1).max(200), arguments: z.string() });
 const output = z.looseObject({
   call_id: z.string().min(1).max(200),
-  output: z.union([z.string(), z.array(z.unknown())], 'must be text or a list of parts'),
+  output: z.union([z.string(), z.array(z.unknown())], 'must be a string or an array of content parts'),
 });
 const reasoning = z.looseObject({ encrypted_content: z.string().nullish() });
 const PARTS = {
   text: z.looseObject({ text: z.string() }),
   refusal: z.looseObject({ refusal: z.string() }),
-  image: z.looseObject({ image_url: z.string('must be a data URL; files are not kept here'), detail: z.string().nullish() }),
-  file: z.looseObject({ filename: z.string().max(500).nullish(), file_data: z.string('must be a data URL; files are not kept here') }),
+  image: z.looseObject({ image_url: z.string('must be a data URL; uploaded files are not supported'), detail: z.string().nullish() }),
+  file: z.looseObject({
+    filename: z.string().max(500).nullish(),
+    file_data: z.string('must be a data URL; uploaded files are not supported'),
+  }),
 };
 
 /** How a path is named in an error, as `input[0].content[1]`. */
@@ -84,14 +87,14 @@ async function readItem(value: unknown, at: Path, idOf: (prefix: string) => stri
       return { type, id: idOf('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at) };
     case 'item_reference': {
       const param = nameOf([...at, 'id']);
-      if (known.id == null) throw badRequest(`${param}: is missing`, param);
+      if (known.id == null) throw badRequest(`\`${param}\` is required.`, param);
       const found = await find(known.id);
-      if (!found) throw badRequest(`${param}: there is no item "${known.id}" in what is kept`, param);
+      if (!found) throw badRequest(`No stored item with id "${known.id}" (\`${param}\`).`, param);
       return found;
     }
     default: {
       const param = nameOf([...at, 'type']);
-      throw badRequest(`${param}: items of type "${type.slice(0, 100)}" are not known here`, param);
+      throw badRequest(`Unsupported item type "${type.slice(0, 100)}" (\`${param}\`).`, param);
     }
   }
 }
@@ -100,7 +103,7 @@ function readSealed(value: unknown, at: Path): { encrypted_content?: string } {
   const { encrypted_content: sealed } = parse(reasoning, value, at);
   if (sealed == null) return {};
   const param = nameOf([...at, 'encrypted_content']);
-  if (!unseal(sealed)) throw badRequest(`${param}: was not made here`, param);
+  if (!unseal(sealed)) throw badRequest(`\`${param}\` was not created by this server.`, param);
   return { encrypted_content: sealed };
 }
 
@@ -109,7 +112,7 @@ function readOutput(value: unknown, at: Path): ContentPart {
   const { type } = parse(part, value, at);
   if (type.startsWith('input_')) return readContent(value, 'user', at);
   const param = nameOf([...at, 'type']);
-  throw badRequest(`${param}: a tool gives back text, pictures and files`, param);
+  throw badRequest(`\`${param}\` must be text, an image or a file.`, param);
 }
 
 function readContent(value: unknown, role: MessageItem['role'], at: Path): ContentPart {
@@ -124,9 +127,8 @@ function readContent(value: unknown, role: MessageItem['role'], at: Path): Conte
     return own ? { type, refusal: said } : text(said);
   }
   const param = nameOf(at);
-  if (type !== 'input_image' && type !== 'input_file')
-    throw badRequest(`${param}.type: parts of this type are not known here`, `${param}.type`);
-  if (role !== 'user') throw badRequest(`${param}: only a message of the user can have pictures and files`, param);
+  if (type !== 'input_image' && type !== 'input_file') throw badRequest(`Unsupported content type (\`${param}.type\`).`, `${param}.type`);
+  if (role !== 'user') throw badRequest(`\`${param}\` must be text. Images and files are only allowed in user messages.`, param);
   const read: ContentPart =
     type === 'input_image'
       ? (({ image_url, detail }) => ({ type, image_url, detail: detail ?? 'auto' }))(parse(PARTS.image, value, at))
@@ -178,8 +180,9 @@ export function toMessages(entries: readonly Entry[]): ModelMessage[] {
     }
   }
   const [first] = waiting.keys();
-  if (first !== undefined) throw badRequest(`input: there is no output for the function call "${first}"`, 'input');
-  if (!messages.some(({ role }) => role !== 'system')) throw badRequest('input: has nothing to answer', 'input');
+  if (first !== undefined) throw badRequest(`\`input\` has no output for the function call "${first}".`, 'input');
+  if (!messages.some(({ role }) => role !== 'system'))
+    throw badRequest('`input` must include at least one message to respond to.', 'input');
   return messages;
 }
 
@@ -211,7 +214,7 @@ function addCall(messages: ModelMessage[], item: CallItem, param: string, kept: 
 }
 
 function resultOf({ call_id, output: given }: CallOutputItem, of: CallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
-  if (!of) throw badRequest(`${param}.call_id: there is no function call "${call_id}" before it`, `${param}.call_id`);
+  if (!of) throw badRequest(`No function call with id "${call_id}" before \`${param}.call_id\`.`, `${param}.call_id`);
   const content = typeof given === 'string' ? given : plainly(partsOf(given, `${param}.output`), '\n');
   return { content, toolCallId: call_id, name: of.name };
 }

@@ -11,15 +11,15 @@ const not = (why: string, ...harmless: readonly (string | boolean | number)[]): 
     .optional();
 
 const tool = z.strictObject({
-  type: z.literal('function', 'only functions can be given; tools that a server runs are not there'),
+  type: z.literal('function', 'must be "function"; built-in tools are not supported'),
   name: z.string().min(1).max(128),
   description: z.string().nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
   strict: z.boolean().nullish(),
-  async: not('a call is waited for', false),
-  defer_loading: not('is not there', false),
-  allowed_callers: z.array(z.literal('direct', 'the model alone calls')).nullish(),
-  output_schema: not('is not passed on'),
+  async: not('is not supported; calls are always awaited', false),
+  defer_loading: not('is not supported', false),
+  allowed_callers: z.array(z.literal('direct', 'must be "direct"')).nullish(),
+  output_schema: not('is not supported'),
 });
 
 const toolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: z.string() })]);
@@ -38,7 +38,7 @@ const format = z.discriminatedUnion('type', [
 
 const metadata = z
   .record(z.string().max(64), z.string().max(512))
-  .refine((value) => Object.keys(value).length <= 16, 'has more than 16 entries');
+  .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
 
 /** What can be asked for beside; pictures that were put in are always there. */
 export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const;
@@ -48,7 +48,7 @@ const hint = z.string().max(1000).nullish();
 /** Parameters that are honoured, and those whose harmless values are accepted. Any other is refused by its name. */
 const request = z.object({
   model: z.string().min(1).max(300),
-  input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be text or a list of items'),
+  input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a string or an array of items'),
   instructions: z.string().nullish(),
   tools: z.array(tool).max(500).nullish(),
   tool_choice: toolChoice.nullish(),
@@ -57,35 +57,35 @@ const request = z.object({
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
   metadata: metadata.nullish(),
-  text: z.strictObject({ format: format.nullish(), verbosity: not('is not passed on', 'medium') }).nullish(),
+  text: z.strictObject({ format: format.nullish(), verbosity: not('is not supported', 'medium') }).nullish(),
   reasoning: z
     .strictObject({
       effort: z.enum(REASONING_EFFORTS).nullish(),
-      summary: not('thoughts come as the model gives them', 'auto'),
-      generate_summary: not('thoughts come as the model gives them', 'auto'),
+      summary: not('is not supported; reasoning is returned as the model provides it', 'auto'),
+      generate_summary: not('is not supported; reasoning is returned as the model provides it', 'auto'),
     })
     .nullish(),
   previous_response_id: z.string().max(200).nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
-  stream_options: z.strictObject({ include_obfuscation: not('nothing is added to the stream', false) }).nullish(),
+  stream_options: z.strictObject({ include_obfuscation: not('is not supported', false) }).nullish(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   user: hint,
   safety_identifier: hint,
   prompt_cache_key: hint,
   prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
   prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
-  service_tier: not('there are no tiers', 'auto', 'default'),
-  background: not('responses are answered at once', false),
-  conversation: not('there are no conversations; use previous_response_id'),
-  prompt: not('there are no prompt templates'),
+  service_tier: not('is not supported', 'auto', 'default'),
+  background: not('is not supported; responses are created immediately', false),
+  conversation: not('is not supported; use `previous_response_id`'),
+  prompt: not('is not supported'),
   include: z.array(z.enum(INCLUDED)).nullish(),
-  max_tool_calls: not('there are no tools that a server runs'),
-  top_logprobs: not('is not passed on', 0),
-  context_management: not('is not there; use truncation'),
-  moderation: not('is not there'),
-  access_programs: not('are of accounts at the vendor'),
-  image: not('is not passed on'),
+  max_tool_calls: not('is not supported; there are no built-in tools'),
+  top_logprobs: not('is not supported', 0),
+  context_management: not('is not supported; use `truncation`'),
+  moderation: not('is not supported'),
+  access_programs: not('is not supported'),
+  image: not('is not supported'),
 });
 
 export interface ResponseRequest {
@@ -108,13 +108,14 @@ export interface ResponseRequest {
 /** Reads the body of `POST /v1/responses`. Throws a 400 that names the first parameter that does not fit or cannot be honoured. */
 export function readRequest(body: Record<string, unknown>): ResponseRequest {
   const unknown = Object.keys(body).find((name) => !Object.hasOwn(request.shape, name) && body[name] != null);
-  if (unknown !== undefined) throw badRequest(`${unknown}: is not known here`, unknown);
+  if (unknown !== undefined) throw badRequest(`Unknown parameter \`${unknown}\`.`, unknown);
   const given = parse(request, body);
   const choice = given.tool_choice ?? 'auto';
   const named = typeof choice === 'string' ? undefined : choice.name;
   if (named !== undefined && !given.tools?.some(({ name }) => name === named))
-    throw badRequest(`tool_choice: there is no tool "${named}" in tools`, 'tool_choice');
-  if (choice === 'required' && !given.tools?.length) throw badRequest('tool_choice: there are no tools', 'tool_choice');
+    throw badRequest(`\`tool_choice\` names the tool "${named}", which is not in \`tools\`.`, 'tool_choice');
+  if (choice === 'required' && !given.tools?.length)
+    throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
   const wanted = given.text?.format ?? { type: 'text' as const };
   return {
     model: given.model,

@@ -83,7 +83,8 @@ export class Responses {
   async get(request: Request, id: string, principal: string): Promise<Response> {
     const { searchParams } = new URL(request.url);
     for (const [name, value] of searchParams) {
-      if (!(name === 'stream' && value === 'false')) throw badRequest(`${name}: a response that is kept is given as a whole`, name);
+      if (!(name === 'stream' && value === 'false'))
+        throw badRequest(`\`${name}\` is not supported. Stored responses are returned in full.`, name);
     }
     const record = await this.#kept.get(id, principal);
     if (!record) throw noSuchResponse(id);
@@ -109,14 +110,14 @@ export class Responses {
   /** `POST /v1/responses/{id}/cancel`: none is made in the background, so that there is never anything to cancel. */
   async cancel(id: string, principal: string): Promise<Response> {
     if (!(await this.#kept.get(id, principal))) throw noSuchResponse(id);
-    throw badRequest('Only a response with background: true can be cancelled, and there are none here');
+    throw badRequest('Only responses with `background: true` can be cancelled, which this server does not support.');
   }
 
   /** The new items, and all that is to be answered: with what the responses before have. */
   async #conversation(asked: ResponseRequest, id: string, principal: string): Promise<{ input: Item[]; messages: ModelMessage[] }> {
     const earlier = asked.previousId === undefined ? [] : await this.#kept.conversation(asked.previousId, principal);
     if (!earlier) {
-      const message = `previous_response_id: there is no response "${asked.previousId}" with all that it goes on from`;
+      const message = `The response "${asked.previousId}" in \`previous_response_id\`, or one before it, was not found.`;
       throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
     }
     // Each response is read, and gone through, once, whatever refers to it.
@@ -140,8 +141,9 @@ export class Responses {
   }
 
   #agent({ asked, messages, principal, sessionId: header, signal }: Call, agentId: string): Source {
-    if (asked.tools.length > 0) throw badRequest('tools: an agent has tools of its own, and runs them itself', 'tools');
-    if (asked.truncate) throw badRequest('truncation: is not there for agents', 'truncation');
+    if (asked.tools.length > 0)
+      throw badRequest('`tools` is not supported for agents, which have their own. Call a model directly to pass tools.', 'tools');
+    if (asked.truncate) throw badRequest('`truncation` is not supported for agents.', 'truncation');
     const sessionId = header ?? (asked.user === undefined ? undefined : sessionOf(asked.user));
     const events = this.#deps.agents.run({ agentId, messages, sessionId, principal, wishes: asked.wishes, signal });
     // The run itself records its usage.
@@ -185,7 +187,7 @@ const itemsOf = (record: ResponseRecord | undefined): ReadonlyMap<string, Item> 
 /** Throws a 400 for a reference to what is there already: a few of them could make any amount of text out of one item. */
 function refuseTwice(input: readonly Item[], ids: Set<string>): void {
   for (const [index, { id }] of input.entries()) {
-    if (ids.has(id)) throw badRequest(`input[${index}].id: the item "${id}" is there twice`, `input[${index}].id`);
+    if (ids.has(id)) throw badRequest(`Duplicate item id "${id}" (\`input[${index}].id\`).`, `input[${index}].id`);
     ids.add(id);
   }
 }
@@ -202,7 +204,7 @@ async function* named(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEv
     const unsupported = error instanceof RpcError ? error.cause : error;
     if (!(unsupported instanceof Unsupported)) throw error;
     const param = NAMES[unsupported.field] ?? unsupported.field;
-    throw badRequest(`${param}: ${unsupported.message}`, param);
+    throw badRequest(`Invalid \`${param}\`: ${unsupported.message}`, param);
   }
 }
 
@@ -219,4 +221,4 @@ async function* written(answer: Answer, signal: AbortSignal, explain: (error: un
   }
 }
 
-const noSuchResponse = (id: string): HttpError => new HttpError(404, 'not_found', `There is no response "${id.slice(0, 200)}"`);
+const noSuchResponse = (id: string): HttpError => new HttpError(404, 'not_found', `No response with id "${id.slice(0, 200)}".`);

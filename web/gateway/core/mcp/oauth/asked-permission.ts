@@ -52,7 +52,7 @@ export class AskedPermission implements OAuthClientProvider {
   /** The address of the page where a person gives the permission. */
   async link(fetchFn: FetchLike): Promise<string> {
     await auth(this, { ...this.#asking(fetchFn), ...this.#metadataUrl() });
-    if (!this.#link) throw new Error('its authorization server has no page for it');
+    if (!this.#link) throw new Error('The authorization server has no authorization page.');
     return linkOf(this.#link);
   }
 
@@ -148,6 +148,6 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 function linkOf(url: URL): string {
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
   if (!isSafe || url.username !== '' || url.password !== '')
-    throw new Error(`its page of authorization is at an address that is not safe: ${url.href.slice(0, 200)}`);
+    throw new Error(`The authorization page is not at a secure URL: ${url.href.slice(0, 200)}`);
   return url.href;
 }

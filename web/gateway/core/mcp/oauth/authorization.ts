@@ -84,7 +84,7 @@ export class McpAuthorization implements AuthProvider {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     this.#refused = true;
     this.#want(scope, resourceMetadataUrl);
-    throw new RpcError('INTERNAL_ERROR', `The tool server ${this.#entry.name} wants a person’s permission first`);
+    throw new RpcError('INTERNAL_ERROR', `MCP server ${this.#entry.name} must be authorized first.`);
   }
 
   /** Notes where a failure means that more permission is wanted; true where nothing goes without it. */
@@ -103,7 +103,7 @@ export class McpAuthorization implements AuthProvider {
   async ask(): Promise<string> {
     const { name, url, oauth } = this.#entry;
     const { authorizations, clock, fetch } = this.#deps;
-    const owner = `The tool server ${name}`;
+    const owner = `MCP server ${name}`;
     const pending = await authorizations();
     const { state, redirectUri } = await pending.begin({
       owner,

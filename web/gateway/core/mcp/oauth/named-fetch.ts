@@ -14,7 +14,7 @@ export function namedFetch(fetch: Fetch, url: string, signal: AbortSignal): Fetc
   const { origin } = new URL(url);
   return async (to, { method = 'GET', headers, body } = {}) => {
     if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof URLSearchParams))
-      throw new TypeError('only text is sent to authorization servers');
+      throw new TypeError('only text can be sent to authorization servers');
     const { href, host } = new URL(to);
     const late = AbortSignal.timeout(ANSWER_MS);
     try {
@@ -25,7 +25,7 @@ export function namedFetch(fetch: Fetch, url: string, signal: AbortSignal): Fetc
       });
       return new Response(NO_BODY.has(response.status) ? null : await readSome(response, host), response);
     } catch (error) {
-      if (late.aborted) throw new Error(`${host} did not answer within ${ANSWER_MS / 1000} s`, { cause: error });
+      if (late.aborted) throw new Error(`${host} did not respond within ${ANSWER_MS / 1000} s.`, { cause: error });
       // The kit takes a `TypeError` for a matter of CORS, and asks again.
       throw error instanceof TypeError ? new Error(error.message, { cause: error }) : error;
     }
@@ -38,7 +38,7 @@ async function readSome(response: Response, host: string): Promise<Uint8Array<Ar
   for await (const part of response.body ?? []) {
     parts.push(part);
     size += part.byteLength;
-    if (size > MAX_BYTES) throw new Error(`${host} sent more than ${MAX_BYTES / 1024} KiB`);
+    if (size > MAX_BYTES) throw new Error(`${host} sent more than ${MAX_BYTES / 1024} KiB.`);
   }
   const whole = new Uint8Array(size);
   let at = 0;

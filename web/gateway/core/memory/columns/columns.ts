@@ -38,25 +38,25 @@ export class Columns {
   u8(name: string): Uint8Array<ArrayBuffer> {
     const column = this.#all.get(name);
     if (column instanceof Uint8Array) return column;
-    throw new Error(`There is no column ${name} of bytes`);
+    throw new Error(`No byte column "${name}".`);
   }
 
   i32(name: string): Int32Array<ArrayBuffer> {
     const column = this.#all.get(name);
     if (column instanceof Int32Array) return column;
-    throw new Error(`There is no column ${name} of whole numbers`);
+    throw new Error(`No integer column "${name}".`);
   }
 
   u32(name: string): Uint32Array<ArrayBuffer> {
     const column = this.#all.get(name);
     if (column instanceof Uint32Array) return column;
-    throw new Error(`There is no column ${name} of counts`);
+    throw new Error(`No unsigned integer column "${name}".`);
   }
 
   f64(name: string): Float64Array<ArrayBuffer> {
     const column = this.#all.get(name);
     if (column instanceof Float64Array) return column;
-    throw new Error(`There is no column ${name} of numbers`);
+    throw new Error(`No number column "${name}".`);
   }
 
   strings(name: string): StringColumn {

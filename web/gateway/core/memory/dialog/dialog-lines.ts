@@ -22,7 +22,7 @@ export function mustBeMessages(messages: readonly MemoryMessage[]): void {
     // What is no time is that of writing.
     const fields = { ...message, content, timestamp: undefined, tool_calls: toolCalls, tool_call_id: message.toolCallId };
     const read = line.safeParse(fields);
-    if (!read.success) throw new TypeError(`messages[${at}].${complaint(read.error)}`);
+    if (!read.success) throw new TypeError(`Invalid messages[${at}]: ${complaint(read.error)}`);
   }
 }
 

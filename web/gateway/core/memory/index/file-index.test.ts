@@ -251,7 +251,7 @@ describe('FileIndex', () => {
     const index = new FileIndex({ workspace, longTerm: LONG_TERM, store, warn: (message) => warnings.push(message) });
     await index.append(dialogFile(day(1)), line('The heron nests at Loch Awe', 1));
     await index.close();
-    expect(warnings).toEqual(['The index of the memory was not kept, so that the next start takes longer: The disk is full']);
+    expect(warnings).toEqual(['Could not save the memory index; the next start takes longer: The disk is full']);
     await isAsAnew(indexOf(workspace, store), workspace);
   });
 

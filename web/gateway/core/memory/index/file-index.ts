@@ -139,7 +139,7 @@ export class FileIndex {
 
   /** Resolves once what was begun is over, and what changed since the last snapshot is in one, if it is much. */
   async close(): Promise<void> {
-    this.#closed.abort(new Error('The memory was closed'));
+    this.#closed.abort(new Error('The memory was closed.'));
     await this.#turns.run(() => this.#keeper.close());
   }
 

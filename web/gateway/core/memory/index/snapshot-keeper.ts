@@ -45,7 +45,7 @@ export class SnapshotKeeper {
 
   /** Writes what is worth it. */
   async close(): Promise<void> {
-    this.#closed.abort(new Error('The memory was closed'));
+    this.#closed.abort(new Error('The memory was closed.'));
     await this.#writing;
     if (this.#unsaved > 0 && this.#unsaved >= SHARE_AT_END * this.#size()) await this.#write(new AbortController().signal);
   }
@@ -63,9 +63,7 @@ export class SnapshotKeeper {
       this.#due = LEAST;
     } catch (error) {
       if (signal.aborted) return;
-      this.#warn(
-        `The index of the memory was not kept, so that the next start takes longer: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#warn(`Could not save the memory index; the next start takes longer: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 }

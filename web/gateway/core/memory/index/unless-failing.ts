@@ -7,7 +7,7 @@ export function unlessFailing(store: IndexStore, warn: (message: string) => void
     try {
       return await work;
     } catch (error) {
-      if (!isTold) warn(`The index of the memory cannot be kept, it is made anew at the next start: ${reasonOf(error)}`);
+      if (!isTold) warn(`Could not save the memory index; it is rebuilt at the next start: ${reasonOf(error)}`);
       isTold = true;
       return otherwise;
     }

@@ -43,7 +43,7 @@ export class DailySummaries {
     const model = await this.#model(agentId);
     if (!model) {
       if (!this.#without.has(agentId))
-        log.write('info', 'memory', 'Days are not summarised: the agent has no model that could', { agent: agentId });
+        log.write('info', 'memory', 'Skipped daily summaries: the agent has no model for them', { agent: agentId });
       this.#without.add(agentId);
       return;
     }
@@ -57,7 +57,7 @@ export class DailySummaries {
         if (failures.length === MOST_FAILURES) break;
       }
     }
-    if (failures.length > 0) throw new RpcError('INTERNAL_ERROR', `There is no summary of ${failures.join('; of ')}`);
+    if (failures.length > 0) throw new RpcError('INTERNAL_ERROR', `Couldn’t summarise ${failures.join('; ')}`);
   }
 
   /** The days that are over, lie wholly within what is kept of conversations, and have none that was written after them. */

@@ -10,10 +10,10 @@ const AFTER_MIDNIGHT = '10 0 * * *';
 export function dailySummaryJobs({ memory }: Pick<Settings, 'memory'>, agents: Pick<Agents, 'list'>): SystemJob[] {
   return dreamersOf(agents).map((agent) => ({
     id: `summaries-${workspaceOf(agent)}`,
-    name: `Daily summaries of ${agent.name}`,
+    name: `Daily summaries: ${agent.name}`,
     enabled: memory.daily_summaries.enabled,
     schedule: { kind: 'cron', expr: AFTER_MIDNIGHT },
-    message: 'Summarises the days that are over',
+    message: 'Summarise past days',
     agentId: agent.id,
     sessionTarget: 'isolated',
     catchUp: true,

@@ -23,8 +23,8 @@ export function createMemoryTools(memory: MemoryManager): MemoryTool[] {
       async execute(args) {
         const parsed = params.safeParse(args ?? {});
         if (!parsed.success) {
-          const problems = parsed.error.issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
-          throw new Error(`The arguments of ${name} do not fit: ${problems.join('; ')}`);
+          const problems = parsed.error.issues.map(({ path, message }) => (path.length > 0 ? `\`${path.join('.')}\` ${message}` : message));
+          throw new Error(`Invalid arguments for ${name}: ${problems.join('; ')}.`);
         }
         return run(memory, parsed.data);
       },

@@ -17,16 +17,16 @@ export function providerEmbedder(model: string, { providers, used }: ProviderEmb
     model,
     async embed(texts, signal) {
       const { provider, model: id, key } = await providers.resolve(model, undefined, signal);
-      if (!canEmbed(provider)) throw new Error(`${provider.name} makes no embeddings`);
+      if (!canEmbed(provider)) throw new Error(`${provider.name} does not support embeddings`);
       const parsed = embeddings.safeParse(await provider.embed({ model: id, input: texts }, signal));
-      if (!parsed.success) throw new Error(`${provider.name} sent no embeddings that can be read`);
+      if (!parsed.success) throw new Error(`${provider.name} sent an invalid embeddings response`);
       const { data, usage } = parsed.data;
       used({ provider: provider.id, model: key, usage: readUsage(usage) ?? guessed(texts) });
       // Some servers give them in another order, and say so.
       const inOrder = data.every(({ index }) => index !== undefined) ? data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : data;
       return inOrder.map(({ embedding }) => {
         const vector = vectorOf(embedding);
-        if (!vector) throw new Error(`${provider.name} sent no embeddings that can be read`);
+        if (!vector) throw new Error(`${provider.name} sent an invalid embeddings response`);
         return vector;
       });
     },

@@ -123,7 +123,7 @@ verifies('memory.vectors/fails', 'text alone is searched while the model rests, 
   const texts = [{ id: '1', text: 'boat in the barn' }];
   await vectors.follow(() => texts, never);
   await vectors.follow(() => texts, never);
-  expect(said).toEqual(['Memory is searched by its words alone for 10 s: The server is gone']);
+  expect(said).toEqual(['Memory search uses words only for 10 s: The server is gone']);
   now = 10_000;
   await vectors.follow(() => texts, never);
   expect(said).toHaveLength(2);

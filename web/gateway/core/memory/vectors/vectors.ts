@@ -140,7 +140,7 @@ export class Vectors {
     signal.throwIfAborted();
     for (const { id, hash } of passages) {
       const vector = kept.get(hash);
-      if (vector && !this.#rows.set(id, vector)) throw new Error(`${embedder.model} made vectors of other lengths than before`);
+      if (vector && !this.#rows.set(id, vector)) throw new Error(`${embedder.model} changed the length of its vectors`);
       this.#hashes.set(id, hash);
     }
     this.#restMs = REST_MS;
@@ -152,7 +152,7 @@ export class Vectors {
       texts.map((text) => text.slice(0, LONGEST)),
       signal,
     );
-    if (vectors.length !== texts.length) throw new Error(`${embedder.model} made ${vectors.length} vectors of ${texts.length} texts`);
+    if (vectors.length !== texts.length) throw new Error(`${embedder.model} returned ${vectors.length} vectors for ${texts.length} texts`);
     return vectors.map(keptVector);
   }
 
@@ -167,6 +167,6 @@ export class Vectors {
     const seconds = Math.round(this.#restMs / 1000);
     this.#restMs = Math.min(LONGEST_REST_MS, this.#restMs * 2);
     const why = error instanceof Error ? error.message : String(error);
-    this.#deps.warn(`Memory is searched by its words alone for ${seconds} s: ${why}`);
+    this.#deps.warn(`Memory search uses words only for ${seconds} s: ${why}`);
   }
 }

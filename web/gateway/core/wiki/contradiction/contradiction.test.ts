@@ -12,7 +12,7 @@ describe('contradictions', () => {
     expect({ missed, invented }).toEqual({ missed: [], invented: [] });
     expect(conflictOf('The tower is 324 metres tall.', 'The tower is 0.33 km tall.')).toEqual({
       kind: 'value',
-      reason: 'Both speak of tower: one says “0.33 km”, the other “324 metres”',
+      reason: 'Conflicting values for tower: “0.33 km” and “324 metres”',
     });
   });
 

@@ -137,10 +137,10 @@ const about = (words: Iterable<string>, { written }: Statement): string =>
     .map((word) => written.get(word) ?? '')
     .filter(Boolean)
     .slice(0, 6)
-    .join(' ') || 'the same';
+    .join(' ') || 'the same subject';
 const value = (a: Statement, said: string, and: string): Conflict => ({
   kind: 'value',
-  reason: `Both speak of ${about(a.subject, a)}: one says ${quoted(said)}, the other ${quoted(and)}`,
+  reason: `Conflicting values for ${about(a.subject, a)}: ${quoted(said)} and ${quoted(and)}`,
 });
 const quoted = (text: string): string => `“${text.length > 200 ? `${text.slice(0, 200)}…` : text}”`;
 
@@ -159,7 +159,7 @@ function denied(no: Statement, yes: Statement): Conflict | undefined {
   if (!no.amounts.every((amount) => yes.amounts.some((other) => other.unit === amount.unit && !exclude(amount, other)))) return undefined;
   return {
     kind: 'negation',
-    reason: `Both speak of ${about(no.subject, no)}: one says ${quoted(yes.text)}, the other denies it: ${quoted(no.text)}`,
+    reason: `Contradiction about ${about(no.subject, no)}: ${quoted(yes.text)} and ${quoted(no.text)}`,
   };
 }
 
@@ -246,7 +246,7 @@ function attributes(a: Statement, b: Statement): Conflict | undefined {
       if (named(more, a) !== named(less, b) || !comparable(more, less)) continue;
       return {
         kind: 'value',
-        reason: `Both speak of ${about(one.of, a)}: one says ${quoted(about(one.is, a))}, the other ${quoted(about(other.is, b))}`,
+        reason: `Conflicting values for ${about(one.of, a)}: ${quoted(about(one.is, a))} and ${quoted(about(other.is, b))}`,
       };
     }
   return undefined;
