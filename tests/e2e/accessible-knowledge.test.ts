@@ -13,28 +13,28 @@ const ARABIC = 'القطة ميسو تنام على الطابعة كل مساء
 
 /** What each page shows once it is there. */
 const PAGES: readonly [path: string, sign: string][] = [
-  ['/wiki', 'Choose a page, or search'],
-  ['/wiki?page=entities%2FMiso.md', 'Add a claim'],
+  ['/wiki', 'Select a page, or search'],
+  ['/wiki?page=entities%2FMiso.md', 'Add claim'],
   ['/wiki?page=entities%2FMiso.md&edit', 'Discard'],
   ['/wiki?view=claims', 'is ten years old'],
-  ['/wiki?view=contradictions', 'Keep both'],
+  ['/wiki?view=contradictions', 'Keep both…'],
   ['/wiki?view=health', LONG],
   ['/wiki?view=graph', 'connections'],
   ['/dreaming', 'The schedule is off'],
   ['/memory', 'old boathouse'],
   ['/schedules', LONG],
-  ['/approvals', 'Denied automatically in'],
+  ['/approvals', 'Auto-denies in'],
   ['/usage', 'CSV'],
   ['/logs', 'Export'],
-  ['/doctor', 'The rate limit'],
-  ['/backups', 'There is none yet'],
+  ['/doctor', 'Rate limit'],
+  ['/backups', 'No backups yet'],
   ['/plans', LONG],
-  ['/agents', 'To begin with'],
-  ['/compare', 'What this model answers'],
-  ['/incognito', 'Nothing of this chat is kept'],
+  ['/agents', 'Start from an example'],
+  ['/compare', 'Replies appear here'],
+  ['/incognito', 'This chat isn’t saved'],
   ['/channels', 'Set up Telegram…'],
   ['/skills', LONG],
-  ['/browser', 'The browser is not started'],
+  ['/browser', 'Browser not running'],
   ['/prompts', LONG],
 ];
 
@@ -77,7 +77,7 @@ describe('what is known, for everybody', () => {
       await client.call('exec.create', { command: 'echo', args: [word] });
     }
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Bridge');
+    await connected(page, 'Connected');
     await page.close();
   });
   afterAll(async () => {
@@ -88,7 +88,7 @@ describe('what is known, for everybody', () => {
   const open = async (path: string, sign: string): Promise<Page> => {
     const page = await browser.page(perch.url + path);
     await page.setViewportSize({ width: 1280, height: 800 });
-    await connected(page, 'Bridge');
+    await connected(page, 'Connected');
     await page.getByText(sign).filter({ visible: true }).first().waitFor();
     return page;
   };

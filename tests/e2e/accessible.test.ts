@@ -17,9 +17,9 @@ const text = UPSTREAM_TEXT.join('');
 
 /** Connected, and with nothing on its way any more. */
 async function ready(page: Page): Promise<void> {
-  const pill = page.getByRole('button', { name: 'Connection: Bridge' }).first();
+  const pill = page.getByRole('button', { name: 'Connection: Connected' }).first();
   await pill.filter({ visible: true }).waitFor();
-  if (page.url().endsWith('/models')) await page.getByText('Built in, always there').waitFor();
+  if (page.url().endsWith('/models')) await page.getByText('Built in').waitFor();
 }
 
 /** Holds once it does; what it found is in the failure. */
@@ -31,7 +31,7 @@ async function none(look: () => Promise<string[]>, what: string): Promise<void> 
 /** What memory has is on its page. */
 const shown = (page: Page): Promise<void> =>
   page
-    .getByText(/kayak|French|4 noted/)
+    .getByText(/kayak|French|4 memories/)
     .filter({ visible: true })
     .first()
     .waitFor();
@@ -196,7 +196,7 @@ describe('accessible', () => {
     await chats(page).waitFor();
     await keyboard.press('Control+B');
     await chats(page).waitFor({ state: 'detached' });
-    await tabTo(page, 'Show the sidebar');
+    await tabTo(page, 'Show sidebar');
     await keyboard.press('Enter');
     await chats(page).waitFor();
     await keyboard.press('Control+/');
@@ -211,23 +211,23 @@ describe('accessible', () => {
     }
     await keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
-    await tabTo(page, /^More for How do I add/);
+    await tabTo(page, /^More actions for How do I add/);
     await keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
     await keyboard.press('Enter');
-    await until(async () => (await focused(page)) === 'Name of the chat');
+    await until(async () => (await focused(page)) === 'Chat title');
     await keyboard.type('By keyboard');
     await keyboard.press('Enter');
-    await tabTo(page, 'More for By keyboard');
+    await tabTo(page, 'More actions for By keyboard');
     await keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
     await keyboard.press('End');
     await keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Delete this chat?' }).waitFor();
-    expect(await focused(page)).toBe('Keep it');
+    expect(await focused(page)).toBe('Cancel');
     await keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await until(async () => (await focused(page)) === 'More for By keyboard', 'the keyboard to be back on the menu');
+    await until(async () => (await focused(page)) === 'More actions for By keyboard', 'the keyboard to be back on the menu');
     await page.close();
   });
 
@@ -239,12 +239,12 @@ describe('accessible', () => {
     await tabTo(page, 'Providers and models');
     await keyboard.press('Enter');
     await page.waitForURL(/\/models#providers$/);
-    await page.getByText('Built in, always there').waitFor();
-    await tabTo(page, 'Add a provider');
+    await page.getByText('Built in').waitFor();
+    await tabTo(page, 'Add provider');
     await keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Add a provider' });
+    const dialog = page.getByRole('dialog', { name: 'Add provider' });
     await dialog.waitFor();
-    expect(await focused(page)).toBe('Kind');
+    expect(await focused(page)).toBe('Provider');
     await keyboard.press('Tab');
     expect(await focused(page)).toBe('Base URL');
     await keyboard.type('nonsense');
@@ -257,16 +257,16 @@ describe('accessible', () => {
     await keyboard.press('Tab');
     await keyboard.type('Typed');
     await keyboard.press('Tab');
-    expect(await focused(page)).toMatch(/^Key/);
+    expect(await focused(page)).toMatch(/^API key/);
     await keyboard.press('Enter');
-    await dialog.getByText('Typed answers').waitFor();
+    await dialog.getByText('Connected to Typed').waitFor();
     await tabTo(page, 'Make default');
     await keyboard.press('Enter');
-    await dialog.getByText('default', { exact: true }).waitFor();
+    await dialog.getByText('Default', { exact: true }).waitFor();
     await tabTo(page, 'Done');
     await keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('Add a provider');
+    expect(await focused(page)).toBe('Add provider');
 
     await tabTo(page, 'Default model');
     const chosen = await page.getByRole('combobox', { name: 'Default model' }).inputValue();
@@ -308,14 +308,14 @@ describe('accessible', () => {
         if (path.startsWith('/memory')) await shown(page);
         await none(() => overflowing(page), `${path}, ${colorScheme}`);
         if (path === '/models') {
-          await page.getByRole('button', { name: 'Add a provider' }).click();
+          await page.getByRole('button', { name: 'Add provider' }).click();
           await page.getByLabel('Base URL').waitFor();
         } else if (path === '/settings') {
-          await page.getByRole('button', { name: 'Show the shortcuts' }).click();
+          await page.getByRole('button', { name: 'Show shortcuts' }).click();
           await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
         } else if (path === '/memory') {
-          await page.getByRole('button', { name: 'Add a memory' }).click();
-          await page.getByLabel('What to remember').waitFor();
+          await page.getByRole('button', { name: 'Add memory' }).click();
+          await page.getByLabel('Memory text').waitFor();
         } else if (path === '/memory#days') {
           await page.getByRole('button', { name: 'Today' }).click();
           await page.getByRole('button', { name: 'Summarise this day' }).waitFor();
@@ -326,7 +326,7 @@ describe('accessible', () => {
           await page.getByRole('combobox', { name: 'Search models' }).waitFor();
           await none(() => overflowing(page), `${path} with models, ${colorScheme}`);
           await page.keyboard.press('Escape');
-          await page.getByRole('button', { name: 'Show the sidebar' }).click();
+          await page.getByRole('button', { name: 'Show sidebar' }).click();
           await chats(page).waitFor();
         }
         await none(() => overflowing(page), `${path} with what is over it, ${colorScheme}`);
@@ -339,7 +339,7 @@ describe('accessible', () => {
     const page = await open(chat);
     await page.setViewportSize({ width: 640, height: 400 });
     // The app has taken note of the new size.
-    await page.getByRole('button', { name: 'Show the sidebar' }).waitFor();
+    await page.getByRole('button', { name: 'Show sidebar' }).waitFor();
     const sidebar = chats(page);
     await page.keyboard.press('Control+k');
     /** Its middle is in sight, and nothing lies over it. */

@@ -78,7 +78,7 @@ verifies(
       expect((await sent).completed).toBe(true);
       expect(asked).toEqual([
         `Open http://${place}/ in the browser`,
-        `Accept what pages ask in the browser, now on ${place}`,
+        `Accept dialogs in the browser, now on ${place}`,
         `Click button "Order" on ${place} in the browser`,
         `Click link "The bill" on ${place} in the browser`,
       ]);
@@ -89,7 +89,7 @@ verifies(
       expect(ordered).toContain('The page showed a dialog (confirm), which was accepted: Order for Ann?');
       expect(refused).toContain('"denied":true');
       // A browser may tell of it a moment behind the click: it is in one of the results then.
-      expect(`${downloaded}\n${seen}`).toContain('Downloaded into your workspace: downloads/bill.txt (14 bytes)');
+      expect(`${downloaded}\n${seen}`).toContain('Downloaded to your workspace: downloads/bill.txt (14 bytes)');
       expect(seen).toContain('Ordered');
       expect(await client.call('workspace.read', { path: 'downloads/bill.txt' })).toMatchObject({
         content: expect.stringMatching(/One cup: 3 EUR|T25lIGN1cDogMyBFVVI=/),

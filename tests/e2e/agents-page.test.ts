@@ -26,27 +26,27 @@ describe('agents in the app', () => {
     await form.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'New agent' }).click();
     await form.getByLabel('Name').fill('Half');
-    const asked = form.getByRole('alert').filter({ hasText: 'not saved' });
+    const asked = form.getByRole('alert').filter({ hasText: 'unsaved changes' });
     await page.keyboard.press('Escape');
     await asked.waitFor();
     await shoot(page, 'asked');
     await page.keyboard.press('Escape');
     await asked.waitFor({ state: 'detached' });
     await page.mouse.click(5, 5);
-    await asked.getByRole('button', { name: 'Keep writing' }).click();
+    await asked.getByRole('button', { name: 'Keep editing' }).click();
     expect(await form.getByLabel('Name').inputValue()).toBe('Half');
     await form.getByRole('button', { name: 'Close' }).click();
     await asked.getByRole('button', { name: 'Discard' }).click();
     await form.waitFor({ state: 'detached' });
 
-    await page.getByRole('button', { name: '✍️ An editor for what I write' }).click();
+    await page.getByRole('button', { name: '✍️ Editor' }).click();
     expect(await form.getByLabel('Instructions').inputValue()).toContain('You edit texts');
     await form.getByLabel('Model', { exact: true }).selectOption('local/normal');
     await shoot(page, 'form');
     // Nothing of a text that is too long is lost, and what is said of it is in sight.
     const short = await form.getByLabel('Instructions').inputValue();
     await form.getByLabel('Instructions').fill('x'.repeat(100_001));
-    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.getByRole('button', { name: 'Create' }).click();
     const refused = form.getByRole('alert').filter({ hasText: 'at most 100000 characters' });
     await refused.waitFor();
     await shoot(page, 'refused');
@@ -55,7 +55,7 @@ describe('agents in the app', () => {
     expect(bottom).toBeLessThanOrEqual(end ?? NaN);
     expect(await form.getByLabel('Instructions').inputValue()).toHaveLength(100_001);
     await form.getByLabel('Instructions').fill(short);
-    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.getByRole('button', { name: 'Create' }).click();
     await form.waitFor({ state: 'detached' });
     expect(await configOf('editor')).toMatchObject({ name: 'Editor', avatar: '✍️', model: 'local/normal', tools: { allow: [] } });
 
@@ -82,23 +82,23 @@ describe('agents in the app', () => {
     await page.getByRole('link', { name: 'Agents', exact: true }).click();
     await editor.getByText('1 chat', { exact: false }).waitFor();
     await editor.getByRole('button', { name: 'Edit…' }).click();
-    const change = page.getByRole('dialog', { name: 'Change this agent' });
+    const change = page.getByRole('dialog', { name: 'Edit agent' });
     // What is as it was before is no loss.
     await change.getByLabel('Name').fill('Another');
     await change.getByLabel('Name').fill('Editor');
     await page.keyboard.press('Escape');
     await change.waitFor({ state: 'detached' });
     await editor.getByRole('button', { name: 'Edit…' }).click();
-    await change.getByLabel('Tools', { exact: true }).selectOption('Only these');
-    await change.getByRole('textbox', { name: /^Only these/ }).fill('file_*');
-    await change.getByLabel('Never these').fill('file_remove');
+    await change.getByLabel('Tools', { exact: true }).selectOption('Selected tools');
+    await change.getByRole('textbox', { name: /^Allowed tools/ }).fill('file_*');
+    await change.getByLabel('Blocked tools').fill('file_remove');
     // Models that take over: added, ordered by keys, taken out.
-    await change.getByLabel('Where its model cannot answer').selectOption('Only these take over, in this order');
-    await change.getByText('None is listed: no other model takes over.').waitFor();
-    const adds = change.getByLabel('Add a model that takes over');
+    await change.getByRole('combobox', { name: 'Fallbacks', exact: true }).selectOption('Custom fallbacks, in this order');
+    await change.getByText('No fallbacks: if the model fails, no other model is tried.').waitFor();
+    const adds = change.getByLabel('Add a fallback');
     for (const key of ['local/slow', 'local/spare']) await adds.selectOption(key);
     expect(await adds.locator('option[value="local/normal"]').count()).toBe(0);
-    const order = change.getByRole('list', { name: 'Models that take over' });
+    const order = change.getByRole('list', { name: 'Fallbacks' });
     await order.getByRole('listitem').nth(1).getByRole('button').first().press('Enter');
     await expect.poll(() => order.getByRole('listitem').first().innerText()).toContain('spare');
     await shoot(page, 'fallbacks');
@@ -110,12 +110,12 @@ describe('agents in the app', () => {
     expect((await configOf('editor'))?.fallbacks).toEqual(['local/spare', 'local/slow']);
     // What is taken out again goes by what holds for everyone.
     await editor.getByRole('button', { name: 'Edit…' }).click();
-    await change.getByLabel('Tools', { exact: true }).selectOption('All that there are');
-    await change.getByLabel('Never these').fill('');
+    await change.getByLabel('Tools', { exact: true }).selectOption('All tools');
+    await change.getByLabel('Blocked tools').fill('');
     await change.getByLabel('Model', { exact: true }).selectOption('');
     await order.getByRole('listitem').first().getByRole('button').last().press('Enter');
     await expect.poll(() => order.getByRole('listitem').count()).toBe(1);
-    await change.getByLabel('Where its model cannot answer').selectOption('shared');
+    await change.getByRole('combobox', { name: 'Fallbacks', exact: true }).selectOption('shared');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
     expect(Object.keys((await configOf('editor')) ?? {}).sort()).toEqual(['avatar', 'name', 'systemPrompt', 'temperature']);
@@ -123,13 +123,13 @@ describe('agents in the app', () => {
     await page.getByRole('menuitem', { name: 'Duplicate' }).click();
     expect(await form.getByLabel('Name').inputValue()).toBe('Editor (copy)');
     await form.getByLabel('Name').fill('Proofreader');
-    await form.getByRole('button', { name: 'Make it' }).click();
+    await form.getByRole('button', { name: 'Create' }).click();
     await form.waitFor({ state: 'detached' });
     expect(await configOf('proofreader')).toEqual({ ...(await configOf('editor')), name: 'Proofreader' });
     await client.call('agents.remove', { agent_id: 'proofreader' });
     // What the gateway refuses is said in the form.
     await client.call('agents.remove', { agent_id: 'editor' });
-    await page.getByText('To begin with').waitFor();
+    await page.getByText('Start from an example').waitFor();
     await client.call('agents.add', { agent_id: 'editor', config: { name: 'Editor' } });
     await editor.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Remove…' }).click();

@@ -14,7 +14,7 @@ describe('arranging on the Annotate page', () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/annotate`);
     await connected(page, 'This browser');
-    await page.getByRole('button', { name: 'Empty sheet' }).click();
+    await page.getByRole('button', { name: 'Blank canvas' }).click();
     const canvas = page.getByRole('application', { name: 'Drawing' });
     for (const [tool, from] of [
       ['Rectangle', 0.3],
@@ -24,7 +24,7 @@ describe('arranging on the Annotate page', () => {
       await drag(page, from);
     }
     await page.getByRole('button', { name: 'Layers and notes' }).click();
-    const layers = page.getByRole('list', { name: 'Layers, the uppermost first' }).getByRole('listitem');
+    const layers = page.getByRole('list', { name: 'Layers, top to bottom' }).getByRole('listitem');
     await until(async () => (await layers.count()) === 2, 'both shapes');
     // A tool that has the focus lets the keys for others through.
     await page.getByRole('radio', { name: 'Ellipse', exact: true }).focus();
@@ -37,9 +37,9 @@ describe('arranging on the Annotate page', () => {
     await arrange.click();
     const tasks = page.getByRole('dialog', { name: 'Arrange 2 shapes' });
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
-    expect(await tasks.getByRole('button', { name: 'Distribute across' }).count()).toBe(0);
+    expect(await tasks.getByRole('button', { name: 'Distribute horizontally' }).count()).toBe(0);
     for (const [name, at] of [
-      ['Straight, square, or several', 'false'],
+      ['Constrain', 'false'],
       ['Snap', 'true'],
     ] as const) {
       const toggle = tasks.getByRole('button', { name, exact: true });
@@ -50,13 +50,13 @@ describe('arranging on the Annotate page', () => {
     await shoot(page, 'arrange');
     await tasks.getByRole('button', { name: 'Align left' }).click();
     await page.getByText('Done: Align left').waitFor({ state: 'attached' });
-    await tasks.getByRole('button', { name: 'Turn right' }).click();
-    await page.getByText('Turned by 90°').waitFor({ state: 'attached' });
+    await tasks.getByRole('button', { name: 'Rotate right' }).click();
+    await page.getByText('Rotated by 90°').waitFor({ state: 'attached' });
     await tasks.getByRole('button', { name: 'Duplicate' }).click();
     await until(async () => (await layers.count()) === 4, 'the doubles');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await until(async () => (await layers.count()) === 2, 'the doubles to be gone');
-    await page.getByRole('button', { name: 'Turn or flip the sheet' }).waitFor();
+    await page.getByRole('button', { name: 'Rotate or flip the drawing' }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

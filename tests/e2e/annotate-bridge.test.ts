@@ -37,30 +37,30 @@ describe('pictures that the bridge takes', () => {
       const perch = parts.use(await startPerch({ host: 'headless', env: { DISPLAY: screen.display } }));
       const browser = parts.use(await launchBrowser());
       const page = await browser.page(perch.linkUrl);
-      await connected(page, 'Bridge');
+      await connected(page, 'Connected');
       const outside = parts.use(await connectOutside(perch));
       await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
 
       await page.goto(`${perch.url}/annotate`);
-      await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).click();
-      await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
-      expect(await page.getByLabel('Title of the drawing').inputValue()).toBe('Desktop');
+      await page.getByRole('button', { name: 'Capture desktop' }).click();
+      await page.getByRole('textbox', { name: 'Drawing title' }).waitFor();
+      expect(await page.getByLabel('Drawing title').inputValue()).toBe('Desktop');
       expect(await pixelsOf(page, await exported(page), [[160, 100]])).toEqual({ size: [320, 200], colors: ['#ffffff'] });
 
       await outside.client.call('browser.open', { url: `http://${place}` });
       await page.goto(`${perch.url}/annotate`);
-      await page.getByRole('button', { name: 'Picture of the agent’s browser' }).click();
-      await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
+      await page.getByRole('button', { name: 'Capture agent’s browser' }).click();
+      await page.getByRole('textbox', { name: 'Drawing title' }).waitFor();
       expect(await pixelsOf(page, await exported(page), [[640, 400]])).toEqual({ size: [1280, 800], colors: ['#0000ff'] });
 
       const gone = once(screen.process, 'exit');
       screen.process.kill('SIGKILL');
       await gone;
       await page.goto(`${perch.url}/annotate`);
-      await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).click();
+      await page.getByRole('button', { name: 'Capture desktop' }).click();
       await page
         .getByRole('alert')
-        .getByText(/no picture could be taken/)
+        .getByText(/couldn’t take a screenshot/)
         .waitFor();
       expect(browser.complaints).toEqual([]);
     });

@@ -25,12 +25,12 @@ describe('what comes into a drawing, and what leaves it', () => {
 
     await page.goto(`${all.at.perch.url}/annotate`);
     await file.setInputFiles({ name: 'huge.png', mimeType: 'image/png', buffer: whitePng(12_000, 9_000) });
-    await page.getByText(/huge\.png has 12,000 × 9,000 pixels\. It was made smaller: 4,\d{3} × 3,\d{3}\./).waitFor({ timeout: 60_000 });
+    await page.getByText(/huge\.png was resized from 12,000 × 9,000 to 4,\d{3} × 3,\d{3} pixels\./).waitFor({ timeout: 60_000 });
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
 
     await page.goto(`${all.at.perch.url}/annotate`);
     await file.setInputFiles({ name: 'wink.gif', mimeType: 'image/gif', buffer: movingGif });
-    await page.getByText('wink.gif moves. The drawing has its first picture.').waitFor();
+    await page.getByText('wink.gif is animated. Only its first frame is used.').waitFor();
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
     const first = await pixelsOf(page, (await download(page, 'PNG')).bytes, [[0, 0]]);
     expect(first).toEqual({ size: [2, 2], colors: ['#ff0000'] });
@@ -39,7 +39,7 @@ describe('what comes into a drawing, and what leaves it', () => {
     await file.setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no picture') });
     await page
       .getByRole('alert')
-      .getByText(/notes\.txt \(text\/plain\) is no picture/)
+      .getByText(/Couldn’t open notes\.txt \(text\/plain\)/)
       .waitFor();
     await file.setInputFiles({
       name: 'bad.svg',
@@ -66,7 +66,7 @@ describe('what comes into a drawing, and what leaves it', () => {
       );
     for (const type of ['drop', 'paste'] as const) {
       await page.goto(`${all.at.perch.url}/annotate`);
-      await page.getByRole('button', { name: 'Empty sheet' }).waitFor();
+      await page.getByRole('button', { name: 'Blank canvas' }).waitFor();
       await give(type);
       await until(async () => (await titleField(page).inputValue()) === type, `what was given by ${type}`);
     }
@@ -76,10 +76,10 @@ describe('what comes into a drawing, and what leaves it', () => {
 
     await page.goto(`${all.at.perch.url}/annotate`);
     await page.getByRole('button', { name: 'Camera' }).click();
-    await page.getByRole('button', { name: 'Take the picture' }).click();
-    await until(async () => (await titleField(page).inputValue()) === 'Photograph', 'the photograph');
+    await page.getByRole('button', { name: 'Take photo' }).click();
+    await until(async () => (await titleField(page).inputValue()) === 'Photo', 'the photograph');
     await page.goto(`${all.at.perch.url}/annotate`);
-    await page.getByRole('button', { name: 'Picture of a window or screen' }).click();
+    await page.getByRole('button', { name: 'Capture window or screen' }).click();
     await until(async () => (await titleField(page).inputValue()) === 'Screenshot', 'the screen');
     expect(await kindsOf(all.at, page)).toEqual(['image']);
     await page.close();
@@ -115,9 +115,9 @@ describe('what comes into a drawing, and what leaves it', () => {
     // The canvas has small buttons where it is narrow; the question has its words.
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByRole('button', { name: 'Export' }).click();
-    await page.getByRole('menuitem', { name: 'Drawing (JSON), to go on with' }).click();
-    const warning = page.getByRole('dialog', { name: 'What is redacted is in this file' });
-    const anyway = warning.getByRole('button', { name: 'Export the JSON' });
+    await page.getByRole('menuitem', { name: 'Editable drawing (JSON)' }).click();
+    const warning = page.getByRole('dialog', { name: 'This file includes redacted content' });
+    const anyway = warning.getByRole('button', { name: 'Export JSON anyway' });
     expect(await anyway.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
     const [got] = await Promise.all([page.waitForEvent('download'), anyway.click()]);
     const json = readFileSync(await got.path(), 'utf8');
@@ -132,13 +132,13 @@ describe('what comes into a drawing, and what leaves it', () => {
     await file.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') });
     await page
       .getByRole('alert')
-      .getByText(/other\.json: This is no drawing of Perch/)
+      .getByText(/other\.json: The file is not a Perch drawing./)
       .waitFor();
 
     await page.getByRole('link', { name: 'secret' }).first().click();
     await page.getByRole('radio', { name: 'Pen' }).waitFor();
     await page.keyboard.press('Shift+Alt+C');
-    await page.getByText('The picture is on the clipboard.').waitFor();
+    await page.getByText('Picture copied').waitFor();
     expect(await page.evaluate(async () => (await navigator.clipboard.read()).flatMap(({ types }) => types))).toEqual(['image/png']);
     await page.close();
   });
@@ -152,7 +152,7 @@ describe('what comes into a drawing, and what leaves it', () => {
       const noise = await noisePng(page);
       const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "run"</script></svg>';
       const drawing = { format: 'perch-drawing', version: 2, page: { kind: 'page', x: 0, y: 0, width: 10, height: 10, background: null } };
-      const none = /is no picture that this browser can read/;
+      const none = /Couldn’t open/;
       const cases: [name: string, type: string, content: string | Buffer, told: RegExp][] = [
         ['text.png', 'image/png', 'only text', none],
         ['empty.png', 'image/png', '', /empty\.png is empty/],
@@ -160,12 +160,12 @@ describe('what comes into a drawing, and what leaves it', () => {
         ['script.svg', 'image/svg+xml', svg, /is an SVG/],
         ['disguised.png', 'image/png', svg, none],
         ['nothing.png', 'image/png', whitePng(0, 0), none],
-        ['broken.json', 'application/json', '{"format":', /it is no JSON/],
+        ['broken.json', 'application/json', '{"format":', /not valid JSON/],
         [
           'later.json',
           'application/json',
           JSON.stringify({ ...drawing, version: 99, shapes: [] }),
-          /has version 99; this Perch reads up to/,
+          /has version 99, but this version of Perch supports up to/,
         ],
         [
           'odd.json',
@@ -218,7 +218,7 @@ describe('what comes into a drawing, and what leaves it', () => {
       await choose(page, 'Numbered marker');
       await press(page, [0.4, 0.4]);
       await panel(page, 'Notes');
-      await page.getByLabel('Note on 1').fill('Look');
+      await page.getByLabel('Note for marker 1').fill('Look');
       const share = async (fails: string): Promise<void> => {
         await page.evaluate((name) => Object.assign(globalThis, { fails: name }), fails);
         await page.getByRole('button', { name: 'Export' }).click();
@@ -234,7 +234,7 @@ describe('what comes into a drawing, and what leaves it', () => {
         .getByText(/share the picture/)
         .waitFor();
       expect(await page.evaluate('given')).toEqual([
-        ['Drawing.png', 'image/png', 1600, 1000, 'Notes on the picture “Drawing”; the numbers are drawn in it:\n1. Look'],
+        ['Drawing.png', 'image/png', 1600, 1000, 'Notes for the picture “Drawing” (the numbers are marked in it):\n1. Look'],
       ]);
       await page.close();
     },

@@ -50,7 +50,7 @@ describe('what a person does on the Annotate page', () => {
     async () => {
       const page = await two();
       expect(await middle(page)).toBe('#1d6fd8');
-      await page.getByRole('button', { name: 'Ellipse down' }).click();
+      await page.getByRole('button', { name: 'Move Ellipse down' }).click();
       expect(
         await layers(page)
           .getByRole('button', { name: /^(Rectangle|Ellipse)$/ })
@@ -94,7 +94,7 @@ describe('what a person does on the Annotate page', () => {
     await press(page, [0.5, 0.5]);
     await choose(page, 'Select');
     await press(page, [0.5, 0.5], { clickCount: 2 });
-    const note = page.getByRole('textbox', { name: 'Note on 1' });
+    const note = page.getByRole('textbox', { name: 'Note for marker 1' });
     await until(() => note.evaluate((field) => field === document.activeElement), 'the note to have the keyboard');
     await page.keyboard.type('Look here');
     await page.keyboard.press('Escape');
@@ -126,17 +126,17 @@ describe('what a person does on the Annotate page', () => {
     const page = await two();
     await choose(page, 'Select');
     await press(page, [0.35, 0.5], { button: 'right' });
-    const menu = page.getByRole('menu', { name: 'What is selected' });
+    const menu = page.getByRole('menu', { name: 'Selection' });
     await menu.waitFor();
     await shoot(page, 'menu');
-    await menu.getByRole('menuitem', { name: 'To the front' }).click();
+    await menu.getByRole('menuitem', { name: 'Bring to front' }).click();
     expect(await middle(page)).toBe('#d92d20');
     await press(page, [0.35, 0.5], { button: 'right' });
     await menu.getByRole('menuitem', { name: 'Copy' }).click();
     await press(page, [0.8, 0.5], { button: 'right' });
-    const sheet = page.getByRole('menu', { name: 'The sheet' });
+    const sheet = page.getByRole('menu', { name: 'Drawing' });
     await sheet.waitFor();
-    expect(await sheet.getByRole('menuitem').allInnerTexts()).toEqual(['Paste', 'Select all', 'Show all']);
+    expect(await sheet.getByRole('menuitem').allInnerTexts()).toEqual(['Paste', 'Select all', 'Zoom to fit']);
     await sheet.getByRole('menuitem', { name: 'Paste' }).click();
     await until(async () => (await layers(page).getByRole('listitem').count()) === 3, 'what was pasted');
     // Its middle is where the menu was asked for.

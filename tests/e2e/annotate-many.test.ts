@@ -25,10 +25,10 @@ describe('many drawings', () => {
     await cards.last().scrollIntoViewIfNeeded();
     await until(async () => (await cards.count()) > first, 'more cards');
     await shoot(page, 'many');
-    await page.getByRole('searchbox', { name: 'Find a drawing' }).fill('drawing 777');
+    await page.getByRole('searchbox', { name: 'Search drawings' }).fill('drawing 777');
     await until(async () => (await cards.count()) === 1, 'the one that is looked for');
-    await page.getByRole('searchbox', { name: 'Find a drawing' }).fill('none of these');
-    await page.getByText('No drawing is called so.').waitFor();
+    await page.getByRole('searchbox', { name: 'Search drawings' }).fill('none of these');
+    await page.getByText('No matching drawings').waitFor();
     expect(all.at.browser.complaints).toEqual([]);
     await page.close();
   });

@@ -27,7 +27,7 @@ describe('what does not go as it was meant', () => {
     await saved(page);
     await beginDrag(page, [0.3, 0.3], [0.6, 0.5]);
     await all.at.outside.client.call('drawings.delete', { drawingId: idOf(page) });
-    await page.getByRole('heading', { name: 'This drawing is not here' }).waitFor();
+    await page.getByRole('heading', { name: 'Drawing not found' }).waitFor();
     await page.mouse.up();
     await page.keyboard.press('Control+z');
     await page.keyboard.press('Control+Shift+z');
@@ -35,19 +35,19 @@ describe('what does not go as it was meant', () => {
     await page.getByRole('link', { name: 'All drawings' }).click();
     await page.getByRole('heading', { name: 'Drawings', exact: true }).waitFor();
     await page.goBack();
-    await page.getByRole('heading', { name: 'This drawing is not here' }).waitFor();
+    await page.getByRole('heading', { name: 'Drawing not found' }).waitFor();
     expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
     await page.close();
   });
 
   verifies('annotate/sources', 'what is pasted and is neither picture nor drawing is told, by keys and by the menu', async () => {
     const page = await openPage(all.at, '/annotate');
-    const none = page.getByRole('alert').filter({ hasText: 'There is no picture and no drawing on the clipboard.' });
+    const none = page.getByRole('alert').filter({ hasText: 'The clipboard has no picture or drawing.' });
     await page.evaluate(() => navigator.clipboard.writeText('only words'));
-    await page.getByRole('button', { name: 'Empty sheet' }).focus();
+    await page.getByRole('button', { name: 'Blank canvas' }).focus();
     await page.keyboard.press('Control+v');
     await none.waitFor();
-    await page.getByRole('button', { name: 'Empty sheet' }).click();
+    await page.getByRole('button', { name: 'Blank canvas' }).click();
     await surface(page).focus();
     await page.keyboard.press('Control+v');
     await none.getByRole('button', { name: 'Close' }).click();
@@ -58,9 +58,9 @@ describe('what does not go as it was meant', () => {
     await choose(page, 'Numbered marker');
     await press(page, [0.5, 0.5]);
     await none.getByRole('button', { name: 'Close' }).click();
-    await page.getByLabel('Note on 1').focus();
+    await page.getByLabel('Note for marker 1').focus();
     await page.keyboard.press('Control+v');
-    await until(async () => (await page.getByLabel('Note on 1').inputValue()) === 'only words', 'the note');
+    await until(async () => (await page.getByLabel('Note for marker 1').inputValue()) === 'only words', 'the note');
     expect(await none.count()).toBe(0);
     await page.close();
   });
@@ -74,7 +74,7 @@ describe('what does not go as it was meant', () => {
       await drag(page, [0.3, 0.3], [0.5, 0.5]);
       await layer(page, tool).waitFor();
     }
-    await layers(page).getByRole('button', { name: 'Rectangle up' }).click();
+    await layers(page).getByRole('button', { name: 'Move Rectangle up' }).click();
     await until(async () => (await said.innerText()) === 'Rectangle brought forward', 'it to be said');
     await layer(page, 'Rectangle').press('Alt+ArrowDown');
     await until(async () => (await said.innerText()) === 'Rectangle sent backward', 'it to be said');

@@ -16,7 +16,7 @@ verifies(
     await using browser = await launchBrowser();
     const page = await linkedPage(browser, perch);
     await page.goto(`${perch.url}/annotate`);
-    await page.getByRole('button', { name: 'Empty sheet' }).click();
+    await page.getByRole('button', { name: 'Blank canvas' }).click();
     await panel(page, 'Layers');
     await saved(page);
     const id = idOf(page);
@@ -39,7 +39,7 @@ verifies(
     await choose(page, 'Rectangle');
     await drag(page, [0.5, 0.5], [0.6, 0.6]);
     await layer(page, 'Rectangle').waitFor();
-    await page.locator('[data-saving=offline]').getByText('Saved here; waits for the connection').waitFor();
+    await page.locator('[data-saving=offline]').getByText('Offline, saved on this device').waitFor();
     await page.reload();
     await letReturn();
     await layer(page, 'Rectangle').waitFor();

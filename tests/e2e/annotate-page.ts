@@ -29,7 +29,7 @@ export function annotated(): { readonly at: Annotated } {
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: perch.url });
     const outside = parts.use(await connectOutside(perch));
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Bridge');
+    await connected(page, 'Connected');
     await page.close();
     made = { perch, browser, outside };
   });
@@ -44,14 +44,14 @@ export function annotated(): { readonly at: Annotated } {
 
 export async function openPage({ browser, perch }: Annotated, path: string): Promise<Page> {
   const page = await browser.page(perch.url + path);
-  await connected(page, 'Bridge');
+  await connected(page, 'Connected');
   return page;
 }
 
 /** A new drawing on an empty sheet; the page shows it. */
 export async function blankSheet(at: Annotated): Promise<Page> {
   const page = await openPage(at, '/annotate');
-  await page.getByRole('button', { name: 'Empty sheet' }).click();
+  await page.getByRole('button', { name: 'Blank canvas' }).click();
   await page.getByRole('radio', { name: 'Pen' }).waitFor();
   return page;
 }
@@ -59,7 +59,7 @@ export async function blankSheet(at: Annotated): Promise<Page> {
 export const saved = (page: Page): Promise<void> => page.locator('[data-saving=saved]').waitFor();
 export const choose = (page: Page, tool: string): Promise<void> => page.getByRole('radio', { name: tool, exact: true }).check();
 export const surface = (page: Page): Locator => page.getByRole('application', { name: 'Drawing' });
-export const titleField = (page: Page): Locator => page.getByLabel('Title of the drawing');
+export const titleField = (page: Page): Locator => page.getByLabel('Drawing title');
 
 /** A place of the page, by shares of what is seen of the drawing. */
 export async function placeOf(page: Page, [x, y]: readonly [number, number]): Promise<{ x: number; y: number }> {
@@ -102,7 +102,7 @@ export async function panel(page: Page, part: 'Layers' | 'Notes'): Promise<void>
   await page.getByRole('button', { name: part, exact: true }).click();
 }
 
-export const layers = (page: Page): Locator => page.getByRole('list', { name: 'Layers, the uppermost first' });
+export const layers = (page: Page): Locator => page.getByRole('list', { name: 'Layers, top to bottom' });
 export const layer = (page: Page, name: string): Locator => layers(page).getByRole('button', { name, exact: true });
 
 export const idOf = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';

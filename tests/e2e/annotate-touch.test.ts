@@ -40,7 +40,7 @@ describe('the Annotate page without a keyboard', () => {
     await choose(page, 'Text');
     await touch(cdp, 'touchStart', await placeOf(page, [0.5, 0.5]));
     await touch(cdp, 'touchEnd');
-    const field = page.getByRole('textbox', { name: /^Text\. Enter begins a line/ });
+    const field = page.getByRole('textbox', { name: /^Text\. Press Enter for a new line/ });
     await field.pressSequentially('one');
     await field.press('Enter');
     await field.pressSequentially('two');
@@ -90,7 +90,7 @@ describe('the Annotate page without a keyboard', () => {
       await press();
       await rest();
       await touch(cdp, 'touchEnd');
-      const menu = page.getByRole('menu', { name: 'What is selected' });
+      const menu = page.getByRole('menu', { name: 'Selection' });
       await menu.getByRole('menuitem', { name: 'Delete' }).click();
       await until(async () => (await layers(page).getByRole('listitem').count()) === 1, 'what was held to be gone');
       expect(all.at.browser.complaints).toEqual([]);

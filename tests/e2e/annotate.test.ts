@@ -56,21 +56,21 @@ describe('the Annotate page', () => {
     await choose(page, 'Numbered marker');
     await drag(page, [0.4, 0.4], [0.4, 0.4]);
     await panel(page, 'Notes');
-    await page.getByLabel('Note on 1').fill('The button is cut off');
+    await page.getByLabel('Note for marker 1').fill('The button is cut off');
     await saved(page);
     await shoot(page, 'notes');
     const drawing = new URL(page.url()).pathname;
     await page.getByRole('button', { name: 'Send to chat' }).click();
-    await page.getByRole('menuitem', { name: 'A new chat' }).click();
+    await page.getByRole('menuitem', { name: 'New chat' }).click();
     await page.getByText('Drawing with notes').waitFor();
     await page.reload();
     await page.getByText('Drawing with notes').waitFor();
     await shoot(page, 'card');
-    expect(await page.getByRole('link', { name: 'Change it' }).getAttribute('href')).toBe(drawing);
+    expect(await page.getByRole('link', { name: 'Edit drawing' }).getAttribute('href')).toBe(drawing);
     // Sent again it takes the place of the first; removed it is gone.
-    await page.getByRole('link', { name: 'Change it' }).click();
+    await page.getByRole('link', { name: 'Edit drawing' }).click();
     await page.getByRole('button', { name: 'Send to chat' }).click();
-    await page.getByRole('menuitem', { name: 'A new chat' }).click();
+    await page.getByRole('menuitem', { name: 'New chat' }).click();
     await page.getByText('Drawing with notes').waitFor();
     expect(await page.getByRole('button', { name: 'Remove Drawing.png' }).count()).toBe(1);
 
@@ -86,14 +86,14 @@ describe('the Annotate page', () => {
 
     // In the chat the picture is seen, and opens large.
     await page.reload();
-    const seen = page.getByRole('button', { name: 'Show it large: Drawing.png' });
+    const seen = page.getByRole('button', { name: 'Enlarge Drawing.png' });
     await until(() => seen.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth === 1600), 'the picture');
     await shoot(page, 'sent');
     await seen.click();
     const large = page.getByRole('dialog', { name: 'Drawing.png' });
     await large.locator('img').waitFor();
     await shoot(page, 'large');
-    const [kept] = await Promise.all([page.waitForEvent('download'), large.getByRole('button', { name: 'Save Drawing.png' }).click()]);
+    const [kept] = await Promise.all([page.waitForEvent('download'), large.getByRole('button', { name: 'Download Drawing.png' }).click()]);
     expect(readFileSync(await kept.path())).toEqual(Buffer.from(png, 'base64'));
     await page.keyboard.press('Escape');
     await large.waitFor({ state: 'detached' });

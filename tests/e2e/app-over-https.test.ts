@@ -25,7 +25,7 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
       const { cert, key } = await selfSigned(dir, [`IP:${address}`]);
       await using perch = await startPerch({ host: 'tab', args: ['--bind', '0.0.0.0', '--expose', '--tls-cert', cert, '--tls-key', key] });
       const port = new URL(perch.url).port;
-      const printed = /^Elsewhere {2}(\S+)$/m.exec(perch.output.stdout)?.[1] ?? '';
+      const printed = /^Network {4}(\S+)$/m.exec(perch.output.stdout)?.[1] ?? '';
       expect(printed).toMatch(new RegExp(`^https://${address.replaceAll('.', '\\.')}:${port}/#link=[\\w-]{22}$`));
 
       // Trusted as a person has their phone trust it. A browser with a profile of its own is another machine's for all that matters here.
@@ -36,22 +36,22 @@ describe.skipIf(own === undefined)('over HTTPS', () => {
       const composer = page.getByRole('textbox', { name: 'Message' });
       await composer.fill('What can you do?');
       await composer.press('Enter');
-      await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy this reply' }).waitFor();
+      await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy reply' }).waitFor();
       await shoot(page, 'phone');
       expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
 
       // This machine's own tab, at its own origin, has the same chat.
       await using browser = await launchBrowser();
       const tab = await browser.page(perch.linkUrl);
-      await connected(tab, /^Connection: (Bridge|This browser)$/);
+      await connected(tab, /^Connection: (Connected|This browser)$/);
       await until(async () => (await tab.getByRole('link', { name: 'What can you do?' }).count()) > 0, 'the chat of the phone');
 
       // The page tells how others get in.
       await page.goto(`https://${address}:${port}/devices`);
       await page.getByRole('button', { name: 'Pair a device…' }).click();
-      await page.getByRole('textbox', { name: 'Name of the device' }).fill('A watch');
-      await page.getByRole('button', { name: 'Show a code' }).click();
-      await page.getByText('To open the app itself on a phone, run').waitFor();
+      await page.getByRole('textbox', { name: 'Device name' }).fill('A watch');
+      await page.getByRole('button', { name: 'Show code' }).click();
+      await page.getByText('To open Perch on a phone, run').waitFor();
       await page.getByText(`wss://${address}:${port}/ws#pair=`).waitFor();
       await shoot(page, 'pair-tls');
       const opened = await command(['open', '--qr', '--port', port], { PERCH_HOME: perch.home });

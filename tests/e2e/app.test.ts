@@ -53,25 +53,25 @@ describe('behind the bridge', () => {
     expect(response.ok).toBe(false);
     await using other = await launchBrowser();
     const late = await other.page(perch.linkUrl);
-    await late.getByText('This link has been used or is too old').waitFor();
+    await late.getByText('This link has already been used or has expired').waitFor();
     await page.close();
   });
 
   // It loops, or stays empty, where the build gives SvelteKit's client its address too late.
   test('an address that is no page says so, and leads back', async () => {
     const page = await browser.page(`${perch.url}/no/such/page`);
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
-    await page.getByRole('link', { name: 'To the chats' }).click();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'Back to chats' }).click();
     await composer(page).waitFor();
     // The bridge refuses addresses of these kinds; once the service worker answers they come to the app.
     await page.evaluate(async () => void (await navigator.serviceWorker.ready));
     for (const path of ['/%E0%A4%A', '/chat/main/%FF']) {
       await page.goto(perch.url + path);
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     }
     for (const path of ['/chat/main/%00', '/chat/..%2f/main']) {
       await page.goto(perch.url + path);
-      await page.getByRole('heading', { name: 'This chat is not here' }).waitFor();
+      await page.getByRole('heading', { name: 'Chat not found' }).waitFor();
     }
     await page.close();
   });
@@ -79,10 +79,10 @@ describe('behind the bridge', () => {
   verifies('app/provider-settings', 'a base URL and a key, tested, made the default, and used', async () => {
     const page = await browser.page(`${perch.url}/models`);
     await connected(page, LINKED);
-    await page.getByRole('button', { name: 'Add a provider' }).click();
+    await page.getByRole('button', { name: 'Add provider' }).click();
     await page.getByLabel('Base URL').fill(upstream.url);
     await page.getByLabel('Name', { exact: true }).fill('Bench');
-    await page.getByRole('textbox', { name: /^Key/ }).fill('sk-app');
+    await page.getByRole('textbox', { name: /^API key/ }).fill('sk-app');
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('normal').filter({ visible: true }).first().waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Make default' }).first().click();
@@ -113,15 +113,15 @@ describe('behind the bridge', () => {
     await using anthropic = await startAnthropic('sk-ant-app', 'Hello from Claude');
     const page = await browser.page(`${perch.url}/models`);
     await connected(page, LINKED);
-    await page.getByRole('button', { name: 'Add a provider' }).click();
-    await page.getByLabel('Kind').selectOption({ label: 'Anthropic' });
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    await page.getByLabel('Provider', { exact: true }).selectOption({ label: 'Anthropic' });
     await page.getByLabel('Base URL').fill(anthropic.url);
-    await page.getByRole('textbox', { name: /^Key/ }).fill('sk-wrong');
+    await page.getByRole('textbox', { name: /^API key/ }).fill('sk-wrong');
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('invalid x-api-key').first().waitFor();
-    await page.getByRole('textbox', { name: /^Key/ }).fill('sk-ant-app');
+    await page.getByRole('textbox', { name: /^API key/ }).fill('sk-ant-app');
     await page.getByRole('button', { name: 'Save and test' }).click();
-    await page.getByText('Anthropic answers, with 1 model').waitFor();
+    await page.getByText('Connected to Anthropic. 1 model found.').waitFor();
     await page.getByRole('button', { name: 'Make default', exact: true }).click();
     await page.goto(`${perch.url}/`);
     await connected(page, LINKED);
@@ -232,9 +232,9 @@ describe('behind the bridge', () => {
       using outside = await connectOutside(perch);
       await outside.client.call('config.set', { key: 'chat.model', value: 'guide/guide' });
       await perch.kill('SIGTERM');
-      await connected(page, /bridge stopped/);
+      await connected(page, /service stopped/);
       await page.goto(`${perch.url}/`);
-      await connected(page, /bridge stopped/);
+      await connected(page, /service stopped/);
       await ask(page, 'Where is my data kept?');
       await replies(page)
         .getByText(/browser/i)
@@ -257,9 +257,9 @@ describe('behind the bridge', () => {
     const page = await browser.page(perch.url);
     await connected(page, LINKED);
     await perch.kill('SIGTERM');
-    await connected(page, /bridge stopped/);
+    await connected(page, /service stopped/);
     await ask(page, 'hi there');
-    await page.getByText('Local cannot be reached').filter({ hasText: 'through the bridge, which is away' }).first().waitFor();
+    await page.getByText('Couldn’t reach Local').filter({ hasText: 'Perch on your computer is not running' }).first().waitFor();
     await page.close();
   });
 });
@@ -303,7 +303,7 @@ describe('this browser alone', () => {
     await note.getByText('METHOD_NOT_FOUND').waitFor();
     await page.evaluate(() => dispatchEvent(new Event('readable')));
     await note.getByRole('button', { name: 'Retry' }).click();
-    await page.getByRole('heading', { name: 'This chat is not here' }).waitFor();
+    await page.getByRole('heading', { name: 'Chat not found' }).waitFor();
   });
 
   verifies(
@@ -328,7 +328,7 @@ describe('this browser alone', () => {
       await until(async () => (await replies(page).innerText()).length > 8000, 'a good deal of text', 20_000);
       expect(await browser.killSharedWorkers(perch.url)).toBe(1);
       await page
-        .getByText(/Cut short/)
+        .getByText(/Interrupted/)
         .first()
         .waitFor();
       expect((await replies(page).innerText()).length).toBeGreaterThan(1000);
@@ -400,6 +400,6 @@ test('a bridge that knows this browser no longer is not called away where it run
   rmSync(join(perch.home, 'credentials.json'));
   await perch.restart();
   await page.goto(`${perch.url}/devices`);
-  await page.locator('main').getByText('The bridge no longer knows this browser.').waitFor();
-  expect(await page.getByText('The bridge does not run now. What you do').count()).toBe(0);
+  await page.locator('main').getByText('This browser is no longer paired with Perch on your computer.').waitFor();
+  expect(await page.getByText('Perch isn’t running on your computer. Changes are saved').count()).toBe(0);
 });

@@ -30,8 +30,8 @@ describe('the page of approvals', () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
     await link(page).click();
-    await page.getByRole('heading', { name: 'Nothing has asked yet' }).waitFor();
-    const starters = page.getByRole('list', { name: 'Things to ask for' }).getByRole('button');
+    await page.getByRole('heading', { name: 'No approvals yet' }).waitFor();
+    const starters = page.getByRole('list', { name: 'Example requests' }).getByRole('button');
     expect(await starters.count()).toBe(3);
     await shoot(page, 'empty');
     await starters.nth(1).click();
@@ -44,7 +44,7 @@ describe('the page of approvals', () => {
     await waiting(page).getByRole('link', { name: 'a chat' }).waitFor();
     await waiting(page).getByRole('button', { name: 'Deny' }).click();
     await past(page).filter({ hasText: 'Denied' }).filter({ hasText: 'uptime' }).click();
-    await page.getByRole('link', { name: 'Open the chat' }).click();
+    await page.getByRole('link', { name: 'Open chat' }).click();
     await page.waitForURL(/\/chat\//);
     await page.close();
   });
@@ -58,7 +58,7 @@ describe('the page of approvals', () => {
     await connected(page, LINKED);
     await ask(...Array.from({ length: 200 }, (_, index) => `word ${index}`), 'the last');
     await waiting(page).getByRole('button', { name: 'Allow once' }).waitFor();
-    const command = waiting(page).getByRole('group', { name: 'The whole command' });
+    const command = waiting(page).getByRole('group', { name: 'Full command' });
     expect(await command.innerText()).toMatch(/^echo "word 0" .*"the last"$/);
     expect(await command.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
     expect(await waiting(page).innerText()).toMatch(/in \/.+\n/);
@@ -75,7 +75,7 @@ describe('the page of approvals', () => {
     // The keyboard goes on with what waits.
     await until(async () => (await focused(page)) === 'Deny', 'the focus to be on the next card');
     const done = past(page).filter({ hasText: 'word 0' });
-    await done.getByText('Approved, done').waitFor();
+    await done.getByText('Completed').waitFor();
     await done.locator('summary').click();
     expect(await done.getByRole('group', { name: 'Output' }).innerText()).toContain('word 199 the last');
 
@@ -97,7 +97,7 @@ describe('the page of approvals', () => {
 
     // Answered elsewhere.
     await client.call('approvals.resolve', { id: again, decision: 'deny', reason: 'Not now' });
-    await page.getByText('Nothing waits.').waitFor();
+    await page.getByText('Nothing to approve').waitFor();
     await link(page).getByText('pending').waitFor({ state: 'detached' });
     const denied = past(page).filter({ hasText: 'Denied' }).filter({ hasText: 'echo second' });
     await denied.locator('summary').click();
@@ -116,7 +116,7 @@ describe('the page of approvals', () => {
     await row.getByRole('button', { name: 'Revoke' }).click();
     expect(await allowed(page).getByRole('listitem').count()).toBe(1);
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
-    await allowed(page).getByText('Everything that has an effect asks first.').waitFor();
+    await allowed(page).getByText('Nothing is always allowed. Everything that makes changes asks first.').waitFor();
     expect((await client.call('config.get', { key: 'tools.policies' })).value).toEqual({ exec: 'ask' });
 
     const { request } = await client.call('exec.create', { command: 'sleep', args: ['1000'] });
@@ -124,7 +124,7 @@ describe('the page of approvals', () => {
     const running = past(page).filter({ hasText: 'sleep 1000' });
     await running.getByText('Running').waitFor();
     await running.locator('summary').click();
-    await running.getByRole('button', { name: 'End it' }).click();
+    await running.getByRole('button', { name: 'Stop' }).click();
     await running.getByText('Cancelled', { exact: true }).waitFor();
     expect((await client.call('exec.get', { requestId: request.requestId })).request.status).toBe('cancelled');
     await page.close();

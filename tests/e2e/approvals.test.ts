@@ -29,8 +29,8 @@ describe('a tool that waits for a person', () => {
     await ask('said-once');
     await waiting.waitFor();
     expect(await waiting.textContent()).toContain('echo said-once');
-    expect(await waiting.textContent()).toContain('The agent says why: To hear said-once');
-    await page.getByRole('article', { name: 'Reply' }).getByText('awaiting approval').waitFor();
+    expect(await waiting.textContent()).toContain('Agent’s reason: To hear said-once');
+    await page.getByRole('article', { name: 'Reply' }).getByText('Waiting for approval').waitFor();
     await shoot(page, 'approval');
     // At twice the size of a small window, it can be answered without looking for the buttons.
     await page.setViewportSize({ width: 640, height: 400 });
@@ -41,7 +41,7 @@ describe('a tool that waits for a person', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await waiting.getByRole('button', { name: 'Allow once' }).click();
     await waiting.waitFor({ state: 'detached' });
-    await page.getByText('awaiting approval').waitFor({ state: 'detached' });
+    await page.getByText('Waiting for approval').waitFor({ state: 'detached' });
     await page.getByRole('article', { name: 'Reply' }).getByText('completed').filter({ visible: true }).first().waitFor();
 
     // Of a command that is longer than its card the rest is in sight, too.
@@ -49,26 +49,31 @@ describe('a tool that waits for a person', () => {
     await waiting.waitFor();
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });
-      for (const said of [waiting.locator('code'), waiting.getByText('To hear it', { exact: true }), waiting.getByRole('timer'), once])
+      for (const said of [
+        waiting.locator('p.soft code'),
+        waiting.getByText('To hear it', { exact: true }),
+        waiting.getByRole('timer'),
+        once,
+      ])
         await until(() => isOnTop(said), `${String(said)} to be in sight at ${width} px`);
     }
     await once.click();
     await waiting.waitFor({ state: 'detached' });
-    await page.getByText('awaiting approval').waitFor({ state: 'detached' });
+    await page.getByText('Waiting for approval').waitFor({ state: 'detached' });
 
     await ask('never-said');
     await waiting.getByRole('button', { name: 'Deny' }).press('Enter');
     await waiting.waitFor({ state: 'detached' });
     await expect.poll(() => focused(page)).toBe('Message');
-    const cards = page.getByRole('article', { name: 'Reply' }).locator('summary').filter({ hasText: 'exec' });
-    const denied = cards.filter({ hasText: 'denied' });
+    const cards = page.getByRole('article', { name: 'Reply' }).locator('summary').filter({ hasText: 'Run command' });
+    const denied = cards.filter({ hasText: 'Denied' });
     await denied.waitFor();
     await page.reload();
     await denied.waitFor();
     expect((await cards.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
-      'exec echo said-once done',
-      expect.stringMatching(/^exec echo "long long .* done$/),
-      'exec echo never-said denied',
+      'Run command echo said-once Done',
+      expect.stringMatching(/^Run command echo "long long .* Done$/),
+      'Run command echo never-said Denied',
     ]);
     using outside = await connectOutside(at.perch);
     const { requests } = await outside.client.call('exec.list', {});

@@ -13,7 +13,7 @@ interface Attempt {
   ends?: string;
 }
 
-const LEFT = 'tried to go to another page, or crashed';
+const LEFT = 'crashed or tried to open another page';
 
 const call = ({ stun }: Listening): string =>
   `{const p = new RTCPeerConnection({ iceServers: [{ urls: '${stun}' }] }); p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o));}`;
@@ -62,7 +62,7 @@ const attempts: Record<string, Attempt> = {
     html: ({ url }) =>
       `<script>addEventListener('load',()=>{document.open();document.write('<p>anew<script>location.assign("${url}/anew")<\\/script>');document.close()})</script>`,
     heard: ['GET /anew'],
-    ends: 'It does not answer',
+    ends: 'The preview isn’t responding',
   },
   'going elsewhere by itself': {
     html: ({ url }) => `<meta http-equiv=refresh content="0;url=${url}/refresh">`,
@@ -175,11 +175,11 @@ describe('what an artifact cannot do', () => {
   verifies('artifacts/sandbox', 'a script without an end leaves the app as it is, and is stopped', async () => {
     const page = await place.page(fenced('html', '<p>before</p><script>for (;;);</script>'));
     await preview(page).click();
-    await pane(page).getByText('It does not answer').waitFor();
+    await pane(page).getByText('The preview isn’t responding').waitFor();
     await page.getByRole('textbox', { name: 'Message' }).fill('The app goes on');
-    await pane(page).getByRole('button', { name: 'Stop it' }).click();
-    await pane(page).getByText('It was stopped.').waitFor();
-    await pane(page).getByRole('button', { name: 'Close the preview' }).click();
+    await pane(page).getByRole('button', { name: 'Stop preview' }).click();
+    await pane(page).getByText('Stopped').waitFor();
+    await pane(page).getByRole('button', { name: 'Close preview' }).click();
     await pane(page).waitFor({ state: 'detached' });
     await page.close();
   });
@@ -190,7 +190,7 @@ describe('what an artifact cannot do', () => {
         fenced('html', `<script>setInterval(() => { for (let i = 0; i < 999; i++) ${whom}.postMessage("x", "*"); })</script>`),
       );
       await preview(page).click();
-      await pane(page).getByText('more messages than a preview may').waitFor();
+      await pane(page).getByText('sent too many messages').waitFor();
       await page.close();
     });
 

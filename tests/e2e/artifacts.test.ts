@@ -26,7 +26,7 @@ describe('artifacts', () => {
     await ask(page);
     await pane(page).getByText('Version 2 of 2').waitFor();
     await inside(page).getByRole('heading', { name: 'two' }).waitFor();
-    await pane(page).getByRole('button', { name: 'Version before' }).click();
+    await pane(page).getByRole('button', { name: 'Previous version' }).click();
     await inside(page).getByRole('heading', { name: 'one' }).waitFor();
 
     place.model.answer(`Other things.\n\n${fenced('html', '<p>another</p>')}\n\n${clock('three')}`);
@@ -71,17 +71,17 @@ describe('artifacts', () => {
     await replies(page).getByText('Anything else?').waitFor();
     expect(await within.getByText('added 1').count()).toBe(1);
 
-    await pane(page).getByRole('button', { name: 'Reload the preview' }).click();
+    await pane(page).getByRole('button', { name: 'Reload preview' }).click();
     await within.getByText('added 1').waitFor({ state: 'detached' });
     await within.getByRole('button', { name: 'Add' }).waitFor();
 
     await pane(page).getByRole('tab', { name: 'Code' }).click();
     expect(await pane(page).locator('pre').textContent()).toBe(source);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await pane(page).getByRole('button', { name: 'Copy its code' }).click();
+    await pane(page).getByRole('button', { name: 'Copy preview code' }).click();
     await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === source, 'its code on the clipboard');
     const saving = page.waitForEvent('download');
-    await pane(page).getByRole('button', { name: 'Save as a file' }).click();
+    await pane(page).getByRole('button', { name: 'Download' }).click();
     const file = await saving;
     expect(file.suggestedFilename()).toBe('HTML.html');
     expect(await readFile(await file.path(), 'utf8')).toBe(source);
@@ -99,7 +99,7 @@ describe('artifacts', () => {
     ] as const) {
       const page = await place.page(fenced('svg', source));
       await preview(page).click();
-      const said = pane(page).getByText('Nothing is drawn');
+      const said = pane(page).getByText('Nothing to show');
       if (drawn) await pane(page).getByText('all is here').waitFor({ state: 'attached' });
       else await said.waitFor();
       expect(await said.count()).toBe(drawn ? 0 : 1);
@@ -163,7 +163,7 @@ describe('artifacts', () => {
     await preview(page).first().click();
     await inside(page).getByRole('heading', { name: 'here' }).waitFor();
     await preview(page).last().click();
-    await pane(page).getByText('tried to go to another page').waitFor();
+    await pane(page).getByText('tried to open another page').waitFor();
     // What was not heard before this is, was not on its way.
     control.page = html(control.url);
     const free = await place.browser.page(`${control.url}/page`);

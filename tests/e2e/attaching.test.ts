@@ -56,7 +56,7 @@ describe('what is attached to a message', () => {
       { name: 'sign.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') },
     ]);
     await page.getByRole('button', { name: 'Remove sign.svg' }).waitFor();
-    await page.getByRole('alert').getByText('broken.png cannot be read as a picture').waitFor();
+    await page.getByRole('alert').getByText('Couldn’t attach broken.png').waitFor();
     expect(await names(page)).toEqual(['Remove pixel.png', 'Remove sign.svg']);
     await shoot(page, 'no-picture');
     await page.close();

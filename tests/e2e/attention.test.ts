@@ -107,12 +107,12 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
       await (await linkedPage(at.browser, at.perch)).close();
       const page = await open('/settings');
       const settings = page.locator('#notifications');
-      await settings.getByText('Off.').waitFor();
+      await settings.getByText('Off', { exact: true }).waitFor();
       await shoot(page, 'notifications');
       expect((await recorded(page)).asked).toBe(0);
       await at.browser.context.grantPermissions(['notifications'], { origin: at.perch.url });
       await settings.getByRole('button', { name: 'Turn on' }).click();
-      await settings.getByText('On, in this browser.').waitFor();
+      await settings.getByText('On in this browser').waitFor();
       expect((await recorded(page)).asked).toBe(1);
 
       // In sight: nothing is told.
@@ -135,12 +135,12 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
       await nobodyLooks(page);
       await outside.client.call('chat.send', { message: 'What can you do?', sessionId });
       await until(async () => (await notifications(page)).length === 1, 'the notification');
-      expect(await notifications(page)).toEqual([{ title: 'The reply is there', body: 'Where are my chats kept?', tag: 'run' }]);
+      expect(await notifications(page)).toEqual([{ title: 'Reply ready', body: 'Where are my chats kept?', tag: 'run' }]);
 
       const waits = outside.client.call('chat.send', { message: '/tool exec {"command": "echo", "args": ["said"]}', sessionId: 'asks' });
       waits.catch(() => {});
       await until(async () => (await notifications(page)).some(({ tag }) => tag === 'approval'), 'the approval to be told');
-      expect((await notifications(page)).find(({ tag }) => tag === 'approval')).toMatchObject({ title: 'Waits for your approval' });
+      expect((await notifications(page)).find(({ tag }) => tag === 'approval')).toMatchObject({ title: 'Waiting for your approval' });
 
       await click(at.browser.context, at.perch.url, 'approval');
       await until(() => [page, other].some((each) => each.url().endsWith('/chat/main/asks')), 'the chat that asks');
@@ -184,7 +184,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
     const turnOn = settings.getByRole('button', { name: 'Turn on' });
     await turnOn.or(settings.getByRole('button', { name: 'Turn off' })).waitFor();
     if (await turnOn.isVisible()) await turnOn.click();
-    await settings.getByText('On, in this browser.').waitFor();
+    await settings.getByText('On in this browser').waitFor();
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
     await setVisible(page, 'hidden');
     await nobodyLooks(page);
@@ -231,7 +231,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
     await using perch = await startPerch();
     await using browser = await launchBrowser();
     const page = await linkedPage(browser, perch);
-    await page.getByText('Your chats will be listed here.').waitFor();
+    await page.getByText('No chats yet').waitFor();
     await record(page);
     using outside = await connectOutside(perch);
     await outside.client.call('chat.send', { message: 'What can you do?', sessionId: 'new' });
@@ -270,7 +270,7 @@ describe.runIf(executable !== null)('an app that is not looked at', () => {
       }
     });
     await composer(page).fill('This is longer than what is left in there.');
-    await page.getByRole('alert').getByText('no room to keep what you write').waitFor();
+    await page.getByRole('alert').getByText('your draft isn’t saved').waitFor();
     await page.evaluate(() => Object.keys(localStorage).forEach((key) => key.startsWith('filler.') && localStorage.removeItem(key)));
     await composer(page).fill('There is room again.');
     await page.getByRole('alert').waitFor({ state: 'detached' });

@@ -22,7 +22,7 @@ describe('backups in the app', () => {
     const { id: drawingId } = await client.call('drawings.create', { title: 'The boathouse', ...sheet });
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Backups' }).click();
-    await page.getByText('There is none yet').waitFor();
+    await page.getByText('No backups yet').waitFor();
     // The command that brings back a backup of another machine is read whole on a phone.
     await page.setViewportSize({ width: 360, height: 800 });
     const command = page.getByText('backup restore FILE', { exact: false }).last();
@@ -40,44 +40,47 @@ describe('backups in the app', () => {
     const dialog = page.getByRole('dialog', { name: 'Restore this backup?' });
     const drawings = (cells: string): Promise<void> => dialog.getByRole('row', { name: `Drawings ${cells}`, exact: true }).waitFor();
     await drawings('1');
-    await dialog.getByRole('checkbox', { name: 'Also delete what is not in it' }).check();
+    await dialog.getByRole('checkbox', { name: 'Also delete items that aren’t in the backup' }).check();
     await drawings('1 1');
     await shoot(page, 'restore');
-    await dialog.getByRole('checkbox', { name: 'Also delete what is not in it' }).uncheck();
+    await dialog.getByRole('checkbox', { name: 'Also delete items that aren’t in the backup' }).uncheck();
     await drawings('1');
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByText('The backup was brought back').first().waitFor();
+    await page.getByText('Backup restored').first().waitFor();
     const titles = (await client.call('drawings.list', {})).drawings.map(({ title }) => title);
     expect(titles.sort()).toEqual(['Made since', 'The boathouse']);
 
     // With the keys: two that differ are refused, a wrong one is told.
     await addProvider(client, 'http://127.0.0.1:9', 'sk-backed-up-and-sealed');
-    await page.getByRole('checkbox', { name: /With the keys/ }).check();
-    await page.getByRole('textbox', { name: 'Passphrase' }).fill(PASSPHRASE);
-    await page.getByLabel('Once more').fill(`${PASSPHRASE}!`);
-    await page.getByText('The two are not the same').waitFor();
+    await page.getByRole('checkbox', { name: /Include provider keys/ }).check();
+    await page.getByRole('textbox', { name: 'Passphrase', exact: true }).fill(PASSPHRASE);
+    await page.getByLabel('Confirm passphrase').fill(`${PASSPHRASE}!`);
+    await page.getByText('The passphrases don’t match').waitFor();
     expect(await page.getByRole('button', { name: 'Back up now' }).isDisabled()).toBe(true);
-    await page.getByLabel('Once more').fill(PASSPHRASE);
+    await page.getByLabel('Confirm passphrase').fill(PASSPHRASE);
     await page.getByRole('button', { name: 'Back up now' }).click();
-    await list.getByText('with keys').waitFor();
+    await list.getByText('Includes keys').waitFor();
     // A file that is no backup stands there too, and cannot be brought back.
     writeFileSync(join(at.perch.home, 'backups', 'broken.zip'), 'no zip');
     await page.reload();
     const broken = list.filter({ hasText: 'broken.zip' });
-    await broken.getByText('cannot be used').waitFor();
+    await broken.getByText('Couldn’t use').waitFor();
     expect(await broken.getByRole('button', { name: 'Restore…' }).count()).toBe(0);
     await shoot(page, 'list');
-    await list.filter({ hasText: 'with keys' }).getByRole('button', { name: 'Restore…' }).click();
+    await list.filter({ hasText: 'Includes keys' }).getByRole('button', { name: 'Restore…' }).click();
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).fill('wrong horse battery');
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).press('Tab');
-    await dialog.getByRole('alert').getByText('cannot be opened with this passphrase').waitFor();
+    await dialog
+      .getByRole('alert')
+      .getByText(/wrong passphrase/i)
+      .waitFor();
     await shoot(page, 'refused');
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).fill(PASSPHRASE);
     await dialog.getByRole('textbox', { name: /^Passphrase/ }).press('Tab');
-    await dialog.getByText('Every record of it is here already').waitFor();
+    await dialog.getByText('Everything in this backup is already here').waitFor();
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
-    await page.getByText('All of the backup is here already').first().waitFor();
+    await page.getByText('Nothing to restore').first().waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
@@ -95,7 +98,7 @@ describe('backups in the app', () => {
       const list = page.getByRole('list', { name: 'Backups' }).getByRole('listitem');
       await list.getByText(/\d+ records?/).waitFor();
       await perch.kill('SIGKILL');
-      await page.getByText('it is not there').waitFor();
+      await page.getByText('Perch isn’t running on your computer').waitFor();
       await make.waitFor({ state: 'detached' });
       expect([await list.count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
       await shoot(page, 'away');

@@ -39,7 +39,10 @@ verifies(
       expect(await bridge.call(browserPort, 'browser.status', { profile: 'research' })).toMatchObject({ started: true, remote: true });
       // No more than the grid has; what it answers is told without the token.
       const refused: unknown = await bridge.call(browserPort, 'browser.open', { url, profile: 'third' }).catch((error: unknown) => error);
-      expect(refused).toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringMatching(/cdpEndpoint names cannot be driven.*429/) });
+      expect(refused).toMatchObject({
+        code: 'INTERNAL_ERROR',
+        message: expect.stringMatching(/Couldn’t control the browser at browser\.cdpEndpoint.*429/),
+      });
       expect(String(refused)).not.toContain('hush-hush');
       await bridge.call(browserPort, 'browser.stop', { profile: 'shopping' });
       await until(() => grid.running === 1, 'the browser of a profile that was stopped, ended');

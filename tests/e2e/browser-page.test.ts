@@ -43,7 +43,7 @@ describe('the browser that agents drive, on its page', () => {
     outside = await connectOutside(perch);
     await outside.client.call('config.set', { key: 'browser.allow', value: [place] });
     const first = await browser.page(perch.linkUrl);
-    await connected(first, 'Bridge');
+    await connected(first, 'Connected');
     await first.close();
   });
   afterAll(async () => {
@@ -53,13 +53,13 @@ describe('the browser that agents drive, on its page', () => {
     site.close();
   });
 
-  const status = (page: Page): Locator => page.getByRole('status').filter({ hasText: /Live|wheel|Waiting|lost|closed|stopped/ });
+  const status = (page: Page): Locator => page.getByRole('status').filter({ hasText: /Live|live|control|lost|closed|stopped/ });
   const evaluated = async (fn: string): Promise<unknown> => (await outside.client.call('browser.evaluate', { fn })).result;
   const did = (): Promise<unknown> => evaluated('document.body.dataset.did ?? ""');
 
   async function openPage(path?: string): Promise<Page> {
     const page = await browser.page(`${perch.url}/browser`);
-    await connected(page, 'Bridge');
+    await connected(page, 'Connected');
     if (path === undefined) return page;
     await outside.client.call('browser.start', {});
     await page.getByRole('textbox', { name: 'Address' }).fill(`${at}/${path}`);
@@ -95,8 +95,8 @@ describe('the browser that agents drive, on its page', () => {
       const sent: string[] = [];
       page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => void sent.push(String(payload))));
       await page.reload();
-      await page.getByRole('button', { name: 'Start the browser' }).click();
-      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      await page.getByRole('button', { name: 'Start browser' }).click();
+      await status(page).getByText('Live. Agents are in control.').waitFor();
       // An agent goes somewhere.
       await outside.client.call('browser.open', { url: `${at}/lime` });
       await shows(page, 'lime');
@@ -109,7 +109,7 @@ describe('the browser that agents drive, on its page', () => {
       const address = page.getByRole('textbox', { name: 'Address' });
       await address.fill('javascript:alert(1)');
       await address.press('Enter');
-      await page.getByText('That is no web address').waitFor();
+      await page.getByText('Enter a valid web address').waitFor();
       await address.fill(`${at.slice(7)}/blue`);
       await address.press('Enter');
       await shows(page, 'blue');
@@ -119,7 +119,7 @@ describe('the browser that agents drive, on its page', () => {
       await shows(page, 'blue');
       await evaluated('document.body.style.background = "yellow"');
       await shows(page, 'yellow');
-      await page.getByRole('button', { name: 'Load the page again' }).click();
+      await page.getByRole('button', { name: 'Reload' }).click();
       await shows(page, 'blue');
 
       await page.getByRole('button', { name: 'New tab' }).click();
@@ -138,12 +138,12 @@ describe('the browser that agents drive, on its page', () => {
 
       await address.fill(`${at}/file`);
       await address.press('Enter');
-      await page.getByText('Questions and downloads').click();
+      await page.getByText('Page dialogs and downloads').click();
       const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save list.txt' }).click()]);
       expect(readFileSync(await saved.path(), 'utf8')).toBe('one\ntwo\n');
-      await page.getByLabel('Questions that pages ask').selectOption('accept');
+      await page.getByLabel('Page dialogs', { exact: true }).selectOption('accept');
       await until(async () => (await evaluated('confirm("Really?")')) === true, 'the question to be accepted');
-      await page.getByText('Questions and downloads').click();
+      await page.getByText('Page dialogs and downloads').click();
       await shoot(page, 'browser');
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
@@ -153,20 +153,20 @@ describe('the browser that agents drive, on its page', () => {
         );
       }
 
-      await page.getByRole('button', { name: 'More for this browser' }).click();
+      await page.getByRole('button', { name: 'Browser options' }).click();
       await page.getByRole('menuitem', { name: 'New profile…' }).click();
       await page.getByRole('textbox', { name: 'Name' }).fill('work');
-      await page.getByRole('button', { name: 'Make it' }).click();
-      await page.getByText('The browser is not started').waitFor();
-      await page.getByRole('button', { name: 'More for this browser' }).click();
-      await page.getByRole('menuitem', { name: 'Delete this profile…' }).click();
+      await page.getByRole('button', { name: 'Create' }).click();
+      await page.getByText('Browser not running').waitFor();
+      await page.getByRole('button', { name: 'Browser options' }).click();
+      await page.getByRole('menuitem', { name: 'Delete profile…' }).click();
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await shows(page, 'blue');
       expect((await outside.client.call('browser.profiles', {})).profiles.map(({ name }) => name)).not.toContain('work');
 
       // An agent stops it, and another starts it.
       await outside.client.call('browser.stop', {});
-      await page.getByText('The browser is not started').waitFor();
+      await page.getByText('Browser not running').waitFor();
       await outside.client.call('browser.open', { url: `${at}/red` });
       await shows(page, 'red');
 
@@ -183,9 +183,9 @@ describe('the browser that agents drive, on its page', () => {
       await turn('visible');
       await shows(page, 'yellow');
 
-      await page.getByRole('button', { name: 'More for this browser' }).click();
-      await page.getByRole('menuitem', { name: 'Stop the browser' }).click();
-      await page.getByText('The browser is not started').waitFor();
+      await page.getByRole('button', { name: 'Browser options' }).click();
+      await page.getByRole('menuitem', { name: 'Stop browser' }).click();
+      await page.getByText('Browser not running').waitFor();
       expect(await outside.client.call('browser.status', {})).toMatchObject({ started: false });
       expect(browser.complaints).toEqual([]);
       await page.close();
@@ -206,8 +206,8 @@ describe('the browser that agents drive, on its page', () => {
 
       // Nothing goes to the page before.
       await mouse.click(...place(700, 300));
-      await page.getByRole('button', { name: 'Take the wheel' }).click();
-      await status(page).getByText('You have the wheel').waitFor();
+      await page.getByRole('button', { name: 'Take control' }).click();
+      await status(page).getByText('You’re in control').waitFor();
       expect(await did()).toBe('');
       await shoot(page, 'browser-wheel');
       await page.setViewportSize({ width: 1280, height: 800 });
@@ -244,15 +244,15 @@ describe('the browser that agents drive, on its page', () => {
       expect(await did()).toContain('key Escape');
 
       await keyboard.press('Shift+Escape');
-      await status(page).getByText('Live. Agents have the wheel.').waitFor();
-      await until(() => page.evaluate(() => document.activeElement?.textContent === 'Take the wheel'), 'the button to have the keyboard');
+      await status(page).getByText('Live. Agents are in control.').waitFor();
+      await until(() => page.evaluate(() => document.activeElement?.textContent === 'Take control'), 'the button to have the keyboard');
       const before = String(await did());
       await keyboard.press('x');
       await mouse.click(...place(700, 300));
 
       // With a finger, by what the screen itself sends.
-      await page.getByRole('button', { name: 'Take the wheel' }).click();
-      await status(page).getByText('You have the wheel').waitFor();
+      await page.getByRole('button', { name: 'Take control' }).click();
+      await status(page).getByText('You’re in control').waitFor();
       const [x, y] = place(200, 120);
       const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null) =>
         session.send('Input.dispatchTouchEvent', { type, touchPoints: at === null ? [] : [{ x, y: at }] });
@@ -270,12 +270,12 @@ describe('the browser that agents drive, on its page', () => {
       for (const part of [60, 120, 200]) await touch('touchMove', box.y + box.height - part);
       await touch('touchEnd', null);
       await until(async () => Number(await evaluated('scrollY')) > 100, 'the finger to scroll');
-      await page.getByRole('button', { name: 'Give it back' }).click();
+      await page.getByRole('button', { name: 'Give back control' }).click();
 
       await page.getByRole('button', { name: 'Annotate' }).click();
       await page.waitForURL(/\/annotate\/.+/);
-      await page.getByRole('textbox', { name: 'Title of the drawing' }).waitFor();
-      expect(await page.getByLabel('Title of the drawing').inputValue()).toBe('gold');
+      await page.getByRole('textbox', { name: 'Drawing title' }).waitFor();
+      expect(await page.getByLabel('Drawing title').inputValue()).toBe('gold');
       expect(browser.complaints).toEqual([]);
       await page.close();
     },
@@ -289,7 +289,7 @@ describe('the browser that agents drive, on its page', () => {
       const page = await browser.page();
       await page.clock.install();
       await page.goto(`${perch.url}/browser`);
-      await connected(page, 'Bridge');
+      await connected(page, 'Connected');
       await outside.client.call('browser.open', { url: `${at}/lime` });
       await shows(page, 'lime');
       // An agent stops the browser and starts it anew between two looks of the page.
@@ -298,7 +298,7 @@ describe('the browser that agents drive, on its page', () => {
       await outside.client.call('browser.start', {});
       await page.getByRole('button', { name: 'Watch again' }).waitFor();
       await status(page).getByText('The browser was stopped.').waitFor();
-      expect(await page.getByRole('button', { name: 'Take the wheel' }).isDisabled()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Take control' }).isDisabled()).toBe(true);
       // What is seen is how it was, and looks like it.
       expect(await page.locator('canvas').evaluate((canvas) => Number(getComputedStyle(canvas).opacity))).toBeLessThan(0.5);
       await shoot(page, 'ended');
@@ -306,31 +306,31 @@ describe('the browser that agents drive, on its page', () => {
       await outside.client.call('browser.navigate', { url: `${at}/red` });
       await shows(page, 'red');
       await page.clock.resume();
-      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      await status(page).getByText('Live. Agents are in control.').waitFor();
       expect(await page.locator('canvas').evaluate((canvas) => getComputedStyle(canvas).opacity)).toBe('1');
 
       // The wheel is let go of, and is not taken again by itself.
-      await page.getByRole('button', { name: 'Take the wheel' }).click();
-      await status(page).getByText('You have the wheel').waitFor();
+      await page.getByRole('button', { name: 'Take control' }).click();
+      await status(page).getByText('You’re in control').waitFor();
       outside[Symbol.dispose]();
       await perch.kill('SIGKILL');
-      await status(page).getByText('The connection is lost').waitFor();
+      await status(page).getByText('Connection lost. Reconnecting…').waitFor();
       expect(await page.getByRole('button', { name: 'Annotate', exact: true }).isDisabled()).toBe(true);
       await shoot(page, 'lost');
-      await page.getByText('the bridge is not there').waitFor();
+      await page.getByText('Perch isn’t running on your computer').waitFor();
       await shoot(page, 'away');
       await perch.restart();
       outside = await connectOutside(perch);
-      await page.getByRole('button', { name: 'Start the browser' }).click();
+      await page.getByRole('button', { name: 'Start browser' }).click();
       await outside.client.call('browser.open', { url: `${at}/blue` });
       await shows(page, 'blue');
-      await status(page).getByText('Live. Agents have the wheel.').waitFor();
+      await status(page).getByText('Live. Agents are in control.').waitFor();
       await page.close();
 
       // A browser that is not linked.
       await using other = await launchBrowser();
       const alone = await other.page(`${perch.url}/browser`);
-      await alone.getByText('The browser for agents needs the bridge').waitFor();
+      await alone.getByText('The browser needs Perch on your computer').waitFor();
       await alone.getByText('perch -- open').waitFor();
       await shoot(alone, 'unlinked');
       expect(await remaining(() => overflowing(alone), 'too wide')).toEqual([]);

@@ -18,7 +18,7 @@ const completion = z.object({
 const listed = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
-const row = (page: Page) => page.getByRole('listitem', { name: 'The browser’s own model' });
+const row = (page: Page) => page.getByRole('listitem', { name: 'Browser’s built-in model' });
 
 async function world(brings: Brings) {
   const parts = new AsyncDisposableStack();
@@ -58,7 +58,7 @@ verifies(
     await row(page).getByText('Ready.').waitFor();
     await page.getByText('Built into this browser').first().waitFor();
     await row(page).getByRole('button', { name: 'Make default' }).click();
-    await row(page).getByText('default').waitFor();
+    await row(page).getByText('Default').waitFor();
     await shoot(page, 'built-in');
     await page.goto(perch.url);
     await connected(page, LINKED);
@@ -88,7 +88,7 @@ verifies(
     ] as const)
       expect((await ask(perch, 'one two', more)).status, JSON.stringify(more)).toBe(status);
     const long = await ask(perch, 'word '.repeat(500));
-    expect([long.status, await long.text()]).toEqual([400, expect.stringContaining('the browser’s own model takes 400')]);
+    expect([long.status, await long.text()]).toEqual([400, expect.stringContaining('the browser’s built-in model allows 400')]);
     clean(browser);
   },
 );
@@ -102,16 +102,16 @@ verifies(
     expect(await has(perch)).toBe(false);
     await page.goto(perch.url);
     await connected(page, LINKED);
-    await page.getByRole('button', { name: 'Use this machine' }).click();
-    await page.getByRole('dialog').getByText('The browser fetches it once').waitFor();
+    await page.getByRole('button', { name: 'Use a local model' }).click();
+    await page.getByRole('dialog').getByText('The browser downloads it once').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     await page.goto(`${perch.url}/models`);
     await row(page).getByRole('button', { name: 'Download' }).click();
-    await row(page).getByText('The browser is fetching it.').waitFor();
+    await row(page).getByText('The browser is downloading the model.').waitFor();
     await until(async () => (await row(page).getByRole('progressbar').getAttribute('value')) === '0.4', 'its progress');
     await shoot(page, 'fetching');
     await row(page).getByRole('button', { name: 'Cancel' }).click();
-    await row(page).getByText('The browser fetches it once').waitFor();
+    await row(page).getByText('The browser downloads it once').waitFor();
     expect(await remaining(() => lowContrast(page), 'contrast')).toEqual([]);
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await remaining(() => overflowing(page), '320')).toEqual([]);
@@ -128,11 +128,11 @@ verifies('built-in-model/none', 'where the browser has none nothing shows', asyn
   await using at = await world('unavailable');
   const { perch, browser, page } = at;
   await page.goto(`${perch.url}/models`);
-  await page.getByText('None is here yet.').waitFor();
+  await page.getByText('No local models yet').waitFor();
   expect(await row(page).count()).toBe(0);
   expect(await has(perch)).toBe(false);
   const refused = await ask(perch, 'Who is there?');
   expect(refused.status).toBeGreaterThanOrEqual(400);
-  expect(await refused.text()).toContain('No page is open whose browser brings a model of its own');
+  expect(await refused.text()).toContain('Open Perch in a browser with a built-in model to use it.');
   clean(browser);
 });

@@ -141,7 +141,7 @@ verifies('canvas.classes/annotation', 'every tool, by its button and the mouse; 
   await page.getByRole('button', { name: 'Clear' }).click();
   await page.getByRole('button', { name: 'Undo' }).click();
   expect(await drawn(page)).toHaveLength(7);
-  expect(await run(page, "try { shown.currentTool = 'axe' } catch (error) { return error.message }")).toMatch(/no tool "axe"/);
+  expect(await run(page, "try { shown.currentTool = 'axe' } catch (error) { return error.message }")).toMatch(/Unknown tool "axe"/);
 });
 
 verifies('canvas.classes/select', 'what was drawn is taken hold of, moved, and made larger by its corner; each is a step', async () => {

@@ -118,7 +118,7 @@ verifies('canvas.classes/drawable', 'shapes are popped, removed and cleared; wha
     left: [true],
     cleared: [0, undefined, true, 1],
     wrong: ['TypeError', 'ZodError', 'ZodError'],
-    large: 'A picture of 50000 × 50000 pixels cannot be made',
+    large: 'Can’t export an image of 50000 × 50000 pixels',
   });
 });
 
@@ -179,8 +179,8 @@ verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; 
     { size: [200, 200], colors: ['#00ff00ff', '#ff0000ff', '#0000ffff', '#ffff00ff', '#000000ff', '#00000000'] },
     ['image'],
     { size: [200, 200], colors: ['#ff0000ff', '#0000ffff', '#00000000'] },
-    'This is no picture that the browser can read',
-    'The picture /none.png cannot be had: the answer was 404',
+    'The browser can’t read this image',
+    'The picture /none.png could not be loaded (HTTP 404)',
   ]);
 });
 

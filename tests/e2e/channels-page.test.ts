@@ -26,42 +26,42 @@ describe('channels in the app', () => {
     const form = page.getByRole('dialog', { name: 'Set up Telegram' });
     // It begins at its first field, and not at the buttons below the others.
     await page.waitForFunction(() => document.activeElement?.matches('dialog input[type=password]'));
-    await form.getByLabel('Token of the bot').fill('1:wrong');
+    await form.getByLabel('Bot token').fill('1:wrong');
     await form.getByText('More', { exact: true }).click();
-    await form.getByLabel('Address of the API').fill(telegram.url);
+    await form.getByLabel('API base URL').fill(telegram.url);
     await shoot(page, 'form');
     await form.getByRole('button', { name: 'Connect' }).click();
     const row = page.getByRole('list', { name: 'Channels', exact: true }).getByRole('listitem', { name: 'Telegram' });
-    await row.getByText('does not work').waitFor();
+    await row.getByText('Failed', { exact: true }).waitFor();
     await shoot(page, 'wrong');
 
     // Whose server says nothing is switched on all the same.
     await using silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     await row.getByRole('button', { name: 'Edit…' }).click();
-    await form.getByLabel('Token of the bot').fill(TOKEN);
+    await form.getByLabel('Bot token').fill(TOKEN);
     await form.getByText('More', { exact: true }).click();
-    await form.getByLabel('Address of the API').fill(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    await form.getByLabel('API base URL').fill(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
     await form.getByRole('button', { name: 'Connect' }).click();
-    await row.getByText('not connected yet').waitFor();
-    await row.getByRole('button', { name: 'Switch off' }).waitFor();
+    await row.getByText('Connecting…').waitFor();
+    await row.getByRole('button', { name: 'Turn off' }).waitFor();
 
     // The right token; who may write, one name a line.
     await row.getByRole('button', { name: 'Edit…' }).click();
-    expect(await form.getByLabel('Token of the bot').inputValue()).toBe('');
-    await form.getByLabel('Token of the bot').fill(TOKEN);
+    expect(await form.getByLabel('Bot token').inputValue()).toBe('');
+    await form.getByLabel('Bot token').fill(TOKEN);
     await form.getByText('More', { exact: true }).click();
-    await form.getByLabel('Address of the API').fill(telegram.url);
+    await form.getByLabel('API base URL').fill(telegram.url);
     await form.getByRole('button', { name: 'Connect' }).click();
-    await row.getByText('connected', { exact: true }).waitFor();
+    await row.getByText('Connected', { exact: true }).waitFor();
     telegram.write('Hello');
     await until(() => telegram.sent.length === 1, 'an answer on Telegram');
-    await row.getByText('1 message came, 1 answered').waitFor();
+    await row.getByText('1 message received, 1 answered').waitFor();
     await shoot(page, 'runs');
 
     // What is stored stays where the field is left empty.
     await row.getByRole('button', { name: 'Edit…' }).click();
-    await form.getByLabel('Who may write').fill('@somebody_else');
+    await form.getByLabel('Allowed users').fill('@somebody_else');
     await form.getByRole('button', { name: 'Connect' }).click();
     await form.waitFor({ state: 'detached' });
     expect((await client.call('config.get', { key: 'channels.telegram' })).value).toMatchObject({
@@ -69,9 +69,9 @@ describe('channels in the app', () => {
       allowedUsers: ['somebody_else'],
       enabled: true,
     });
-    await row.getByText('connected', { exact: true }).waitFor();
-    await row.getByRole('button', { name: 'Switch off' }).click();
-    await row.getByText('off', { exact: true }).waitFor();
+    await row.getByText('Connected', { exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Turn off' }).click();
+    await row.getByText('Off', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('dialog', { name: 'Remove Telegram?' }).getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Set up Telegram…' }).waitFor();
@@ -96,36 +96,36 @@ describe('channels in the app', () => {
       await form.getByLabel('Bearer token').fill('AAAA wrong');
       await form.getByLabel('Account').fill('per@ch');
       await form.getByText('More', { exact: true }).click();
-      await form.getByLabel('Address of the API').fill(x.url);
+      await form.getByLabel('API base URL').fill(x.url);
       await form.getByRole('button', { name: 'Connect' }).click();
-      await form.getByRole('alert').getByText('“Account”: must be without the at-sign').waitFor();
+      await form.getByRole('alert').getByText('“Account” must not include the @').waitFor();
       await form.getByLabel('Account').fill('@perch');
       await form.getByRole('button', { name: 'Connect' }).click();
       const row = page.getByRole('list', { name: 'Channels', exact: true }).getByRole('listitem', { name: 'X', exact: true });
-      await row.getByText('“Bearer token” is no token').waitFor();
+      await row.getByText('“Bearer token” is not a valid token').waitFor();
       await row.getByRole('button', { name: 'Edit…' }).click();
       await form.getByLabel('Bearer token').fill('AAAA-wrong');
       await form.getByLabel('Account').fill('@perch');
       await form.getByText('More', { exact: true }).click();
-      await form.getByLabel('Address of the API').fill(x.url);
+      await form.getByLabel('API base URL').fill(x.url);
       await shoot(page, 'x-form');
       await form.getByRole('button', { name: 'Connect' }).click();
-      await row.getByText('does not work').waitFor();
+      await row.getByText('Failed', { exact: true }).waitFor();
       await row.getByText('Unauthorized').waitFor();
       await shoot(page, 'x-wrong');
 
       // Without the app's id at X nobody can be asked.
       await row.getByRole('button', { name: 'Authorize…' }).click();
-      await row.getByRole('alert').getByText('“Client id” is missing').waitFor();
+      await row.getByRole('alert').getByText('“Client ID” is not set').waitFor();
 
       await row.getByRole('button', { name: 'Edit…' }).click();
       await until(async () => (await form.getByLabel('Account').inputValue()) === 'perch', 'what is set');
       await form.getByLabel('Bearer token').fill(BEARER);
-      await form.getByLabel('Client id').fill('client-id');
-      await form.getByLabel('Answer direct messages').check();
+      await form.getByLabel('Client ID').fill('client-id');
+      await form.getByLabel('Reply to direct messages').check();
       await form.getByRole('button', { name: 'Connect' }).click();
       // What still wants the owner's word, with the name of the button for it.
-      await row.getByText('“Authorize…” on the page Channels').waitFor();
+      await row.getByText('Direct messages need authorization').waitFor();
       await shoot(page, 'x-wants');
       const [allowed] = await Promise.all([page.waitForEvent('popup'), row.getByRole('button', { name: 'Authorize…' }).click()]);
       await allowed.getByText('connected').waitFor();
@@ -133,17 +133,17 @@ describe('channels in the app', () => {
       await allowed.close();
       expect(x.grants.count).toBe(1);
 
-      await row.getByText('connected', { exact: true }).waitFor();
-      expect(await row.getByText('“Authorize…” on the page Channels').count()).toBe(0);
+      await row.getByText('Connected', { exact: true }).waitFor();
+      expect(await row.getByText('Direct messages need authorization').count()).toBe(0);
 
       // It looks once when it is switched on, for what came meanwhile.
       x.write('Hello, in private');
       x.mention('hello');
-      await row.getByRole('button', { name: 'Switch off' }).click();
-      await row.getByText('off', { exact: true }).waitFor();
-      await row.getByRole('button', { name: 'Switch on' }).click();
+      await row.getByRole('button', { name: 'Turn off' }).click();
+      await row.getByText('Off', { exact: true }).waitFor();
+      await row.getByRole('button', { name: 'Turn on' }).click();
       await until(() => x.ownDirect().length === 1 && x.own().length > 0, 'answers to the message and the mention');
-      await row.getByText('2 messages came, 2 answered').waitFor();
+      await row.getByText('2 messages received, 2 answered').waitFor();
       await shoot(page, 'x-runs');
       await row.getByRole('button', { name: 'Remove…' }).click();
       await page.getByRole('dialog', { name: 'Remove X?' }).getByRole('button', { name: 'Remove', exact: true }).click();

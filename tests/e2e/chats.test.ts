@@ -22,7 +22,7 @@ const titles = (page: Page) => rows(page).locator('.chat a').allInnerTexts();
 const menu = async (page: Page, chat: string, item: string): Promise<void> => {
   await sidebar(page).getByText(chat, { exact: true }).hover();
   await sidebar(page)
-    .getByRole('button', { name: `More for ${chat}` })
+    .getByRole('button', { name: `More actions for ${chat}` })
     .click();
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 };
@@ -31,7 +31,7 @@ const isInView = (place: Locator): Promise<boolean> =>
     const { top, bottom } = element.getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight;
   });
-const choose = (page: Page, chat: string) => page.getByRole('checkbox', { name: `Choose ${chat}`, exact: true });
+const choose = (page: Page, chat: string) => page.getByRole('checkbox', { name: `Select ${chat}`, exact: true });
 const saved = async (page: Page, press: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> => {
   const [got] = await Promise.all([page.waitForEvent('download'), press()]);
   return { name: got.suggestedFilename(), bytes: readFileSync(await got.path()) };
@@ -73,7 +73,7 @@ describe('chats in order', () => {
     await page.getByRole('combobox', { name: /^Folder / }).fill(' Work / Perch ');
     await page.getByRole('textbox', { name: /^Tags / }).fill(`birds, ${'long '.repeat(11)}`);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('alert').getByText('A tag has 50 characters at most').waitFor();
+    await page.getByRole('alert').getByText('Tags can have up to 50 characters').waitFor();
     await page.getByRole('textbox', { name: /^Tags / }).fill('birds, code,birds, ');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -81,13 +81,13 @@ describe('chats in order', () => {
     expect(sessions[0]).toMatchObject({ folder: 'Work/Perch', tags: ['birds', 'code'] });
 
     await menu(page, 'Gamma', 'Archive');
-    await page.getByText('“Gamma” is archived.').waitFor();
+    await page.getByText('“Gamma” archived').waitFor();
     await until(async () => (await listed(page, 'Today').allInnerTexts()).join() === 'Beta', 'Gamma gone');
     await page.getByRole('button', { name: 'Undo' }).click();
     await until(async () => (await listed(page, 'Today').allInnerTexts()).length === 2, 'Gamma back');
     await page.reload();
     await until(async () => (await listed(page, 'Pinned').allInnerTexts()).join() === 'Alpha', 'Alpha above still');
-    const markdown = await saved(page, () => menu(page, 'Beta', 'Save as Markdown'));
+    const markdown = await saved(page, () => menu(page, 'Beta', 'Export as Markdown'));
     expect(markdown.name).toBe('Beta.md');
     expect(markdown.bytes.toString()).toMatch(/^# Beta\n\n## You\n/);
     client.close();
@@ -102,7 +102,7 @@ describe('chats in order', () => {
     await shoot(page, 'table');
     await choose(page, 'Beta').check();
     await choose(page, 'Gamma').check();
-    await page.getByRole('group', { name: 'Chosen chats' }).getByText('2 chosen').waitFor();
+    await page.getByRole('group', { name: 'Selected chats' }).getByText('2 selected').waitFor();
     await shoot(page, 'chosen');
     const zip = await saved(page, () => page.getByRole('button', { name: 'JSON Lines' }).click());
     expect(zip.name).toMatch(/^chats-\d{4}-\d\d-\d\d\.zip$/);
@@ -128,27 +128,27 @@ describe('chats in order', () => {
     await page.getByLabel(/^\s*Tag\b/).selectOption('birds');
     await until(async () => (await titles(page)).join() === 'Beta', 'what has the tag');
     // What is not in sight any more is not chosen either.
-    await page.getByRole('group', { name: 'Chosen chats' }).getByText('1 chosen').waitFor();
+    await page.getByRole('group', { name: 'Selected chats' }).getByText('1 selected').waitFor();
     await page.getByLabel(/^\s*Tag\b/).selectOption('');
     await page.getByLabel('Find chats').fill('gamm');
     await until(async () => (await titles(page)).join() === 'Gamma', 'what is looked for');
     await choose(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
-    await page.getByText('Archived: 1', { exact: true }).waitFor();
+    await page.getByText('Chats archived: 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Back in the list: 1', { exact: true }).waitFor();
+    await page.getByText('Chats unarchived: 1', { exact: true }).waitFor();
     await choose(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
-    await page.getByText('No chat fits.').waitFor();
-    await page.getByRole('button', { name: 'Show those listed' }).click();
+    await page.getByText('No matching chats').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await until(async () => (await titles(page)).join() === 'Beta,Alpha', 'the others');
-    await page.getByLabel(/^\s*Show\b/).selectOption({ label: 'archived ones' });
+    await page.getByLabel(/^\s*Show\b/).selectOption({ label: 'Archived' });
     await until(async () => (await titles(page)).join() === 'Gamma', 'the archived one');
 
     await choose(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('dialog', { name: 'Delete 1 chat?' }).getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('No chat fits.').waitFor();
+    await page.getByText('No matching chats').waitFor();
     expect((await client.call('sessions.list', {})).sessions.map(({ title }) => title)).toEqual(['Beta', 'Alpha']);
     client.close();
     await page.close();
@@ -159,14 +159,14 @@ describe('chats in order', () => {
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Bridge');
+    await connected(page, 'Connected');
     let asked = 0;
     page.on('websocket', (socket) =>
       socket.on('framesent', ({ payload }) => void (String(payload).includes('"sessions.list"') && asked++)),
     );
     await page.goto(`${perch.url}/sessions`);
-    await connected(page, 'Bridge');
-    await page.getByText('No chats yet').waitFor();
+    await connected(page, 'Connected');
+    await page.getByRole('heading', { name: 'No chats yet' }).waitFor();
     await until(async () => {
       const before = asked;
       await new Promise((later) => setTimeout(later, 500));
@@ -182,28 +182,28 @@ describe('chats in order', () => {
     await page.getByRole('button', { name: 'Import…' }).click();
     const json = JSON.stringify([chatGpt('c-1', 'Cats <b>'), chatGpt('c-2', 'Dogs')]);
     const file = (name: string, content: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
-    const give = (...files: ReturnType<typeof file>[]) => page.getByLabel('Files with chats').setInputFiles(files);
+    const give = (...files: ReturnType<typeof file>[]) => page.getByLabel('Chat files').setInputFiles(files);
     await give(file('conversations.json', json), file('cut.json', json.slice(0, -9)), file('<img src=x onerror=alert(1)>.json', '{}'));
-    await page.getByText('2 chats brought in.').waitFor();
-    await page.getByText('cut.json was not brought in: it is no JSON').waitFor();
-    await page.getByText('<img src=x onerror=alert(1)>.json was not brought in').waitFor();
+    await page.getByText('2 chats imported').waitFor();
+    await page.getByText('cut.json wasn’t imported: the file isn’t valid JSON').waitFor();
+    await page.getByText('<img src=x onerror=alert(1)>.json wasn’t imported').waitFor();
     // A name that would turn the words behind it around is written out.
     await give(file('gpj.\u202egnp.json', '{}'));
-    await page.getByText('gpj.\\u{202e}gnp.json was not brought in').waitFor();
+    await page.getByText('gpj.\\u{202e}gnp.json wasn’t imported').waitFor();
     await shoot(page, 'import');
     // What the gateway does not read is said in the words of the page, too.
     await give(file('cut.jsonl', `${JSON.stringify({ id: 'a', role: 'user', content: 'hi', timestamp: 1 })}\n{"id":"b","ro`));
-    await page.getByText('cut.jsonl was not brought in: line 2 of it is no message of a chat').waitFor();
+    await page.getByText('cut.jsonl wasn’t imported: line 2 isn’t a chat message').waitFor();
     // In a zip each file stands for itself.
     const zip = new ZipWriter(new Uint8ArrayWriter());
     await zip.add('About.md', new TextReader('# About these\n\nSaved on Monday'));
     await zip.add('Birds.md', new TextReader('# Birds\n\n## You\n\nWhat is a bird?'));
     await give({ name: 'chats.zip', mimeType: 'application/zip', buffer: Buffer.from(await zip.close()) });
-    await page.getByText('1 chat brought in.').waitFor();
-    await page.getByText('About.md was not brought in: it is Markdown, but no chat').waitFor();
+    await page.getByText('1 chat imported').waitFor();
+    await page.getByText('About.md wasn’t imported: the Markdown file has no messages').waitFor();
     await shoot(page, 'import-zip');
     await give(file('conversations.json', json));
-    await page.getByText('2 chats there already.').waitFor();
+    await page.getByText('2 chats already imported').waitFor();
     await page.getByRole('button', { name: 'Close', exact: true }).last().click();
     await until(async () => (await titles(page)).slice(-2).sort().join() === 'Cats <b>,Dogs', 'those brought in, at their time');
     expect(await rows(page).last().locator('time').getAttribute('datetime')).toMatch(/^2020-09-13/);
@@ -265,38 +265,38 @@ describe('chats in order', () => {
       await connected(page, LINKED);
       await page.getByRole('button', { name: 'Import…' }).click();
       const buffer = Buffer.from(JSON.stringify(Array.from({ length: 120 }, (_, nth) => chatGpt(`many-${nth}`, `Many ${nth}`))));
-      await page.getByLabel('Files with chats').setInputFiles({ name: 'many.json', mimeType: 'application/json', buffer });
-      await page.getByText('120 chats brought in.').waitFor();
+      await page.getByLabel('Chat files').setInputFiles({ name: 'many.json', mimeType: 'application/json', buffer });
+      await page.getByText('120 chats imported').waitFor();
       await page.getByRole('button', { name: 'Close', exact: true }).last().click();
       await until(async () => (await rows(page).count()) === 100, 'the first hundred');
       // Before its end is in sight.
       await rows(page).nth(88).scrollIntoViewIfNeeded();
       await until(async () => (await rows(page).count()) > 100, 'the others');
-      const chosen = page.getByRole('group', { name: 'Chosen chats' });
+      const chosen = page.getByRole('group', { name: 'Selected chats' });
       const box = (nth: number) => rows(page).nth(nth).getByRole('checkbox');
       await box(3).click();
       await box(60).click({ modifiers: ['Shift'] });
-      await chosen.getByText('58 chosen').waitFor();
+      await chosen.getByText('58 selected').waitFor();
       expect(await isInView(chosen)).toBe(true);
       await box(58).click({ modifiers: ['Shift'] });
-      await chosen.getByText('55 chosen').waitFor();
+      await chosen.getByText('55 selected').waitFor();
       // By keys, and upwards.
       await box(57).press('Space');
       await box(50).press('Shift+Space');
-      await chosen.getByText('47 chosen').waitFor();
-      const all = page.getByRole('checkbox', { name: 'Choose all that are shown' });
+      await chosen.getByText('47 selected').waitFor();
+      const all = page.getByRole('checkbox', { name: 'Select all' });
       await all.check();
       const { sessions: listed } = await client.call('sessions.list', {});
-      await chosen.getByText(`${listed.length} chosen`).waitFor();
+      await chosen.getByText(`${listed.length} selected`).waitFor();
       await all.uncheck();
       await page.getByLabel('Find chats').fill('many');
-      await page.getByText('120 chats that fit').waitFor();
+      await page.getByText('120 matching chats').waitFor();
       await all.check();
-      await chosen.getByText('120 chosen').waitFor();
+      await chosen.getByText('120 selected').waitFor();
       await shoot(page, 'all-chosen');
       await chosen.getByRole('button', { name: 'Delete…' }).click();
       await page.getByRole('dialog', { name: 'Delete 120 chats?' }).getByRole('button', { name: 'Delete', exact: true }).click();
-      await page.getByText('No chat fits.').waitFor();
+      await page.getByText('No matching chats').waitFor();
       const { sessions } = await client.call('sessions.list', {});
       expect(sessions.filter(({ title }) => title.startsWith('Many'))).toEqual([]);
       client.close();
@@ -345,9 +345,9 @@ describe('chats in order', () => {
         ...{ message: '/tool exec {"command": "echo", "args": ["x"]}', sessionId: 'asks', model: 'guide/guide' },
       });
       const row = (title: string | RegExp) => sidebar(page).getByRole('listitem').filter({ hasText: title });
-      await row('/tool exec').getByText('waits for your approval').waitFor();
+      await row('/tool exec').getByText('Waiting for your approval').waitFor();
       await row('Somebody else answered').getByText('Editor', { exact: true }).waitFor();
-      await row('Somebody else answered').getByText('unread', { exact: true }).waitFor();
+      await row('Somebody else answered').getByText('Unread', { exact: true }).waitFor();
       await sidebar(page)
         .getByRole('link', { name: /^Approvals/ })
         .getByText('1')
@@ -355,12 +355,12 @@ describe('chats in order', () => {
         .waitFor();
       await shoot(page, 'marks');
 
-      await menu(page, 'Somebody else answered', 'Select several…');
+      await menu(page, 'Somebody else answered', 'Select multiple…');
       await page.waitForURL(/\/sessions$/);
       await until(() => choose(page, 'Somebody else answered').isChecked(), 'that chat to be chosen');
-      await rows(page).filter({ hasText: '/tool exec' }).getByText('waits for your approval').waitFor();
+      await rows(page).filter({ hasText: '/tool exec' }).getByText('Waiting for your approval').waitFor();
       await rows(page).filter({ hasText: '/tool exec' }).getByRole('checkbox').check();
-      await page.getByText('2 chosen').waitFor();
+      await page.getByText('2 selected').waitFor();
       await shoot(page, 'marks-table');
       for (const width of [360, 1280]) {
         await page.setViewportSize({ width, height: 800 });
@@ -370,8 +370,8 @@ describe('chats in order', () => {
       const [asked] = (await client.call('approvals.list', {})).approvals;
       await client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'deny' });
       await waits;
-      await rows(page).filter({ hasText: '/tool exec' }).getByText('unread', { exact: true }).waitFor();
-      await row('/tool exec').getByText('waits for your approval').waitFor({ state: 'detached' });
+      await rows(page).filter({ hasText: '/tool exec' }).getByText('Unread', { exact: true }).waitFor();
+      await row('/tool exec').getByText('Waiting for your approval').waitFor({ state: 'detached' });
       client.close();
       expect(at.browser.complaints).toEqual([]);
       await page.close();
@@ -385,7 +385,7 @@ describe('chats in order', () => {
     const page = await at.browser.page();
     await page.setViewportSize({ width: 360, height: 780 });
     await page.goto(at.perch.url);
-    await page.getByRole('button', { name: 'Show the sidebar' }).click();
+    await page.getByRole('button', { name: 'Show sidebar' }).click();
     await sidebar(page).getByText('On the phone', { exact: true }).waitFor();
     await menu(page, 'On the phone', 'Archive');
     await sidebar(page).getByText('On the phone', { exact: true }).waitFor({ state: 'detached' });
@@ -412,7 +412,7 @@ describe('chats in order', () => {
     await menu(page, 'fir', 'Folder and tags…');
     await page.getByRole('combobox', { name: /^Folder / }).fill('Forest');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'List by folder' }).click();
+    await page.getByRole('button', { name: 'Group by folder' }).click();
     const folders = sidebar(page).locator('.list summary');
     const folder = (name: string) =>
       sidebar(page)
@@ -424,7 +424,7 @@ describe('chats in order', () => {
       (await folders.locator('.name').allInnerTexts()).filter((name) => /^(Forest|Home)/.test(name)).join();
     await until(async () => (await names()) === 'Forest,Home 2,Home 10', 'the folders in order');
     expect(await folder('Home 2').locator('.end').innerText()).toMatch(/2$/);
-    await folder('Forest').getByText('unread', { exact: true }).waitFor();
+    await folder('Forest').getByText('Unread', { exact: true }).waitFor();
     expect(await listed(page, 'Today').allInnerTexts()).not.toContain('oak');
     await folder('Home 2').locator('summary').focus();
     await page.keyboard.press('Enter');
@@ -436,7 +436,7 @@ describe('chats in order', () => {
     // It is kept, and what others do comes in.
     await page.reload();
     await until(async () => (await within('Home 2').allInnerTexts()).join() === 'elm,oak', 'the folder as it was left');
-    expect(await folder('Forest').getByText('unread', { exact: true }).count()).toBe(1);
+    expect(await folder('Forest').getByText('Unread', { exact: true }).count()).toBe(1);
     await client.call('sessions.move', { path: 'main/elm.jsonl', folder: 'Home 10' });
     await until(async () => /2$/.test(await folder('Home 10').locator('.end').innerText()), 'elm in the other folder');
     expect(await within('Home 2').allInnerTexts()).toEqual(['oak']);

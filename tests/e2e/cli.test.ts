@@ -81,7 +81,7 @@ verifies(['cli/errors', 'admission/bind'], 'what cannot be done is one line and 
   const home = mkdtempSync(join(tmpdir(), 'perch-cli-'));
   try {
     for (const [args, says] of [
-      [['open', '--port', '1'], /no gateway runs on port 1/],
+      [['open', '--port', '1'], /No gateway is running on port 1/],
       [['gateway', 'run', '--port', '0', '--bind', '0.0.0.0', '--host', 'tab'], /--expose/],
     ] as const) {
       const { code, stderr } = await failure([...args], { PERCH_HOME: home });
@@ -91,7 +91,7 @@ verifies(['cli/errors', 'admission/bind'], 'what cannot be done is one line and 
     const { code, stderr } = await failure(['gateway', 'run', '--port', '0'], { PERCH_HOME: home, PERCH_CHROMIUM: '/no/such/browser' });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM names \/no\/such\/browser[^\n]*\n$/),
+      stderr: expect.stringMatching(/^perch: PERCH_CHROMIUM is set to \/no\/such\/browser[^\n]*\n$/),
     });
   } finally {
     rmSync(home, { recursive: true, maxRetries: 20, retryDelay: 50 });
@@ -158,7 +158,7 @@ test('a token that is given works, warns where it shows, and is kept for `perch 
   const token = 'a-token-that-the-owner-chose-himself-42';
   await using gateway = await startPerch({ host: 'tab', args: ['--auth-token', token] });
   const kept = join(gateway.home, `token.${new URL(gateway.url).port}`);
-  expect(gateway.output.stderr).toContain('--auth-token shows in the process list');
+  expect(gateway.output.stderr).toContain('--auth-token is visible in the process list');
   expect(gateway.output.stdout + gateway.output.stderr).not.toContain(token);
   expect(readFileSync(kept, 'utf8').trim()).toBe(token);
   expect(gateway.curl).toContain(kept);
@@ -213,7 +213,7 @@ verifies('cli/no-host', 'a bridge without a host is told as that, with how to ge
     const failed: unknown = await perch([...words, '--port', port], { PERCH_HOME: gateway.home }).catch((error: unknown) => error);
     expect(failed).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/the bridge on port \d+ runs, but no host is attached.*open --port \d+/),
+      stderr: expect.stringMatching(/The bridge on port \d+ is running, but no browser serves the gateway.*open --port \d+/),
     });
   }
 });

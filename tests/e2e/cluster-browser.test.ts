@@ -18,26 +18,26 @@ import { shoot } from './shoot.ts';
 /** Fills the form of a browser that shares without a bridge; `words`: of the vault to join, else a new one is made. Resolves with the vault's words. */
 async function share(page: Page, origin: string, servers: string, words?: string): Promise<string> {
   await page.goto(`${origin}/devices#cluster`);
-  await page.getByRole('button', { name: 'Share…' }).click();
-  const form = page.getByRole('dialog', { name: 'Share without a bridge' });
-  await form.getByLabel('Addresses of the servers').fill(servers);
+  await page.getByRole('button', { name: 'Set up…' }).click();
+  const form = page.getByRole('dialog', { name: 'Sync over NATS' });
+  await form.getByLabel('Server URLs').fill(servers);
   if (words === undefined) {
-    await form.getByLabel('Vault', { exact: true }).selectOption({ label: 'Make a new one' });
-    await form.getByRole('button', { name: 'Show the words' }).click();
-    await form.getByRole('list', { name: 'The 24 words' }).waitFor();
+    await form.getByLabel('Vault', { exact: true }).selectOption({ label: 'Create a new vault' });
+    await form.getByRole('button', { name: 'Show words' }).click();
+    await form.getByRole('list', { name: '24 words' }).waitFor();
     await shoot(page, 'words');
     words = (await form.getByRole('listitem').allTextContents()).join(' ');
-    await form.getByLabel('I have written them down').check();
+    await form.getByLabel('I wrote them down').check();
   } else {
-    await form.getByLabel('The 24 words').fill(words.split(' ').reverse().join(' '));
-    await form.getByRole('button', { name: 'Share', exact: true }).click();
+    await form.getByLabel('24 words').fill(words.split(' ').reverse().join(' '));
+    await form.getByRole('button', { name: 'Start syncing', exact: true }).click();
     await form.getByRole('alert').waitFor();
     await shoot(page, 'wrong-words');
-    await form.getByLabel('The 24 words').fill(words);
+    await form.getByLabel('24 words').fill(words);
   }
-  await form.getByRole('button', { name: 'Share', exact: true }).click();
+  await form.getByRole('button', { name: 'Start syncing', exact: true }).click();
   await form.waitFor({ state: 'detached' });
-  await page.locator('#cluster').getByRole('status').getByText('connected').waitFor();
+  await page.locator('#cluster').getByRole('status').getByText('Connected', { exact: true }).waitFor();
   await shoot(page, 'shared');
   return words;
 }
@@ -112,9 +112,9 @@ describe.runIf(hasNats)('browsers without a bridge', () => {
       await replies(page).first().waitFor();
       const devices = await browser.page(`${perch.url}/devices#cluster`);
       const cluster = devices.locator('#cluster').getByRole('status');
-      await cluster.getByText('At rest, while the bridge is there').waitFor();
+      await cluster.getByText('Paused while Perch runs on your computer').waitFor();
       await perch.kill('SIGKILL');
-      await cluster.getByText('connected').waitFor({ timeout: 30_000 });
+      await cluster.getByText('Connected', { exact: true }).waitFor({ timeout: 30_000 });
 
       const operator = await nats.operator();
       const { streams } = await jetstreamManager(operator);

@@ -29,12 +29,12 @@ describe('models side by side', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('Which of you is better?');
     await page.getByRole('textbox', { name: 'Message' }).press('Enter');
     await left.getByRole('article', { name: 'Reply' }).getByText('Hello wörld').waitFor();
-    await left.getByText(/first word .* whole .* tokens/).waitFor();
+    await left.getByText(/first token .* total .* tokens/).waitFor();
     // The other one goes on, and is stopped alone; what had come is kept.
-    await right.getByText(/first word/).waitFor();
+    await right.getByText(/first token/).waitFor();
     await shoot(page, 'compare');
-    await right.getByRole('button', { name: 'Stop this one' }).click();
-    await right.getByText('Stopped. What had come is kept.').waitFor();
+    await right.getByRole('button', { name: 'Stop this reply' }).click();
+    await right.getByText('Stopped').waitFor();
     const asked = upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
     expect(asked.map((body) => body.includes('Which of you is better?'))).toEqual([true, true]);
     const ids = new URL(page.url()).searchParams.get('chats')?.split(',') ?? [];
@@ -46,12 +46,12 @@ describe('models side by side', () => {
     expect(new Set((await tagged()).flat()).size).toBe(1);
     await page.reload();
     await left.getByText('Which of you is better?').waitFor();
-    await right.getByText('Stopped. What had come is kept.').waitFor();
+    await right.getByText('Stopped').waitFor();
     // Both were read here: the list does not call them new.
     const listed = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: 'Which of you is better?' });
     await until(async () => (await listed.count()) === 2, 'both to be listed');
     await until(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
-    await left.getByRole('link', { name: 'Go on with this one' }).click();
+    await left.getByRole('link', { name: 'Continue with this one' }).click();
     await page.waitForURL(`**/chat/main/${ids[0]}`);
     await until(async () => (await listed.getByText('unread').count()) === 0, 'none to be unread');
     await page.getByRole('article', { name: 'Reply' }).waitFor();
@@ -90,9 +90,9 @@ describe('models side by side', () => {
       await field.fill('What do they do?');
       await field.press('Enter');
       for (const region of [third, first, second]) await region.getByText('birds.txt').waitFor();
-      await third.getByText(/first word/).waitFor();
+      await third.getByText(/first token/).waitFor();
       // Who has ended before says nothing of the others' times.
-      await second.getByText(/first word .* whole .* tokens/).waitFor();
+      await second.getByText(/first token .* total .* tokens/).waitFor();
       const bodies = (): string[] =>
         upstream.requests.filter(({ path }) => path.endsWith('/chat/completions')).map(({ body }) => JSON.stringify(body));
       expect(bodies().map((body) => body.includes('Herons fish alone.'))).toEqual([true, true, true]);
@@ -104,9 +104,9 @@ describe('models side by side', () => {
       await second.waitFor({ state: 'hidden' });
       await tab(/^normal/).click();
       await third.waitFor({ state: 'hidden' });
-      await tab(/^endless.*reply is being written/).click();
-      await third.getByRole('button', { name: 'Stop this one' }).click();
-      await third.getByText('Stopped. What had come is kept.').waitFor();
+      await tab(/^endless.*Replying/).click();
+      await third.getByRole('button', { name: 'Stop this reply' }).click();
+      await third.getByText('Stopped').waitFor();
       await first.waitFor({ state: 'hidden' });
       await tab(/^endless$/).press('ArrowRight');
       await first.getByRole('article', { name: 'Reply' }).waitFor();
@@ -125,14 +125,14 @@ describe('models side by side', () => {
 
       // From one of its chats back to where it came of, and from there to another comparison.
       const address = page.url();
-      await third.getByRole('link', { name: 'Go on with this one' }).click();
-      await page.getByRole('link', { name: 'Back to the comparison' }).click();
+      await third.getByRole('link', { name: 'Continue with this one' }).click();
+      await page.getByRole('link', { name: 'Back to comparison' }).click();
       await page.waitForURL(address);
       await third.getByText('And then?').waitFor();
       expect(await third.getByRole('button', { name: 'Model:' }).innerText()).toContain('normal');
       await first.getByRole('button', { name: 'Model:' }).click();
       await page.getByRole('button', { name: 'Compare models' }).click();
-      await page.getByText('What this model answers comes here.').first().waitFor();
+      await page.getByText('Replies appear here.').first().waitFor();
       expect(await page.getByText('And then?').count()).toBe(0);
       expect(at.browser.complaints).toEqual([]);
       await page.close();
@@ -150,15 +150,15 @@ describe('models side by side', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('What do herons eat?');
     await page.getByRole('textbox', { name: 'Message' }).press('Enter');
     const left = column(page, /^1\./);
-    await left.getByText(/first word .* whole .* tokens/).waitFor();
-    await left.getByRole('button', { name: 'Edit this message' }).click();
+    await left.getByText(/first token .* total .* tokens/).waitFor();
+    await left.getByRole('button', { name: 'Edit message' }).click();
     await left.getByRole('textbox', { name: 'Edit your message' }).fill('What do storks eat?');
     const [id = ''] = new URL(page.url()).searchParams.get('chats')?.split(',') ?? [];
     await client.call('sessions.delete', { path: `main/${id}.jsonl` });
     await left.getByText('This chat was deleted').waitFor();
-    await left.getByRole('link', { name: 'Go on with this one' }).click();
+    await left.getByRole('link', { name: 'Continue with this one' }).click();
     await page
-      .getByRole('list', { name: /was not sent, and is still here/ })
+      .getByRole('list', { name: /^Unsent messages/ })
       .getByText('What do storks eat?')
       .waitFor();
     expect(at.browser.complaints).toEqual([]);

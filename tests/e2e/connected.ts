@@ -8,7 +8,7 @@ const pill = (page: Page) => page.getByRole('button', { name: /^Connection: / })
 /** Linked, with the bridge there, and settled: another host answers at first, and what is under way when the tab's own takes over is cut off. */
 export const LINKED = 'This browser';
 
-/** The pill says so: `Bridge`, `This browser`, … */
+/** The pill says so: `Connected`, `This browser`, … */
 export async function connected(page: Page, words: string | RegExp): Promise<void> {
   await pill(page).filter({ visible: true }).waitFor();
   await until(async () => {

@@ -16,14 +16,14 @@ describe('the protocol console', () => {
     await page.getByRole('link', { name: 'Console', exact: true }).click();
     await page.getByText(`${Object.keys(contracts).length - 1} methods`, { exact: true }).waitFor();
     const methods = page.getByLabel('Methods', { exact: true });
-    const params = page.getByLabel('Params as JSON');
+    const params = page.getByLabel('Params (JSON)');
     const send = page.getByRole('button', { name: 'Send' });
-    const answer = page.getByRole('group', { name: 'The answer' });
+    const answer = page.getByRole('group', { name: 'Response' });
     await send.click();
     expect(JSON.parse(await answer.innerText())).toMatchObject({ status: 'ok' });
 
     // What is refused is an answer; what is no JSON is not sent.
-    await page.getByLabel('Search the methods').fill('sessions.rename');
+    await page.getByLabel('Search methods').fill('sessions.rename');
     await page.getByText(/^1 of \d+ methods$/).waitFor();
     await methods.selectOption('sessions.rename');
     // From its contract: a field for each param, or JSON.
@@ -36,8 +36,8 @@ describe('the protocol console', () => {
     expect(JSON.parse(await params.inputValue())).toEqual({ path: 'main/none.jsonl', title: 'x' });
     await params.fill('{"path": "main/other.jsonl", "title": "y", "more": 1}');
     await page.getByRole('tab', { name: 'Form' }).click();
-    await page.getByRole('alert').getByText('the form has no field for all of it').waitFor();
-    await page.getByRole('button', { name: 'Back to the example' }).click();
+    await page.getByRole('alert').getByText('the form doesn’t support some of these params').waitFor();
+    await page.getByRole('button', { name: 'Reset to example' }).click();
     await page.getByRole('tab', { name: 'Form' }).click();
     expect(await page.getByLabel('title').inputValue()).toBe('text');
     await page.getByRole('tab', { name: 'JSON' }).click();
@@ -45,13 +45,13 @@ describe('the protocol console', () => {
     await params.fill('{"path": "main/none.jsonl", "title": "x"}');
     await send.click();
     await answer.getByText('"code": "NOT_FOUND"').waitFor();
-    await page.getByText(/^Refused after \d+ ms/).waitFor();
+    await page.getByText(/^Failed in \d+ ms/).waitFor();
     await params.fill('{');
     await send.click();
-    await page.getByRole('alert').getByText('Could not call sessions.rename').waitFor();
-    await page.getByLabel('Search the methods').fill('');
+    await page.getByRole('alert').getByText('Couldn’t call sessions.rename').waitFor();
+    await page.getByLabel('Search methods').fill('');
     await methods.selectOption('keys.revoke');
-    await page.getByText('cannot be undone').waitFor();
+    await page.getByText('Can’t be undone').waitFor();
 
     // A secret that is made is not shown, neither in the answer nor in the frame.
     await methods.selectOption('keys.create');
@@ -65,10 +65,10 @@ describe('the protocol console', () => {
     const filter = page.getByLabel('Filter by method or event');
     await filter.fill('keys.create');
     await frames.getByRole('button').click();
-    const frame = frames.getByRole('group', { name: 'The frame' });
+    const frame = frames.getByRole('group', { name: 'Frame' });
     expect(JSON.parse(await frame.innerText())).toMatchObject({ type: 'req', method: 'keys.create', params: { name: 'by hand' } });
     const { id } = JSON.parse(await frame.innerText()) as { id: string };
-    await filter.fill(`answer to ${id}`);
+    await filter.fill(`response to ${id}`);
     await frames.getByRole('button').last().click();
     await frame.getByText('"secret": "***"').waitFor();
     expect(await page.locator('body').innerText()).not.toMatch(/(?<![\w-])[\w-]{43}(?![\w-])/);
@@ -76,11 +76,11 @@ describe('the protocol console', () => {
 
     // Events come by themselves, and not while it is paused.
     await filter.fill('config.changed');
-    await frames.getByText('No frame fits.').waitFor();
+    await frames.getByText('No matching frames').waitFor();
     await client.call('config.set', { key: 'chat.systemPrompt', value: 'Be brief.' });
     await frames.getByRole('button').first().waitFor();
     await page.getByLabel('Direction').selectOption('sent');
-    await frames.getByText('No frame fits.').waitFor();
+    await frames.getByText('No matching frames').waitFor();
     await page.getByLabel('Direction').selectOption('');
     await filter.fill('health');
     await methods.selectOption('health');
@@ -93,8 +93,8 @@ describe('the protocol console', () => {
     await send.click();
     await answer.getByText('by hand').waitFor();
     await filter.fill('keys.list');
-    await frames.getByText('No frame fits.').waitFor();
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await frames.getByText('No matching frames').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await send.click();
     await frames.getByRole('button').first().waitFor();
     await filter.fill('');
@@ -112,7 +112,7 @@ describe('the protocol console', () => {
       expect(await remaining(() => overflowing(page), `${width}`)).toEqual([]);
     }
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
-    await frames.getByText(/No frame fits|Nothing has gone/).waitFor();
+    await frames.getByText(/No matching frames|No frames yet/).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

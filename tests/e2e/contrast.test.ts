@@ -11,13 +11,13 @@ import { shoot } from './shoot.ts';
 const PAGES: readonly [path: string, sign: string][] = [
   ['/chat/main/seen', 'How do I add a model?'],
   ['/settings', 'Contrast'],
-  ['/models', 'Built in, always there'],
+  ['/models', 'Built in'],
   ['/memory', 'old boathouse'],
   ['/sessions', 'Last used'],
   ['/schedules', 'Water the plants'],
   ['/approvals', 'rooftop'],
   ['/usage', 'CSV'],
-  ['/tools', 'What agents can use'],
+  ['/tools', 'Available tools'],
 ];
 
 const WITHIN = { timeout: 10_000 };
@@ -40,9 +40,9 @@ describe('contrast', () => {
     await page.goto(`${at.perch.url}/settings`);
     await connected(page, LINKED);
     expect(await contrastOf(page)).toBeUndefined();
-    await radio(page, 'Contrast', 'More').check({ force: true });
+    await radio(page, 'Contrast', 'High').check({ force: true });
     await expect.poll(() => contrastOf(other), WITHIN).toBe('more');
-    expect(await radio(other, 'Contrast', 'More').isChecked()).toBe(true);
+    expect(await radio(other, 'Contrast', 'High').isChecked()).toBe(true);
     await page.addInitScript(() =>
       new MutationObserver((_, observer) => {
         if (!document.body) return;
@@ -54,7 +54,7 @@ describe('contrast', () => {
     // Before there was anything to see.
     expect(await page.evaluate(() => (window as unknown as { first?: string }).first)).toBe('more');
     await connected(page, LINKED);
-    expect(await radio(page, 'Contrast', 'More').isChecked()).toBe(true);
+    expect(await radio(page, 'Contrast', 'High').isChecked()).toBe(true);
     await radio(page, 'Contrast', 'System').check({ force: true });
     await expect.poll(() => contrastOf(other), WITHIN).toBeUndefined();
     await page.emulateMedia({ contrast: 'more' });
@@ -118,7 +118,7 @@ describe('contrast', () => {
     await connected(page, LINKED);
     await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-chat.png` } : {});
     await page.goto(`${at.perch.url}/models`);
-    await page.getByText('Built in, always there').waitFor();
+    await page.getByText('Built in').waitFor();
     await page.screenshot(process.env.PERCH_SHOT ? { path: `${process.env.PERCH_SHOT}-forced-models.png` } : {});
     await page.close();
   });

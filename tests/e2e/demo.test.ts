@@ -41,9 +41,9 @@ async function ask(page: Page, text: string): Promise<void> {
 /** The copied link to the reply that is there. */
 async function linkTo(page: Page): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'More for this reply' }).click();
+  await page.getByRole('button', { name: 'More actions for this reply' }).click();
   await page.getByRole('menuitem', { name: 'Copy link' }).click();
-  await page.getByText('The link is on the clipboard.').waitFor();
+  await page.getByText('Link copied').waitFor();
   return page.evaluate(() => navigator.clipboard.readText());
 }
 
@@ -84,21 +84,21 @@ describe('the demo, from a plain file server', () => {
 
     // A streamed answer that says what it is.
     await ask(page, 'Who are you?');
-    await replies(page).getByText('I am not a model').waitFor();
+    await replies(page).getByText('my replies are scripted').waitFor();
     expect(page.url()).toMatch(new RegExp(`^${site.url}#/chat/main/`));
 
     // The link to it that is copied leads to it, also from elsewhere.
     const link = await linkTo(page);
     expect(link).toMatch(new RegExp(`^${page.url()}#message-`));
     const other = await browser.page(link);
-    await pointedOut(other, 'I am not a model');
+    await pointedOut(other, 'my replies are scripted');
     await other.close();
 
     // So do the questions that the first page proposes.
     await ask(page, 'Explain how a hash map works, with a small example');
     await replies(page).getByText('turns each key into a number').waitFor();
     await ask(page, 'Draft a friendly note that declines a meeting');
-    await replies(page).getByText('I cannot come on Thursday').waitFor();
+    await replies(page).getByText('I can’t make it on Thursday').waitFor();
 
     // What it makes runs beside the chat, and has versions.
     await ask(page, 'Make a web page, please.');
@@ -128,32 +128,32 @@ describe('the demo, from a plain file server', () => {
     await page.goto(`${site.url}#/memory#preferences`);
     await page.getByRole('row').filter({ hasText: 'answers' }).getByText('short, with a table').waitFor();
     await page.goto(`${site.url}#/schedules`);
-    await page.getByText('Morning look at the lake').first().waitFor();
+    await page.getByText('Morning lake check').first().waitFor();
 
     await page.goto(`${site.url}#/prompts`);
-    await page.getByText('Decline kindly').waitFor();
+    await page.getByText('Decline politely').waitFor();
     await page.goto(`${site.url}#/skills`);
     await page.getByText('thank-you', { exact: true }).waitFor();
     // What no page can show here says so.
     await page.goto(`${site.url}#/browser`);
-    await page.getByText('The demo has no browser for agents').waitFor();
+    await page.getByText('isn’t available in the demo').waitFor();
     await page.goto(`${site.url}#/annotate`);
-    await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Picture of the agent’s browser' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Capture desktop' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Capture agent’s browser' }).count()).toBe(0);
 
     // A plan that was left is gone on with.
     await page.goto(`${site.url}#/plans`);
-    const plan = page.getByRole('listitem', { name: 'Count the herons of the lake this spring' });
+    const plan = page.getByRole('listitem', { name: 'Count the herons at the lake this spring' });
     await plan.getByText('1 of 4', { exact: false }).waitFor();
-    await plan.getByRole('button', { name: 'Go on' }).click();
+    await plan.getByRole('button', { name: 'Resume' }).click();
     await plan.getByText('4 of 4', { exact: false }).waitFor();
 
     // An address that leads nowhere has a way back into the demo.
     await page.goto(`${site.url}#/no/such/page`);
-    await page.getByRole('link', { name: 'To the chats' }).click();
+    await page.getByRole('link', { name: 'Back to chats' }).click();
     await composer(page).waitFor();
     await page.goto(`${site.url}#/schedules`);
-    await page.getByText('Morning look at the lake').first().waitFor();
+    await page.getByText('Morning lake check').first().waitFor();
 
     // Every name tells whose it is.
     const names = await traces(page);
@@ -166,26 +166,26 @@ describe('the demo, from a plain file server', () => {
     });
     site.offline = true;
     await page.reload();
-    await page.getByText('Morning look at the lake').first().waitFor();
+    await page.getByText('Morning lake check').first().waitFor();
     await page.getByRole('link', { name: 'New chat' }).first().click();
     await ask(page, 'Compare ways to sort.');
     await replies(page).getByRole('table').waitFor();
 
     // A chat that is kept nowhere is asked about before it is left, also by an address behind the hash.
     await page.getByRole('link', { name: 'Incognito chat' }).click();
-    await page.getByText('Nothing of this chat is kept').waitFor();
+    await page.getByText('This chat isn’t saved').waitFor();
     await ask(page, 'Who are you?');
-    await replies(page).getByText('I am not a model').waitFor();
+    await replies(page).getByText('my replies are scripted').waitFor();
     await page.getByRole('link', { name: 'Memory', exact: true }).click();
-    await page.getByRole('button', { name: 'Forget it and leave' }).click();
+    await page.getByRole('button', { name: 'Delete and leave' }).click();
     await page.waitForURL(`${site.url}#/memory`);
     await page.goBack();
-    await page.getByText('A chat that is kept nowhere').waitFor();
+    await page.getByText('Chat without saving').waitFor();
     expect(await replies(page).count()).toBe(0);
 
     // And away.
     site.offline = false;
-    await page.getByRole('button', { name: 'Start for real' }).click();
+    await page.getByRole('button', { name: 'Exit demo' }).click();
     await page.waitForURL(`${site.url}left.html#en`);
     expect(await traces(page)).toEqual([]);
 
@@ -196,8 +196,8 @@ describe('the demo, from a plain file server', () => {
       await navigator.serviceWorker.ready;
     });
     site.offline = true;
-    await page.getByRole('button', { name: 'Start for real' }).click();
-    await page.getByRole('heading', { name: 'The demo is gone from this browser' }).waitFor();
+    await page.getByRole('button', { name: 'Exit demo' }).click();
+    await page.getByRole('heading', { name: 'Demo deleted from this browser' }).waitFor();
     expect(await page.getByRole('link', { name: 'Back to the demo' }).evaluate((link: HTMLAnchorElement) => link.href)).toBe(site.url);
     site.offline = false;
     await page.goto(`${site.url}left.html#de`);
@@ -222,13 +222,13 @@ test('?demo shows the same in the app itself, for one tab, and leaves what is th
   const page = await own.page(`${perch.url}/?demo`);
   await page.getByText('This is a demo.').waitFor();
   await ask(page, 'Who are you?');
-  await replies(page).getByText('I am not a model').waitFor();
+  await replies(page).getByText('my replies are scripted').waitFor();
   expect((await traces(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);
   const other = await own.page(await linkTo(page));
   await other.getByText('This is a demo.').waitFor();
-  await pointedOut(other, 'I am not a model');
+  await pointedOut(other, 'my replies are scripted');
   await other.close();
-  await page.getByRole('button', { name: 'Start for real' }).click();
+  await page.getByRole('button', { name: 'Exit demo' }).click();
   await page.waitForURL(`${perch.url}/`);
   await page.getByRole('link', { name: 'What can you do?' }).first().waitFor();
   const names = await traces(page);

@@ -46,11 +46,11 @@ verifies(
     await expect(phone.call('chat.send', { message: 'hi' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
 
     const page: Page = await browser.page(perch.linkUrl);
-    await page.getByRole('button', { name: 'Connection: Bridge' }).first().filter({ visible: true }).waitFor();
+    await page.getByRole('button', { name: 'Connection: Connected' }).first().filter({ visible: true }).waitFor();
     await page.goto(`${perch.url}/devices`);
     const row = page.getByRole('listitem').filter({ hasText: 'A phone' });
     await row.getByText('Connected').waitFor();
-    await row.getByText('May read ·').waitFor();
+    await row.getByText('Read only ·').waitFor();
     for (const width of [1280, 360]) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 800 });
@@ -91,9 +91,9 @@ verifies(
     const one = await lost.page(await perch.open());
     const two = await kept.page(await perch.open());
     for (const page of [one, two])
-      await page.getByRole('button', { name: 'Connection: Bridge' }).first().filter({ visible: true }).waitFor();
+      await page.getByRole('button', { name: 'Connection: Connected' }).first().filter({ visible: true }).waitFor();
     await two.goto(`${perch.url}/devices`);
-    const section = two.getByRole('region', { name: 'Linked browsers' });
+    const section = two.getByRole('region', { name: 'Paired browsers' });
     const own = section.getByRole('listitem').filter({ hasText: 'This browser' });
     await own.getByText('Connected').waitFor();
     await own.scrollIntoViewIfNeeded();
@@ -105,12 +105,12 @@ verifies(
     await row.getByText('Connected').waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     const dialog = two.getByRole('dialog', { name: /^Revoke Chrome/ });
-    await dialog.getByText('What it has copied stays in it').waitFor();
+    await dialog.getByText('It keeps its copy of your data').waitFor();
     await shoot(two, 'unlink');
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
     await until(async () => (await rows.count()) === count - 1, 'it to be gone from the list');
     await one.getByRole('button', { name: 'Connection: This browser' }).first().filter({ visible: true }).click();
-    await one.getByText('The bridge no longer knows this browser.').first().waitFor();
+    await one.getByText('This browser is no longer paired with Perch on your computer.').first().waitFor();
     await shoot(one, 'unlinked');
     await own.getByText('Connected').waitFor();
   },

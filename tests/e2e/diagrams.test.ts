@@ -49,9 +49,9 @@ describe('diagrams of an answer', () => {
     await until(async () => (await drawnSource(page, 'Flowchart')) === light, 'the diagram to be drawn for the light, without movement');
 
     const figure = page.locator('[data-code]').first();
-    await figure.getByRole('button', { name: 'Show the source' }).click();
+    await figure.getByRole('button', { name: 'Show source' }).click();
     expect(await figure.locator('pre').textContent()).toBe(FLOW);
-    await figure.getByRole('button', { name: 'Show the diagram' }).click();
+    await figure.getByRole('button', { name: 'Show diagram' }).click();
     await picture(page, 'Flowchart').waitFor();
     safe();
     await page.close();
@@ -59,12 +59,12 @@ describe('diagrams of an answer', () => {
 
   verifies('rendering/diagrams', 'a diagram opens large, is magnified, and is saved as SVG and PNG', async () => {
     const page = await chat.page(fenced('mermaid', FLOW));
-    await replies(page).getByRole('button', { name: 'Show it large: Flowchart' }).click();
+    await replies(page).getByRole('button', { name: 'Enlarge Flowchart' }).click();
     const dialog = page.getByRole('dialog', { name: 'Flowchart' });
     const image = dialog.getByRole('img', { name: 'Flowchart' });
     await shoot(page, 'diagram-large');
     const before = (await image.boundingBox())?.width ?? 0;
-    for (let times = 0; times < 6; times++) await dialog.getByRole('button', { name: 'Larger' }).click();
+    for (let times = 0; times < 6; times++) await dialog.getByRole('button', { name: 'Zoom in' }).click();
     expect((await image.boundingBox())?.width).toBeGreaterThan(before * 2);
     await dialog.getByRole('button', { name: 'Fit' }).click();
     expect((await image.boundingBox())?.width).toBeCloseTo(before, 0);
@@ -73,10 +73,10 @@ describe('diagrams of an answer', () => {
       const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name }).click()]);
       return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
     };
-    const svg = await saved('Save as SVG');
+    const svg = await saved('Download SVG');
     expect(svg.name).toBe('Flowchart.svg');
     expect(svg.bytes.toString()).toMatch(/^<svg [^]*<style>[^]*Known\?[^]*<\/svg>$/);
-    const png = await saved('Save as PNG');
+    const png = await saved('Download PNG');
     expect(png.name).toBe('Flowchart.png');
     const seen = await page.evaluate(async (base64) => {
       const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))]));
@@ -111,15 +111,15 @@ describe('diagrams of an answer', () => {
       const reply = replies(page);
       const see = async (index: number): Promise<void> => {
         // Another element takes its place when the reply is whole.
-        await replies(page).last().getByRole('button', { name: 'Answer again' }).waitFor();
+        await replies(page).last().getByRole('button', { name: 'Regenerate' }).waitFor();
         await page.locator('[data-code]').nth(index).scrollIntoViewIfNeeded();
       };
       await see(0);
-      await reply.getByText('This diagram has a mistake in line 4.').waitFor();
+      await reply.getByText('This diagram has a syntax error on line 4.').waitFor();
       await shoot(page, 'diagram-mistake');
       await see(2);
-      await reply.getByText('This is not a kind of diagram that Mermaid knows.').waitFor();
-      await reply.getByText('This diagram is not drawn: its source is longer than 50,000 characters.').waitFor();
+      await reply.getByText('Unknown diagram type.').waitFor();
+      await reply.getByText('Diagram not shown: the source has more than 50,000 characters.').waitFor();
       expect(await reply.getByText('Parse error on line 4').textContent()).toContain('--> C{');
       await see(3);
       await reply.getByText(/^The picture would be \d+(\.\d+)? by \d/).waitFor();
@@ -129,7 +129,7 @@ describe('diagrams of an answer', () => {
       const next = replies(page).last();
       await next.getByText('Done.').waitFor();
       await see(4);
-      await next.getByText('This diagram is not drawn: it took longer than 5 seconds.').waitFor();
+      await next.getByText('Diagram not shown: rendering took more than 5 seconds.').waitFor();
       await see(5);
       await picture(page, 'Flowchart').waitFor();
       safe();

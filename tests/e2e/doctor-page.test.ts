@@ -16,10 +16,10 @@ describe('the doctor in the app', () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Doctor' }).click();
-    const state = page.getByRole('region', { name: 'State of the gateway' });
+    const state = page.getByRole('region', { name: 'Gateway status' });
     await state.getByText(/\d+ checks, just now/).waitFor();
-    const well = page.getByRole('list', { name: 'Well' });
-    await well.getByRole('listitem', { name: 'The rate limit' }).waitFor();
+    const well = page.getByRole('list', { name: 'Passed' });
+    await well.getByRole('listitem', { name: 'Rate limit' }).waitFor();
 
     // Three faults: a token that others can read, a limit that is off, and a provider that is gone.
     using outside = await connectOutside(at.perch);
@@ -31,22 +31,22 @@ describe('the doctor in the app', () => {
     const token = join(at.perch.home, 'token');
     chmodSync(token, 0o644);
     await page.getByRole('button', { name: 'Run again' }).click();
-    await state.getByText(/^2 faults and \d+ warnings?$/).waitFor();
-    const mend = page.getByRole('list', { name: 'To mend' }).getByRole('listitem');
+    await state.getByText(/^2 errors and \d+ warnings?$/).waitFor();
+    const mend = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     const said = await client.call('doctor.run', {});
     expect(await mend.count()).toBe(said.summary.warnings + said.summary.failed);
     const states = await mend.locator('.state').allInnerTexts();
-    expect(states.slice(0, 2)).toEqual(['Fault', 'Fault']);
+    expect(states.slice(0, 2)).toEqual(['Error', 'Error']);
     expect(new Set(states.slice(2))).toEqual(new Set(['Warning']));
     await shoot(page, 'faults');
 
     // One by a button that mends it.
-    const limit = mend.filter({ hasText: 'The rate limit' });
-    await limit.getByRole('button', { name: 'Limit it again' }).click();
+    const limit = mend.filter({ hasText: 'Rate limit' });
+    await limit.getByRole('button', { name: 'Reset to default' }).click();
     await limit.waitFor({ state: 'detached' });
     expect((await client.call('doctor.run', {})).checks.find(({ id }) => id === 'rate-limit')?.severity).toBe('ok');
     // One by the command that it says.
-    const files = mend.filter({ hasText: 'Files are the owner’s alone' });
+    const files = mend.filter({ hasText: 'File permissions' });
     const command = await files.locator('code').innerText();
     expect(command).toBe(`chmod 600 '${token}'`);
     chmodSync(token, 0o600);
@@ -54,7 +54,7 @@ describe('the doctor in the app', () => {
     await page.getByRole('button', { name: 'Run again' }).click();
     await files.waitFor({ state: 'detached' });
     // One by the way to where it is mended.
-    await mend.filter({ hasText: 'Provider Local' }).getByRole('link', { name: 'To the providers' }).click();
+    await mend.filter({ hasText: 'Provider Local' }).getByRole('link', { name: 'Open providers' }).click();
     await page.waitForURL(/\/models#providers$/);
     await until(async () => page.getByRole('heading', { name: 'Providers' }).isVisible(), 'the providers to be in sight');
     expect(at.browser.complaints).toEqual([]);
@@ -69,17 +69,17 @@ describe('the doctor in the app', () => {
       navigator.storage.persisted = () => Promise.resolve(false);
     });
     await page.goto(`${at.perch.url}/doctor`);
-    const kept = page.getByRole('listitem', { name: 'Storage is kept' });
-    await kept.getByRole('button', { name: 'Ask to keep it' }).click();
-    await kept.getByRole('alert').getByText('the browser did not agree').waitFor();
+    const kept = page.getByRole('listitem', { name: 'Persistent storage' });
+    await kept.getByRole('button', { name: 'Keep my data' }).click();
+    await kept.getByRole('alert').getByText('your browser declined').waitFor();
 
     // One that was pressed in vain says that, too.
     using outside = await connectOutside(at.perch);
     await outside.client.call('config.patch', { patch: { tools: { mcpServers: { lost: { command: '/no/such/program' } } } } });
     await page.getByRole('button', { name: 'Run again' }).click();
-    const lost = page.getByRole('listitem', { name: 'The tool server lost' });
-    await lost.getByRole('button', { name: 'Start it anew' }).click();
-    await lost.getByRole('status').getByText('It is still so.').waitFor();
+    const lost = page.getByRole('listitem', { name: 'MCP server lost' });
+    await lost.getByRole('button', { name: 'Restart' }).click();
+    await lost.getByRole('status').getByText('This problem is still there.').waitFor();
     await outside.client.call('config.patch', { patch: { tools: { mcpServers: { lost: null } } } });
     await page.close();
   });

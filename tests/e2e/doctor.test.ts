@@ -21,8 +21,8 @@ verifies(
     const args = ['doctor', '--port', new URL(gateway.url).port];
     const env = { PERCH_HOME: gateway.home };
     const well = await perch(args, env);
-    expect(well.stdout).toMatch(/ well, (1 warning|(?!1 )\d+ warnings), 0 faults\n$/);
-    expect(well.stdout).toMatch(/^ok +The database takes what is written: Something was written and read back\.$/m);
+    expect(well.stdout).toMatch(/ passed, (1 warning|(?!1 )\d+ warnings), 0 problems\n$/);
+    expect(well.stdout).toMatch(/^ok +Database: Writing and reading work\.$/m);
 
     if (process.platform !== 'win32') {
       chmodSync(join(gateway.home, 'token'), 0o644);
@@ -39,7 +39,7 @@ verifies(
     const { client } = outside;
     const { lines } = await client.call('logs.tail', { limit: 2_000, json: true });
     const said = lines.map((line) => (typeof line === 'object' ? `${line.component}: ${line.message}` : line));
-    expect(said).toEqual(expect.arrayContaining(['gateway: The gateway has started', 'bridge: the managed Chromium serves']));
+    expect(said).toEqual(expect.arrayContaining(['gateway: Gateway started', 'bridge: The vault is served by the managed Chromium']));
     expect(JSON.stringify(lines)).not.toContain(gateway.token);
     expect(await client.call('system.info', {})).toMatchObject({
       host: 'headless',
@@ -59,6 +59,6 @@ verifies('doctor/cli', 'without a gateway it is one line and exit code 1', async
   )) as Failure;
   expect(failed.code).toBe(1);
   expect(failed.stderr.trimEnd().split('\n')).toEqual([
-    expect.stringMatching(/^perch: no gateway answers on port 1\b.*`npm start -- --port 1`/),
+    expect.stringMatching(/^perch: Couldn’t connect to the gateway on port 1\b.*`npm start -- --port 1`/),
   ]);
 });

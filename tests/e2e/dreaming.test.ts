@@ -46,30 +46,30 @@ describe('dreaming in the app', () => {
   verifies('dreaming/app', 'dreamt by hand, reviewed by keyboard, a rejection taken back, the schedule set', async () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.getByRole('link', { name: 'Dreaming' }).click();
-    const review = page.getByRole('region', { name: 'Waiting for you' });
-    await review.getByText('Nothing waits.').waitFor();
+    const review = page.getByRole('region', { name: 'Suggestions' });
+    await review.getByText('No suggestions.').waitFor();
     await page.getByText('No signals yet.').waitFor();
-    await page.getByText('It has not dreamt yet.').waitFor();
+    await page.getByText('No runs yet').waitFor();
     await shoot(page, 'empty');
 
     const client = await at.perch.client();
     await seed(client);
     await client.call('config.patch', { patch: { dreaming: { minScore: 0.4 } } });
-    await page.getByRole('button', { name: 'Dream now' }).click();
-    const proposals = review.getByRole('list', { name: 'Proposals' }).getByRole('listitem');
-    await proposals.first().getByRole('button', { name: 'Remember' }).waitFor();
+    await page.getByRole('button', { name: 'Run now' }).click();
+    const proposals = review.getByRole('list', { name: 'Suggestions' }).getByRole('listitem');
+    await proposals.first().getByRole('button', { name: 'Accept' }).waitFor();
     expect(await proposals.count()).toBe(3);
     expect(await proposals.first().innerText()).toContain('Miso is the cat of Ana');
-    await proposals.first().getByText('Why this').click();
+    await proposals.first().getByText('Why this was suggested').click();
     await proposals.first().getByText('Consolidation').waitFor();
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await shoot(page, 'review');
 
     // By keyboard: the first is edited and kept, the next rejected, which is taken back.
-    await proposals.first().getByRole('button', { name: 'Remember' }).focus();
+    await proposals.first().getByRole('button', { name: 'Accept' }).focus();
     await page.keyboard.press('e');
-    await page.getByLabel('What is to be remembered').fill('Miso is the cat of Ana.');
-    await page.getByRole('button', { name: 'Remember this' }).click();
+    await page.getByLabel('Memory text').fill('Miso is the cat of Ana.');
+    await page.getByRole('button', { name: 'Save memory' }).click();
     await review.getByText('Miso is the cat of Ana').waitFor({ state: 'detached' });
     expect(await proposals.count()).toBe(2);
     const second = await proposals.first().locator('p.text').innerText();
@@ -86,28 +86,28 @@ describe('dreaming in the app', () => {
     );
 
     const signals = page.getByRole('region', { name: 'Signals' });
-    await signals.getByLabel('Which signals').selectOption({ label: 'Not enough yet' });
+    await signals.getByLabel('Status').selectOption({ label: 'Below threshold' });
     await signals.getByText('Bruno barks when the mail comes.').click();
     await signals.getByText(/recalled 1 of 2 times/).waitFor();
-    await signals.getByLabel('Which signals').selectOption({ label: 'All' });
+    await signals.getByLabel('Status').selectOption({ label: 'All' });
     await signals.getByText(SAID[1] ?? '').waitFor();
-    await page.getByRole('list', { name: 'Runs' }).getByText('Done').first().click();
-    await page.getByText('4 things came up').waitFor();
+    await page.getByRole('list', { name: 'Runs' }).getByText('Completed').first().click();
+    await page.getByText('4 signals collected').waitFor();
     await shoot(page, 'all');
 
     const schedule = page.getByRole('region', { name: 'Schedule and limits' });
     await schedule.getByRole('textbox', { name: 'Schedule' }).fill('0 25 * * *');
-    await schedule.getByText('takes 0 to 23').waitFor();
+    await schedule.getByText('Use 0 to 23').waitFor();
     expect(await schedule.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await schedule.getByRole('textbox', { name: 'Schedule' }).fill('30 4 * * MON-FRI');
-    await schedule.getByText(/It dreams Monday to Friday at 04:30\./).waitFor();
+    await schedule.getByText(/Runs Monday to Friday at 04:30\./).waitFor();
     await schedule.getByLabel('Time zone').fill('No/Where');
-    await schedule.getByRole('switch', { name: 'Dream by schedule' }).check();
+    await schedule.getByRole('switch', { name: 'Run on a schedule' }).check();
     await schedule.getByRole('button', { name: 'Save' }).click();
     await schedule.getByRole('alert').getByText('INVALID_PARAMS').waitFor();
     await schedule.getByLabel('Time zone').fill('Europe/Berlin');
     await schedule.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Dreams Monday to Friday at 04:30.', { exact: true }).waitFor();
+    await page.getByText('Runs Monday to Friday at 04:30.', { exact: true }).waitFor();
     expect((await client.call('config.get', { key: 'dreaming' })).value).toMatchObject({
       enabled: true,
       cron: '30 4 * * MON-FRI',
@@ -143,25 +143,25 @@ describe('dreaming in the app', () => {
     expect(await schedule.getByRole('button', { name: /^Reset/ }).count()).toBe(0);
 
     // What is out of range is told where it stands, and nothing is saved.
-    const most = schedule.getByRole('spinbutton', { name: 'Most proposals of a run' });
+    const most = schedule.getByRole('spinbutton', { name: 'Maximum suggestions per run' });
     await most.fill('0');
-    await schedule.getByText('Give a whole number from 1 to 1,000.').waitFor();
+    await schedule.getByText('Enter a whole number from 1 to 1,000.').waitFor();
     expect(await most.getAttribute('aria-invalid')).toBe('true');
     expect(await save.isDisabled()).toBe(true);
     await most.fill('5');
     const frequency = schedule.getByLabel(/^Frequency/);
     await frequency.fill('-1');
-    await schedule.getByText('Give a number from 0 to 100.').waitFor();
+    await schedule.getByText('Enter a number from 0 to 100.').waitFor();
     expect(await save.isDisabled()).toBe(true);
     expect(await given()).toEqual({});
 
     // All weights but one at none: that one is all of the score.
     for (const name of [/^Relevance/, /^Diversity/, /^Recency/, /^Consolidation/, /^Concepts/]) await schedule.getByLabel(name).fill('0');
     await frequency.fill('0');
-    await schedule.getByText('not all of them can be 0').waitFor();
+    await schedule.getByText('At least one weight must be above 0.').waitFor();
     expect(await save.isDisabled()).toBe(true);
     await frequency.fill('60');
-    await schedule.getByText('Together they are 60').waitFor();
+    await schedule.getByText('Total: 60.').waitFor();
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await shoot(page, 'weights');
     await save.click();
@@ -171,11 +171,11 @@ describe('dreaming in the app', () => {
     // As shares of the whole.
     await until(async () => (await frequency.inputValue()) === '100', 'the weight as its share');
 
-    await schedule.getByRole('button', { name: 'Reset Most proposals of a run' }).click();
+    await schedule.getByRole('button', { name: 'Reset Maximum suggestions per run to default' }).click();
     await until(async () => (await most.inputValue()) === '10', 'the default to be back');
     await page.getByRole('button', { name: 'Undo' }).click();
     await until(async () => (await most.inputValue()) === '5', 'the limit to be back');
-    await schedule.getByRole('button', { name: 'Reset the weights' }).click();
+    await schedule.getByRole('button', { name: 'Reset Weights to default' }).click();
     await until(async () => (await frequency.inputValue()) === '25', 'the default weights to be back');
     expect(await given()).toEqual({ limit: 5 });
     client.close();

@@ -18,7 +18,7 @@ const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQ
 
 const composer = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const mine = (page: Page) => page.getByRole('article', { name: 'Your message' });
-const question = (page: Page) => page.getByRole('dialog', { name: 'Forget this chat?' });
+const question = (page: Page) => page.getByRole('dialog', { name: 'Delete this chat?' });
 
 /** Where the word is in a text. */
 const traces = (text: string): string[] => [...text.matchAll(new RegExp(`.{0,60}${SECRET}.{0,60}`, 'g'))].map(([found]) => found);
@@ -60,8 +60,8 @@ describe('a chat that is kept nowhere', () => {
       void dialog.accept();
     });
     await connected(page, LINKED);
-    await page.getByRole('link', { name: 'Incognito chat' }).click();
-    await page.getByText('Nothing of this chat is kept').waitFor();
+    await page.getByRole('link', { name: 'Incognito chat', exact: true }).click();
+    await page.getByText('This chat isn’t saved').waitFor();
     await shoot(page, 'incognito-empty');
 
     const answer = at.model.begin();
@@ -75,19 +75,19 @@ describe('a chat that is kept nowhere', () => {
     expect(await composer(page).inputValue()).toBe(`A ${SECRET} draft`);
     expect(await page.getByRole('button', { name: /^Send/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'Stop' }).click();
-    await replies(page).getByText('Stopped. What had come is kept.').waitFor();
+    await replies(page).getByText('Stopped').waitFor();
     await replies(page).locator('details').getByText('Thought for').waitFor();
 
     at.model.answer(`Another ${SECRET} answer\n\n\`\`\`js\nconst ${SECRET} = 1;\n\`\`\``, {
       ...{ prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
     });
-    await page.getByRole('button', { name: 'Answer again' }).last().click();
+    await page.getByRole('button', { name: 'Regenerate' }).last().click();
     await replies(page).getByText('18 tokens').waitFor();
     expect(await replies(page).count()).toBe(1);
     expect(await replies(page).getByText('Stopped').count()).toBe(0);
 
     at.model.answer(`The edited ${SECRET} answer`);
-    await mine(page).getByRole('button', { name: 'Edit this message' }).last().click();
+    await mine(page).getByRole('button', { name: 'Edit message' }).last().click();
     await page.getByRole('textbox', { name: 'Edit your message' }).fill(`Edited ${SECRET}`);
     await page.getByRole('textbox', { name: 'Edit your message' }).press('Control+Enter');
     await replies(page).getByText(`The edited ${SECRET} answer`).waitFor();
@@ -102,7 +102,8 @@ describe('a chat that is kept nowhere', () => {
       .getByRole('img', { name: `${SECRET}.png` })
       .waitFor();
     // What would keep something of it is not offered.
-    for (const name of [/^Annotate/, /^More for this/]) expect(await page.locator('main').getByRole('button', { name }).count()).toBe(0);
+    for (const name of [/^Annotate/, /^More actions for this/])
+      expect(await page.locator('main').getByRole('button', { name }).count()).toBe(0);
     await composer(page).fill(`Another ${SECRET} draft`);
     await shoot(page, 'incognito');
     expect((await operable(page)).filter((each) => each.endsWith('""'))).toEqual([]);
@@ -119,12 +120,12 @@ describe('a chat that is kept nowhere', () => {
 
     // Within the app a question of its own; on the way out the browser's.
     await page.getByRole('link', { name: 'New chat' }).first().click();
-    await question(page).getByRole('button', { name: 'Keep it open' }).click();
+    await question(page).getByRole('button', { name: 'Keep chat' }).click();
     await replies(page).getByText('I see one pixel.').waitFor();
     expect(await page.title()).toBe('Incognito · Perch');
     await page.reload();
     expect(dialogs).toEqual(['beforeunload']);
-    await page.getByText('A chat that is kept nowhere').waitFor();
+    await page.getByText('Chat without saving').waitFor();
     expect(await mine(page).count()).toBe(0);
     expect(await composer(page).inputValue()).toBe('');
     await connected(page, LINKED);
@@ -135,16 +136,16 @@ describe('a chat that is kept nowhere', () => {
     await left.more(`A last ${SECRET} answer`);
     await replies(page).getByText(`A last ${SECRET} answer`).waitFor();
     await page.getByRole('link', { name: 'Chats', exact: true }).click();
-    await question(page).getByRole('button', { name: 'Forget it and leave' }).click();
+    await question(page).getByRole('button', { name: 'Delete and leave' }).click();
     await page.waitForURL('**/sessions');
     expect(await page.locator('body').innerHTML()).not.toContain(SECRET);
     await page.goBack();
-    await page.getByText('A chat that is kept nowhere').waitFor();
+    await page.getByText('Chat without saving').waitFor();
     expect(await composer(page).inputValue()).toBe('');
 
     at.model.answer('An ordinary answer');
     await page.getByRole('link', { name: 'New chat' }).first().click();
-    await page.getByText('A chat that is kept nowhere').waitFor({ state: 'detached' });
+    await page.getByText('Chat without saving').waitFor({ state: 'detached' });
     await ask(page, `The ${KEPT} question`);
     await replies(page).getByText('An ordinary answer').waitFor();
     await until(async () => (await browserKeeps(page)).includes(KEPT) && bridgeKeeps(at.perch.home).includes(KEPT), 'what is kept');
@@ -173,9 +174,9 @@ describe('a chat that is kept nowhere', () => {
     await replies(page).getByRole('button', { name: 'Retry' }).click();
     await replies(page).getByText('A whole answer').waitFor();
     expect(await replies(page).getByRole('alert').count()).toBe(0);
-    await page.getByRole('button', { name: 'Forget', exact: true }).click();
-    await question(page).getByRole('button', { name: 'Forget it' }).click();
-    await page.getByText('A chat that is kept nowhere').waitFor();
+    await page.getByRole('button', { name: 'Delete chat', exact: true }).click();
+    await question(page).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Chat without saving').waitFor();
     expect(await composer(page).evaluate((field) => field === document.activeElement)).toBe(true);
     await page.close();
   });
@@ -183,13 +184,13 @@ describe('a chat that is kept nowhere', () => {
   verifies('incognito/demo', 'answers in the demo', async () => {
     const page = await at.browser.page(`${at.perch.url}/?demo`);
     await page.getByText('This is a demo.').waitFor();
-    await page.getByRole('link', { name: 'Incognito chat' }).click();
-    await page.getByText('Nothing of this chat is kept').waitFor();
+    await page.getByRole('link', { name: 'Incognito chat', exact: true }).click();
+    await page.getByText('This chat isn’t saved').waitFor();
     await ask(page, 'Compare ways to sort.');
     await replies(page).getByRole('table').waitFor();
-    await page.getByRole('button', { name: 'Forget', exact: true }).click();
-    await question(page).getByRole('button', { name: 'Forget it' }).click();
-    await page.getByText('A chat that is kept nowhere').waitFor();
+    await page.getByRole('button', { name: 'Delete chat', exact: true }).click();
+    await question(page).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Chat without saving').waitFor();
     expect(await replies(page).count()).toBe(0);
     await page.close();
   });

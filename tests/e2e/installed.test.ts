@@ -151,7 +151,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     for (const { url } of manifest.shortcuts) {
       await page.goto(new URL(url, perch.url).href);
       await page.locator('main h1').first().waitFor({ state: 'attached' });
-      expect(await page.getByText('There is no such page').count(), url).toBe(0);
+      expect(await page.getByText('Page not found').count(), url).toBe(0);
     }
     await page.close();
   });
@@ -164,7 +164,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await page.getByRole('button', { name: 'Discard' }).click();
     await composer(page).waitFor();
     await page.goBack();
-    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('Nothing shared yet').waitFor();
 
     await page.goto(site.url);
     await post(page, `${perch.url}/share`, { files: [picture] });
@@ -243,14 +243,14 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     for (const title of ['Sails', 'Knots']) await page.getByRole('table').getByRole('link', { name: title, exact: true }).waitFor();
 
     await share('cut.zip', chats.subarray(0, chats.length - 30));
-    await page.getByRole('alert').getByText('cut.zip was not brought in: it is a zip that cannot be read').waitFor();
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('alert').getByText('cut.zip wasn’t imported: the zip file is damaged').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
     await composer(page).waitFor();
 
     // What could be brought in is there already, and does not come again with the next try.
     await share('half.zip', await zip({ 'About.md': '# About', 'Tides.jsonl': `${LINE}\n`, 'Wrong.jsonl': `${LINE}\n{"id":"b"}\n` }));
-    await page.getByRole('alert').getByText('About.md was not brought in').waitFor();
-    await page.getByRole('alert').getByText('Wrong.jsonl was not brought in').waitFor();
+    await page.getByRole('alert').getByText('About.md wasn’t imported').waitFor();
+    await page.getByRole('alert').getByText('Wrong.jsonl wasn’t imported').waitFor();
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.waitForURL(/\/sessions$/);
     await page.getByRole('table').getByRole('link', { name: 'Tides', exact: true }).waitFor();
@@ -267,14 +267,14 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await page.goto(site.url);
     await post(page, `${perch.url}/share`, { files: [{ name: 'broken.jsonl', type: '', base64: base64('{"no": "chat"') }] });
     await page.getByRole('alert').getByText('broken.jsonl').waitFor();
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
     await composer(page).waitFor();
     await page.goto(site.url);
     await post(page, `${perch.url}/share`, { files: [{ name: 'empty.jsonl', type: '', base64: '' }] });
     await page.getByRole('alert').getByText('empty.jsonl is empty.').waitFor();
     await page.goto(site.url);
     await post(page, `${perch.url}/share`, { text: ' ' });
-    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('Nothing shared yet').waitFor();
     await page.goto(site.url);
     await post(page, `${perch.url}/share`, { files: [{ name: 'broken.png', type: 'image/png', base64: base64('no pixels') }] });
     await page.getByRole('alert').getByText('broken.png').waitFor();

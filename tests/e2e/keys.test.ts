@@ -15,18 +15,18 @@ verifies(
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();
     const page = await browser.page(await perch.open());
-    await page.getByText('Bridge', { exact: true }).first().waitFor();
+    await page.getByText('Connected', { exact: true }).first().waitFor();
     await page.goto(`${perch.url}/settings#keys`);
-    const section = page.getByRole('region', { name: 'Keys for programs' });
-    await section.getByRole('button', { name: 'Make a key' }).click();
-    const form = page.getByRole('dialog', { name: 'Make a key' });
+    const section = page.getByRole('region', { name: 'API keys for programs' });
+    await section.getByRole('button', { name: 'Create API key' }).click();
+    const form = page.getByRole('dialog', { name: 'Create API key' });
     await form.getByLabel('Name').fill('A script');
-    await form.getByLabel('Requests a minute').fill('3');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByLabel('Requests per minute').fill('3');
+    await form.getByRole('button', { name: 'Create key' }).click();
     const secret = (await form.getByText(/^sk-perch-/).textContent()) ?? '';
-    await form.getByRole('button', { name: 'Copy the key' }).waitFor();
+    await form.getByRole('button', { name: 'Copy key' }).waitFor();
     await form.getByRole('button', { name: 'Done' }).click();
-    await section.getByText('at most 3 requests a minute').waitFor();
+    await section.getByText('Up to 3 requests per minute').waitFor();
     expect(await page.content()).not.toContain(secret);
 
     const openai = openaiOf(perch, secret);
@@ -50,7 +50,7 @@ verifies(
     await page.goto(`${perch.url}/settings#keys`);
     await section.getByRole('button', { name: 'Revoke…' }).click();
     await page.getByRole('dialog', { name: 'Revoke A script?' }).getByRole('button', { name: 'Revoke' }).click();
-    await section.getByText('There is no key yet.').waitFor();
+    await section.getByText('No API keys yet').waitFor();
     expect((await open.closed).code).toBe(1008);
     await expect(openai.chat.completions.create(ASKED)).rejects.toBeInstanceOf(AuthenticationError);
   },

@@ -95,12 +95,12 @@ describe('languages', () => {
     using outside = await connectOutside(at.perch);
     await outside.client.call('config.patch', { patch: { channels: { x: { enabled: true, bearerToken: 'no token' } } } });
     await page.goto(`${at.perch.url}/channels`);
-    const sentence = page.getByText('is no token');
+    const sentence = page.getByText('is not a valid token');
     await sentence.waitFor();
     // The label is read from the right, and ends with "(Bearer)".
     const [word = ''] = said('ar', 'pages/channels', 'channels_field_bearer_token').split(' ');
-    const order = ['“', 'Bearer', word, '”', 'is no token'];
-    const shown = (): Promise<string[]> => fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is no token');
+    const order = ['“', 'Bearer', word, '”', 'is not a valid token'];
+    const shown = (): Promise<string[]> => fromTheLeft(sentence, '“', word, 'Bearer', '”', 'is not a valid token');
     // Text directions are applied shortly after the sentence appears.
     await until(async () => (await shown()).join() === order.join(), 'the order of the sentence');
   });

@@ -9,7 +9,7 @@ import { putRows } from './put-rows.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
-const list = (page: Page) => page.getByRole('listbox', { name: 'Lines' });
+const list = (page: Page) => page.getByRole('listbox', { name: 'Log lines' });
 const line = (page: Page, text: string | RegExp) => list(page).getByRole('option').filter({ hasText: text });
 
 /** Has the gateway note that a setting was changed. */
@@ -31,7 +31,7 @@ describe('logs in the app', () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Logs' }).click();
-    await line(page, 'The gateway has started').first().waitFor();
+    await line(page, 'Gateway started').first().waitFor();
     const client = await at.perch.client();
     // The first one says no more than `chat`, which there was not.
     await note(client, 'guide/guide');
@@ -44,24 +44,24 @@ describe('logs in the app', () => {
     await until(async () => (await noted(client)) === 2, 'the second to be noted');
     // A reading that was under way when it was paused has ended once another method has answered.
     expect(await line(page, 'chat.model').count()).toBe(1);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await line(page, 'chat.model').nth(1).waitFor();
 
     // A line is told in full.
     await line(page, 'chat.model').first().click();
-    const chosen = page.getByRole('region', { name: 'The chosen line' });
+    const chosen = page.getByRole('region', { name: 'Selected line' });
     await chosen.getByText('chat.model').first().waitFor();
     await shoot(page, 'chosen');
     await page.keyboard.press('Escape');
     await chosen.waitFor({ state: 'detached' });
 
     // What is saved is what fits.
-    await page.getByLabel('Search the log').fill('CHAT.MODEL');
+    await page.getByLabel('Search logs').fill('CHAT.MODEL');
     await until(async () => (await list(page).getByRole('option').count()) === 2, 'two lines');
-    const { name, text } = await download(page, 'As text');
+    const { name, text } = await download(page, 'Text');
     expect(name).toMatch(/^perch-.*\.log$/);
     expect(text.trimEnd().split('\n')).toEqual([expect.stringContaining('chat.model'), expect.stringContaining('chat.model')]);
-    const json = await download(page, 'As JSON lines');
+    const json = await download(page, 'JSON Lines');
     const told = await client.call('logs.tail', { json: true, limit: 2_000 });
     expect(
       json.text
@@ -80,7 +80,7 @@ describe('logs in the app', () => {
     async () => {
       const page = await at.browser.page(`${at.perch.url}/logs`);
       await connected(page, LINKED);
-      await line(page, 'The gateway has started').first().waitFor();
+      await line(page, 'Gateway started').first().waitFor();
       const now = Date.now();
       const levels = ['debug', 'info', 'info', 'warn', 'error'];
       await putRows(
@@ -101,29 +101,29 @@ describe('logs in the app', () => {
       await list(page).focus();
       await page.keyboard.press('Home');
       await line(page, 'seeded 1').first().waitFor();
-      await page.getByRole('button', { name: 'Jump to newest' }).waitFor();
+      await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
       for (let presses = 0; presses < 40; presses++) await page.keyboard.press('ArrowDown');
       const chosen = list(page).getByRole('option', { selected: true });
       const before = { text: await chosen.innerText(), y: (await chosen.boundingBox())?.y };
       expect(await list(page).getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'));
       await putRows(page, 'logs', [{ seq: 11_000, at: now + 10_000, level: 'warn', component: 'late', message: 'the latest' }]);
-      await page.getByRole('combobox', { name: 'Part' }).getByRole('option', { name: 'late' }).waitFor({ state: 'attached' });
+      await page.getByRole('combobox', { name: 'Component' }).getByRole('option', { name: 'late' }).waitFor({ state: 'attached' });
       expect({ text: await chosen.innerText(), y: (await chosen.boundingBox())?.y }).toEqual(before);
-      await page.getByRole('button', { name: 'Jump to newest' }).click();
+      await page.getByRole('button', { name: 'Jump to latest' }).click();
       await line(page, 'the latest').waitFor();
 
-      await page.getByLabel('Level').selectOption({ label: 'errors' });
+      await page.getByLabel('Level').selectOption({ label: 'Errors' });
       await page.getByText(/^2,000 of 10,0\d\d lines$/).waitFor();
-      await page.getByLabel('Part').selectOption({ label: 'part1' });
+      await page.getByLabel('Component').selectOption({ label: 'part1' });
       await page.getByText(/^667 of 10,0\d\d lines$/).waitFor();
-      await page.getByLabel('Search the log').fill('no such words');
-      await page.getByText('No line fits.').waitFor();
-      await page.getByRole('button', { name: 'Show all lines' }).click();
+      await page.getByLabel('Search logs').fill('no such words');
+      await page.getByText('No matching lines').waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByText(/^10,0\d\d lines$/).waitFor();
       // Markup is text.
-      await page.getByLabel('Search the log').fill('onerror');
+      await page.getByLabel('Search logs').fill('onerror');
       await line(page, '<img src=x').click();
-      await page.getByRole('region', { name: 'Its words' }).getByText('<img src=x onerror').waitFor();
+      await page.getByRole('region', { name: 'Message' }).getByText('<img src=x onerror').waitFor();
       expect(at.browser.complaints).toEqual([]);
       await page.close();
     },
@@ -161,20 +161,20 @@ describe('logs in the app', () => {
     await until(async () => (await chosen.innerText()) !== before.text, 'the line before it');
 
     // Where a filter finds nothing yet it is looked for further back.
-    await page.getByLabel('Search the log').fill('"old 1500" no');
-    await page.getByText('No line fits among those read so far.').waitFor();
+    await page.getByLabel('Search logs').fill('"old 1500" no');
+    await page.getByText('No matching lines so far').waitFor();
     await shoot(page, 'none-yet');
-    await page.getByLabel('Search the log').fill('old 1500');
-    await page.getByText('No line fits among those read so far.').waitFor();
+    await page.getByLabel('Search logs').fill('old 1500');
+    await page.getByText('No matching lines so far').waitFor();
     await older.click();
     await line(page, 'old 1500').waitFor();
-    await page.getByLabel('Search the log').fill('');
+    await page.getByLabel('Search logs').fill('');
 
     // What is saved is all that fits, not only what has been read.
     await page.reload();
     await page.getByText(/^2,0\d\d lines$/).waitFor();
-    await page.getByLabel('Level').selectOption({ label: 'errors' });
-    const { text } = await download(page, 'As text');
+    await page.getByLabel('Level').selectOption({ label: 'Errors' });
+    const { text } = await download(page, 'Text');
     expect(text.match(/old \d+/g)).toEqual([500, 1_500, 2_500, 3_500, 4_500, 5_500].map((number) => `old ${number}`));
     await older.waitFor({ state: 'detached' });
     expect(at.browser.complaints).toEqual([]);

@@ -46,7 +46,7 @@ describe('a long text that is pasted', () => {
 
       await message(page).evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(8, 8));
       const second = page.getByRole('listitem').filter({ hasText: 'pasted-text-2.txt' });
-      await second.getByRole('button', { name: 'Put it in the text instead' }).click();
+      await second.getByRole('button', { name: 'Insert as text' }).click();
       await second.waitFor({ state: 'detached' });
       expect(await message(page).inputValue()).toBe(`Before. ${LONG}After.`);
       expect(await message(page).evaluate((area: HTMLTextAreaElement) => area.selectionStart)).toBe(8 + LONG.length);

@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 const WALKED = {
-  config: [500, '/none.yaml cannot be read: the answer was 404', '/wrong.yaml'],
+  config: [500, 'Couldn’t read /none.yaml: HTTP 404', '/wrong.yaml'],
   memory: {
     needsCompaction: true,
     goals: ['sail'],
@@ -133,7 +133,7 @@ verifies(
     const tab = await browser.page(`${site}/site/mapped.html`);
     const cdp = await browser.context.newCDPSession(tab);
     await cdp.send('Storage.overrideQuotaForOrigin', { origin: site, quotaSize: 1 });
-    const refusal = 'a.md cannot be written: The browser has no room left for this; nothing of it was stored';
+    const refusal = 'Couldn’t write a.md: The browser is out of storage. Nothing was saved.';
     expect(await call(tab, 'stored', 'full', { 'a.md': 'x'.repeat(100_000) })).toEqual([[refusal, 5]]);
     await cdp.send('Storage.overrideQuotaForOrigin', { origin: site });
     expect(await call(tab, 'stored', 'full', { 'a.md': 'x'.repeat(100_000) })).toEqual([['stored', 100_000]]);

@@ -37,20 +37,20 @@ describe('memory in the app', () => {
     const { client } = outside;
     const page = await open('/');
     await page.getByRole('link', { name: 'Memory' }).click();
-    await page.getByText('Nothing is remembered yet').waitFor();
+    await page.getByText('No memories yet').waitFor();
     await shoot(page, 'empty');
-    await page.getByRole('button', { name: 'Add a memory' }).click();
-    const form = page.getByRole('dialog', { name: 'Add a memory' });
-    await form.getByLabel('What to remember').fill('The blue kayak is in the barn behind the mill');
+    await page.getByRole('button', { name: 'Add memory' }).click();
+    const form = page.getByRole('dialog', { name: 'Add memory' });
+    await form.getByLabel('Memory text').fill('The blue kayak is in the barn behind the mill');
     expect(await unnamed(page)).toEqual([]);
     await form.getByRole('button', { name: 'Add', exact: true }).click();
-    const kayak = rows(page, 'What is remembered', 'kayak');
+    const kayak = rows(page, 'Memories', 'kayak');
     await kayak.waitFor();
     // The same once more is refused, in words.
-    await page.getByRole('button', { name: 'Add a memory' }).click();
-    await form.getByLabel('What to remember').fill('The blue kayak is in the barn behind the mill');
+    await page.getByRole('button', { name: 'Add memory' }).click();
+    await form.getByLabel('Memory text').fill('The blue kayak is in the barn behind the mill');
     await form.getByRole('button', { name: 'Add', exact: true }).click();
-    await form.getByText('That is remembered already.').waitFor();
+    await form.getByText('This memory already exists.').waitFor();
     await page.keyboard.press('Escape');
     await form.getByRole('button', { name: 'Discard' }).click();
     await form.waitFor({ state: 'detached' });
@@ -72,15 +72,15 @@ describe('memory in the app', () => {
     const filters = page.getByRole('group', { name: 'Categories' });
     await filters.getByRole('button', { name: 'All 4' }).waitFor();
     await filters.getByRole('button', { name: 'Decisions 1' }).click();
-    await rows(page, 'What is remembered', 'red paint').waitFor();
-    expect(await page.getByRole('list', { name: 'What is remembered' }).getByRole('listitem').count()).toBe(1);
+    await rows(page, 'Memories', 'red paint').waitFor();
+    expect(await page.getByRole('list', { name: 'Memories' }).getByRole('listitem').count()).toBe(1);
     await filters.getByRole('button', { name: 'All 4' }).click();
     await shoot(page, 'list');
 
     // Arrow keys go from row to row, to the same control.
     await kayak.getByRole('button', { name: 'Forget' }).focus();
     await page.keyboard.press('ArrowDown');
-    expect(await rows(page, 'What is remembered', 'red paint').evaluate((row) => row.contains(document.activeElement))).toBe(true);
+    expect(await rows(page, 'Memories', 'red paint').evaluate((row) => row.contains(document.activeElement))).toBe(true);
     expect(await focused(page)).toBe('Forget');
     await page.keyboard.press('Home');
 
@@ -91,11 +91,11 @@ describe('memory in the app', () => {
     await kayak.getByText('The blue kayak is in the barn behind the mill', { exact: true }).waitFor();
     expect(await focused(page)).toBe('Edit');
     await page.keyboard.press('Enter');
-    await kayak.getByLabel('What to remember').fill('The blue kayak is at Tom’s');
+    await kayak.getByLabel('Memory text').fill('The blue kayak is at Tom’s');
     await kayak.getByLabel('Category').selectOption({ label: 'Event' });
     expect(await unnamed(page)).toEqual([]);
     await shoot(page, 'edit');
-    await kayak.getByLabel('What to remember').press('Control+Enter');
+    await kayak.getByLabel('Memory text').press('Control+Enter');
     await kayak.getByText('The blue kayak is at Tom’s', { exact: true }).waitFor();
     await until(async () => (await focused(page)) === 'Edit', 'the keyboard to be back');
     await filters.getByRole('button', { name: 'Events 2' }).waitFor();
@@ -104,11 +104,11 @@ describe('memory in the app', () => {
     );
     // What another says already is refused where it is written.
     await kayak.getByRole('button', { name: 'Edit' }).click();
-    await kayak.getByLabel('What to remember').fill('We chose the red paint for the shed');
+    await kayak.getByLabel('Memory text').fill('We chose the red paint for the shed');
     await kayak.getByRole('button', { name: 'Save' }).click();
     await page
       .getByRole('alert')
-      .getByText(/another memory says the same already/)
+      .getByText(/another memory already has this text/)
       .waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
 
@@ -124,31 +124,31 @@ describe('memory in the app', () => {
     await until(async () => (await client.call('memory.list', { category: 'event' })).count === 2);
 
     // Found in other words, with the reasons; what was said with what stands beside it.
-    await page.getByRole('textbox', { name: 'Search the memory' }).fill('Where is the boat?');
-    const found = rows(page, 'What was found', 'kayak is at Tom');
-    await found.getByText('Speaks of “boat”').waitFor();
-    await page.getByRole('textbox', { name: 'Search the memory' }).press('ArrowDown');
+    await page.getByRole('textbox', { name: 'Search memory' }).fill('Where is the boat?');
+    const found = rows(page, 'Results', 'kayak is at Tom');
+    await found.getByText('Mentions “boat”').waitFor();
+    await page.getByRole('textbox', { name: 'Search memory' }).press('ArrowDown');
     expect(await found.evaluate((row) => row.contains(document.activeElement))).toBe(true);
-    await page.getByRole('textbox', { name: 'Search the memory' }).fill('where is the tent');
-    const said = rows(page, 'What was found', 'It hangs in the attic').first();
-    await said.getByText(/“tent” stands beside it/).waitFor();
+    await page.getByRole('textbox', { name: 'Search memory' }).fill('where is the tent');
+    const said = rows(page, 'Results', 'It hangs in the attic').first();
+    await said.getByText(/“tent” mentioned nearby/).waitFor();
     expect(await unnamed(page)).toEqual([]);
     await shoot(page, 'found');
-    await rows(page, 'What was found', 'Where did we put').first().getByRole('link', { name: 'Open in the chat' }).click();
+    await rows(page, 'Results', 'Where did we put').first().getByRole('link', { name: 'Open in chat' }).click();
     await page.waitForURL(/\/chat\/main\/trip#message-/);
     await page.getByRole('region', { name: 'Messages' }).getByText('Where did we put the tent?').waitFor();
     await page.goBack();
     // What was looked for is still there.
     await said.waitFor();
-    await page.getByRole('textbox', { name: 'Search the memory' }).fill('zyxwvut');
-    await page.getByText(/Nothing that is remembered, noted or was said in the last month/).waitFor();
-    await page.getByRole('textbox', { name: 'Search the memory' }).press('Escape');
+    await page.getByRole('textbox', { name: 'Search memory' }).fill('zyxwvut');
+    await page.getByText(/No results in memories, notes or the last month’s chats/).waitFor();
+    await page.getByRole('textbox', { name: 'Search memory' }).press('Escape');
 
-    const parts = page.getByRole('navigation', { name: 'Parts of the memory' });
+    const parts = page.getByRole('navigation', { name: 'Memory views' });
     await parts.getByRole('link', { name: 'Preferences' }).click();
     // One without a name is among the memories alone, and not denied.
     const { memory: rain } = await client.call('memory.add', { text: 'Likes rain', category: 'preference' });
-    await page.getByText('No preference has a name yet.').waitFor();
+    await page.getByText('No named preferences yet.').waitFor();
     await client.call('memory.forget', { id: rain.id });
     await page.getByLabel('Name').fill('language');
     await page.getByLabel('Preference', { exact: true }).fill('Answer in French');
@@ -180,15 +180,15 @@ describe('memory in the app', () => {
     await until(async () => (await client.call('memory.preferences', {})).preferences[0]?.value === 'Answer in Portuguese');
 
     await parts.getByRole('link', { name: 'Days' }).click();
-    await page.getByRole('img', { name: /^Noted: 5 from/ }).waitFor();
-    await page.getByRole('img', { name: /^Said: 4 from/ }).waitFor();
-    const day = page.getByRole('list', { name: 'Days' }).getByRole('button', { name: '1 noted · notes' });
+    await page.getByRole('img', { name: /^Memories from .*: 5$/ }).waitFor();
+    await page.getByRole('img', { name: /^Messages from .*: 4$/ }).waitFor();
+    const day = page.getByRole('list', { name: 'Days' }).getByRole('button', { name: '1 memory · notes' });
     await day.click();
     await page.getByRole('heading', { name: 'In the shed' }).waitFor();
     await page.getByRole('listitem').filter({ hasText: 'We chose the red paint' }).first().waitFor();
     await page.getByRole('list', { name: 'Days' }).getByRole('button', { name: 'Today' }).click();
     await page.getByRole('button', { name: 'Summarise this day' }).click();
-    await page.getByText('The summary is in the notes.').waitFor();
+    await page.getByText('Summary added to the notes').waitFor();
     expect(await unnamed(page)).toEqual([]);
     await shoot(page, 'days');
     const today = new Date().toISOString().slice(0, 10);
@@ -205,20 +205,20 @@ describe('memory in the app', () => {
     const page = await open('/memory?agent=scout');
     // From here on nothing is read anew because of another connection.
     await connected(page, 'This browser');
-    await rows(page, 'What is remembered', 'Camp is by the river').waitFor();
+    await rows(page, 'Memories', 'Camp is by the river').waitFor();
     await client.call('memory.add', { agentId: 'scout', text: 'The ford is closed' });
-    await rows(page, 'What is remembered', 'The ford is closed').waitFor();
+    await rows(page, 'Memories', 'The ford is closed').waitFor();
     await client.call('memory.add', { text: 'Of the main agent alone' });
     await page.getByRole('combobox', { name: 'Agent' }).selectOption('main');
-    await rows(page, 'What is remembered', 'Of the main agent alone').waitFor();
-    expect(await rows(page, 'What is remembered', 'Camp is').count()).toBe(0);
+    await rows(page, 'Memories', 'Of the main agent alone').waitFor();
+    expect(await rows(page, 'Memories', 'Camp is').count()).toBe(0);
     await page.getByRole('combobox', { name: 'Agent' }).selectOption({ label: 'Scout' });
-    await rows(page, 'What is remembered', 'The ford is closed').waitFor();
+    await rows(page, 'Memories', 'The ford is closed').waitFor();
     // An agent that is gone, as a sentence.
     await page.goto(`${at.perch.url}/memory?agent=nobody`);
     await page
       .getByRole('alert')
-      .getByText(/^Could not read what is remembered: /)
+      .getByText(/^Couldn’t load the memories: /)
       .waitFor();
     await page.close();
   });
@@ -232,7 +232,7 @@ describe('memory in the app', () => {
       await outside.client.call('memory.add', { text });
       await outside.client.call('memory.setPreference', { key: 'opens \u202ewith', value: 'an \u2067editor' });
       const page = await open('/memory');
-      const row = rows(page, 'What is remembered', 'The invoice is').first();
+      const row = rows(page, 'Memories', 'The invoice is').first();
       await row.waitFor();
       expect(await row.getByText('The invoice').textContent()).toBe('The invoice is gpj.exe by Ana');
       await page.getByRole('navigation').getByRole('link', { name: 'Preferences' }).click();
@@ -253,7 +253,7 @@ describe('memory in the app', () => {
     await outside.client.call('workspace.write', { workspace: 'archive', path: 'MEMORY.md', content: lines.join(''), encoding: 'utf8' });
     const page = await open('/memory?agent=archive');
     await page.getByRole('button', { name: 'All 5,000' }).waitFor();
-    const list = page.getByRole('list', { name: 'What is remembered' }).getByRole('listitem');
+    const list = page.getByRole('list', { name: 'Memories' }).getByRole('listitem');
     expect(await list.count()).toBeLessThan(150);
     const before = await list.count();
     await list.last().scrollIntoViewIfNeeded();
@@ -263,8 +263,8 @@ describe('memory in the app', () => {
       await list.last().scrollIntoViewIfNeeded();
       return (await list.count()) > 250;
     }, 'further pages');
-    await page.getByRole('textbox', { name: 'Search the memory' }).fill('number 4321');
-    await rows(page, 'What was found', 'Fact number 4321').waitFor();
+    await page.getByRole('textbox', { name: 'Search memory' }).fill('number 4321');
+    await rows(page, 'Results', 'Fact number 4321').waitFor();
     await page.close();
   });
 
@@ -282,30 +282,30 @@ describe('memory in the app', () => {
       const composer = page.getByRole('textbox', { name: 'Message' });
       await composer.fill('Where is the spare key of the boathouse?');
       await composer.press('Enter');
-      const line = page.getByText('Remembered one thing');
+      const line = page.getByText('Used 1 memory');
       await line.waitFor();
       await line.click();
       const told = page.locator('details').filter({ has: line });
       await told.getByText('under the third flower pot').waitFor();
-      await told.getByText(/Speaks of .*“key”/).waitFor();
+      await told.getByText(/Mentions .*“key”/).waitFor();
       await told.getByText(/remembered, fact/i).waitFor();
-      await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy this reply' }).waitFor();
+      await page.getByRole('article', { name: 'Reply' }).getByRole('button', { name: 'Copy reply' }).waitFor();
       expect(await unnamed(page)).toEqual([]);
       await shoot(page, 'chat');
       // From history.
       await page.reload();
       await connected(page, LINKED);
       await line.click();
-      await told.getByRole('button', { name: 'Forget this' }).focus();
+      await told.getByRole('button', { name: 'Forget this memory' }).focus();
       await page.keyboard.press('Enter');
       await until(async () => (await focused(page)) === 'Undo', 'the keyboard to be on the way back');
       await until(async () => !(await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
       await page.keyboard.press('Enter');
-      await told.getByRole('button', { name: 'Forget this' }).waitFor();
+      await told.getByRole('button', { name: 'Forget this memory' }).waitFor();
       await until(async () => (await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
 
-      await told.getByRole('button', { name: 'Not in this chat' }).click();
-      await told.getByRole('button', { name: 'Recall again in this chat' }).waitFor();
+      await told.getByRole('button', { name: 'Don’t use memories in this chat' }).click();
+      await told.getByRole('button', { name: 'Use memories in this chat', exact: true }).waitFor();
       const path = `${new URL(page.url()).pathname.slice('/chat/'.length)}.jsonl`;
       expect(await client.call('sessions.recall', { path })).toMatchObject({ enabled: false, active: false });
       await composer.fill('And where is the spare key of the boathouse now?');
@@ -315,8 +315,8 @@ describe('memory in the app', () => {
       expect(await line.count()).toBe(1);
       // The chat's menu has the switch too.
       const [, sessionId = ''] = path.slice(0, -'.jsonl'.length).split('/');
-      await page.getByRole('button', { name: /^More for Where is the spare key/ }).click();
-      await page.getByRole('menuitem', { name: 'Recall memories here' }).click();
+      await page.getByRole('button', { name: /^More actions for Where is the spare key/ }).click();
+      await page.getByRole('menuitem', { name: 'Use memories in this chat' }).click();
       await until(async () => (await client.call('sessions.recall', { path })).enabled);
       await page.getByRole('button', { name: 'Undo' }).click();
       await until(async () => !(await client.call('sessions.recall', { path })).enabled);
@@ -331,13 +331,13 @@ describe('memory in the app', () => {
       await line.waitFor();
       expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(1);
       await page.getByRole('button', { name: 'Stop' }).click();
-      await page.getByText('Stopped. What had come is kept.').waitFor();
+      await page.getByRole('article', { name: 'Reply' }).last().getByText('Stopped').waitFor();
       expect(await line.count()).toBe(1);
 
       // From the page to the reply, far above the end.
       for (let each = 0; each < 40; each++) await client.call('chat.send', { message: `Filler ${each}`, sessionId, model: 'local/normal' });
       await page.goto(`${at.perch.url}/memory#recalled`);
-      const entry = rows(page, 'What was recalled', 'Where is the spare key').first();
+      const entry = rows(page, 'Memories used in replies', 'Where is the spare key').first();
       await entry.getByText('under the third flower pot').waitFor();
       expect(await unnamed(page)).toEqual([]);
       await shoot(page, 'recalled');
@@ -345,14 +345,14 @@ describe('memory in the app', () => {
       await page.waitForURL(/#message-/);
       await until(
         () =>
-          page.getByText('Remembered one thing').evaluate((element) => {
+          page.getByText('Used 1 memory').evaluate((element) => {
             const { top } = element.getBoundingClientRect();
             return top > 0 && top < innerHeight;
           }),
         'the reply to be in sight',
       );
       await page.goto(`${at.perch.url}/chat/main/${sessionId}#message-nonsense`);
-      await page.getByText('That message is not in this chat any more').waitFor();
+      await page.getByText('Message not found.').waitFor();
       expect(at.browser.complaints).toEqual([]);
       await page.close();
     },

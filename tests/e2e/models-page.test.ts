@@ -38,10 +38,10 @@ describe('models in the app', () => {
       const page = await linkedPage(at.browser, at.perch);
       await page.getByText('Gateway', { exact: true }).click();
       await page.getByRole('link', { name: 'Models' }).click();
-      await page.getByText('Built in, always there').waitFor();
+      await page.getByText('Built in').waitFor();
       await row(page, 'guide/guide').waitFor();
-      await page.getByRole('button', { name: 'Look on this machine' }).click();
-      await page.getByText('No model was found on this machine.').waitFor();
+      await page.getByRole('button', { name: 'Find local servers' }).click();
+      await page.getByText('No local models found.').waitFor();
       await shoot(page, 'empty');
 
       using outside = await connectOutside(at.perch);
@@ -56,53 +56,53 @@ describe('models in the app', () => {
       expect(await row(page, 'vendor/o-unheard-of').locator('td.number').allInnerTexts()).toEqual(['–', '–', '–']);
       const { pricesAsOf } = await client.call('models.list', {});
       const day = new Date(pricesAsOf ?? NaN).toLocaleDateString('en', { dateStyle: 'long', timeZone: 'UTC' });
-      await page.getByText(`Those that a provider does not list are from ${day}`).waitFor();
+      await page.getByText(`Prices that a provider doesn’t list are from ${day}`).waitFor();
 
       const keys = (): Promise<string[]> => table(page).locator('.key').allInnerTexts();
-      await page.getByLabel('Find models').fill('VENDOR mini');
+      await page.getByLabel('Search models').fill('VENDOR mini');
       await until(async () => (await keys()).join() === 'vendor/gpt-4o-mini', 'the one that fits');
-      await page.getByLabel('Find models').fill('no such model');
-      await page.getByText('No model fits.').waitFor();
-      await page.getByRole('button', { name: 'Show all' }).click();
+      await page.getByLabel('Search models').fill('no such model');
+      await page.getByText('No matching models').waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
       // What they can do is asked for in one line, on a tablet too.
       await page.setViewportSize({ width: 768, height: 900 });
-      const line = async (label: string): Promise<number | undefined> => (await page.getByLabel(label).boundingBox())?.y;
-      expect(await line('See pictures')).toBe(await line('Use tools'));
+      const line = async (label: string): Promise<number | undefined> => (await page.getByLabel(label, { exact: true }).boundingBox())?.y;
+      expect(await line('Vision')).toBe(await line('Tools'));
       await page.setViewportSize({ width: 1280, height: 800 });
-      await page.getByLabel('See pictures').check();
+      await page.getByLabel('Vision', { exact: true }).check();
       await until(async () => (await keys()).toSorted().join() === 'vendor/gpt-4o,vendor/gpt-4o-mini', 'those that see');
-      await page.getByLabel('Order').selectOption({ label: 'cheapest first' });
+      await page.getByLabel('Sort by').selectOption({ label: 'Lowest price' });
       await until(async () => (await keys()).join() === 'vendor/gpt-4o-mini,vendor/gpt-4o', 'the cheapest first');
-      await page.getByLabel('See pictures').uncheck();
+      await page.getByLabel('Vision', { exact: true }).uncheck();
 
       for (const name of ['gpt-4o', 'normal', 'error-500']) await page.getByLabel(`Compare ${name}`, { exact: true }).check();
-      const beside = page.getByRole('region', { name: 'Side by side' }).last();
+      const beside = page.getByRole('region', { name: 'Comparison' }).last();
       const fact = (name: string) => beside.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts();
-      expect(await fact('Price out')).toEqual(['$10.00', '–', '–']);
-      expect(await fact('Sees pictures')).toEqual(['yes', 'no', 'no']);
+      expect(await fact('Output price')).toEqual(['$10.00', '–', '–']);
+      expect(await fact('Vision')).toEqual(['Yes', 'No', 'No']);
       // What it is asked for is a first word, by the model itself.
       await beside.getByRole('button', { name: 'Measure normal' }).click();
       await beside.getByText(/^[\d,]+ ms$/).waitFor();
       expect(upstream.requests.at(-1)?.body).toMatchObject({ model: 'normal' });
       await beside.getByRole('button', { name: 'Measure error-500' }).click();
-      await until(async () => (await fact('First word'))[2]?.includes('Again') === true, 'why it does not answer');
-      expect((await fact('First word'))[2]).not.toMatch(/\d ms/);
+      await until(async () => (await fact('Time to first token'))[2]?.includes('Measure again') === true, 'why it does not answer');
+      expect((await fact('Time to first token'))[2]).not.toMatch(/\d ms/);
       await page.getByRole('heading', { name: 'All models' }).scrollIntoViewIfNeeded();
       await shoot(page, 'compared');
-      await beside.getByRole('button', { name: 'Take normal out' }).click();
+      await beside.getByRole('button', { name: 'Remove normal' }).click();
       expect(await beside.getByRole('columnheader').count()).toBe(2);
 
       await page.getByRole('button', { name: 'Make default error-500' }).click();
-      await row(page, 'local/error-500').getByText('default', { exact: true }).waitFor();
-      const fallback = page.getByLabel('Add a model that takes over');
+      await row(page, 'local/error-500').getByText('Default', { exact: true }).waitFor();
+      const fallback = page.getByLabel('Add a fallback');
       const set = async (): Promise<string> => JSON.stringify(await client.call('config.get', { key: 'chat' }));
       for (const key of ['vendor/gpt-4o', 'local/normal']) {
         await fallback.selectOption(key);
         await until(async () => (await set()).includes(key), `${key} to be set`);
       }
-      await page.getByRole('button', { name: 'Ask normal earlier' }).click();
+      await page.getByRole('button', { name: 'Move normal up' }).click();
       await until(async () => (await set()).includes('["local/normal","vendor/gpt-4o"]'), 'the other order');
-      await page.getByRole('button', { name: 'Take gpt-4o out' }).last().waitFor();
+      await page.getByRole('button', { name: 'Remove gpt-4o' }).last().waitFor();
       await shoot(page, 'answering');
 
       // What is set holds for what is asked next: the default fails, and the first of the others answers.
@@ -114,9 +114,9 @@ describe('models in the app', () => {
       expect(upstream.requests.some(({ body }) => body?.['model'] === 'error-500' && body['stream'] === true)).toBe(true);
 
       await page.goto(`${at.perch.url}/models`);
-      const order = page.getByRole('list', { name: 'Models that take over' });
-      await order.getByRole('button', { name: 'Take normal out' }).click();
-      await order.getByRole('button', { name: 'Take gpt-4o out' }).click();
+      const order = page.getByRole('list', { name: 'Fallbacks' });
+      await order.getByRole('button', { name: 'Remove normal' }).click();
+      await order.getByRole('button', { name: 'Remove gpt-4o' }).click();
       await order.waitFor({ state: 'detached' });
       await until(async () => !(await set()).includes('fallbacks'), 'none to be set');
 
@@ -144,17 +144,17 @@ describe('models in the app', () => {
       await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
       const page = await at.browser.page(`${at.perch.url}/models#local`);
       await connected(page, LINKED);
-      await page.getByText('None is here yet.').waitFor();
+      await page.getByText('No local models yet').waitFor();
       const begin = async (repo: string): Promise<void> => {
         await page.getByRole('button', { name: 'Download a model…' }).click();
         await page.getByLabel('Repository').fill(repo);
         await page.getByRole('button', { name: 'Download', exact: true }).click();
       };
       const downloads = page.getByRole('list', { name: 'Downloads' });
-      const local = page.getByRole('list', { name: 'Models on this machine' });
+      const local = page.getByRole('list', { name: 'Local models' });
 
       await begin('nonsense');
-      await page.getByRole('alert').getByText('This is no repository').waitFor();
+      await page.getByRole('alert').getByText('Enter the repository as owner/name').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await begin('perch/none');
       const none = downloads.getByRole('listitem', { name: 'perch/none' });
@@ -165,18 +165,18 @@ describe('models in the app', () => {
       hub.faults.silent = true;
       await begin(`https://hub.example/perch/words/tree/main`);
       const coming = downloads.getByRole('listitem', { name: 'perch/words' });
-      await coming.getByRole('progressbar', { name: 'Download of perch/words' }).waitFor();
+      await coming.getByRole('progressbar', { name: 'Downloading perch/words' }).waitFor();
       await shoot(page, 'downloading');
       await coming.getByRole('button', { name: 'Cancel' }).click();
       await coming.getByText(/^Cancelled/).waitFor();
       hub.faults.silent = false;
-      await coming.getByRole('button', { name: /^(Try again|Go on)$/ }).click();
+      await coming.getByRole('button', { name: /^(Retry|Resume)$/ }).click();
       const here = local.getByRole('listitem').filter({ hasText: 'perch/words' });
-      await here.getByText(/in the browser · [\d.]+ KB · 256 context/).waitFor();
+      await here.getByText(/In this browser · [\d.]+ KB · 256 context/).waitFor();
       expect(hub.asked.some(({ path }) => path.includes(GRAPH))).toBe(true);
 
       await here.getByRole('button', { name: 'Make default' }).click();
-      await here.getByText('default', { exact: true }).waitFor();
+      await here.getByText('Default', { exact: true }).waitFor();
       await row(page, 'browser/perch/words').waitFor();
       await page.goto(at.perch.url);
       await connected(page, LINKED);
@@ -187,7 +187,7 @@ describe('models in the app', () => {
       await page.goto(`${at.perch.url}/models#local`);
       await here.getByRole('button', { name: 'Delete…' }).click();
       const sure = page.getByRole('dialog', { name: /^Delete .*\?$/ });
-      await sure.getByRole('button', { name: 'Keep it' }).click();
+      await sure.getByRole('button', { name: 'Cancel' }).click();
       await here.getByRole('button', { name: 'Delete…' }).click();
       await sure.getByRole('button', { name: 'Delete', exact: true }).click();
       await here.waitFor({ state: 'detached' });
@@ -211,11 +211,11 @@ describe('models in the app', () => {
       const form = page.getByRole('dialog', { name: /Moved/ });
       await form.getByLabel('Base URL').fill(upstream.url);
       await form.getByRole('button', { name: /Save/ }).click();
-      const told = form.getByRole('alert').getByText('enter the key again');
+      const told = form.getByRole('alert').getByText('Enter the key again');
       await told.waitFor();
-      await until(async () => (await focused(page)) === 'Key', 'the keyboard to be there');
+      await until(async () => (await focused(page)) === 'API key', 'the keyboard to be there');
       await shoot(page, 'key-again');
-      await form.getByLabel('Key', { exact: true }).fill('sk-new');
+      await form.getByLabel('API key', { exact: true }).fill('sk-new');
       await told.waitFor({ state: 'detached' });
       await form.getByRole('button', { name: /Save/ }).click();
       await form.getByRole('status').waitFor();

@@ -10,7 +10,7 @@ import { addProvider, connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
-const doors = (page: Page) => page.getByRole('list', { name: 'Ways to a model' });
+const doors = (page: Page) => page.getByRole('list', { name: 'Connect a model' });
 const replies = (page: Page) => page.getByRole('article', { name: 'Reply' });
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 
@@ -39,7 +39,7 @@ describe('the first steps', () => {
     await page.getByText('The built-in guide answers').waitFor();
     expect(await doors(page).count()).toBe(0);
     await page.goto(`${at.perch.url}/settings#first-steps`);
-    await page.getByRole('button', { name: 'Show the first steps again' }).click();
+    await page.getByRole('button', { name: 'Show setup' }).click();
     await doors(page).waitFor();
     await message(page).fill('What can you do?');
     await message(page).press('Enter');
@@ -52,28 +52,28 @@ describe('the first steps', () => {
     await using upstream = await startUpstream({ models: ['endless', 'normal'], apiKey: 'sk-first' });
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
-    await doors(page).getByRole('button', { name: 'Add a key' }).click();
-    const dialog = page.getByRole('dialog', { name: 'A model by its key' });
+    await doors(page).getByRole('button', { name: 'Add an API key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add an API key' });
     await dialog.getByLabel('Base URL').fill(upstream.url);
-    const key = dialog.getByRole('textbox', { name: /^Key/ });
+    const key = dialog.getByRole('textbox', { name: /^API key/ });
     // A hidden character came along: nothing is sent yet.
     await key.fill('sk-first\u200b');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
-    await dialog.getByRole('alert').getByText('The key holds a character that no key has').waitFor();
-    expect(await focused(page)).toMatch(/^Key/);
+    await dialog.getByRole('alert').getByText('This key contains an invalid character.').waitFor();
+    expect(await focused(page)).toMatch(/^API key/);
     expect(upstream.requests).toEqual([]);
     await key.fill('sk-wrong');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
-    await dialog.getByText('does not accept this one').waitFor();
+    await dialog.getByText('the API key is missing or was rejected').waitFor();
     // It is saved: leaving it asks nothing. Taken up again it is the same one that is mended.
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await doors(page).getByRole('button', { name: 'Add a key' }).click();
+    await doors(page).getByRole('button', { name: 'Add an API key' }).click();
     await key.waitFor();
     expect(await dialog.getByLabel('Base URL').inputValue()).toBe(upstream.url);
     await key.fill('sk-first');
     await dialog.getByRole('button', { name: 'Save and test' }).click();
-    await dialog.getByText('OpenAI answers, with 2 models').waitFor();
+    await dialog.getByText('Connected to OpenAI. 2 models found.').waitFor();
     await shoot(page, 'key');
     await dialog.getByRole('button', { name: 'Use normal' }).click();
     await page.waitForURL(/\/chat\//);
@@ -85,7 +85,7 @@ describe('the first steps', () => {
     // There is a model now: they are gone by themselves, at once.
     await page.goto(at.perch.url);
     await connected(page, LINKED);
-    await page.getByText('normal answers here').waitFor();
+    await page.getByText('Replies come from normal').waitFor();
     expect(await doors(page).count()).toBe(0);
     await outside.client.call('config.patch', { patch: { providers: { openai: null }, chat: { model: null } } });
     await doors(page).waitFor();
@@ -117,16 +117,16 @@ describe('the first steps', () => {
       await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
       const page = await at.browser.page(at.perch.url);
       await connected(page, LINKED);
-      await doors(page).getByRole('button', { name: 'Use this machine' }).click();
-      const dialog = page.getByRole('dialog', { name: 'A model of this machine' });
+      await doors(page).getByRole('button', { name: 'Use a local model' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Use a local model' });
       await dialog.getByRole('button', { name: 'Download a model…' }).click();
       await dialog.getByLabel('Repository').fill('perch/words');
       await dialog.getByRole('button', { name: 'Download', exact: true }).click();
-      await dialog.getByRole('progressbar', { name: 'Download of perch/words' }).waitFor();
+      await dialog.getByRole('progressbar', { name: 'Downloading perch/words' }).waitFor();
       await shoot(page, 'machine');
       await dialog.getByRole('listitem', { name: 'perch/words' }).getByRole('button', { name: 'Cancel' }).click();
       hub.faults.silent = false;
-      await dialog.getByRole('button', { name: 'Try again' }).click();
+      await dialog.getByRole('button', { name: 'Retry' }).click();
       await dialog.getByRole('button', { name: /^Use / }).click();
       await page.waitForURL(/\/chat\//);
       await replies(page).getByText('Hello from this very tab').waitFor();

@@ -85,7 +85,7 @@ verifies('app/outbox', 'a message that this browser has no room for holds the pa
   });
   await composer.fill('What can you do?');
   await composer.press('Enter');
-  const unkept = page.getByRole('alert').getByText('Could not keep the message in this browser');
+  const unkept = page.getByRole('alert').getByText('Couldn’t save the message in this browser');
   await unkept.waitFor();
   const asked = page.waitForEvent('dialog');
   await page.close({ runBeforeUnload: true });
@@ -117,7 +117,11 @@ verifies('app/outbox', 'a message that neither the page nor the gateway has room
   // Nothing that could be packed.
   await composer.fill(Array.from({ length: 200_000 }, () => String.fromCharCode(0x4e00 + Math.random() * 0x5000)).join(''));
   await composer.press('Enter');
-  await page.getByRole('alert').getByText('no room').first().waitFor();
+  await page
+    .getByRole('alert')
+    .getByText(/no room|out of storage/)
+    .first()
+    .waitFor();
   const retry = page.getByRole('button', { name: 'Retry' });
   await retry.waitFor();
   await shoot(page, 'no-room');

@@ -27,7 +27,7 @@ verifies(
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.fill('What can you do?');
     await composer.press('Enter');
-    const alert = page.getByRole('alert').filter({ hasText: 'shows messages could not be loaded' });
+    const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load the messages.' });
     await alert.waitFor();
     expect(kept.length).toBeGreaterThan(0);
     cut = false;

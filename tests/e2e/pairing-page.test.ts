@@ -13,7 +13,7 @@ import { shoot } from './shoot.ts';
 
 /** What a phone's camera reads: the picture of the page, not its markup. */
 async function scanned(page: Page): Promise<string> {
-  const png = await page.getByRole('img', { name: 'The address and the code' }).screenshot();
+  const png = await page.getByRole('img', { name: 'QR code with the pairing link' }).screenshot();
   const { data, width, height } = await page.evaluate(
     async (bytes) => {
       const picture = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: 'image/png' }));
@@ -33,11 +33,11 @@ const connect = (address: string, auth: Record<string, string>): Promise<Gateway
   GatewayClient.connect(socketLink(new WebSocket(address)), { params: { clientName: 'phone', auth } });
 
 async function opened(page: Page, url: string, name: string): Promise<void> {
-  await connected(page, 'Bridge');
+  await connected(page, 'Connected');
   await page.goto(`${url}/devices`);
   await page.getByRole('button', { name: 'Pair a device…' }).click();
-  await page.getByRole('textbox', { name: 'Name of the device' }).fill(name);
-  await page.getByRole('button', { name: 'Show a code' }).click();
+  await page.getByRole('textbox', { name: 'Device name' }).fill(name);
+  await page.getByRole('button', { name: 'Show code' }).click();
 }
 
 verifies(
@@ -61,24 +61,26 @@ verifies(
     }
 
     // Honest about what it is for.
-    await page.getByText('A phone’s browser cannot use it').waitFor();
+    await page.getByText('To open Perch in a phone’s browser').waitFor();
 
     const { hostname, hash } = new URL(link);
     expect(hostname).not.toBe('127.0.0.1');
     const code = new URLSearchParams(hash.slice(1)).get('pair') ?? '';
-    expect(await page.getByLabel('The code', { exact: true }).textContent()).toBe(code);
+    expect(await page.getByLabel('Pairing code', { exact: true }).textContent()).toBe(code);
     const address = link.replace(/#.*/, '');
     const device = await testDevice('P-256');
     const pairing = await connect(address, { pairingCode: code });
     const { deviceToken } = await pairing.call('device.complete', { code, response: await device.response(code) });
     await page.getByText('A phone is paired.').waitFor();
-    await expect(connect(address, { pairingCode: code })).rejects.toThrow('The pairing code is wrong, or was used, or has expired');
+    await expect(connect(address, { pairingCode: code })).rejects.toThrow(
+      'The pairing code is wrong, already used or expired. Create a new one.',
+    );
     await page.getByRole('button', { name: 'Close', exact: true }).last().click();
     const phone = await connect(address, { deviceToken });
     expect(await phone.call('health', {})).toMatchObject({ status: 'ok' });
 
     const row = page.getByRole('listitem').filter({ hasText: 'A phone' });
-    await row.getByText('May read and write').waitFor();
+    await row.getByText('Read and write').waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
     expect(await phone.closed).toMatchObject({ code: 1008 });
@@ -94,15 +96,15 @@ verifies(
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();
     const page = await browser.page(perch.linkUrl);
-    await connected(page, 'Bridge');
+    await connected(page, 'Connected');
     await page.clock.install();
     await opened(page, perch.url, 'A program');
-    await page.getByText('This gateway answers on this machine alone').waitFor();
-    expect(await page.getByRole('img', { name: 'The address and the code' }).count()).toBe(0);
-    const code = await page.getByLabel('The code', { exact: true }).textContent();
+    await page.getByText('Only apps on this computer can use this code').waitFor();
+    expect(await page.getByRole('img', { name: 'QR code with the pairing link' }).count()).toBe(0);
+    const code = await page.getByLabel('Pairing code', { exact: true }).textContent();
     expect(code).toMatch(/^[2-9A-Z]{8}$/);
     await page.clock.fastForward('05:01');
-    await page.getByText('The code has expired').waitFor();
+    await page.getByText('This code has expired').waitFor();
     await page.getByRole('button', { name: 'New code' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
   },

@@ -15,18 +15,18 @@ describe('a call that a model writes', () => {
     await ask(page, 'What time is it?');
     await answer.more('Let me look.');
     await answer.call({ name: 'current_time', arguments: '{"timeZone"' });
-    await card.getByText('pending').waitFor();
-    await card.getByText('current_time').waitFor();
+    await card.getByText('Queued').waitFor();
+    await card.getByText('Get current time').waitFor();
     await shoot(page, 'pending');
     await page.reload();
     await connected(page, LINKED);
-    await card.getByText('pending').waitFor();
+    await card.getByText('Queued').waitFor();
     await answer.call({ arguments: ':"UTC"}' });
     at.model.answer('Noon.');
     await answer.end();
     await replies(page).getByText('Noon.').waitFor();
     expect(await card.count()).toBe(1);
-    await card.getByText('done').waitFor();
+    await card.getByText('Done').waitFor();
     await page.close();
   });
 
@@ -38,7 +38,7 @@ describe('a call that a model writes', () => {
     await answer.more('Again.');
     await answer.call({ name: 'current_time', arguments: '' });
     const last = replies(page).last();
-    await last.getByText('pending').waitFor();
+    await last.getByText('Queued').waitFor();
     await page.keyboard.press('Escape');
     await last.getByText('Stopped').waitFor();
     expect(await last.locator('.tool').count()).toBe(0);

@@ -19,13 +19,13 @@ describe('plans and skills in the app', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await page.getByRole('link', { name: 'Plans', exact: true }).click();
-    await page.getByRole('button', { name: 'A page about this machine' }).click();
+    await page.getByRole('button', { name: 'Write a page about this computer' }).click();
     await page.getByRole('button', { name: 'Send' }).click();
     await until(async () => (await client.call('plan.list', {})).count === 1, 'the plan');
     await page.getByRole('link', { name: 'Plans', exact: true }).click();
-    const plan = page.getByRole('list', { name: 'Plans' }).getByRole('listitem', { name: 'A page about this machine' });
+    const plan = page.getByRole('list', { name: 'Plans' }).getByRole('listitem', { name: 'Write a page about this computer' });
     // The guide only does what it is told, and follows none.
-    await plan.getByText('paused', { exact: true }).waitFor();
+    await plan.getByText('Paused', { exact: true }).waitFor();
     expect(await plan.getByRole('list', { name: 'Steps' }).getByRole('listitem').count()).toBe(3);
     await shoot(page, 'plans');
 
@@ -35,7 +35,7 @@ describe('plans and skills in the app', () => {
     await plan.getByText('It is known').waitFor();
     await plan.getByText('1 of 3', { exact: false }).waitFor();
     const before = (await client.call('chat.history', { agentId, sessionId })).messages.length;
-    await plan.getByRole('button', { name: 'Go on' }).click();
+    await plan.getByRole('button', { name: 'Resume' }).click();
     await until(async () => (await client.call('chat.history', { agentId, sessionId })).messages.length > before, 'the agent to be asked');
 
     // Of many, those with the words looked for: in the goal, in a step or in what came of one.
@@ -45,7 +45,7 @@ describe('plans and skills in the app', () => {
     await trip.getByText('Book the train').waitFor();
     // The steps of one that is done are folded, and in sight where words of theirs are looked for.
     await client.call('chat.send', { sessionId: 'trip', message: '/tool plan_update {"status":"skipped"}' });
-    await trip.getByText('done', { exact: true }).waitFor();
+    await trip.getByText('Completed', { exact: true }).waitFor();
     const train = trip.getByRole('listitem').filter({ hasText: 'Book the train' });
     await train.waitFor({ state: 'hidden' });
     await trip.locator('summary').press('Enter');
@@ -53,16 +53,16 @@ describe('plans and skills in the app', () => {
     await trip.locator('summary').press('Enter');
     await train.waitFor({ state: 'hidden' });
     await plan.getByText('It is known').waitFor();
-    const search = page.getByRole('textbox', { name: 'Search the plans' });
+    const search = page.getByRole('textbox', { name: 'Search plans' });
     await search.fill(' TRAIN');
-    await page.getByText('1 found', { exact: true }).waitFor();
+    await page.getByText('1 result', { exact: true }).waitFor();
     expect(await all.locator('strong').allInnerTexts()).toEqual(['A trip']);
     await train.waitFor();
     await search.fill('it is known');
     await plan.waitFor();
-    expect(await all.locator('strong').allInnerTexts()).toEqual(['A page about this machine']);
+    expect(await all.locator('strong').allInnerTexts()).toEqual(['Write a page about this computer']);
     await search.fill('nothing of the kind');
-    await page.getByText('No plan has these words.').waitFor();
+    await page.getByText('No matching plans').waitFor();
     await shoot(page, 'plans-search');
     await page.keyboard.press('Escape');
     await all.getByRole('listitem', { name: 'A trip' }).waitFor();
@@ -72,7 +72,7 @@ describe('plans and skills in the app', () => {
 
     await plan.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('dialog', { name: 'Delete this plan?' }).getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('No plan yet').waitFor();
+    await page.getByText('No plans yet').waitFor();
     expect((await client.call('plan.list', {})).count).toBe(0);
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -81,7 +81,7 @@ describe('plans and skills in the app', () => {
   verifies('skills.app/list', 'those of workspaces and of the bridge, each with what it lacks; looked at again', async () => {
     const page = await at.browser.page(`${at.perch.url}/skills`);
     await connected(page, 'This browser');
-    await page.getByText('No skill yet').waitFor();
+    await page.getByText('No skills yet').waitFor();
     const put = (name: string, text: string): void => {
       mkdirSync(join(at.perch.home, 'skills', name), { recursive: true });
       writeFileSync(join(at.perch.home, 'skills', name, 'SKILL.md'), text);
@@ -92,36 +92,36 @@ describe('plans and skills in the app', () => {
     using outside = await connectOutside(at.perch);
     await outside.client.call('workspace.write', { path: 'skills/minutes/SKILL.md', content: SKILL('minutes') });
     await page.reload();
-    const theirs = page.getByRole('list', { name: 'Of the bridge’s folder' });
-    await theirs.getByRole('listitem', { name: 'letters' }).getByText('ready', { exact: true }).waitFor();
-    await theirs.getByRole('listitem', { name: 'broken' }).getByText('cannot be read').waitFor();
-    await theirs.getByRole('listitem', { name: 'films' }).getByText('It needs no-such-program-here').waitFor();
+    const theirs = page.getByRole('list', { name: 'Shared skills' });
+    await theirs.getByRole('listitem', { name: 'letters' }).getByText('Ready', { exact: true }).waitFor();
+    await theirs.getByRole('listitem', { name: 'broken' }).getByText('Invalid').waitFor();
+    await theirs.getByRole('listitem', { name: 'films' }).getByText('Requires no-such-program-here').waitFor();
     await page
-      .getByRole('list', { name: 'Of workspaces' })
+      .getByRole('list', { name: 'Workspace skills' })
       .getByRole('listitem', { name: 'minutes' })
       .getByText('How minutes are made.')
       .waitFor();
     await shoot(page, 'skills');
     put('broken', SKILL('broken'));
-    await page.getByRole('button', { name: 'Look again' }).click();
-    await theirs.getByRole('listitem', { name: 'broken' }).getByText('ready', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await theirs.getByRole('listitem', { name: 'broken' }).getByText('Ready', { exact: true }).waitFor();
 
     // Of many, by the order of their numbers; those with the words looked for.
     for (const number of [10, 9, 2]) put(`note-${number}`, SKILL(`note-${number}`));
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await theirs.getByRole('listitem', { name: 'note-10' }).waitFor();
     const names = (): Promise<string[]> => theirs.getByRole('listitem').locator('strong').allInnerTexts();
     expect(await names()).toEqual(['broken', 'films', 'letters', 'note-2', 'note-9', 'note-10']);
-    const search = page.getByRole('textbox', { name: 'Search the skills' });
+    const search = page.getByRole('textbox', { name: 'Search skills' });
     await search.fill('  NOTE-');
-    await page.getByText('3 found', { exact: true }).waitFor();
+    await page.getByText('3 results', { exact: true }).waitFor();
     expect(await names()).toEqual(['note-2', 'note-9', 'note-10']);
-    expect(await page.getByRole('list', { name: 'Of workspaces' }).count()).toBe(0);
+    expect(await page.getByRole('list', { name: 'Workspace skills' }).count()).toBe(0);
     await search.fill('how minutes');
-    await page.getByText('1 found', { exact: true }).waitFor();
-    await page.getByRole('list', { name: 'Of workspaces' }).getByRole('listitem', { name: 'minutes' }).waitFor();
+    await page.getByText('1 result', { exact: true }).waitFor();
+    await page.getByRole('list', { name: 'Workspace skills' }).getByRole('listitem', { name: 'minutes' }).waitFor();
     await search.fill('nothing of the kind');
-    await page.getByText('No skill has these words.').waitFor();
+    await page.getByText('No matching skills').waitFor();
     await shoot(page, 'skills-search');
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await page.keyboard.press('Escape');

@@ -35,27 +35,27 @@ describe('prompts in the app', () => {
     const paths = async () => (await client.call('workspace.list', { under: 'prompts' })).files.map(({ path }) => path);
     // Where there is none yet the slash leads to the page.
     await message(page).pressSequentially('/');
-    await page.getByRole('link', { name: 'Make a prompt' }).click();
-    await page.getByText('No prompt yet').waitFor();
+    await page.getByRole('link', { name: 'Create a prompt' }).click();
+    await page.getByText('No prompts yet').waitFor();
     await shoot(page, 'empty');
-    await page.getByRole('button', { name: '🧒 Explain it simply' }).click();
+    await page.getByRole('button', { name: '🧒 Explain simply' }).click();
     const form = page.getByRole('dialog', { name: 'New prompt' });
     expect(await form.getByLabel('Name').inputValue()).toBe('explain');
-    await form.getByText('You are asked for: subject.').waitFor();
+    await form.getByText('Asks for: subject.').waitFor();
     await shoot(page, 'form');
-    await form.getByRole('button', { name: 'Make it' }).click();
-    const row = page.getByRole('list', { name: 'Prompts', exact: true }).getByRole('listitem', { name: 'Explain it simply', exact: true });
+    await form.getByRole('button', { name: 'Create' }).click();
+    const row = page.getByRole('list', { name: 'Prompts', exact: true }).getByRole('listitem', { name: 'Explain simply', exact: true });
     await row.getByText('/explain').waitFor();
     expect(await paths()).toEqual(['prompts/explain.md']);
 
-    await row.getByRole('button', { name: 'More with' }).click();
+    await row.getByRole('button', { name: 'More actions for' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate' }).click();
-    await page.getByRole('listitem', { name: 'Explain it simply (copy)' }).getByText('/explain-2').waitFor();
-    await row.getByRole('button', { name: 'More with' }).click();
+    await page.getByRole('listitem', { name: 'Explain simply (copy)' }).getByText('/explain-2').waitFor();
+    await row.getByRole('button', { name: 'More actions for' }).click();
     await page.getByRole('menuitem', { name: 'Edit…' }).click();
-    const change = page.getByRole('dialog', { name: 'Change this prompt' });
+    const change = page.getByRole('dialog', { name: 'Edit prompt' });
     await change.getByLabel('Name').fill('/explain-2');
-    await change.getByText('There is a prompt /explain-2 already.').waitFor();
+    await change.getByText('The name /explain-2 is already taken.').waitFor();
     expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await change.getByLabel('Name').fill('Simply');
     await change.getByLabel('Text', { exact: true }).fill('Explain {{subject}} as a poem.');
@@ -63,25 +63,23 @@ describe('prompts in the app', () => {
     await change.waitFor({ state: 'detached' });
     expect(await paths()).toEqual(['prompts/explain-2.md', 'prompts/simply.md']);
     const { content } = await client.call('workspace.read', { path: 'prompts/simply.md' });
-    expect(content).toBe(
-      '---\ntitle: Explain it simply\ndescription: With an example from daily life\n---\n\nExplain {{subject}} as a poem.\n',
-    );
+    expect(content).toBe('---\ntitle: Explain simply\ndescription: With an everyday example\n---\n\nExplain {{subject}} as a poem.\n');
     await shoot(page, 'list');
 
     const other = await at.browser.page(`${at.perch.url}/prompts`);
     await connected(other, LINKED);
-    await other.getByRole('textbox', { name: 'Search the prompts' }).fill('poem');
+    await other.getByRole('textbox', { name: 'Search prompts' }).fill('poem');
     await other.getByText('/explain-2').waitFor({ state: 'detached' });
     await other.getByText('/simply').waitFor();
     await other.close();
 
-    for (const name of ['Explain it simply (copy)', 'Explain it simply']) {
-      await page.getByRole('button', { name: `More with ${name}`, exact: true }).click();
+    for (const name of ['Explain simply (copy)', 'Explain simply']) {
+      await page.getByRole('button', { name: `More actions for ${name}`, exact: true }).click();
       await page.getByRole('menuitem', { name: 'Delete…' }).click();
       await page.getByRole('dialog', { name: 'Delete this prompt?' }).getByRole('button', { name: 'Delete', exact: true }).click();
-      await page.getByRole('button', { name: `More with ${name}`, exact: true }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: `More actions for ${name}`, exact: true }).waitFor({ state: 'detached' });
     }
-    await page.getByText('No prompt yet').waitFor();
+    await page.getByText('No prompts yet').waitFor();
     expect(await paths()).toEqual([]);
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -236,8 +234,8 @@ describe('prompts in the app', () => {
     await until(async () => (await message(page).inputValue()) === 'Look: three kites', 'what was copied');
     await page.evaluate(() => navigator.clipboard.writeText(''));
     await take();
-    await page.getByRole('dialog', { name: 'Copied' }).getByLabel('What you have copied').fill('by hand');
-    await page.getByRole('button', { name: 'Put it in' }).click();
+    await page.getByRole('dialog', { name: 'Copied' }).getByLabel('Clipboard text').fill('by hand');
+    await page.getByRole('button', { name: 'Insert' }).click();
     await until(async () => (await message(page).inputValue()) === 'Look: by hand', 'what was written instead');
     await at.browser.context.clearPermissions();
     await page.close();
@@ -281,17 +279,15 @@ describe('prompts in the app', () => {
     await page.getByRole('button', { name: 'Import…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import prompts' });
     const give = (text: string) =>
-      dialog
-        .getByLabel('File with prompts')
-        .setInputFiles({ name: 'prompts.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+      dialog.getByLabel('Prompts file').setInputFiles({ name: 'prompts.json', mimeType: 'application/json', buffer: Buffer.from(text) });
     await give(saved);
-    await dialog.getByText('1 prompt brought in, 2 prompts there already.').waitFor();
+    await dialog.getByText('1 prompt imported, 2 already saved.').waitFor();
     await give(JSON.stringify([{ command: '/greet', title: 'Another', content: 'Good evening.' }, { command: '/none' }]));
-    await dialog.getByText('1 prompt brought in.').waitFor();
-    await dialog.getByText('Prompt 2 of the file has no text').waitFor();
+    await dialog.getByText('1 prompt imported.').waitFor();
+    await dialog.getByText('Prompt 2 was skipped').waitFor();
     await shoot(page, 'import');
     await give(saved.slice(0, -10));
-    await dialog.getByRole('alert').getByText('Could not read prompts.json').waitFor();
+    await dialog.getByRole('alert').getByText('Couldn’t import prompts.json').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('listitem', { name: 'Another' }).getByText('/greet-2').waitFor();
     expect((await client.call('workspace.read', { path: 'prompts/greet-2.md' })).content).toContain('Good evening.');

@@ -11,7 +11,7 @@ import { shoot } from './shoot.ts';
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const queue = (page: Page) => page.getByRole('region', { name: 'Queued messages' });
 const waiting = (page: Page) => queue(page).getByRole('listitem');
-const approvals = (page: Page) => page.getByRole('listitem', { name: /waits for your/ });
+const approvals = (page: Page) => page.getByRole('listitem', { name: /needs your approval/ });
 
 async function write(page: Page, text: string, keys = 'Enter'): Promise<void> {
   await field(page).fill(text);
@@ -108,7 +108,7 @@ describe('what is sent while a reply runs', () => {
       for (const text of ['first words', 'second words', 'third words', 'fourth words']) await write(page, text);
       await inOrder(page, ['first words', 'second words', 'third words', 'fourth words']);
       await shoot(page, 'queue');
-      await act(page, 'third', 'Move to the front');
+      await act(page, 'third', 'Move to front');
       await inOrder(page, ['third words', 'first words', 'second words', 'fourth words']);
       await act(page, 'first', 'Remove');
       await inOrder(page, ['third words', 'second words', 'fourth words']);
@@ -135,7 +135,7 @@ describe('what is sent while a reply runs', () => {
     await write(page, 'patient words');
     await write(page, 'urgent words');
     await act(page, 'urgent', 'Send now');
-    await waiting(page).filter({ hasText: 'urgent' }).getByText('Goes in after the running tool').waitFor();
+    await waiting(page).filter({ hasText: 'urgent' }).getByText('Sent after the current tool call').waitFor();
     await inOrder(page, ['urgent words', 'patient words']);
     await handedOver(page, 'urgent words');
     await approvals(page).getByRole('button', { name: 'Allow once' }).click();
@@ -153,7 +153,7 @@ describe('what is sent while a reply runs', () => {
     const [, ...after] = await said(page, at);
     expect(after).toEqual(['urgent words', 'patient words', '/tool current_time {}', 'more urgent words', 'more patient words']);
     // What the tools gave is kept, and nothing of it was stopped.
-    const done = page.locator('summary').filter({ hasText: 'current_time' }).filter({ hasText: 'done' });
+    const done = page.locator('summary').filter({ hasText: 'Get current time' }).filter({ hasText: 'Done' });
     await until(async () => (await done.count()) === 2, 'both tools to be done');
     expect(await page.getByText('Stopped').count()).toBe(0);
     expect(at.browser.complaints).toEqual([]);
@@ -163,7 +163,7 @@ describe('what is sent while a reply runs', () => {
   verifies('app/queue', 'goes in behind another that does, and neither is said to be stopped', async () => {
     const page = await busyPage();
     await write(page, 'urgent words', 'Control+Enter');
-    await waiting(page).filter({ hasText: 'urgent' }).getByText('Goes in after the running tool').waitFor();
+    await waiting(page).filter({ hasText: 'urgent' }).getByText('Sent after the current tool call').waitFor();
     await write(page, 'words as urgent', 'Control+Enter');
     await inOrder(page, ['urgent words', 'words as urgent']);
     await handedOver(page, 'words as urgent');
@@ -229,7 +229,7 @@ describe('what is sent while a reply runs', () => {
     await write(page, 'held two');
     await inOrder(page, ['held one', 'held two']);
     await page.getByRole('button', { name: 'Stop' }).click();
-    const held = page.getByRole('alert').filter({ hasText: 'it was not sent' });
+    const held = page.getByRole('alert').filter({ hasText: 'Not sent because' });
     await until(async () => (await held.count()) === 2, 'both to be held');
     expect(await said(page, at)).toEqual(['/tool current_time {}']);
     await held
@@ -250,13 +250,13 @@ describe('what is sent while a reply runs', () => {
       await write(page, 'held one');
       await inOrder(page, ['held one']);
       await page.getByRole('button', { name: 'Stop' }).click();
-      await page.getByRole('alert').filter({ hasText: 'it was not sent' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'Not sent because' }).waitFor();
       await field(page).fill('half a thought');
       using outside = await connectOutside(at.perch);
       const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
       await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
       await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
-      const unsent = page.getByRole('list', { name: /was not sent, and is still here/ });
+      const unsent = page.getByRole('list', { name: /^Unsent messages/ });
       expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
       expect(await field(page).count()).toBe(0);
       await shoot(page, 'gone');
@@ -264,7 +264,7 @@ describe('what is sent while a reply runs', () => {
       await page.getByRole('heading', { name: 'This chat was deleted' }).waitFor();
       await unsent.getByText('held one').waitFor();
       expect(await unsent.getByRole('listitem').allInnerTexts()).toEqual(['held one', 'half a thought']);
-      await page.getByRole('button', { name: 'Go on with it in a new chat' }).click();
+      await page.getByRole('button', { name: 'Continue in a new chat' }).click();
       await page.waitForURL(`${at.perch.url}/`);
       await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');
       expect((await outboxRows(page)).filter((row) => row.sessionId === sessionId)).toEqual([]);
@@ -279,17 +279,17 @@ describe('what is sent while a reply runs', () => {
     async () => {
       const page = await newPage();
       await write(page, 'What can you do?');
-      await page.getByRole('button', { name: 'Edit this message' }).click();
+      await page.getByRole('button', { name: 'Edit message' }).click();
       await page.getByRole('textbox', { name: 'Edit your message' }).fill('What can you not do?');
       using outside = await connectOutside(at.perch);
       const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
       await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
-      const unsent = page.getByRole('list', { name: /was not sent, and is still here/ }).getByRole('listitem');
+      const unsent = page.getByRole('list', { name: /^Unsent messages/ }).getByRole('listitem');
       await unsent.getByText('What can you not do?', { exact: true }).waitFor();
       await shoot(page, 'gone-edit');
       await page.reload();
       await unsent.getByText('What can you not do?', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Go on with it in a new chat' }).click();
+      await page.getByRole('button', { name: 'Continue in a new chat' }).click();
       await expect.poll(() => field(page).inputValue()).toBe('What can you not do?');
       await field(page).fill('');
       await page.close();
@@ -312,14 +312,14 @@ describe('what is sent while a reply runs', () => {
     await approvals(other).waitFor();
     await inOrder(other, ['held one']);
     await other.getByRole('button', { name: 'Stop' }).click();
-    await other.getByRole('alert').filter({ hasText: 'it was not sent' }).waitFor();
+    await other.getByRole('alert').filter({ hasText: 'Not sent because' }).waitFor();
     const sessionId = new URL(other.url()).pathname.split('/').at(-1) ?? '';
     await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
     const gone = other.getByRole('heading', { name: 'This chat was deleted' });
     await gone.waitFor();
     await other.reload();
     await gone.waitFor();
-    await other.getByRole('button', { name: 'Go on with it in a new chat' }).click();
+    await other.getByRole('button', { name: 'Continue in a new chat' }).click();
     await expect.poll(() => field(other).inputValue()).toBe('held one');
     await field(other).fill('');
     await other.close();

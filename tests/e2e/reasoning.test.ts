@@ -14,12 +14,12 @@ describe('what a model thinks', () => {
     await connected(page, LINKED);
     at.model.answer('');
     await ask(page, 'Anything?');
-    await replies(page).getByText('The model answered nothing.').waitFor();
+    await replies(page).getByText('The model sent an empty reply.').waitFor();
     const answer = at.model.begin();
     await ask(page, 'And now?');
     await answer.think('What could be said?');
     await answer.end();
-    await replies(page).nth(1).getByText('The model answered nothing.').waitFor();
+    await replies(page).nth(1).getByText('The model sent an empty reply.').waitFor();
     await shoot(page, 'nothing');
     await page.close();
   });

@@ -118,10 +118,10 @@ verifies('browser/remote', 'what a page there downloads comes here, with its coo
   expect(report).toEqual({ downloadId: expect.any(String), filename: 'report.bin', sizeBytes: REPORT.length, error: null });
   const { contentB64 } = await bridge.call(browserPort, 'browser.download', { downloadId: report?.downloadId ?? '', profile });
   expect(Buffer.from(contentB64, 'base64').equals(REPORT)).toBe(true);
-  expect(await downloaded('"/once.bin"')).toMatchObject({ error: expect.stringContaining('it did not come (404)') });
-  expect(await downloaded('"/large.bin"')).toMatchObject({ error: expect.stringContaining('may have 8 MiB together') });
+  expect(await downloaded('"/once.bin"')).toMatchObject({ error: expect.stringContaining('Couldn’t fetch the file again (404)') });
+  expect(await downloaded('"/large.bin"')).toMatchObject({ error: expect.stringContaining('limited to 8 MiB in total') });
   expect(await downloaded('URL.createObjectURL(new Blob(["made"]))')).toMatchObject({
-    error: 'it stays on the machine of the browser, for a page has made it itself',
+    error: 'The file was created by the page and stays on the browser’s computer',
   });
   await bridge.call(browserPort, 'browser.stop', { profile });
   await vi.waitFor(async () => expect(await tabsThere()).toEqual([`http://${place}/theirs`]), 10_000);
@@ -136,6 +136,9 @@ verifies('browser/remote', 'one that goes away during a call, or cannot be reach
   const error: unknown = await bridge
     .call(browserPort, 'browser.open', { url: `http://${place}/`, profile })
     .catch((caught: unknown) => caught);
-  expect(error).toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('browser.cdpEndpoint names cannot be driven') });
+  expect(error).toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining('Couldn’t control the browser at browser.cdpEndpoint'),
+  });
   expect(String(error)).not.toContain('hush-hush');
 });

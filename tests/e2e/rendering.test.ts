@@ -164,7 +164,7 @@ describe('what an answer shows', () => {
     await until(async () => (await code.locator('.code-number').count()) === 2, 'the added line to have its colours');
     await told.more('```\n\nLast.');
     await told.end();
-    await replies(page).getByRole('button', { name: 'Copy this reply' }).waitFor();
+    await replies(page).getByRole('button', { name: 'Copy reply' }).waitFor();
     expect(await page.evaluate(() => (window as unknown as { kept: Element[] }).kept.map(({ isConnected }) => isConnected))).toEqual([
       true,
       true,
@@ -327,14 +327,14 @@ describe('what an answer shows', () => {
         await replies(page)
           .getByText(/the end\s*$/)
           .waitFor();
-        await page.getByRole('button', { name: 'Answer again' }).waitFor();
+        await page.getByRole('button', { name: 'Regenerate' }).waitFor();
         if (size > 1_000_000) await replies(page).getByRole('button', { name: 'Show', exact: true }).click();
         await replies(page)
           .getByText(/the end\s*$/)
           .waitFor();
         await page.reload();
         if (size > 1_000_000) {
-          expect(await replies(page).textContent()).toContain('A long text (1.4 MB).');
+          expect(await replies(page).textContent()).toContain('Long text (1.4 MB)');
           await replies(page).getByRole('button', { name: 'Show', exact: true }).click();
         }
         await replies(page)
@@ -368,7 +368,7 @@ describe('what an answer shows', () => {
     expect(requests).toEqual([]);
     // A private place is asked only where the person has named it.
     await link('cat').click();
-    await replies(page).getByRole('alert').getByText('Could not load the picture').waitFor();
+    await replies(page).getByRole('alert').getByText('Couldn’t load the image').waitFor();
     expect(requests).toEqual([]);
     await outside.client.call('config.set', { key: 'tools.webFetch.allow', value: [place] });
     await page.reload();
@@ -376,7 +376,7 @@ describe('what an answer shows', () => {
     const shown = replies(page).getByRole('img', { name: 'A cat' });
     await until(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth === 192), 'the picture');
     await link('broken').click();
-    await replies(page).getByRole('alert').getByText('no picture that this browser can show').waitFor();
+    await replies(page).getByRole('alert').getByText('didn’t return an image this browser can show').waitFor();
     await link('gone').click();
     await replies(page).getByRole('alert').getByText('404').waitFor();
     expect(requests).toEqual(['/cat.png', '/broken.png', '/gone.png']);
@@ -418,7 +418,7 @@ describe('what an answer shows', () => {
         .locator('details')
         .filter({ has: page.locator(`summary code:text-is("${tool}")`) });
     const copied = async (tool: string): Promise<string> => {
-      await card(tool).getByRole('button', { name: 'Copy what it answered' }).click();
+      await card(tool).getByRole('button', { name: 'Copy result' }).click();
       await card(tool).getByRole('status').getByText('Copied').waitFor({ state: 'attached' });
       return page.evaluate(() => navigator.clipboard.readText());
     };
@@ -432,13 +432,13 @@ describe('what an answer shows', () => {
     // Over it, when it is asked for; and it is copied whole without that.
     await card('all').locator('summary').click();
     await card('all')
-      .getByText(/^A long text/)
+      .getByText(/^Long text/)
       .waitFor();
     expect(await copied('all')).toBe(results.all);
     await page.reload();
     await card('all').locator('summary').click();
     await card('all')
-      .getByText(/^A long text/)
+      .getByText(/^Long text/)
       .waitFor();
     await card('all').getByRole('button', { name: 'Show', exact: true }).click();
     await card('all').getByText('more characters').waitFor();

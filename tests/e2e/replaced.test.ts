@@ -32,10 +32,10 @@ verifies('app/update-asks', 'a part of a version that is gone: the page says so,
     const parts = join(appDir, '_app/immutable');
     renameSync(parts, join(folder, 'gone'));
     const shortcuts = (): Promise<void> => page.keyboard.press('Control+/');
-    const asked = page.getByText('A new version is ready.');
+    const asked = page.getByText('A new version is ready');
     // Where it is still the same version something else is wrong, and a reload would not help.
     await shortcuts();
-    const missing = page.getByText('This part of the app could not be loaded.');
+    const missing = page.getByText('Couldn’t load this part of the app.');
     await missing.waitFor();
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });

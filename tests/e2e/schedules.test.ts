@@ -25,16 +25,16 @@ describe('the page of schedules', () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
     await link(page).click();
-    await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
-    const starters = page.getByRole('list', { name: 'Schedules to begin with' }).getByRole('button');
+    await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+    const starters = page.getByRole('list', { name: 'Example schedules' }).getByRole('button');
     expect(await starters.count()).toBe(3);
     await shoot(page, 'empty');
     await starters.first().click();
-    await dialog(page).getByText('It runs Monday to Friday at 08:00').waitFor();
+    await dialog(page).getByText('Runs Monday to Friday at 08:00').waitFor();
     expect(await dialog(page).getByRole('checkbox', { checked: true }).count()).toBe(5);
     await dialog(page).getByLabel('Time zone').fill('No/Where');
-    await dialog(page).getByLabel('What the agent is told').fill('What can you do?');
-    await dialog(page).getByText('No time zone is called that').waitFor();
+    await dialog(page).getByLabel('Message').fill('What can you do?');
+    await dialog(page).getByText('Unknown time zone').waitFor();
     expect(await dialog(page).getByRole('button', { name: 'Add' }).isDisabled()).toBe(true);
     await dialog(page).getByLabel('Time zone').fill('Asia/Tokyo');
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
@@ -50,36 +50,36 @@ describe('the page of schedules', () => {
     expect(await next.innerText()).toMatch(/^in \d+ (days?|hours?|minutes?), \w{3}, \w{3} \d+, \d\d:\d\d$/);
 
     await briefing.getByText('History').click();
-    await briefing.getByText('It has not run yet.').waitFor();
+    await briefing.getByText('No runs yet').waitFor();
     await briefing.getByRole('button', { name: 'Run now' }).click();
     const runs = briefing.getByRole('list', { name: 'Runs' }).getByRole('listitem');
-    await runs.getByText('Done').waitFor();
-    await runs.getByText('just now · by hand').waitFor();
+    await runs.getByText('Completed').waitFor();
+    await runs.getByText('just now · manual').waitFor();
     await shoot(page, 'run');
 
     await briefing.getByRole('switch').uncheck();
     await briefing.getByText('· off').waitFor();
     await until(async () => (await client.call('cron.list', {})).jobs[0]?.enabled === false, 'it to be off');
     await briefing.getByRole('button', { name: 'Edit Morning briefing' }).click();
-    await dialog(page).getByLabel('When').selectOption({ label: 'Every so often' });
-    await dialog(page).getByLabel('How many').fill('0');
-    await dialog(page).getByText('The least is a minute.').waitFor();
+    await dialog(page).getByLabel('Frequency').selectOption({ label: 'Interval' });
+    await dialog(page).getByLabel('Interval').fill('0');
+    await dialog(page).getByText('The minimum is 1 minute.').waitFor();
     expect(await dialog(page).getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await dialog(page).getByLabel('How many').fill('45');
-    await dialog(page).getByLabel('Of what').selectOption('minutes');
+    await dialog(page).getByLabel('Interval').fill('45');
+    await dialog(page).getByLabel('Unit').selectOption('minutes');
     await dialog(page).getByRole('button', { name: 'Save' }).click();
     await briefing.getByText('every 45 minutes').waitFor();
     // Switched on elsewhere.
     await client.call('cron.toggle', { id: job?.id ?? '', enabled: true });
-    await briefing.getByText(/next in 4\d minutes/).waitFor();
+    await briefing.getByText(/next run in 4\d minutes/).waitFor();
     expect(await briefing.getByRole('switch').isChecked()).toBe(true);
 
-    await runs.getByRole('link', { name: 'Open the chat' }).click();
+    await runs.getByRole('link', { name: 'Open chat' }).click();
     await page.getByRole('article', { name: 'Reply' }).first().waitFor();
     await page.goBack();
     await briefing.getByRole('button', { name: 'Remove Morning briefing' }).click();
     await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByRole('heading', { name: 'Nothing is scheduled' }).waitFor();
+    await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
     expect((await client.call('cron.list', {})).jobs).toEqual([]);
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -113,20 +113,20 @@ describe('the page of schedules', () => {
       .getByText(/passing/)
       .waitFor();
     // It never came to a chat.
-    expect(await orphan.getByRole('link', { name: 'Open the chat' }).count()).toBe(0);
+    expect(await orphan.getByRole('link', { name: 'Open chat' }).count()).toBe(0);
     await shoot(page, 'failed');
 
     // By name and by what the agent is told.
     const names = (): Promise<string[]> =>
       page.getByRole('list', { name: 'Schedules' }).getByRole('listitem').locator('strong').allInnerTexts();
-    const search = page.getByRole('textbox', { name: 'Search the schedules' });
+    const search = page.getByRole('textbox', { name: 'Search schedules' });
     await search.fill(' orphan');
-    await page.getByText('1 found', { exact: true }).waitFor();
+    await page.getByText('1 result', { exact: true }).waitFor();
     expect(await names()).toEqual(['Orphan']);
     await search.fill('say it');
-    await page.getByText('3 found', { exact: true }).waitFor();
+    await page.getByText('3 results', { exact: true }).waitFor();
     await search.fill('nothing of the kind');
-    await page.getByText('No schedule has these words.').waitFor();
+    await page.getByText('No matching schedules').waitFor();
     await shoot(page, 'search');
     await page.keyboard.press('Escape');
     await orphan.waitFor();
@@ -142,11 +142,11 @@ describe('the page of schedules', () => {
 
     // Once, by the clock of this browser.
     await page.getByRole('button', { name: 'New schedule' }).click();
-    await dialog(page).getByLabel('What the agent is told').fill('Once only');
-    await dialog(page).getByLabel('When').selectOption({ label: 'Once' });
-    await dialog(page).getByLabel('Day and time').fill('2020-01-01T10:00');
-    await dialog(page).getByText('That time has passed.').waitFor();
-    await dialog(page).getByLabel('Day and time').fill('2199-01-01T10:00');
+    await dialog(page).getByLabel('Message').fill('Once only');
+    await dialog(page).getByLabel('Frequency').selectOption({ label: 'Once' });
+    await dialog(page).getByLabel('Date and time').fill('2020-01-01T10:00');
+    await dialog(page).getByText('Choose a time in the future.').waitFor();
+    await dialog(page).getByLabel('Date and time').fill('2199-01-01T10:00');
     await dialog(page).getByRole('button', { name: 'Add' }).click();
     await row(page, 'Once only').getByText('once, Jan 1, 2199, 10:00').waitFor();
     const { jobs } = await client.call('cron.list', {});

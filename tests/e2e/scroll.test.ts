@@ -30,7 +30,7 @@ describe('the place of who reads while a reply is written', () => {
         }
       })();
       await until(async () => (await top(page)) > 1_000, 'the end to be followed');
-      const jump = page.getByRole('button', { name: 'To the newest message' });
+      const jump = page.getByRole('button', { name: 'Jump to latest' });
 
       await page.mouse.move(600, 300);
       await page.mouse.wheel(0, -2);

@@ -58,7 +58,7 @@ verifies(['service/installs', 'service/no-secrets'], 'the gateway is installed, 
     const shown = await perch(['gateway', 'install', '--port', port, '--host', 'tab', '--dry-run'], env);
     expect(existsSync(unit)).toBe(false);
     const installed = await perch(['gateway', 'install', '--port', port, '--host', 'tab'], env);
-    expect(installed.stdout).toContain(`It answers on port ${port}`);
+    expect(installed.stdout).toContain(`The gateway is running on port ${port}`);
     expect(readFileSync(unit, 'utf8')).toBe(shown.stdout);
     expect(readFileSync(unit, 'utf8')).not.toContain(token);
     const health: unknown = await (await fetch(`http://127.0.0.1:${port}/health`)).json();
@@ -66,7 +66,7 @@ verifies(['service/installs', 'service/no-secrets'], 'the gateway is installed, 
     // It serves the same home: its link can be had.
     expect((await perch(['open', '--port', port], { PERCH_HOME: home })).stdout).toContain(`:${port}/#link=`);
 
-    expect((await perch(['gateway', 'uninstall'], env)).stdout).toContain('is gone');
+    expect((await perch(['gateway', 'uninstall'], env)).stdout).toContain('Removed the service');
     expect(existsSync(unit)).toBe(false);
     await until(() => processesNaming(`main.ts`).every(({ args }) => !args.includes(port)));
     expect((await perch(['gateway', 'uninstall'], env)).stdout).toContain('No service is installed');
@@ -90,10 +90,10 @@ verifies('service/refused', 'a port that is taken, or no manager of the user’s
     const taken: unknown = await perch(['gateway', 'install', '--port', port], env).catch((error: unknown) => error);
     expect(taken).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(new RegExp(`^perch: port ${port} is taken by a running Perch[^\\n]*\\n$`)),
+      stderr: expect.stringMatching(new RegExp(`^perch: Port ${port} is in use by a running Perch[^\\n]*\\n$`)),
     });
     const none: unknown = await perch(['gateway', 'install', '--port', String(await freePort())], env).catch((error: unknown) => error);
-    expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: systemd does not run for this user here[^\n]*\n$/) });
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: systemd is not running for this user[^\n]*\n$/) });
   } finally {
     rmSync(dir, { recursive: true, maxRetries: 20, retryDelay: 50 });
   }

@@ -6,7 +6,7 @@ import { connectOutside } from './outside.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
-const label = 'Search the chats';
+const label = 'Search chats';
 const row = (page: Page) => page.getByRole('list', { name: 'Shortcuts' }).getByRole('listitem').filter({ hasText: label });
 const search = (page: Page) => page.getByRole('combobox', { name: 'Search chats' });
 const searched = (page: Page): Promise<boolean> => search(page).evaluate((field) => field === document.activeElement);
@@ -23,21 +23,19 @@ describe('settings', () => {
     const shown = () => page.locator('main section').filter({ visible: true }).getByRole('heading', { level: 2 }).allInnerTexts();
     const all = await shown();
     expect(all).toEqual(expect.arrayContaining(['Appearance', 'Keyboard', 'Storage']));
-    const field = page
-      .getByRole('textbox', { name: 'Search the settings' })
-      .or(page.getByRole('searchbox', { name: 'Search the settings' }));
+    const field = page.getByRole('textbox', { name: 'Search settings' }).or(page.getByRole('searchbox', { name: 'Search settings' }));
     await field.fill('LIGHT dark');
     await expect.poll(shown).toEqual(['Appearance']);
     // By what people call it, which stands nowhere on the page, and on other pages.
-    const elsewhere = page.getByRole('navigation', { name: 'On other pages' });
+    const elsewhere = page.getByRole('navigation', { name: 'Other pages' });
     for (const [typed, parts, pages] of [
-      ['timeout', ['Slow and failing servers'], []],
-      ['Password', ['Keys for programs', 'Connection'], ['Backups']],
+      ['timeout', ['Timeouts and retries'], []],
+      ['Password', ['API keys for programs', 'Connection'], ['Backups']],
       ['proxy', ['Providers', 'Browser for agents', 'Connection'], []],
       ['telegram', [], ['Channels']],
       ['backup', [], ['Backups']],
       ['embedding', [], ['Memory', 'Models']],
-      ['api key', ['Providers', 'Keys for programs'], ['Models']],
+      ['api key', ['Providers', 'API keys for programs'], ['Models']],
       ['dark mode', ['Appearance'], []],
     ] as const) {
       await field.fill(typed);
@@ -45,12 +43,12 @@ describe('settings', () => {
       expect((await elsewhere.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual(pages);
     }
     await field.fill('telegram');
-    expect(await page.getByText('No part of the settings speaks of that.').count()).toBe(0);
+    expect(await page.getByText('No matching settings').count()).toBe(0);
     await elsewhere.getByRole('link', { name: 'Channels' }).click();
     await page.waitForURL(/\/channels$/);
     await page.goto(`${at.perch.url}/settings`);
     await field.fill('no such thing');
-    await page.getByText('No part of the settings speaks of that.').waitFor();
+    await page.getByText('No matching settings').waitFor();
     expect(await shown()).toEqual([]);
     await page.evaluate(() => (location.hash = '#storage'));
     await expect.poll(shown).toEqual(all);
@@ -66,13 +64,13 @@ describe('settings', () => {
       .locator('main section[id]')
       .evaluateAll((sections) => sections.map(({ id, firstElementChild }) => [`/settings#${id}`, firstElementChild?.textContent ?? '']));
     expect(parts.length).toBeGreaterThan(10);
-    const found = page.getByRole('listbox', { name: 'Chats that were found' });
+    const found = page.getByRole('listbox', { name: 'Search results' });
     for (const [href = '', title = ''] of parts) {
       await search(page).fill(title.toLowerCase());
       await found.locator(`a[href="${href}"]`, { hasText: title }).waitFor();
     }
     await search(page).fill('voi');
-    await page.getByText('1 page, and no chat').waitFor();
+    await page.getByText('1 page, no chats').waitFor();
     await shoot(page, 'places');
     await search(page).press('Enter');
     await page.waitForURL(/\/settings#voice$/);
@@ -97,12 +95,12 @@ describe('settings', () => {
   verifies('app/keys', 'changed, refused, kept over a reload, switched off and back', async () => {
     const page = await at.browser.page(`${at.perch.url}/settings#keyboard`);
     await connected(page, LINKED);
-    const change = row(page).getByRole('button', { name: `Change the keys for ${label}` });
+    const change = row(page).getByRole('button', { name: `Change shortcut for ${label}` });
     await change.click();
     await page.keyboard.press('k');
-    await row(page).getByRole('alert').getByText('Keys that write something').waitFor();
+    await row(page).getByRole('alert').getByText('Add Ctrl, Cmd or Alt').waitFor();
     await page.keyboard.press('Control+b');
-    await row(page).getByRole('alert').getByText('taken: Show or hide the sidebar').waitFor();
+    await row(page).getByRole('alert').getByText('Already used for: Show or hide sidebar').waitFor();
     await shoot(page, 'keyboard');
     await page.keyboard.press('Control+Alt+k');
     await row(page).getByText('Alt', { exact: true }).waitFor();
@@ -121,9 +119,9 @@ describe('settings', () => {
     await searches(page);
 
     await row(page)
-      .getByRole('button', { name: `Switch off: ${label}` })
+      .getByRole('button', { name: `Turn off shortcut for ${label}` })
       .click();
-    await row(page).getByText('off', { exact: true }).waitFor();
+    await row(page).getByText('Off', { exact: true }).waitFor();
     await page.keyboard.press('Control+Alt+k');
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog').getByText('Settings', { exact: true }).waitFor();
@@ -131,7 +129,7 @@ describe('settings', () => {
     expect(await searched(page)).toBe(false);
     await page.keyboard.press('Escape');
     await row(page)
-      .getByRole('button', { name: `Reset the keys for ${label}` })
+      .getByRole('button', { name: `Reset shortcut for ${label}` })
       .click();
     await page.keyboard.press('Control+k');
     await searches(page);
@@ -153,7 +151,7 @@ describe('settings', () => {
     await field.fill('What can you do?');
     await field.press('Enter');
     await page.getByRole('article', { name: 'Reply' }).first().waitFor();
-    await page.getByRole('button', { name: 'Edit this message' }).last().click();
+    await page.getByRole('button', { name: 'Edit message' }).last().click();
     const edited = page.getByRole('textbox', { name: 'Edit your message' });
     await edited.fill('鳥は何');
     for (const own of composed) await edited.dispatchEvent('keydown', { key: 'Escape', bubbles: true, ...own });

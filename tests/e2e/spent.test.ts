@@ -8,7 +8,7 @@ import { connected, LINKED } from './connected.ts';
 import { shoot } from './shoot.ts';
 
 const more = async (page: Page, item: string): Promise<void> => {
-  await page.getByRole('button', { name: 'More for this reply' }).last().click();
+  await page.getByRole('button', { name: 'More actions for this reply' }).last().click();
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 };
 
@@ -29,11 +29,13 @@ describe('what a reply took', () => {
     await shoot(page, 'context');
     expect(await remaining(() => lowContrast(page), 'context')).toEqual([]);
     await page.getByRole('button', { name: 'Summarise now' }).click();
-    await page.getByText(/There is too little in/).waitFor();
+    await page.getByText(/is too short to summarise/).waitFor();
 
     await more(page, 'Details');
-    const details = page.getByRole('dialog', { name: 'Details of this reply' });
-    expect(await details.innerText()).toMatch(/Tokens in\s+600\s+Tokens out\s+100\s+Counted\s+by the provider\s+Cost\s+\$0\.0008/);
+    const details = page.getByRole('dialog', { name: 'Reply details' });
+    expect(await details.innerText()).toMatch(
+      /Input tokens\s+600\s+Output tokens\s+100\s+Token count\s+From the provider\s+Cost\s+\$0\.0008/,
+    );
     await shoot(page, 'details');
     expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);
     await page.keyboard.press('Escape');
@@ -49,7 +51,7 @@ describe('what a reply took', () => {
     await until(async () => (await clipboard()).startsWith(`${page.url()}#message-`), 'the link');
 
     const first = page.url();
-    await more(page, 'New chat from here');
+    await more(page, 'Branch in new chat');
     await page.waitForURL((url) => url.href !== first);
     await replies(page).getByText('fly.').waitFor();
     at.model.answer('And bats.');
@@ -69,8 +71,8 @@ describe('what a reply took', () => {
     await page.evaluate(() => navigator.clipboard.writeText('Mine'));
     at.model.answer('');
     await ask(page, 'Say nothing.');
-    await replies(page).getByText('The model answered nothing.').waitFor();
-    expect(await replies(page).getByRole('button', { name: 'Copy the reply' }).count()).toBe(0);
+    await replies(page).getByText('The model sent an empty reply.').waitFor();
+    expect(await replies(page).getByRole('button', { name: 'Copy reply' }).count()).toBe(0);
     await page.keyboard.press('ControlOrMeta+Shift+C');
     await more(page, 'Copy as Markdown');
     await more(page, 'Copy as plain text');

@@ -11,7 +11,7 @@ verifies('uplink/mutual-proof', 'another program on the port learns nothing from
   await using perch = await startPerch({ host: 'headless' });
   await using browser = await launchBrowser();
   const page = await browser.page(perch.linkUrl);
-  const pill = page.getByRole('button', { name: /^Connection: Bridge/ }).first();
+  const pill = page.getByRole('button', { name: /^Connection: Connected/ }).first();
   await pill.waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
   await page.getByRole('textbox', { name: 'Message' }).fill('a private draft');

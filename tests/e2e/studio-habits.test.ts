@@ -72,7 +72,7 @@ verifies('canvas.studio/keyboard', 'another colour, width, filling and size of w
     'Selected 4 shapes',
     'Colour of 4 shapes changed',
     'Line width of 3 shapes changed',
-    'Filling of 1 shape changed',
+    'Fill of 1 shape changed',
     'Text size of 1 shape changed',
   ]);
   await run(page, 'shown.select([]); shown.color = "red"; await null');
@@ -155,23 +155,23 @@ verifies(
     );
     await page.keyboard.press('Tab');
     await page.keyboard.press('g');
-    expect(await said(page)).toBe('Arrow keys move its beginning');
+    expect(await said(page)).toBe('Arrow keys move the start');
     await page.keyboard.press('g');
-    expect(await said(page)).toBe('Arrow keys move its end');
+    expect(await said(page)).toBe('Arrow keys move the end');
     // A quarter turned it lies from (150, 50) to (150, 150).
     await page.keyboard.press('Shift+ArrowRight');
     await page.keyboard.press('ArrowDown');
     expect((await shapes(page))[0]).toMatchObject({ x1: 150, y1: 50, x2: 160, y2: 151, rotation: 0 });
     expect(await said(page)).toBe('At 160, 151');
     await page.keyboard.press('g');
-    expect(await said(page)).toBe('Arrow keys move all of it');
+    expect(await said(page)).toBe('Arrow keys move the whole shape');
     await page.keyboard.press('ArrowDown');
     expect((await shapes(page))[0]).toMatchObject({ x1: 150, y1: 51, x2: 160, y2: 152 });
     for (const key of ['Control+z', 'Control+z']) await page.keyboard.press(key);
     expect((await shapes(page))[0]).toMatchObject({ x1: 100, y1: 100, x2: 200, y2: 100, rotation: 90 });
     await page.keyboard.press('Tab');
     await page.keyboard.press('g');
-    expect(await said(page)).toBe('Arrow keys move its tip');
+    expect(await said(page)).toBe('Arrow keys move the tip');
     await page.keyboard.press('ArrowLeft');
     expect((await shapes(page))[1]).toMatchObject({ x: 300, y: 50, tipX: 279, tipY: 200 });
     // Escape lets go of the tip first.

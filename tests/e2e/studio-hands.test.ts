@@ -172,7 +172,7 @@ verifies('canvas.studio/keyboard', 'keys alone: draw, go from shape to shape, ch
   await page.keyboard.press('Enter');
   expect((await shapes(page))[2]).toMatchObject({ text: 'There' });
   await page.keyboard.press('Delete');
-  expect(await said(page)).toBe('Removed Text There');
+  expect(await said(page)).toBe('Deleted Text There');
   // Past the last the focus goes on: nobody is caught.
   for (const key of ['Tab', 'Tab', 'Tab', 'Tab']) await page.keyboard.press(key);
   expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');

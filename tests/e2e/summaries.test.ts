@@ -43,26 +43,24 @@ describe('a chat that was summarised for its model', () => {
     }
     const page = await linkedPage(at.browser, at.perch);
     await page.goto(`${at.perch.url}/chat/main/sailing`);
-    const mark = page.getByText('Earlier messages are summarised for the model');
+    const mark = page.getByText('Earlier messages summarised');
     await mark.waitFor();
     expect(await page.getByText(said(2)).isVisible()).toBe(true);
     const order = await page.locator('.row').allInnerTexts();
-    expect(order.findIndex((text) => text.includes('summarised for the model'))).toBe(4);
+    expect(order.findIndex((text) => text.includes('Earlier messages summarised'))).toBe(4);
     expect(await page.getByText('Sail to Oslo').isVisible()).toBe(false);
     await shoot(page, 'closed');
-    await tabTo(page, /Earlier messages are summarised/);
+    await tabTo(page, /Earlier messages summarised/);
     await page.keyboard.press('Enter');
     await page.getByText('Sail to Oslo').waitFor();
-    expect(await page.getByRole('region', { name: 'Summary for the model' }).innerText()).toContain(
-      '1,204 messages · 108,801 → 39,214 tokens',
-    );
+    expect(await page.getByRole('region', { name: 'Summary' }).innerText()).toContain('1,204 messages · 108,801 → 39,214 tokens');
     expect(await remaining(async () => [...(await lowContrast(page)), ...(await overflowing(page))], 'open')).toEqual([]);
     await shoot(page, 'open');
     // By hand, from the list.
-    await page.getByRole('button', { name: 'More for Sailing' }).click();
-    await page.getByRole('menuitem', { name: 'Summarise for the model' }).click();
+    await page.getByRole('button', { name: 'More actions for Sailing' }).click();
+    await page.getByRole('menuitem', { name: 'Summarise earlier messages' }).click();
     await page
-      .getByText(/could not|cannot|no model/i)
+      .getByText(/couldn’t|cannot|can’t|no model/i)
       .first()
       .waitFor();
     await shoot(page, 'refused');

@@ -46,7 +46,7 @@ if (noTmux === undefined) {
     await terminal.press('Enter');
     await terminal.shows('Endless');
     await terminal.press('C-c');
-    await terminal.shows(/Stopped\.\n›\s*$/);
+    await terminal.shows(/Stopped\n›\s*$/);
     const { client } = await cli.gw.client();
     const { messages } = await client.call('chat.history', { sessionId: 'typed' });
     expect(messages.at(-1)).toMatchObject({ content: 'Endless', aborted: true });
@@ -64,7 +64,7 @@ if (noTmux === undefined) {
     await using atPrompt = await perchIn(cli, ['chat']);
     await atPrompt.shows(/›\s*$/);
     await atPrompt.press('C-c');
-    await atPrompt.shows(/Once more leaves\.\n›\s*$/);
+    await atPrompt.shows(/Press Ctrl\+C again to exit\n›\s*$/);
     await atPrompt.press('C-c');
     expect(await atPrompt.ended()).toBe(0);
     await using inReply = await perchIn(cli, ['chat']);
@@ -73,9 +73,9 @@ if (noTmux === undefined) {
     await inReply.press('Enter');
     await inReply.shows('Endless');
     await inReply.press('C-c');
-    await inReply.shows(/Stopped\.\n›\s*$/);
+    await inReply.shows(/Stopped\n›\s*$/);
     await inReply.press('C-c');
-    await inReply.shows('Once more leaves.');
+    await inReply.shows('Press Ctrl+C again to exit');
     await inReply.press('C-c');
     expect(await inReply.ended()).toBe(0);
   });
@@ -113,7 +113,7 @@ if (noTmux === undefined) {
     await terminal.press('Enter');
     await terminal.shows(/\[N\]o:\s*$/);
     await terminal.press('C-c');
-    await terminal.shows(/Stopped\.\n›\s*$/);
+    await terminal.shows(/Stopped\n›\s*$/);
     expect(await memories()).toEqual(['Tea 3', 'Tea 5']);
   });
 
@@ -158,10 +158,10 @@ if (noTmux === undefined) {
   verifies('cli/colour', 'doctor is coloured on a terminal, not with NO_COLOR, and not in a pipe', async () => {
     await using cli = await cliGateway();
     await using coloured = await perchIn(cli, ['doctor']);
-    await coloured.shows(/\d+ well, /);
+    await coloured.shows(/\d+ passed, /);
     expect(await coloured.painted()).toMatch(new RegExp(`${ESC}\\[32mok +${ESC}\\[`));
     await using plain = await perchIn(cli, ['doctor'], { env: { NO_COLOR: '1' } });
-    await plain.shows(/\d+ well, /);
+    await plain.shows(/\d+ passed, /);
     expect(await plain.painted()).not.toContain(ESC);
     const piped = await cli.run(['doctor', '--port', cli.port]);
     expect(piped.stdout).toMatch(/^ok {8}/m);
@@ -177,7 +177,7 @@ if (noTmux === undefined) {
     await using terminal = await perchIn(cli, ['sessions'], { columns: 50 });
     expect(await terminal.ended()).toBe(0);
     const [heading, row, ...more] = (await terminal.lines()).map(stripVTControlCharacters);
-    expect(heading).toMatch(/^Session +Last used +Messages +Title$/);
+    expect(heading).toMatch(/^Chat +Last used +Messages +Title$/);
     expect(row).toMatch(/^main\/a\S*…  \d.*  A tit.*…$/);
     expect(widthOf(row ?? '')).toBeLessThanOrEqual(50);
     // Nothing of the row has been wrapped.

@@ -27,39 +27,39 @@ describe('tool servers in the app', () => {
     await page.goto(`${at.perch.url}/tools#tool-servers`);
     // While another host takes over, what a click asks for may be cut off, and the page says so.
     await connected(page, 'This browser');
-    const section = page.getByRole('region', { name: 'Tool servers' });
-    await section.getByText('There is no tool server yet.').waitFor();
-    await section.getByRole('button', { name: 'Add a tool server' }).click();
-    const form = page.getByRole('dialog', { name: 'Add a tool server' });
+    const section = page.getByRole('region', { name: 'MCP servers' });
+    await section.getByText('No MCP servers yet').waitFor();
+    await section.getByRole('button', { name: 'Add MCP server' }).click();
+    const form = page.getByRole('dialog', { name: 'Add MCP server' });
     for (const name of ['my server', 'my__server']) {
       await form.getByLabel('Name').fill(name);
-      await form.getByText('A name has only A–Z, a–z, 0–9, - and _, and no two _ side by side.').waitFor();
+      await form.getByText('Use only A–Z, a–z, 0–9, - and _, with no two _ in a row.').waitFor();
     }
     // Typed in, not set: a field that takes no more would cut it.
     await form.getByLabel('Name').fill('');
     await form.getByLabel('Name').pressSequentially('n'.repeat(41));
-    await form.getByText('A name has at most 40 characters.').waitFor();
+    await form.getByText('Use at most 40 characters.').waitFor();
     await form.getByLabel('Name').fill('hand');
     // What is no address is told with the name of the field.
     for (const address of ['http://', 'ftp://127.0.0.1/mcp', 'http://exa mple/mcp']) {
-      await form.getByLabel('Command or address').fill(address);
+      await form.getByLabel('Command or URL').fill(address);
       await form.getByRole('button', { name: 'Add', exact: true }).click();
-      await form.getByRole('alert').getByText('“Command or address”: must be an http or https address').waitFor();
-      await form.getByLabel('Command or address').fill('"');
-      await form.getByText('A quote in the command is not closed.').waitFor();
+      await form.getByRole('alert').getByText('“Command or URL” must be an http or https URL').waitFor();
+      await form.getByLabel('Command or URL').fill('"');
+      await form.getByText('The command has an unclosed quote.').waitFor();
     }
     const { command, args } = byHand();
-    await form.getByLabel('Command or address').fill(`"${command}" ${args.map((arg) => `"${arg}"`).join(' ')}`);
+    await form.getByLabel('Command or URL').fill(`"${command}" ${args.map((arg) => `"${arg}"`).join(' ')}`);
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await shoot(page, 'add');
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     const row = section.getByRole('listitem').filter({ hasText: 'hand' });
-    await row.getByText('Waits for your approval').waitFor();
+    await row.getByText('Waiting for approval').waitFor();
     // The exact command, before anything of it runs.
     expect(await row.locator('pre').textContent()).toBe([command, ...args].join(' '));
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await shoot(page, 'waits');
-    await row.getByRole('button', { name: 'Approve this command' }).click();
+    await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
     await row.getByText('9 tools').waitFor();
     // Beside the sidebar of a tablet, too, its words are read in lines, not in letters.
@@ -73,7 +73,7 @@ describe('tool servers in the app', () => {
       await until(async () => (await height()) === line, `one line at ${width} px`);
     }
     await row.getByRole('button', { name: 'Log' }).click();
-    await page.getByRole('dialog', { name: 'Log of hand' }).getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('dialog', { name: 'hand log' }).getByRole('button', { name: 'Close' }).last().click();
 
     await page.getByRole('link', { name: 'New chat' }).first().click();
     await connected(page, 'This browser');
@@ -81,7 +81,7 @@ describe('tool servers in the app', () => {
     await composer.fill(`/tool mcp__hand__ask ${JSON.stringify({ message: 'Who are you?', requestedSchema: FORM })}`);
     await composer.press('Enter');
     await page.getByRole('list', { name: 'Approvals' }).getByRole('button', { name: 'Allow once' }).click();
-    const ask = page.getByRole('list', { name: 'Questions of tool servers' }).getByRole('listitem');
+    const ask = page.getByRole('list', { name: 'Questions from MCP servers' }).getByRole('listitem');
     await ask.getByText('Who are you?').waitFor();
     // It waits through a reload.
     await page.reload();
@@ -104,11 +104,11 @@ describe('tool servers in the app', () => {
 
     await page.goto(`${at.perch.url}/tools#tool-servers`);
     await connected(page, 'This browser');
-    await row.getByRole('button', { name: 'Switch off' }).click();
-    await row.getByText('Switched off').waitFor();
+    await row.getByRole('button', { name: 'Turn off' }).click();
+    await row.getByText('Off', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('dialog', { name: 'Remove hand?' }).getByRole('button', { name: 'Remove', exact: true }).click();
-    await section.getByText('There is no tool server yet.').waitFor();
+    await section.getByText('No MCP servers yet').waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
@@ -118,8 +118,8 @@ describe('tool servers in the app', () => {
     await outside.client.call('config.set', { key: 'tools.mcpServers.all', value: real('everything', 'stdio') });
     const page = await at.browser.page(`${at.perch.url}/tools#tool-servers`);
     await connected(page, LINKED);
-    const row = page.getByRole('region', { name: 'Tool servers' }).getByRole('listitem').filter({ hasText: 'all' });
-    await row.getByRole('button', { name: 'Approve this command' }).click();
+    const row = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem').filter({ hasText: 'all' });
+    await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
     await page.getByRole('link', { name: 'New chat' }).first().click();
     const composer = page.getByRole('textbox', { name: 'Message' });

@@ -14,7 +14,7 @@ describe('tools in the app', () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Tools', exact: true }).click();
-    const catalog = page.getByRole('region', { name: 'What agents can use' });
+    const catalog = page.getByRole('region', { name: 'Available tools' });
     await catalog.getByRole('region', { name: /^Built in/ }).waitFor();
     using outside = await connectOutside(at.perch);
     const { client } = outside;
@@ -22,15 +22,17 @@ describe('tools in the app', () => {
     await catalog.getByText(`${count} tools`, { exact: true }).waitFor();
 
     // One without effect, with its schema in words; a wrong argument is told beside the form.
-    await page.getByLabel('Search the tools').fill('docs_search');
-    const docs = catalog.getByRole('listitem', { name: 'docs_search' });
+    await page.getByLabel('Search tools').fill('docs_search');
+    const docs = catalog.getByRole('listitem', { name: 'Search Perch docs' });
     await docs.getByRole('button', { expanded: false }).click();
-    expect(await docs.getByLabel('Arguments of docs_search').innerText()).toMatch(/query\s+string/);
+    await docs.getByText('docs_search', { exact: true }).waitFor();
+    await docs.getByText('Searches Perch’s documentation.').waitFor();
+    expect(await docs.getByLabel('Arguments of Search Perch docs').innerText()).toMatch(/query\s+string/);
     await docs.getByRole('button', { name: 'Try it…' }).click();
-    const form = docs.getByRole('form', { name: 'Try docs_search' });
+    const form = docs.getByRole('form', { name: 'Try Search Perch docs' });
     await form.getByLabel('query').fill('offline');
     await form.getByRole('button', { name: 'Run' }).click();
-    const result = docs.getByRole('group', { name: 'The result' });
+    const result = docs.getByRole('group', { name: 'Output' });
     await result.waitFor();
     const said = await client.call('tools.run', { tool: 'docs_search', args: { query: 'offline' } });
     expect(JSON.parse(await result.innerText())).toEqual(said.result);
@@ -49,8 +51,8 @@ describe('tools in the app', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
 
     // Its switch is the configuration's, both ways.
-    const policy = docs.getByLabel('docs_search runs');
-    await policy.selectOption({ label: 'Never runs' });
+    const policy = docs.getByLabel('Permission for Search Perch docs');
+    await policy.selectOption({ label: 'Never allow' });
     await expect
       .poll(async () => (await client.call('tools.catalog', {})).tools.find(({ name }) => name === 'docs_search')?.policy)
       .toBe('deny');
@@ -60,7 +62,7 @@ describe('tools in the app', () => {
     await expect.poll(() => policy.inputValue()).toBe('ask');
 
     // Asked first, as always: denied, then allowed.
-    const card = docs.getByRole('list', { name: 'Approvals of docs_search' });
+    const card = docs.getByRole('list', { name: 'Approvals for Search Perch docs' });
     await form.getByRole('button', { name: 'Run' }).click();
     await card.getByRole('button', { name: 'Deny' }).click();
     await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor();
@@ -68,19 +70,19 @@ describe('tools in the app', () => {
     await shoot(page, 'asked');
     await card.getByRole('button', { name: 'Allow once' }).click();
     await result.waitFor();
-    await policy.selectOption({ label: 'As it was at first' });
+    await policy.selectOption({ label: 'Reset to default' });
     await expect.poll(() => policy.inputValue()).toBe('auto');
 
     // With the rights of another agent, where one is chosen.
     await client.call('agents.add', { agent_id: 'idle', config: { name: 'Idle', tools: { allow: [] } } });
-    await form.getByLabel('As the agent').selectOption('Idle');
+    await form.getByLabel('Run as').selectOption('Idle');
     await form.getByRole('button', { name: 'Run' }).click();
     await docs.getByRole('alert').getByText('NOT_FOUND').waitFor();
     await form
       .getByRole('status')
       .getByText(/^Failed after [\d.]+ seconds?$/)
       .waitFor();
-    await form.getByLabel('As the agent').selectOption({ index: 0 });
+    await form.getByLabel('Run as').selectOption({ index: 0 });
     await form.getByRole('button', { name: 'Run' }).click();
     await result.waitFor();
     // Cancelled, also while it waits for a person's word: nobody is asked any more.
@@ -94,8 +96,8 @@ describe('tools in the app', () => {
     expect((await client.call('approvals.list', {})).approvals).toEqual([]);
     await client.call('config.patch', { patch: { tools: { policies: { docs_search: null } } } });
 
-    await page.getByLabel('Search the tools').fill('no such tool');
-    await catalog.getByText('No tool fits.').waitFor();
+    await page.getByLabel('Search tools').fill('no such tool');
+    await catalog.getByText('No matching tools').waitFor();
     await catalog.getByRole('button', { name: 'Show all tools' }).click();
     await catalog.getByText(`${count} tools`, { exact: true }).waitFor();
     await shoot(page, 'all');
@@ -109,13 +111,13 @@ describe('tools in the app', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await client.call('config.set', { key: 'tools.mcpServers.all', value: real('everything', 'stdio') });
-    const row = page.getByRole('region', { name: 'Tool servers' }).getByRole('listitem').filter({ hasText: 'all' });
-    await row.getByRole('button', { name: 'Approve this command' }).click();
+    const row = page.getByRole('region', { name: 'MCP servers' }).getByRole('listitem').filter({ hasText: 'all' });
+    await row.getByRole('button', { name: 'Approve command' }).click();
     await row.getByText('Connected').waitFor();
-    const group = page.getByRole('region', { name: /^Tool server all/ });
-    const image = group.getByRole('listitem', { name: 'mcp:all:get-tiny-image' });
+    const group = page.getByRole('region', { name: /^MCP server all/ });
+    const image = group.getByRole('listitem', { name: 'Get Tiny Image Tool' });
     await image.getByRole('button', { expanded: false }).click();
-    await image.getByText('It takes no arguments.').waitFor();
+    await image.getByText('No arguments').waitFor();
     await image.getByRole('button', { name: 'Try it…' }).click();
     await image.getByRole('button', { name: 'Run' }).click();
     await image.getByRole('button', { name: 'Allow once' }).click();
@@ -126,16 +128,16 @@ describe('tools in the app', () => {
       return each.naturalWidth;
     });
     expect(width).toBeGreaterThan(1);
-    const sum = group.getByRole('listitem', { name: 'mcp:all:get-sum' });
+    const sum = group.getByRole('listitem', { name: 'Get Sum Tool' });
     await sum.getByRole('button', { expanded: false }).click();
     await sum.getByRole('button', { name: 'Try it…' }).click();
     await sum.getByLabel('a', { exact: true }).fill('2');
     await sum.getByLabel('b', { exact: true }).fill('40');
     await sum.getByRole('button', { name: 'Run' }).click();
     await sum.getByRole('button', { name: 'Allow once' }).click();
-    await sum.getByRole('group', { name: 'The result' }).getByText('42').waitFor();
+    await sum.getByRole('group', { name: 'Output' }).getByText('42').waitFor();
     // What takes long says so, and ends by Cancel.
-    const long = group.getByRole('listitem', { name: 'mcp:all:trigger-long-running-operation' });
+    const long = group.getByRole('listitem', { name: 'Trigger Long Running Operation Tool' });
     await long.getByRole('button', { expanded: false }).click();
     await long.getByRole('button', { name: 'Try it…' }).click();
     await long.getByLabel('duration').fill('600');

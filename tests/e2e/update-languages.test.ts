@@ -25,6 +25,7 @@ async function buildNext(folder: string): Promise<string> {
     'web',
     'shared',
     'public',
+    'docs/guide',
     'package.json',
     'package-lock.json',
     'tsconfig.json',

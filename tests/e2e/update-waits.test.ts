@@ -36,7 +36,7 @@ verifies(
       await connected(page, LINKED);
       await page.goto(`${bridge.url}/models`);
       await connected(page, LINKED);
-      await page.getByRole('button', { name: 'Add a provider' }).click();
+      await page.getByRole('button', { name: 'Add provider' }).click();
       await page.getByLabel('Base URL').fill(upstream.url);
       await page.getByLabel('Name', { exact: true }).fill('Bench');
       await page.getByRole('button', { name: 'Save and test' }).click();
@@ -56,7 +56,7 @@ verifies(
       await page.evaluate(async () => void (await (await navigator.serviceWorker.ready).update()));
       await until(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting !== null), 'the new version', 30_000);
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-      const asks = page.getByText('A new version is ready.');
+      const asks = page.getByText('A new version is ready');
       expect(await stop.isVisible()).toBe(true);
       expect(await asks.count()).toBe(0);
       await stop.click();
@@ -67,12 +67,16 @@ verifies(
       await other.getByRole('textbox', { name: 'Message' }).fill('Kept nowhere');
       await other.getByRole('textbox', { name: 'Message' }).press('Enter');
       await other.getByRole('button', { name: 'Stop', exact: true }).click();
-      await other.getByText('Stopped. What had come is kept.').waitFor();
+      await other.getByRole('article', { name: 'Reply' }).getByText('Stopped').waitFor();
       await page.getByRole('button', { name: 'Reload' }).click();
-      await page.getByText('waits until the incognito chat').waitFor();
+      await page.getByText('when the open incognito chat ends').waitFor();
       expect(await other.getByText('Kept nowhere').isVisible()).toBe(true);
-      await other.getByRole('button', { name: 'Forget', exact: true }).click();
-      await Promise.all([page.waitForEvent('load'), other.waitForEvent('load'), other.getByRole('button', { name: 'Forget it' }).click()]);
+      await other.getByRole('button', { name: 'Delete chat', exact: true }).click();
+      await Promise.all([
+        page.waitForEvent('load'),
+        other.waitForEvent('load'),
+        other.getByRole('button', { name: 'Delete', exact: true }).click(),
+      ]);
       await until(() => page.evaluate(async () => (await navigator.serviceWorker.ready).waiting === null), 'the new version to be in');
     } finally {
       await bridge.close();

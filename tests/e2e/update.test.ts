@@ -65,9 +65,9 @@ verifies(
 
       // The open tab goes on with what it has, and is asked before it changes, once somebody comes back to it.
       await old.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-      await old.getByText('A new version is ready.').waitFor();
+      await old.getByText('A new version is ready').waitFor();
       await old.reload();
-      await old.getByText('A new version is ready.').waitFor();
+      await old.getByText('A new version is ready').waitFor();
       expect(await old.evaluate(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('/_app/')))).toBe(true);
       const second = await browser.page(bridge.url);
       await second.getByText('What can you do?').first().waitFor();

@@ -35,25 +35,25 @@ describe('servers that are slow or fail', () => {
     await connected(page, 'This browser');
 
     const failures = page.getByLabel('Failures in a row');
-    const save = page.getByRole('region', { name: 'Slow and failing servers' }).getByRole('button', { name: 'Save', exact: true });
+    const save = page.getByRole('region', { name: 'Timeouts and retries' }).getByRole('button', { name: 'Save', exact: true });
     expect(await failures.getAttribute('placeholder')).toBe('5');
     expect(await save.isDisabled()).toBe(true);
-    await page.getByLabel('First word').fill('0.5');
+    await page.getByLabel('First token').fill('0.5');
     await failures.fill('2');
     await save.click();
-    await page.getByText('From 1 s to 3,600 s.').waitFor();
+    await page.getByText('Enter a value from 1 s to 3,600 s.').waitFor();
     await shoot(page, 'bad');
-    await page.getByLabel('First word').fill('90.5');
+    await page.getByLabel('First token').fill('90.5');
     await save.click();
     await page.getByText('Saved.').waitFor();
     expect(await set()).toEqual({ firstByteMs: 90_500, failures: 2 });
-    await page.getByRole('button', { name: 'Back to 60 s' }).click();
+    await page.getByRole('button', { name: 'Reset to 60 s' }).click();
     await until(async () => JSON.stringify(await set()) === '{"failures":2}', 'the default');
     // What is set elsewhere is shown; what is being typed stays.
-    await page.getByLabel('Silence').fill('7');
+    await page.getByLabel('Idle').fill('7');
     await outside.client.call('config.set', { key: 'gateway.upstream.pauseMs', value: 600_000 });
-    await until(async () => (await page.getByLabel('Rest').inputValue()) === '600', 'the new rest');
-    expect(await page.getByLabel('Silence').inputValue()).toBe('7');
+    await until(async () => (await page.getByLabel('Cool-down').inputValue()) === '600', 'the new rest');
+    expect(await page.getByLabel('Idle').inputValue()).toBe('7');
     await shoot(page, 'set');
 
     const ask = async (): Promise<number> => {
@@ -64,18 +64,18 @@ describe('servers that are slow or fail', () => {
     expect([await ask(), await ask(), await ask()]).toEqual([502, 502, 503]);
     await page.goto(`${at.perch.url}/models`);
     await connected(page, 'This browser');
-    await page.getByRole('button', { name: 'Look on this machine' }).click();
-    await page.getByText(/^Resting until .*: 2 failures in a row$/).waitFor();
-    const wake = page.getByRole('button', { name: 'Try now' });
+    await page.getByRole('button', { name: 'Find local servers' }).click();
+    await page.getByText(/^Paused until .* after 2 failures in a row$/).waitFor();
+    const wake = page.getByRole('button', { name: 'Retry now' });
     await wake.click();
-    await page.getByText(/^Resting until .*: 3 failures in a row$/).waitFor();
-    await page.getByText('Could not get an answer from').waitFor();
+    await page.getByText(/^Paused until .* after 3 failures in a row$/).waitFor();
+    await page.getByText(/^Could.* connect to /).waitFor();
     await wake.scrollIntoViewIfNeeded();
     await shoot(page, 'resting');
     well = true;
     await wake.click();
     await wake.waitFor({ state: 'detached' });
-    await page.getByText('Ready, 1 model').first().waitFor();
+    await page.getByText('Connected, 1 model').first().waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

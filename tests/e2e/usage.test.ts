@@ -41,8 +41,8 @@ describe('usage in the app', () => {
     const page = await linkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
     await page.getByRole('link', { name: 'Usage' }).click();
-    await page.getByText('Nothing was used in this time').waitFor();
-    await page.getByRole('link', { name: 'Begin a chat' }).waitFor();
+    await page.getByText('No usage in this period').waitFor();
+    await page.getByRole('link', { name: 'Start a chat' }).waitFor();
     await shoot(page, 'empty');
 
     using outside = await connectOutside(at.perch);
@@ -53,7 +53,7 @@ describe('usage in the app', () => {
     await total(page, 'Calls').getByText('1', { exact: true }).waitFor();
 
     await putRows(page, 'usage', month(Date.now()));
-    await page.getByLabel('Span').selectOption({ label: 'the last 90 days' });
+    await page.getByLabel('Period').selectOption({ label: 'Last 90 days' });
     const said = await client.call('usage.get', { days: 90 });
     expect(said.calls).toBe(436);
     await total(page, 'Calls').getByText('436', { exact: true }).waitFor();
@@ -64,26 +64,26 @@ describe('usage in the app', () => {
     await total(page, 'Chats').getByText('30', { exact: true }).waitFor();
 
     // A bar for each day, of heights in the proportion of what they say.
-    await page.getByLabel('Show').selectOption({ label: 'calls' });
+    await page.getByLabel('Show').selectOption({ label: 'Calls' });
     const bars = chart(page, 'Calls by day').locator('.bar');
     expect(await bars.count()).toBe(90);
     const height = async (day: number): Promise<number> => Number(await bars.nth(day).getAttribute('height'));
     expect((await height(88)) / (await height(88 - 14))).toBeCloseTo(29 / 15, 5);
     // The greatest first.
-    await page.getByLabel('Show').selectOption({ label: 'cost' });
+    await page.getByLabel('Show').selectOption({ label: 'Cost' });
     expect(await chart(page, 'Cost by model').getByRole('listitem').allInnerTexts()).toEqual([
       expect.stringMatching(/^big\/=large\s+\$/),
       expect.stringMatching(/\$0\.00$/),
       expect.stringMatching(/\$0\.00$/),
     ]);
-    await page.getByLabel('Show').selectOption({ label: 'tokens' });
+    await page.getByLabel('Show').selectOption({ label: 'Tokens' });
     expect((await chart(page, 'Tokens by model').getByRole('listitem').allInnerTexts())[0]).toMatch(/^big\/=large/);
     expect(await chart(page, 'Tokens by provider').getByRole('listitem').count()).toBe(2);
-    await chart(page, 'Tokens by key').getByText('laptop').waitFor();
+    await chart(page, 'Tokens by API key').getByText('laptop').waitFor();
     await shoot(page, 'charts');
 
     // Each as a table.
-    for (const name of ['Tokens by day', 'Tokens by model', 'Tokens by provider', 'Calls by hour of the day'])
+    for (const name of ['Tokens by day', 'Tokens by model', 'Tokens by provider', 'Calls by hour'])
       await chart(page, name)
         .getByRole('button', { name: `Table ${name}` })
         .click();
@@ -95,7 +95,7 @@ describe('usage in the app', () => {
       '$0.20',
     ]);
     const { hourlyDistribution } = await client.call('usage.hourly', { days: 90 });
-    expect(await chart(page, 'Calls by hour of the day').getByRole('cell').allInnerTexts()).toEqual(
+    expect(await chart(page, 'Calls by hour').getByRole('cell').allInnerTexts()).toEqual(
       hourlyDistribution.map((calls) => calls.toLocaleString('en')),
     );
     await shoot(page, 'tables');
@@ -170,9 +170,9 @@ describe('usage in the app', () => {
   verifies('usage.app/csv', 'the file has what is shown', async () => {
     const page = await at.browser.page(`${at.perch.url}/usage`);
     await connected(page, LINKED);
-    await page.getByLabel('Span').selectOption({ label: 'the last 7 days' });
+    await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
     const button = page.getByRole('button', { name: 'CSV' });
-    await page.getByRole('img', { name: 'Tokens of the last 7 days' }).waitFor();
+    await page.getByRole('img', { name: 'Tokens, last 7 days' }).waitFor();
     const [got] = await Promise.all([page.waitForEvent('download'), button.click()]);
     expect(got.suggestedFilename()).toMatch(/^usage-7-days-to-\d{4}-\d\d-\d\d\.csv$/);
     const lines = readFileSync(await got.path(), 'utf8')

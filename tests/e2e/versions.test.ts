@@ -8,8 +8,8 @@ import { connected, LINKED } from './connected.ts';
 import { shoot } from './shoot.ts';
 
 const pager = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
-const earlier = (page: Page, name: string) => pager(page, name).getByRole('button', { name: 'Earlier version' });
-const later = (page: Page, name: string) => pager(page, name).getByRole('button', { name: 'Later version' });
+const earlier = (page: Page, name: string) => pager(page, name).getByRole('button', { name: 'Previous version' });
+const later = (page: Page, name: string) => pager(page, name).getByRole('button', { name: 'Next version' });
 const focused = (page: Page): Promise<string | null> =>
   page.evaluate(() => `${document.activeElement?.ariaLabel} in ${document.activeElement?.parentElement?.ariaLabel}`);
 
@@ -25,18 +25,18 @@ describe('versions of what was said', () => {
       expect(await page.getByRole('group', { name: /^Version/ }).count()).toBe(0);
       for (const answer of ['The second answer.', 'The third answer.']) {
         at.model.answer(answer);
-        await page.getByRole('button', { name: 'Answer again' }).click();
+        await page.getByRole('button', { name: 'Regenerate' }).click();
         await replies(page).getByText(answer).waitFor();
       }
       await earlier(page, 'Version 3 of 3').click();
       await replies(page).getByText('The second answer.').waitFor();
-      await until(async () => (await focused(page)) === 'Earlier version in Version 2 of 3', 'the focus to follow');
+      await until(async () => (await focused(page)) === 'Previous version in Version 2 of 3', 'the focus to follow');
       await page.keyboard.press('Enter');
       await replies(page).getByText('The first answer.').waitFor();
-      await until(async () => (await focused(page)) === 'Earlier version in Version 1 of 3', 'the focus to follow');
+      await until(async () => (await focused(page)) === 'Previous version in Version 1 of 3', 'the focus to follow');
       // At the end there is nothing more, and the keyboard's place is kept.
       await page.keyboard.press('Enter');
-      expect(await focused(page)).toBe('Earlier version in Version 1 of 3');
+      expect(await focused(page)).toBe('Previous version in Version 1 of 3');
       await page.locator('[aria-live]').getByText('Version 1 of 3', { exact: true }).waitFor({ state: 'attached' });
 
       const two = await at.browser.page(page.url());
@@ -51,7 +51,7 @@ describe('versions of what was said', () => {
       await replies(page).getByText('It goes on there.').waitFor();
       expect(await replies(page).first().innerText()).toContain('The second answer.');
       at.model.answer('And elsewhere.');
-      await page.getByRole('button', { name: 'Edit this message' }).last().click();
+      await page.getByRole('button', { name: 'Edit message' }).last().click();
       await page.getByLabel('Edit your message').fill('Go on elsewhere');
       await page.keyboard.press('Control+Enter');
       await replies(page).getByText('And elsewhere.').waitFor();
@@ -77,7 +77,7 @@ describe('versions of what was said', () => {
       at.model.answer('Quite another answer.');
       const mine = page.getByRole('article', { name: 'Your message' });
       await mine.first().hover();
-      await mine.first().getByRole('button', { name: 'Edit this message' }).click();
+      await mine.first().getByRole('button', { name: 'Edit message' }).click();
       await page.getByLabel('Edit your message').fill('Something else');
       await page.getByRole('button', { name: 'Send', exact: true }).first().click({ trial: true });
       await page.keyboard.press('Control+Enter');
@@ -90,7 +90,7 @@ describe('versions of what was said', () => {
       await replies(other).getByText('It goes on there.').waitFor();
       const anew = at.model.begin();
       await replies(page).first().hover();
-      await replies(page).first().getByRole('button', { name: 'Answer again' }).click();
+      await replies(page).first().getByRole('button', { name: 'Regenerate' }).click();
       await anew.more('Once more, ');
       for (const tab of [page, other]) {
         await replies(tab).getByText('Once more,').waitFor();

@@ -83,12 +83,12 @@ describe('voices', () => {
     await endPiece(page, 'synthesis-failed');
     await page
       .getByRole('alert')
-      .getByText('the voice of this browser failed (synthesis-failed). Choose another one in the settings, under Voice.')
+      .getByText('the browser’s voice failed (synthesis-failed). Choose another voice in the settings.')
       .getByRole('link', { name: 'Voice settings' })
       .waitFor();
     await answers(page, '```ts\nconst a = 1;\n```');
     await read(page, 1).click();
-    await page.getByRole('alert').getByText('There is nothing to read aloud').waitFor();
+    await page.getByRole('alert').getByText('Nothing to read aloud').waitFor();
     await page.close();
   });
 
@@ -118,7 +118,7 @@ describe('voices', () => {
     const part = page.getByRole('region', { name: 'Voice' });
     const voices = part.getByRole('combobox', { name: /^Voice/ });
     await voices.selectOption({ label: 'Second (de-DE)' });
-    await part.getByLabel('Speed').selectOption({ label: '1.5 times' });
+    await part.getByLabel('Speed').selectOption({ label: '1.5×' });
     await part.getByRole('button', { name: 'Try' }).click();
     await until(async () => (await said(page)).length === 1, 'it to be tried');
     expect((await said(page))[0]).toMatchObject({ rate: 1.5, voice: 'Second' });
@@ -130,7 +130,7 @@ describe('voices', () => {
     expect(await voices.inputValue()).toBe('two');
     expect(await part.getByLabel('Speed').inputValue()).toBe('1.5');
     await voices.selectOption('');
-    await part.getByLabel('Speed').selectOption({ label: 'As usual' });
+    await part.getByLabel('Speed').selectOption({ label: 'Normal' });
     expect(await page.evaluate(() => localStorage.getItem('perch.voice'))).toBe(null);
     await page.close();
   });
@@ -139,9 +139,9 @@ describe('voices', () => {
     await using browser = await launchBrowser();
     const page = await browser.page(`${chat.perch.url}/settings#voice`);
     const part = page.getByRole('region', { name: 'Voice' });
-    await part.getByText('This browser has no voices, and the gateway’s need the bridge.').waitFor();
+    await part.getByText('This browser has no voices. Start Perch on your computer to use its voices.').waitFor();
     expect(await part.getByRole('alert').count()).toBe(0);
-    expect(await part.getByRole('link', { name: 'Link this browser' }).getAttribute('href')).toBe('#connection');
+    expect(await part.getByRole('link', { name: 'Pair this browser' }).getAttribute('href')).toBe('#connection');
     await shoot(page, 'no-bridge');
     expect(await axe(page)).toEqual([]);
   });
@@ -235,33 +235,30 @@ describe('voices', () => {
     const page = await opened((fresh) => withHearing(fresh, false));
     const begun = (): Promise<number> => page.evaluate(() => (window as unknown as Faked).fakeHearing.begun.length);
     await dictate(page).click();
-    const dialog = page.getByRole('dialog', { name: 'Dictate with this browser?' });
-    await dialog.getByText('sends what the microphone hears to its maker').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Use browser dictation?' });
+    await dialog.getByText('sends the microphone audio to a speech service').waitFor();
     await shoot(page, 'consent');
     await dialog.getByRole('button', { name: 'Not now' }).click();
     expect(await begun()).toBe(0);
     await dictate(page).click();
-    await dialog.getByRole('button', { name: 'Use the microphone' }).click();
+    await dialog.getByRole('button', { name: 'Use microphone' }).click();
     await ends(page).waitFor();
     await ends(page).click();
     await dictate(page).click();
     await ends(page).waitFor();
     expect(await begun()).toBe(2);
     await page.evaluate(() => (window as unknown as Faked).fakeHearing.fails('not-allowed'));
-    await page
-      .getByRole('alert')
-      .getByText('The microphone is blocked. Allow it where the browser has its settings for this site, beside the address.')
-      .waitFor();
+    await page.getByRole('alert').getByText('The microphone is blocked. Allow it in the site settings next to the address bar.').waitFor();
     await dictate(page).waitFor();
     await dictate(page).click();
     await ends(page).waitFor();
 
     const settings = await opened((fresh) => withHearing(fresh, false));
     await settings.goto(`${chat.perch.url}/settings#voice`);
-    await settings.getByText('you agreed that this browser sends').waitFor();
+    await settings.getByText('this browser may send audio to its vendor').waitFor();
     await shoot(settings, 'agreed');
-    await settings.getByRole('button', { name: 'Take this back' }).click();
-    await settings.getByText('asks you before it sends').waitFor();
+    await settings.getByRole('button', { name: 'Withdraw consent' }).click();
+    await settings.getByText('before this browser sends audio').waitFor();
     // Also what is being heard in another tab ends.
     await dictate(page).waitFor();
     await dictate(page).click();

@@ -9,8 +9,8 @@ import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
 const textOf = (page: Page) => page.getByRole('textbox', { name: /^Text/ });
-const kept = (page: Page) => page.getByRole('status').filter({ hasText: 'kept in this browser' }).waitFor();
-const newer = (page: Page) => page.getByRole('group', { name: 'The page as it is now' });
+const kept = (page: Page) => page.getByRole('status').filter({ hasText: 'Draft saved in this browser' }).waitFor();
+const newer = (page: Page) => page.getByRole('group', { name: 'Current version' });
 
 describe('drafts of the wiki', () => {
   const at = served();
@@ -42,12 +42,12 @@ describe('drafts of the wiki', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('alert').getByText('ABORTED').waitFor();
     expect((await client.call('wiki.page', { path: 'entities/Miso' })).page.content).toBe('A grey cat.\n');
-    await newer(page).getByRole('button', { name: 'Save mine in its place' }).click();
+    await newer(page).getByRole('button', { name: 'Save my version' }).click();
     await page.getByRole('article', { name: 'Miso' }).getByText('white paws').waitFor();
     // It is no draft any more, also after a reload.
     await page.goto(`${at.perch.url}/wiki?page=entities%2FMiso.md&edit`);
     await until(async () => (await textOf(page).inputValue()).includes('white paws'), 'the page');
-    expect(await page.getByRole('list', { name: 'Not saved' }).count()).toBe(0);
+    expect(await page.getByRole('list', { name: 'Drafts' }).count()).toBe(0);
     // What nobody has typed into follows the page.
     await save('A cat of another colour.\n');
     await until(async () => (await textOf(page).inputValue()) === 'A cat of another colour.\n', 'the page as it is now');
@@ -67,12 +67,12 @@ describe('drafts of the wiki', () => {
 
     const page = await at.browser.page(`${at.perch.url}/wiki`);
     await connected(page, LINKED);
-    await page.getByRole('list', { name: 'Not saved' }).getByRole('link', { name: 'concepts/Tea' }).click();
-    await page.getByRole('group', { name: 'A draft of another tab' }).getByRole('button', { name: 'Go on with it' }).click();
+    await page.getByRole('list', { name: 'Drafts' }).getByRole('link', { name: 'concepts/Tea' }).click();
+    await page.getByRole('group', { name: 'Draft from another tab' }).getByRole('button', { name: 'Use this draft' }).click();
     expect(await textOf(page).inputValue()).toBe('Green, at 70 degrees.\n');
     await page.getByRole('button', { name: 'Discard' }).click();
-    await page.getByText('The draft was discarded').waitFor();
-    expect(await page.getByRole('list', { name: 'Not saved' }).count()).toBe(0);
+    await page.getByText('Draft discarded').waitFor();
+    expect(await page.getByRole('list', { name: 'Drafts' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Undo' }).click();
     await until(async () => (await textOf(page).inputValue()) === 'Green, at 70 degrees.\n', 'the draft to be back');
     await page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -43,43 +43,43 @@ describe('import into the wiki', () => {
     await page.goto(`${at.perch.url}/wiki`);
     await page.getByRole('button', { name: 'Import pages or claims' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
-    await dialog.getByLabel('Choose a folder').setInputFiles(join(folder.path, 'vault'));
-    await dialog.getByText('2 new pages, 1 here already, 1 that says something else here.').waitFor();
-    await dialog.getByText('2 other files will be left out.').waitFor();
-    const row = (path: string) => dialog.getByRole('list', { name: 'What was chosen' }).getByRole('listitem').filter({ hasText: path });
-    await row('Ana.md').getByText('Says something else here').waitFor();
+    await dialog.getByLabel('Choose folder').setInputFiles(join(folder.path, 'vault'));
+    await dialog.getByText('2 new pages, 1 unchanged, 1 different.').waitFor();
+    await dialog.getByText('2 other files will be skipped.').waitFor();
+    const row = (path: string) => dialog.getByRole('list', { name: 'Selected files' }).getByRole('listitem').filter({ hasText: path });
+    await row('Ana.md').getByText('Different').waitFor();
     await row('entities/Miso.md').getByText('New').waitFor();
-    await row('windows.md').getByText('It is no text in UTF-8').waitFor();
+    await row('windows.md').getByText('Not UTF-8 text').waitFor();
     expect((await operable(page)).filter((each) => each.endsWith(' ""'))).toEqual([]);
     await shoot(page, 'chosen');
     // So far nothing is written.
     expect(await paths()).toEqual(before);
 
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-    const done = dialog.getByRole('list', { name: 'What was done' });
+    const done = dialog.getByRole('list', { name: 'Import result' });
     await done.getByText('1 page added').waitFor();
-    await done.getByText('1 page left unchanged').waitFor();
-    await dialog.getByRole('list', { name: 'What went wrong' }).getByText('con.md').waitFor();
+    await done.getByText('1 page not overwritten').waitFor();
+    await dialog.getByRole('list', { name: 'Problems' }).getByText('con.md').waitFor();
     await shoot(page, 'done');
     expect((await client.call('wiki.page', { path: 'entities/Miso' })).page).toMatchObject({
       tags: ['cat'],
       content: 'A black cat of [[Ana]].\n',
     });
     expect(await ana()).toBe('Ana, as she is here.\n');
-    await dialog.getByRole('button', { name: 'Take it back' }).click();
-    await dialog.getByText('It was taken back').waitFor();
+    await dialog.getByRole('button', { name: 'Undo import' }).click();
+    await dialog.getByText('Import undone').waitFor();
     expect(await paths()).toEqual(before);
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
 
     // Over what is here, where that is asked for; and that, too, is taken back.
     await page.getByRole('button', { name: 'Import pages or claims' }).click();
     await dialog.getByLabel('Choose files').setInputFiles([join(folder.path, 'vault/Ana.md')]);
-    await dialog.getByLabel(/in the place of pages/).check();
+    await dialog.getByLabel('Overwrite pages that are different').check();
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
     await done.getByText('1 page replaced').waitFor();
     expect(await ana()).toBe('Ana keeps [[Miso]].\n');
-    await dialog.getByRole('button', { name: 'Take it back' }).click();
-    await dialog.getByText('It was taken back').waitFor();
+    await dialog.getByRole('button', { name: 'Undo import' }).click();
+    await dialog.getByText('Import undone').waitFor();
     expect((await client.call('wiki.page', { path: 'Ana' })).page).toMatchObject({ content: 'Ana, as she is here.\n', tags: ['person'] });
     expect(at.browser.complaints).toEqual([]);
     await page.close();
@@ -94,7 +94,7 @@ describe('import into the wiki', () => {
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
     const buffer = Buffer.from(`${JSON.stringify({ id: 'claim-ten', ...CLAIM })}\n{"broken\n`);
     await dialog.getByLabel('Choose files').setInputFiles([{ name: 'claims.jsonl', mimeType: 'application/jsonl', buffer }]);
-    await dialog.getByText('1 file of claims').waitFor();
+    await dialog.getByText('1 claims file').waitFor();
     await dialog.getByRole('button', { name: 'Import', exact: true }).last().click();
     await dialog.getByText('1 claim added').waitFor();
     await dialog.getByText('claims.jsonl, line 2').waitFor();

@@ -13,10 +13,10 @@ describe('the wiki in the app', () => {
     const page = await linkedPage(at.browser, at.perch);
     const unnamed = async () => (await operable(page)).filter((each) => each.endsWith(' ""'));
     await page.getByRole('link', { name: 'Wiki' }).click();
-    await page.getByText('What is known, and why').waitFor();
+    await page.getByText('No wiki pages yet').waitFor();
     expect(await unnamed()).toEqual([]);
     await shoot(page, 'empty');
-    await page.getByRole('link', { name: 'Make the first page' }).click();
+    await page.getByRole('link', { name: 'Create first page' }).click();
     await page.getByLabel('Path').fill('entities/Miso');
     await page.getByLabel('Title').fill('Miso');
     await page.getByLabel('Tags').fill('cat, pet');
@@ -41,12 +41,12 @@ describe('the wiki in the app', () => {
     await page.getByRole('article', { name: 'Ana' }).getByRole('link', { name: 'Miso' }).click();
     await page.getByRole('region', { name: 'Linked from' }).getByRole('link', { name: 'Ana' }).waitFor();
 
-    const parts = page.getByRole('navigation', { name: 'Parts of the wiki' });
+    const parts = page.getByRole('navigation', { name: 'Wiki views' });
     await parts.getByRole('link', { name: 'Claims' }).click();
-    await page.getByText('Nothing is claimed yet.').waitFor();
-    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'refuted ones' });
-    await page.getByText('There is no such claim.').waitFor();
-    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'all claims' });
+    await page.getByText('No claims yet.').waitFor();
+    await page.getByRole('combobox', { name: 'Status' }).selectOption({ label: 'Refuted' });
+    await page.getByText('No matching claims').waitFor();
+    await page.getByRole('combobox', { name: 'Status' }).selectOption({ label: 'All' });
     await page.getByRole('link', { name: 'Choose a page' }).click();
     await page.getByRole('link', { name: 'Miso' }).click();
 
@@ -54,12 +54,12 @@ describe('the wiki in the app', () => {
       ['Miso is 10 years old.', 'Miso is ten.'],
       ['Miso is 11 years old.', ''],
     ] as const) {
-      await page.getByRole('button', { name: 'Add a claim' }).click();
-      const form = page.getByRole('dialog', { name: 'Add a claim' });
-      await form.getByLabel('What is so, in one sentence').fill(said);
+      await page.getByRole('button', { name: 'Add claim' }).click();
+      const form = page.getByRole('dialog', { name: 'Add claim' });
+      await form.getByLabel('Claim, in one sentence').fill(said);
       await form.getByLabel('Source').fill('Diary');
       await form.getByLabel('Lines').fill('3-4');
-      await form.getByLabel('What it says there').fill(excerpt);
+      await form.getByLabel('Exact quote').fill(excerpt);
       if (excerpt !== '') await shoot(page, 'form');
       await form.getByRole('button', { name: 'Save' }).click();
       await article.getByText(said).waitFor();
@@ -68,7 +68,7 @@ describe('the wiki in the app', () => {
     await shoot(page, 'page');
 
     await parts.getByRole('link', { name: 'Contradictions' }).click();
-    const pair = page.getByRole('region', { name: /^Both speak of Miso/ });
+    const pair = page.getByRole('region', { name: /^Conflicting values for Miso/ });
     const older = pair.getByRole('group', { name: 'Miso is 10 years old.' });
     await older.waitFor();
     expect(await unnamed()).toEqual([]);
@@ -79,19 +79,19 @@ describe('the wiki in the app', () => {
     expect(await unnamed()).toEqual([]);
     await shoot(page, 'graph');
     await parts.getByRole('link', { name: 'Contradictions' }).click();
-    await older.getByRole('button', { name: 'Supersede…' }).click();
-    const form = page.getByRole('dialog', { name: 'Put another claim in its place' });
-    await form.getByLabel('What is so instead').fill('Miso is 11 years old.');
-    await form.getByLabel('Why').fill('A birthday.');
+    await older.getByRole('button', { name: 'Replace…' }).click();
+    const form = page.getByRole('dialog', { name: 'Replace claim' });
+    await form.getByLabel('New claim, in one sentence').fill('Miso is 11 years old.');
+    await form.getByLabel('Reason').fill('A birthday.');
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('No claims contradict each other.').waitFor();
+    await page.getByText('No contradictions found').waitFor();
     // The pair is gone, and the keyboard is where it was.
     await until(() => page.evaluate(() => document.activeElement?.classList.contains('column') ?? false), 'the focus to stay there');
 
     await parts.getByRole('link', { name: 'Claims' }).click();
     const old = page.getByRole('listitem').filter({ hasText: 'Miso is 10 years old.' });
     await old.getByRole('button', { name: 'History' }).click();
-    await old.getByRole('list', { name: 'What happened to it' }).getByText('A birthday.').waitFor();
+    await old.getByRole('list', { name: 'Claim history' }).getByText('A birthday.').waitFor();
     expect(await unnamed()).toEqual([]);
     await shoot(page, 'claims');
     await old.getByRole('button', { name: 'Delete' }).click();
@@ -100,7 +100,7 @@ describe('the wiki in the app', () => {
     await old.waitFor();
     await parts.getByRole('link', { name: 'Health' }).click();
     await page
-      .getByText(/All is well|Stale|Not sure|Orphaned/)
+      .getByText(/No problems found|Stale|Low confidence|Orphaned/)
       .first()
       .waitFor();
     await shoot(page, 'health');
@@ -116,11 +116,11 @@ describe('the wiki in the app', () => {
     await other.getByRole('article', { name: 'Miso' }).getByText('Theirs.').waitFor();
     await other.close();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    const newer = page.getByRole('group', { name: 'The page as it is now' });
+    const newer = page.getByRole('group', { name: 'Current version' });
     await newer.getByText('Theirs.').waitFor();
     expect(await text.inputValue()).toBe('Mine.\n');
     await shoot(page, 'conflict');
-    await newer.getByRole('button', { name: 'Save mine in its place' }).click();
+    await newer.getByRole('button', { name: 'Save my version' }).click();
     await article.getByText('Mine.').waitFor();
 
     await article.getByRole('button', { name: 'Delete' }).first().click();
@@ -128,8 +128,8 @@ describe('the wiki in the app', () => {
     await list.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await list.waitFor();
-    await page.getByRole('searchbox', { name: 'Search the wiki' }).fill('mis');
-    await page.getByRole('list', { name: 'What was found' }).getByRole('link', { name: /Miso/ }).first().waitFor();
+    await page.getByRole('searchbox', { name: 'Search wiki' }).fill('mis');
+    await page.getByRole('list', { name: 'Search results' }).getByRole('link', { name: /Miso/ }).first().waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

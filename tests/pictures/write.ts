@@ -32,8 +32,8 @@ async function contradictions(page: Page): Promise<void> {
 
 /** Something on a picture of the desktop is pointed out. */
 async function annotated(page: Page): Promise<void> {
-  await opened(page, '/annotate', 'bridge’s desktop');
-  await page.getByRole('button', { name: 'Picture of the bridge’s desktop' }).click();
+  await opened(page, '/annotate', 'Capture desktop');
+  await page.getByRole('button', { name: 'Capture desktop' }).click();
   await page.getByRole('radio', { name: /^Arrow/ }).check({ force: true });
   const { mouse } = page;
   await mouse.move(820, 560);

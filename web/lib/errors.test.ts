@@ -12,15 +12,15 @@ verifies('vault.app/refused', 'what the gateway says is shown, with where to go'
     return [message, link?.href];
   };
   expect(shown(new VaultReadOnly('old'))).toEqual([
-    expect.stringMatching(/^Could not rename the chat: this browser runs an older Perch than its data.+Nothing was stored\.$/),
+    expect.stringMatching(/^Couldn’t rename the chat: this browser runs an older version of Perch than its data.+Reload to update\.$/),
     '/outdated',
   ]);
   expect(shown(new StorageFull('full'))).toEqual([
-    expect.stringMatching(/^Could not rename the chat: the browser has no room left: nothing was stored\./),
+    expect.stringMatching(/^Couldn’t rename the chat: the browser is out of storage, so nothing was saved\./),
     '/devices#storage',
   ]);
   expect(shown(new Error('a bug'))).toEqual([
-    expect.stringMatching(/^Could not rename the chat: something went wrong in the gateway/),
+    expect.stringMatching(/^Couldn’t rename the chat: something went wrong in the gateway/),
     undefined,
   ]);
 });

@@ -17,7 +17,7 @@ const LINKS: Partial<Record<string, (details: Record<string, unknown>) => Proble
   'storage-full': () => ({ label: m.kit_about_no_room_link(), href: '/devices#storage' }),
 };
 
-/** Describes anything that was thrown. `doing`, a message of the app's words, completes "Could not …". */
+/** Describes anything that was thrown. `doing`, a message of the app's words, completes "Couldn’t …". */
 export function problemOf(error: unknown, doing: string): Problem {
   if (error instanceof RpcError) {
     const { details = {} } = error.extra;

@@ -53,10 +53,10 @@ test('keys of a person’s own, and none', () => {
 });
 
 test.each([
-  ['K', 'need Ctrl, Cmd or Alt'],
-  ['Shift+K', 'need Ctrl, Cmd or Alt'],
+  ['K', 'Add Ctrl, Cmd or Alt'],
+  ['Shift+K', 'Add Ctrl, Cmd or Alt'],
   ['Mod+R', 'Browsers'],
-  ['Mod+B', 'taken: Show or hide the sidebar'],
+  ['Mod+B', 'for: Show or hide sidebar'],
   ['Mod+K', null],
   ['Mod+Alt+K', null],
   ['F2', null],

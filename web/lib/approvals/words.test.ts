@@ -27,7 +27,7 @@ test('an outcome says what the person said, and of a command also how it ended',
   expect(outcomeOf({ status: 'denied' })).toEqual({ words: 'Denied', bad: true });
   expect(outcomeOf({ status: 'denied' }, { status: 'denied' })).toEqual({ words: 'Denied', bad: true });
   expect(outcomeOf({ status: 'approved' }, { status: 'running' }).words).toBe('Running');
-  expect(outcomeOf({ status: 'approved' }, { status: 'completed', exitCode: 0 })).toEqual({ words: 'Approved, done', bad: false });
-  expect(outcomeOf({ status: 'approved' }, { status: 'failed', exitCode: 3 })).toEqual({ words: 'Approved, failed with 3', bad: true });
-  expect(outcomeOf({ status: 'approved' }, { status: 'failed', exitCode: null }).words).toBe('Approved, failed');
+  expect(outcomeOf({ status: 'approved' }, { status: 'completed', exitCode: 0 })).toEqual({ words: 'Completed', bad: false });
+  expect(outcomeOf({ status: 'approved' }, { status: 'failed', exitCode: 3 })).toEqual({ words: 'Failed with exit code 3', bad: true });
+  expect(outcomeOf({ status: 'approved' }, { status: 'failed', exitCode: null }).words).toBe('Failed');
 });

@@ -7,7 +7,7 @@ let context: OffscreenCanvasRenderingContext2D | null | undefined;
 export function cssColor(color: string): string {
   if (/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(color)) return color.toLowerCase();
   context ??= new OffscreenCanvas(1, 1).getContext('2d');
-  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  if (!context) throw new Error('This browser does not support OffscreenCanvas');
   // What is no colour leaves the one before as it was.
   const readings = ['#000000', '#ffffff'].map((before) => {
     if (!context) return '';
@@ -16,10 +16,10 @@ export function cssColor(color: string): string {
     return context.fillStyle;
   });
   const [read] = readings;
-  if (typeof read !== 'string' || read !== readings[1]) throw new TypeError(`"${color}" is no colour`);
+  if (typeof read !== 'string' || read !== readings[1]) throw new TypeError(`"${color}" is not a colour`);
   if (read.startsWith('#')) return read;
   const parts = /^rgba\((\d+), (\d+), (\d+), ([\d.]+)\)$/.exec(read)?.slice(1).map(Number);
-  if (!parts) throw new TypeError(`"${color}" is a colour beyond those of screens (sRGB)`);
+  if (!parts) throw new TypeError(`"${color}" is outside the sRGB colour space`);
   const [red = 0, green = 0, blue = 0, alpha = 1] = parts;
   return `#${[red, green, blue, Math.round(alpha * 255)].map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }

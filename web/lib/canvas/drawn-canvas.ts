@@ -32,7 +32,7 @@ export class DrawnCanvas extends DrawableCanvas {
     this.#surface = this.stage.surface;
     this.#surface.tabIndex = 0;
     this.#surface.setAttribute('role', 'application');
-    this.#surface.setAttribute('aria-label', 'Drawing. Arrow keys move, Enter presses and lets go, Escape gives up.');
+    this.#surface.setAttribute('aria-label', 'Drawing. Arrow keys move, Enter presses and releases, Escape cancels.');
     const cross = this.element.appendChild(document.createElement('div'));
     cross.className = 'perch-cross';
     cross.hidden = true;
@@ -57,7 +57,7 @@ export class DrawnCanvas extends DrawableCanvas {
   }
 
   set currentTool(tool: Tool) {
-    if (!TOOLS.includes(tool)) throw new RangeError(`There is no tool "${tool}": there are ${TOOLS.join(', ')}`);
+    if (!TOOLS.includes(tool)) throw new RangeError(`Unknown tool "${tool}". Use one of ${TOOLS.join(', ')}`);
     this.#tool = tool;
     this.stage.selectable = tool === 'select';
     this.#told();
@@ -173,7 +173,7 @@ export class DrawnCanvas extends DrawableCanvas {
     const labels = this.drawing.shapes.flatMap((shape) => (shape.kind === 'marker' ? [Number(shape.label)] : []));
     const label = String(Math.max(0, ...labels.filter(Number.isInteger)) + 1);
     this.add('marker', { x, y, label, color: this.#color });
-    this.say(`Marker ${label} set`);
+    this.say(`Marker ${label} added`);
   }
 
   #write({ x, y }: Sample): void {
@@ -184,7 +184,7 @@ export class DrawnCanvas extends DrawableCanvas {
     writeText(this.element, { ...place, color: this.#color, signal: this.#ended.signal }, (text) => {
       if (text) {
         this.add('text', { x, y, text, size, color: this.#color });
-        this.say('Text written');
+        this.say('Text saved');
       }
       this.focus();
     });
@@ -193,16 +193,16 @@ export class DrawnCanvas extends DrawableCanvas {
   #key(event: KeyboardEvent): void {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z') {
       const done = event.shiftKey ? this.redo() : this.undo();
-      this.say(done ? (event.shiftKey ? 'Done again' : 'Taken back') : 'Nothing to take back');
+      this.say(event.shiftKey ? (done ? 'Redone' : 'Nothing to redo') : done ? 'Undone' : 'Nothing to undo');
     } else if ((event.key === 'Delete' || event.key === 'Backspace') && this.stage.selected !== undefined) {
       this.editor.remove([this.stage.selected]);
-      this.say('Removed');
+      this.say('Deleted');
     } else return;
     event.preventDefault();
   }
 }
 
 function checkedWidth(width: number): number {
-  if (!(width >= 0.1 && width <= 1000)) throw new RangeError(`A line of ${width} pixels cannot be drawn: 0.1 to 1000`);
+  if (!(width >= 0.1 && width <= 1000)) throw new RangeError(`The line width must be 0.1 to 1000, not ${width}`);
   return width;
 }

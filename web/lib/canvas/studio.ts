@@ -51,7 +51,7 @@ export class Studio extends StudioActions {
   }
 
   set tool(tool: StudioTool) {
-    if (!STUDIO_TOOLS.includes(tool)) throw new RangeError(`There is no tool "${tool}": there are ${STUDIO_TOOLS.join(', ')}`);
+    if (!STUDIO_TOOLS.includes(tool)) throw new RangeError(`Unknown tool "${tool}". Use one of ${STUDIO_TOOLS.join(', ')}`);
     if (tool === this.#tool) return;
     this.giveUp();
     this.polygon.stop(this);
@@ -111,7 +111,7 @@ export class Studio extends StudioActions {
   }
 
   set strokeWidth(strokeWidth: number) {
-    if (!(strokeWidth >= 0.1 && strokeWidth <= 1000)) throw new RangeError(`A line of ${strokeWidth} pixels cannot be drawn: 0.1 to 1000`);
+    if (!(strokeWidth >= 0.1 && strokeWidth <= 1000)) throw new RangeError(`The line width must be 0.1 to 1000, not ${strokeWidth}`);
     this.#restyle({ strokeWidth }, { strokeWidth });
   }
 
@@ -130,7 +130,7 @@ export class Studio extends StudioActions {
   }
 
   set fontSize(fontSize: number) {
-    if (!(fontSize >= 1 && fontSize <= 4000)) throw new RangeError(`Letters ${fontSize} pixels high cannot be drawn: 1 to 4000`);
+    if (!(fontSize >= 1 && fontSize <= 4000)) throw new RangeError(`The text size must be 1 to 4000, not ${fontSize}`);
     this.#restyle({ fontSize }, { size: fontSize }, ({ kind }) => kind !== 'marker');
   }
 

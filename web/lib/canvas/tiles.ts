@@ -71,7 +71,7 @@ export class Tiles {
     element.style.height = part(height, this.height);
     this.element.append(element);
     const shown = element.getContext('bitmaprenderer');
-    if (!shown) throw new Error('This browser shows no pictures (ImageBitmapRenderingContext)');
+    if (!shown) throw new Error('This browser does not support ImageBitmapRenderingContext');
     return shown;
   }
 }
@@ -81,6 +81,6 @@ export const part = (length: number, of: number): string => `${(100 * length) / 
 
 function contextOf(width: number, height: number): OffscreenCanvasRenderingContext2D {
   const context = new OffscreenCanvas(width, height).getContext('2d');
-  if (!context) throw new Error('This browser draws nothing outside the page (OffscreenCanvas)');
+  if (!context) throw new Error('This browser does not support OffscreenCanvas');
   return context;
 }

@@ -51,7 +51,6 @@ async function fileOf(source: ImageSource): Promise<Blob> {
   const address = String(source);
   if (/^data:[^,]*;base64,/.test(address)) return blobOf(address);
   const answer = await fetch(address).catch(() => undefined);
-  if (!answer?.ok)
-    throw new Error(`The picture ${address.slice(0, 200)} cannot be had${answer ? `: the answer was ${answer.status}` : ''}`);
+  if (!answer?.ok) throw new Error(`The picture ${address.slice(0, 200)} could not be loaded${answer ? ` (HTTP ${answer.status})` : ''}`);
   return answer.blob();
 }

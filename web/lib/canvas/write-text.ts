@@ -23,7 +23,7 @@ interface Written extends TextPlace {
 
 /** In English. */
 export const writingLabel = (byTouch: boolean): string =>
-  byTouch ? 'Text. Enter begins a line, a press beside it ends it.' : 'Text. Enter ends it, Shift and Enter begins a line.';
+  byTouch ? 'Text. Press Enter for a new line, tap outside to finish.' : 'Text. Press Enter to finish, Shift+Enter for a new line.';
 
 /**
  * Lets somebody type where the text will stand. Enter, Escape and leaving end it and keep what was typed; Shift+Enter begins a line. The

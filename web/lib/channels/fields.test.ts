@@ -29,15 +29,15 @@ it('shows no secret, and leaves one that is not written anew', () => {
 });
 
 it('says in the app’s words what a setting is, and in the gateway’s where it has none', () => {
-  const meaning = 'Who may write; an empty list allows everyone';
-  expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('An empty list allows everyone.');
-  expect(fieldOf({ ...setting('guilds'), meaning: 'Servers that it answers on' }).hint).toBe('Servers that it answers on.');
+  const meaning = 'Users who may send messages. An empty list allows everyone.';
+  expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('Leave empty to allow everyone.');
+  expect(fieldOf({ ...setting('guilds'), meaning: 'Servers to reply on' }).hint).toBe('Servers to reply on.');
 });
 
 it('calls a setting as its field is called', () => {
-  expect(saidOfChannel('channels.x.bearerToken is no token')).toBe('“Bearer token” is no token');
-  expect(saidOfChannel('could not set it up: channels.x.socialUsername: must be without the at-sign')).toBe(
-    'could not set it up: “Account”: must be without the at-sign',
+  expect(saidOfChannel('channels.x.bearerToken is not a valid token.')).toBe('“Bearer token” is not a valid token.');
+  expect(saidOfChannel('could not set it up: `channels.x.socialUsername` must not include the @.')).toBe(
+    'could not set it up: “Account” must not include the @.',
   );
   expect(saidOfChannel('set channels.x, or channels.telegram.constructor')).toBe('set channels.x, or channels.telegram.constructor');
 });

@@ -51,7 +51,7 @@ export function fieldOf({ name, meaning }: ChannelSetting): Field {
 
 /** What the gateway says of a channel, with its settings (`channels.x.bearerToken`) called as their fields are. */
 export const saidOfChannel = (sentence: string): string =>
-  byLabels(sentence, /\bchannels\.[\w-]+\.(\w+)/g, (name) => (Object.hasOwn(FIELDS, name) ? FIELDS[name]?.label() : undefined));
+  byLabels(sentence, /`?\bchannels\.[\w-]+\.(\w+)`?/g, (name) => (Object.hasOwn(FIELDS, name) ? FIELDS[name]?.label() : undefined));
 
 export type FieldValue = string | boolean | number | null;
 

@@ -7,8 +7,8 @@ const at = (...parts: [number, number, number, number?]) => new Date(...(parts a
 test.each([
   [at(2026, 10, 21), 'Today'],
   [new Date(2026, 10, 20, 23, 59).getTime(), 'Yesterday'],
-  [at(2026, 10, 16), 'Past week'],
-  [at(2026, 10, 1), 'Past month'],
+  [at(2026, 10, 16), 'Previous 7 days'],
+  [at(2026, 10, 1), 'Previous 30 days'],
   [at(2026, 5, 1), 'June'],
   [at(2025, 5, 1), 'June 2025'],
   [now + 3_600_000, 'Today'],

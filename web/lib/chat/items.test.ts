@@ -107,7 +107,7 @@ test('files that came with a reply are shown below its text', () => {
   expect(small).toMatchObject({
     segments: [
       { kind: 'text', text: 'Here.' },
-      { kind: 'files', files: [{ filename: 'Picture', mimeType: 'image/png', size: null, content: 'AAAA' }] },
+      { kind: 'files', files: [{ filename: 'Image', mimeType: 'image/png', size: null, content: 'AAAA' }] },
     ],
   });
   expect(large).toMatchObject({

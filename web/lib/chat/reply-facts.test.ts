@@ -6,7 +6,7 @@ const usage = { inputTokens: 1200, outputTokens: 300, totalTokens: 1500 };
 test('tokens, with the cost where that is known', () => {
   expect(spentWords({})).toBe('');
   expect(spentWords({ usage })).toBe('1,500 tokens');
-  expect(spentWords({ usage: { ...usage, estimated: true } })).toBe('1,500 tokens, estimated');
+  expect(spentWords({ usage: { ...usage, estimated: true } })).toBe('1,500 tokens (estimated)');
   expect(spentWords({ usage: { ...usage, cost: 0.00125 } })).toBe('1,500 tokens · $0.00125');
 });
 
@@ -14,13 +14,13 @@ test('in full, with how fast it was', () => {
   const facts = replyFacts({ usage: { ...usage, cacheReadTokens: 1000, cost: 2 }, elapsedMs: 12_000, timestamp: 0 }, 'Told');
   expect(facts.slice(0, -1)).toEqual([
     ['Model', 'Told'],
-    ['Tokens in', '1,200'],
-    ['of them cached', '1,000'],
-    ['Tokens out', '300'],
-    ['Counted', 'by the provider'],
+    ['Input tokens', '1,200'],
+    ['Cached input', '1,000'],
+    ['Output tokens', '300'],
+    ['Token count', 'From the provider'],
     ['Cost', '$2.00'],
     ['Time', '12 s'],
     ['Speed', '25 tokens/s'],
   ]);
-  expect(replyFacts({ timestamp: 0 }, null).map(([name]) => name)).toEqual(['Written']);
+  expect(replyFacts({ timestamp: 0 }, null).map(([name]) => name)).toEqual(['Date']);
 });

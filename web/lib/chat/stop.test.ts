@@ -26,7 +26,7 @@ function reply(...answers: (boolean | Error)[]) {
 }
 
 verifies('app/streams-and-stops', 'a Stop that ended nothing, or was lost on the way, is repeated until the reply ends by it', async () => {
-  const given = reply(false, new ConnectionClosed(1012, 'another host serves now'), false, true);
+  const given = reply(false, new ConnectionClosed(1012, 'handed over to another host'), false, true);
   const stopped = given.stop();
   await vi.runAllTimersAsync();
   await stopped;
@@ -48,7 +48,7 @@ test('a Stop that is refused, or in vain for long, says so', async () => {
   const refused = reply(new RpcError('AUTH_REQUIRED', 'no'));
   await expect(refused.stop()).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   expect(refused.asked).toBe(1);
-  const vain = expect(reply(false).stop()).rejects.toThrow('does not reach');
+  const vain = expect(reply(false).stop()).rejects.toThrow('isn’t responding');
   await vi.runAllTimersAsync();
   await vain;
 });

@@ -5,9 +5,9 @@ const frame = (text: string) => seenFrame(1, 0, 'received', text);
 
 it('frames are told in a few words', () => {
   expect(frame('{"type":"req","id":"7","method":"health","params":{}}').about).toBe('health (7)');
-  expect(frame('{"type":"res","id":"7","ok":true}').about).toBe('answer to 7');
+  expect(frame('{"type":"res","id":"7","ok":true}').about).toBe('response to 7');
   expect(frame('{"type":"event","event":"tick","seq":1,"payload":{}}').about).toBe('tick');
-  expect(frame('nonsense').about).toBe('no frame');
+  expect(frame('nonsense').about).toBe('unknown frame');
 });
 
 it('secrets go by their name and by their form, at any depth; counts of tokens stay', () => {

@@ -24,21 +24,21 @@ test('kinds of diagrams have words, also those that nobody knows', () => {
 
 test('a mistake is told with its line and where the parser was, without what it would have liked', () => {
   expect(mistakeOf('flowchart LR\n A --> B\n B --> C\n C --> (', 4, PARSED)).toEqual({
-    sentence: 'This diagram has a mistake in line 4.',
+    sentence: 'This diagram has a syntax error on line 4.',
     where: 'Parse error on line 4:\n...> B    B --> C    C --> (\n---------------------^',
   });
   expect(mistakeOf('pie', null, 'x'.repeat(5_000)).where).toHaveLength(500);
 });
 
 test('lines are not counted where the parser counts others', () => {
-  expect(mistakeOf('---\ntitle: A\n---\nflowchart LR\n A --> (', 2, PARSED).sentence).toBe('This diagram has a mistake.');
-  expect(mistakeOf('graph A-->', 0, 'Lexical error on line 1.').sentence).toBe('This diagram has a mistake.');
-  expect(mistakeOf('flowchart LR\n %% a comment\n A --> (', 2, PARSED).sentence).toBe('This diagram has a mistake.');
+  expect(mistakeOf('---\ntitle: A\n---\nflowchart LR\n A --> (', 2, PARSED).sentence).toBe('This diagram has a syntax error.');
+  expect(mistakeOf('graph A-->', 0, 'Lexical error on line 1.').sentence).toBe('This diagram has a syntax error.');
+  expect(mistakeOf('flowchart LR\n %% a comment\n A --> (', 2, PARSED).sentence).toBe('This diagram has a syntax error.');
 });
 
 test('what is no diagram is said to be none', () => {
   expect(mistakeOf('hello', null, 'No diagram type detected matching given configuration for text: hello')).toEqual({
-    sentence: 'This is not a kind of diagram that Mermaid knows.',
+    sentence: 'Unknown diagram type.',
     where: '',
   });
 });

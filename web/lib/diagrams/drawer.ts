@@ -66,11 +66,11 @@ class Workplace {
     this.#host.querySelector('iframe')?.style.setProperty('width', `${WIDTH_PX}px`);
     this.#sandbox.show(guarded(`<body><script>${draw}</script>`), 'Diagrams');
     const library = await response;
-    if (!library.ok) throw new Error(`what draws diagrams could not be loaded: ${library.status}`);
+    if (!library.ok) throw new Error(`the diagram renderer couldn’t be loaded: HTTP ${library.status}`);
     const blob = await library.blob();
     await within(this.#employed.promise, LOADS_WITHIN_MS);
     const { kind } = await this.ask({ library: blob }, LOADS_WITHIN_MS);
-    if (kind !== 'loaded') throw new Error('what draws diagrams could not be loaded');
+    if (kind !== 'loaded') throw new Error('the diagram renderer couldn’t be loaded');
   }
 
   /** Rejects with `TooLong`, or where the answer is none. */
@@ -88,7 +88,7 @@ class Workplace {
   #hear(said: SandboxMessage): void {
     if (said.kind === 'employed') this.#employed.resolve();
     else if (said.kind === 'answer') this.#asked?.resolve(said.text);
-    else if (said.kind === 'left' || said.kind === 'flood') this.#asked?.reject(new Error('the place for drawing ended'));
+    else if (said.kind === 'left' || said.kind === 'flood') this.#asked?.reject(new Error('the diagram renderer stopped'));
   }
 }
 
@@ -140,7 +140,7 @@ async function opened(): Promise<Workplace> {
   } catch (error) {
     place.close();
     // Too long to load says nothing of a diagram.
-    throw error instanceof TooLong ? new Error('what draws diagrams takes too long to load', { cause: error }) : error;
+    throw error instanceof TooLong ? new Error('the diagram renderer took too long to load', { cause: error }) : error;
   }
 }
 

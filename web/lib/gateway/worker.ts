@@ -48,7 +48,7 @@ export class WorkerHost {
   static start(): WorkerHost {
     const failed = Promise.withResolvers<never>();
     failed.promise.catch(() => {});
-    const fail = (): void => failed.reject(new Error('The gateway’s worker could not start'));
+    const fail = (): void => failed.reject(new Error('The gateway couldn’t start'));
     if (typeof SharedWorker === 'undefined') {
       const worker = new Worker(scriptURL(dedicatedUrl), { type: 'module', name: OPTIONS.name });
       worker.onerror = fail;

@@ -24,6 +24,6 @@ test.each([
 ])('%s is %s', (date, name) => expect(dayName(date, '2026-11-22')).toBe(name));
 
 test('what memory has of a day, in words', () => {
-  expect(dayCounts(day('2026-11-22', 3, 1200, true))).toBe('3 noted · 1,200 said · notes');
-  expect(dayCounts(day('2026-11-22', 0))).toBe('nothing');
+  expect(dayCounts(day('2026-11-22', 3, 1200, true))).toBe('3 memories · 1,200 messages · notes');
+  expect(dayCounts(day('2026-11-22', 0))).toBe('no entries');
 });

@@ -6,20 +6,20 @@ import { reasonsOf } from './reasons.ts';
 
 test('each reason is a short sentence; without one there is none', () => {
   expect(reasonsOf({ words: ['spare', 'key', 'boat'], beside: ['tent'], timely: true })).toEqual([
-    'Speaks of “spare”, “key”, and “boat”',
-    '“tent” stands beside it',
-    'Is of the time that was named',
+    'Mentions “spare”, “key”, and “boat”',
+    '“tent” mentioned nearby',
+    'From the time you mentioned',
   ]);
-  expect(reasonsOf({ words: [], beside: [], timely: false, alike: 0.874 })).toEqual(['Means much the same: 87%']);
-  expect(reasonsOf({ words: [], beside: [], timely: false })).toEqual(['Has words of others that were found']);
+  expect(reasonsOf({ words: [], beside: [], timely: false, alike: 0.874 })).toEqual(['Similar meaning: 87%']);
+  expect(reasonsOf({ words: [], beside: [], timely: false })).toEqual(['Related to other results']);
 });
 
 test('what was found is named', () => {
   expect(kindOf({ kind: 'memory', category: 'task' })).toBe('Task');
-  expect(kindOf({ kind: 'message', speaker: 'user' })).toBe('Said by you');
-  expect(kindOf({ kind: 'message', speaker: 'Ana' })).toBe('Said by Ana');
-  expect(kindOf({ kind: 'message', speaker: 'constructor' })).toBe('Said by constructor');
-  expect(kindOf({ kind: 'day' })).toBe('Notes of a day');
+  expect(kindOf({ kind: 'message', speaker: 'user' })).toBe('Your message');
+  expect(kindOf({ kind: 'message', speaker: 'Ana' })).toBe('Message from Ana');
+  expect(kindOf({ kind: 'message', speaker: 'constructor' })).toBe('Message from constructor');
+  expect(kindOf({ kind: 'day' })).toBe('Daily notes');
 });
 
 test('categories are counted in their order; one of a later build has its own name', () => {

@@ -58,6 +58,6 @@ test('sizes and prices in words', () => {
     '1M',
     '1.5M',
   ]);
-  expect([null, 0, 0.075, 2.5, 15].map(priceWords)).toEqual(['–', 'free', '$0.075', '$2.50', '$15.00']);
-  expect(LIST.map(abilities)).toEqual([['tools'], [], ['vision', 'tools'], ['vision']]);
+  expect([null, 0, 0.075, 2.5, 15].map(priceWords)).toEqual(['–', 'Free', '$0.075', '$2.50', '$15.00']);
+  expect(LIST.map(abilities)).toEqual([['Tools'], [], ['Vision', 'Tools'], ['Vision']]);
 });

@@ -40,7 +40,7 @@ export class Sandbox {
   constructor(host: HTMLElement, title: string, hear: (said: SandboxMessage) => void) {
     this.#hear = hear;
     this.#opening.promise.catch(() => {});
-    setTimeout(() => this.#opening.reject(new Error('the frame for previews could not be loaded')), OPENS_WITHIN_MS);
+    setTimeout(() => this.#opening.reject(new Error('the preview frame couldn’t be loaded')), OPENS_WITHIN_MS);
     this.#load(host, title, () => {
       // A file host sends no headers of ours: once the service worker is there, it does.
       void navigator.serviceWorker?.ready.then(() => this.#load(host, title, () => {}));

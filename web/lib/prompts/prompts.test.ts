@@ -98,8 +98,8 @@ describe('prompts', () => {
     const mixed = readPrompts(JSON.stringify([{ command: '/a', content: 'Text' }, { command: '/b', content: ' ' }, 5]));
     expect(mixed.prompts.map(({ name }) => name)).toEqual(['a']);
     expect(mixed.problems).toEqual([
-      'Prompt 2 of the file has no text, or one that is too long.',
-      'Prompt 3 of the file has no text, or one that is too long.',
+      'Prompt 2 was skipped: its text is missing or too long.',
+      'Prompt 3 was skipped: its text is missing or too long.',
     ]);
   });
 });

@@ -53,16 +53,16 @@ test('Monday to Friday is what a form for days of the week begins with', () => {
 });
 
 test.each<[Partial<JobDraft>, RegExp]>([
-  [{ when: 'every', count: null }, /least is a minute/],
-  [{ when: 'every', count: 0.5, unit: 'minutes' }, /least is a minute/],
-  [{ when: 'every', count: 367, unit: 'days' }, /most is a year/],
-  [{ when: 'daily', time: '' }, /Give a time/],
-  [{ when: 'weekly', weekdays: [] }, /Choose a day/],
-  [{ when: 'once', date: '' }, /day and a time/],
-  [{ when: 'once', date: '2020-01-01T00:00' }, /has passed/],
-  [{ when: 'cron', expr: '0 25 * * *' }, /takes 0 to 23/],
-  [{ when: 'cron', expr: '0 8 * * *', zone: 'Europe/Berlinn' }, /No time zone is called that/],
-  [{ when: 'daily', zone: ' Mars/Base ' }, /No time zone is called that/],
+  [{ when: 'every', count: null }, /minimum is 1 minute/],
+  [{ when: 'every', count: 0.5, unit: 'minutes' }, /minimum is 1 minute/],
+  [{ when: 'every', count: 367, unit: 'days' }, /maximum is 1 year/],
+  [{ when: 'daily', time: '' }, /Enter a time/],
+  [{ when: 'weekly', weekdays: [] }, /at least one day/],
+  [{ when: 'once', date: '' }, /date and time/],
+  [{ when: 'once', date: '2020-01-01T00:00' }, /in the future/],
+  [{ when: 'cron', expr: '0 25 * * *' }, /Use 0 to 23/],
+  [{ when: 'cron', expr: '0 8 * * *', zone: 'Europe/Berlinn' }, /Unknown time zone/],
+  [{ when: 'daily', zone: ' Mars/Base ' }, /Unknown time zone/],
 ])('%j is refused with a sentence', (change, sentence) => {
   expect(given(change)).toMatch(sentence);
 });

@@ -7,6 +7,6 @@ const marker = (label: string, note: string, hidden = false) => ({ ...shapeOf('m
 test('notes are listed by their numbers, whatever the order of drawing, without hidden and empty ones', () => {
   const shapes = [marker('10', 'ten'), marker('2', 'two\n\nlines'), shapeOf('rect'), marker('3', '  '), marker('1', 'gone', true)];
   expect(markersOf(shapes).map(({ label }) => label)).toEqual(['1', '2', '3', '10']);
-  expect(notesOf('Login', shapes)).toBe('Notes on the picture “Login”; the numbers are drawn in it:\n2. two\n   lines\n10. ten');
+  expect(notesOf('Login', shapes)).toBe('Notes for the picture “Login” (the numbers are marked in it):\n2. two\n   lines\n10. ten');
   expect(notesOf('Login', [shapeOf('rect'), marker('1', '')])).toBe('');
 });

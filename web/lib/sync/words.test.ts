@@ -25,24 +25,24 @@ const host = (change: Partial<HostStatus> = {}): HostStatus => ({
 
 describe('the dot', () => {
   test.each<[string, boolean, HostStatus | null, Partial<SyncState> | null, string, string]>([
-    ['unlinked', false, host({ uplink: 'off' }), { state: 'off' }, '', 'Saved in this browser alone, not on disk'],
-    ['not known yet', true, null, null, '', 'Looking whether this browser’s data is on disk'],
+    ['unlinked', false, host({ uplink: 'off' }), { state: 'off' }, '', 'Saved in this browser only'],
+    ['not known yet', true, null, null, '', 'Checking sync status'],
     ['synced', true, host(), { state: 'synced' }, 'good', 'Saved in this browser and on disk'],
-    ['catching up', true, host(), { state: 'catching-up', progress: { done: 1, total: 3 } }, 'warn', 'Catching up with the disk, 33%'],
-    ['catching up, from where nobody knows', true, host(), { state: 'catching-up' }, 'warn', 'Catching up with the disk'],
-    ['away', true, host(), { state: 'away' }, 'warn', 'Saved in this browser; the bridge is away'],
-    ['away, one change', true, host(), { state: 'away', pending: 1 }, 'warn', 'Saved in this browser, not yet on disk: 1 change'],
-    ['away, many changes', true, host(), { state: 'away', pending: 1200 }, 'warn', 'Saved in this browser, not yet on disk: 1,200 changes'],
-    ['failing', true, host(), { state: 'failing' }, 'bad', 'Saved in this browser; writing to disk fails'],
+    ['catching up', true, host(), { state: 'catching-up', progress: { done: 1, total: 3 } }, 'warn', 'Syncing with disk, 33%'],
+    ['catching up, from where nobody knows', true, host(), { state: 'catching-up' }, 'warn', 'Syncing with disk'],
+    ['away', true, host(), { state: 'away' }, 'warn', 'Saved in this browser, local service offline'],
+    ['away, one change', true, host(), { state: 'away', pending: 1 }, 'warn', 'Saved in this browser, 1 change not yet on disk'],
+    ['away, many changes', true, host(), { state: 'away', pending: 1200 }, 'warn', 'Saved in this browser, 1,200 changes not yet on disk'],
+    ['failing', true, host(), { state: 'failing' }, 'bad', 'Saved in this browser, can’t write to disk'],
     [
       'outdated',
       true,
       host({ sync: sync({ state: 'outdated' }) }),
       { state: 'outdated' },
       'bad',
-      'This browser’s Perch is older than the data, and only reads',
+      'This browser runs an older version of Perch and is read-only',
     ],
-    ['without room', true, host({ state: 'failed', problem: 'No room left' }), null, 'bad', 'This browser keeps no copy of the data'],
+    ['without room', true, host({ state: 'failed', problem: 'No room left' }), null, 'bad', 'This browser has no copy of your data'],
   ])('%s', (_name, linked, status, state, tone, title) => {
     expect(standingOf(linked, status, state && sync(state))).toMatchObject({ tone, title });
   });
@@ -65,12 +65,12 @@ verifies('vault.app/told', 'a worker that meets data of a newer build is told ap
     );
   const failed = host({ state: 'failed', problem });
   expect([outdated(failed), unfit(failed)]).toEqual([true, true]);
-  const other = host({ state: 'failed', problem: 'The browser has no room left for this; nothing of it was stored' });
+  const other = host({ state: 'failed', problem: 'The browser is out of storage. Nothing was saved.' });
   expect([outdated(other), unfit(other)]).toEqual([false, true]);
   expect([outdated(host()), unfit(host()), unfit(null)]).toEqual([false, false, false]);
-  expect(outdatedWords(failed, null).waiting).toContain('Nothing is lost');
-  expect(outdatedWords(host(), sync({ pending: 1 })).waiting).toContain('1 change made in this browser waits here, and goes');
-  expect(outdatedWords(host(), sync({ pending: 2 })).waiting).toContain('2 changes made in this browser wait here, and go');
+  expect(outdatedWords(failed, null).waiting).toContain('Your data is safe');
+  expect(outdatedWords(host(), sync({ pending: 1 })).waiting).toContain('1 change made in this browser will be saved');
+  expect(outdatedWords(host(), sync({ pending: 2 })).waiting).toContain('2 changes made in this browser will be saved');
 });
 
 test('this browser among the hosts', () => {
@@ -107,7 +107,7 @@ test.each([
 ])('progress %j is %s percent', (progress, percent) => expect(percentOf(sync({ progress }))).toBe(percent));
 
 test('what was deleted here and changed there is offered back', () => {
-  expect(conflictWords({ kind: 'memory', kept: null })).toMatchObject({ keep: 'Leave it deleted', restore: 'Bring it back' });
-  expect(conflictWords({ kind: 'memory', kept: 'x' })).toMatchObject({ keep: 'Keep this one', restore: 'Use the other one' });
-  expect(conflictWords({ kind: 'branch', kept: 'x' })).toMatchObject({ keep: 'Dismiss', restore: 'Open the other branch' });
+  expect(conflictWords({ kind: 'memory', kept: null })).toMatchObject({ keep: 'Keep deleted', restore: 'Restore' });
+  expect(conflictWords({ kind: 'memory', kept: 'x' })).toMatchObject({ keep: 'Keep current', restore: 'Use other version' });
+  expect(conflictWords({ kind: 'branch', kept: 'x' })).toMatchObject({ keep: 'Dismiss', restore: 'Open other branch' });
 });

@@ -35,8 +35,8 @@ describe('the arguments of a tool', () => {
       ...{ path: 'a', deep: true, limit: 3 },
       ...{ lines: [], options: { a: 1 } },
     });
-    expect(() => argsOf(form, values, {})).toThrow('lines is missing');
-    expect(() => argsOf(form, values, { lines: 'x' })).toThrow('what stands for lines is no JSON');
+    expect(() => argsOf(form, values, {})).toThrow('lines is required');
+    expect(() => argsOf(form, values, { lines: 'x' })).toThrow('lines is not valid JSON');
   });
 
   it('may be anything', () => {

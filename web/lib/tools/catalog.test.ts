@@ -1,17 +1,21 @@
 import { expect, it } from 'vitest';
 import { grouped } from './catalog.ts';
 
-const tool = (name: string, source: string, description = '') => ({ name, source, description, effect: false, policy: 'auto' as const });
+const tool = (name: string, source: string, description = '', label: { title?: string; summary?: string } = {}) => ({
+  ...{ name, source, description, ...label },
+  ...{ effect: false, policy: 'auto' as const },
+});
 
 it('tools are grouped by source, those of tool servers last, and found by all words', () => {
   const list = [
     tool('mcp:b:x', 'mcp:b'),
     tool('mcp:a:y', 'mcp:a'),
-    tool('read_pdf', 'office', 'Reads a PDF'),
+    tool('read_pdf', 'office', 'Text by pages', { title: 'Read PDF', summary: 'Reads the text of a PDF.' }),
     tool('now', 'core', 'The time'),
   ];
-  expect(grouped(list, '').map(({ title }) => title)).toEqual(['Built in', 'Files and documents', 'Tool server a', 'Tool server b']);
+  expect(grouped(list, '').map(({ title }) => title)).toEqual(['Built in', 'Files and documents', 'MCP server a', 'MCP server b']);
   expect(grouped(list, 'PDF read').flatMap(({ tools }) => tools.map(({ name }) => name))).toEqual(['read_pdf']);
+  expect(grouped(list, 'text by').flatMap(({ tools }) => tools.map(({ name }) => name))).toEqual(['read_pdf']);
   expect(grouped([tool('x', 'constructor')], '').map(({ title }) => title)).toEqual(['constructor']);
   expect(grouped(list, 'none')).toEqual([]);
 });

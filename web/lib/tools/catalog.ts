@@ -26,8 +26,8 @@ export const titleOf = (source: string): string =>
 /** The tools in which all words of `text` occur, by source: the app's own first, then those of tool servers. */
 export function grouped(tools: readonly CatalogEntry[], text: string): ToolGroup[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = tools.filter(({ name, description, source }) => {
-    const about = `${name} ${description} ${titleOf(source)}`.toLowerCase();
+  const fitting = tools.filter(({ name, title = '', summary = '', description, source }) => {
+    const about = `${name} ${title} ${summary} ${description} ${titleOf(source)}`.toLowerCase();
     return words.every((word) => about.includes(word));
   });
   const groups = Map.groupBy(fitting, ({ source }) => source);

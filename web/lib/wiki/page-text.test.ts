@@ -8,7 +8,7 @@ describe('the text of a wiki page', () => {
     expect(linked('See [[Miso]], [[Miso#Age]] and [[Ana|she *said*]].', to)).toBe(
       'See [Miso](</wiki?page=Miso>), [Miso › Age](</wiki?page=Miso>) and [she \\*said\\*](</wiki?page=Ana>).',
     );
-    expect(linked('[[None]]', to)).toBe('[None](</wiki?page=None> "There is no such page yet")');
+    expect(linked('[[None]]', to)).toBe('[None](</wiki?page=None> "This page doesn’t exist yet")');
     for (const text of ['`[[Miso]]`', '``a ` [[Miso]]``', '```\n[[Miso]]\n```', '~~~ts\n[[Miso]]', '[[]]', '[[a\nb]]', '[Miso](x)'])
       expect(linked(text, to), text).toBe(text);
     expect(linked('```\n[[Miso]]\n```\n[[Miso]]', to)).toBe('```\n[[Miso]]\n```\n[Miso](</wiki?page=Miso>)');

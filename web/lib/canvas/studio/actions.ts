@@ -63,7 +63,7 @@ export abstract class StudioActions extends StudioCore {
   /** Turns what is chosen clockwise; where nothing is, the whole sheet by quarters. Throws a RangeError for another angle of the sheet. */
   rotate(degrees: number): void {
     if (this.selection.length > 0) return this.turn(degrees);
-    if (degrees % 90 !== 0) throw new RangeError(`The sheet is turned by quarters, not by ${degrees}°`);
+    if (degrees % 90 !== 0) throw new RangeError(`A drawing can only be rotated in steps of 90°, not by ${degrees}°`);
     this.actions.turnSheet(degrees / 90);
     this.view.fit();
     if (this.tool === 'crop') this.cropping = sheetOf(this.drawing.page);
@@ -110,7 +110,7 @@ export abstract class StudioActions extends StudioCore {
 
   /** How much what is chosen covers, 0 to 1. Throws a RangeError beyond. */
   fade(opacity: number): void {
-    if (!(opacity >= 0 && opacity <= 1)) throw new RangeError(`There is no opacity of ${opacity}: 0 to 1`);
+    if (!(opacity >= 0 && opacity <= 1)) throw new RangeError(`The opacity must be 0 to 1, not ${opacity}`);
     const count = this.actions.style(this.selection, { opacity }, this.together('opacity'));
     this.did(count, this.words.opacity(opacity));
   }

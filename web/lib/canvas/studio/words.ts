@@ -67,7 +67,7 @@ export interface StudioWords {
 }
 
 const DID: Readonly<Record<Doing, string>> = {
-  removed: 'Removed',
+  removed: 'Deleted',
   erased: 'Erased',
   duplicated: 'Duplicated',
   selected: 'Selected',
@@ -75,23 +75,23 @@ const DID: Readonly<Record<Doing, string>> = {
   pasted: 'Pasted',
   moved: 'Moved',
   resized: 'Resized',
-  turned: 'Turned',
+  turned: 'Rotated',
   tipMoved: 'Moved the tip of',
   endMoved: 'Moved an end of',
 };
 
 const HAPPENED: Readonly<Record<Happening, string>> = {
-  undone: 'Taken back',
-  nothingToUndo: 'Nothing to take back',
-  redone: 'Done again',
-  nothingToRedo: 'Nothing to do again',
-  givenUp: 'Given up',
+  undone: 'Undone',
+  nothingToUndo: 'Nothing to undo',
+  redone: 'Redone',
+  nothingToRedo: 'Nothing to redo',
+  givenUp: 'Cancelled',
   noneSelected: 'Nothing selected',
   pictureAdded: 'Picture added',
-  notCropped: 'Nothing was cropped',
-  noRoom: 'There is no room for more shapes',
-  textWritten: 'Text written',
-  textGone: 'Removed: it had no text any more',
+  notCropped: 'Nothing cropped',
+  noRoom: 'The drawing is full. No more shapes can be added.',
+  textWritten: 'Text saved',
+  textGone: 'Empty text deleted',
   locked: 'Locked',
   unlocked: 'Unlocked',
   hidden: 'Hidden',
@@ -99,13 +99,13 @@ const HAPPENED: Readonly<Record<Happening, string>> = {
 };
 
 const ORDERED: Readonly<Record<Move, string>> = {
-  front: 'Brought to the front',
-  back: 'Sent to the back',
+  front: 'Brought to front',
+  back: 'Sent to back',
   forward: 'Brought forward',
   backward: 'Sent backward',
 };
-const LOOKS: Readonly<Record<keyof Look, string>> = { color: 'Colour', strokeWidth: 'Line width', fill: 'Filling', fontSize: 'Text size' };
-const ENDS: Readonly<Record<End, string>> = { start: 'its beginning', end: 'its end', tip: 'its tip' };
+const LOOKS: Readonly<Record<keyof Look, string>> = { color: 'Colour', strokeWidth: 'Line width', fill: 'Fill', fontSize: 'Text size' };
+const ENDS: Readonly<Record<End, string>> = { start: 'the start', end: 'the end', tip: 'the tip' };
 
 const percent = (share: number): string => `${Math.round(share * 100)}%`;
 const whole = (...lengths: number[]): number[] => lengths.map(Math.round);
@@ -113,31 +113,31 @@ const whole = (...lengths: number[]): number[] => lengths.map(Math.round);
 /** Where nobody says it otherwise. */
 export const ENGLISH: StudioWords = {
   surface: () =>
-    'Drawing. Tab goes from shape to shape, arrow keys move, G takes hold of an end, Enter presses and lets go, Escape gives up; Escape and then Tab leaves.',
+    'Drawing. Tab moves between shapes, arrow keys move the selection, G grabs an end, Enter presses and releases, Escape cancels. Press Escape, then Tab to leave.',
   surfaceKind: () => 'drawing surface',
   writing: writingLabel,
   shape: shapeName,
   shapes: counted,
-  tool: (tool) => `Tool: ${TOOL_NAMES[tool].name}${tool === 'crop' ? '. Enter applies, Escape gives up.' : ''}`,
+  tool: (tool) => `Tool: ${TOOL_NAMES[tool].name}${tool === 'crop' ? '. Enter applies, Escape cancels.' : ''}`,
   drawn: (kind) => `${kindName(kind)} drawn`,
   corner: (number) => `Corner ${number}. Press it again to close the polygon.`,
-  marker: (label) => `Marker ${label} set`,
+  marker: (label) => `Marker ${label} added`,
   did: (doing, what) => `${DID[doing]} ${what}`,
   happened: (what) => HAPPENED[what],
   ordered: (move) => ORDERED[move],
   aligned: (edge) => `Aligned: ${edge}`,
-  distributed: (axis) => (axis === 'x' ? 'Spaced evenly across' : 'Spaced evenly down'),
-  flipped: (axis) => (axis === 'x' ? 'Flipped left to right' : 'Flipped upside down'),
+  distributed: (axis) => (axis === 'x' ? 'Distributed horizontally' : 'Distributed vertically'),
+  flipped: (axis) => (axis === 'x' ? 'Flipped horizontally' : 'Flipped vertically'),
   restyled: (look, what) => `${LOOKS[look]} of ${what} changed`,
-  turnedBy: (degrees) => `Turned by ${degrees}°`,
-  sheetTurned: (degrees) => `Turned the sheet by ${degrees}°`,
+  turnedBy: (degrees) => `Rotated by ${degrees}°`,
+  sheetTurned: (degrees) => `Drawing rotated by ${degrees}°`,
   at: (x, y) => `At ${whole(x, y).join(', ')}`,
   size: (width, height) => whole(width, height).join(' by '),
   frame: (x, y, width, height) => `From ${whole(x, y).join(', ')}, ${whole(width, height).join(' by ')}`,
   opacity: (share) => `Opacity ${percent(share)}`,
   zoom: (share) => `Zoom ${percent(share)}`,
-  wholeSheet: (zoom) => `Whole sheet, zoom ${percent(zoom)}`,
+  wholeSheet: (zoom) => `Whole drawing, zoom ${percent(zoom)}`,
   cropped: (width, height) => `Cropped to ${width} by ${height}`,
   place: (name, at, of) => `${name}, ${at} of ${of}`,
-  gripped: (end) => `Arrow keys move ${end ? ENDS[end] : 'all of it'}`,
+  gripped: (end) => `Arrow keys move ${end ? ENDS[end] : 'the whole shape'}`,
 };

@@ -131,9 +131,9 @@ verifies(
     const { chats, refused } = await readExport(file(await zip.close(), 'chats.zip'));
     expect(chats).toMatchObject([{ title: 'Cats' }]);
     expect(refused).toEqual([
-      { file: 'About.md', why: expect.stringContaining('nobody speaks in it') },
-      { file: 'Cut.jsonl', why: expect.stringContaining('no JSON') },
-      { file: 'Locked.jsonl', why: expect.stringContaining('locked with a password') },
+      { file: 'About.md', why: expect.stringContaining('has no messages') },
+      { file: 'Cut.jsonl', why: expect.stringContaining('isn’t valid JSON') },
+      { file: 'Locked.jsonl', why: expect.stringContaining('password-protected') },
     ]);
   },
 );
@@ -213,7 +213,7 @@ verifies('chats.app/import', 'of Perch: as it stands, also a chat of one message
     ['## Assistant (a/b)\n\nHi', 'My chat'],
   ] as const)
     expect((await readExport(file(content, 'My chat.md'))).chats).toEqual([{ kind: 'perch', content, title, file: 'My chat.md' }]);
-  await expect(readExport(file('# Notes\n\nNothing said', 'notes.md'))).rejects.toThrow('nobody speaks');
+  await expect(readExport(file('# Notes\n\nNothing said', 'notes.md'))).rejects.toThrow('has no messages');
 });
 
 verifies('chats.app/import-bad', 'each with its reason; what is none among others is counted', async () => {
@@ -225,14 +225,14 @@ verifies('chats.app/import-bad', 'each with its reason; what is none among other
   const zip = new ZipWriter(new BlobWriter());
   await zip.add('notes.txt', new TextReader('no'));
   const other = await zip.close();
-  expect(await refused('')).toBe('Unimportable: it is empty');
-  expect(await refused(JSON.stringify([chatGpt]).slice(0, -20))).toContain('no JSON');
-  expect(await refused('<html>')).toContain('no JSON');
-  expect(await refused(new Blob([new Uint8Array([0x5b, 0xff, 0xfe])]))).toContain('no text in UTF-8');
+  expect(await refused('')).toBe('Unimportable: the file is empty');
+  expect(await refused(JSON.stringify([chatGpt]).slice(0, -20))).toContain('isn’t valid JSON');
+  expect(await refused('<html>')).toContain('isn’t valid JSON');
+  expect(await refused(new Blob([new Uint8Array([0x5b, 0xff, 0xfe])]))).toContain('isn’t UTF-8 text');
   expect(await refused(other)).toContain('no conversations.json');
-  expect(await refused(other.slice(0, 60))).toContain('zip that cannot be read');
+  expect(await refused(other.slice(0, 60))).toContain('zip file is damaged');
   for (const value of [[], {}, null, 7, [null, 'x'], { mapping: {} }, { chat: { messages: [] } }, { conversationId: 'x', messages: [] }])
-    expect(await refused(value)).toContain('no chat in a form that is known here');
+    expect(await refused(value)).toContain('no chats found in a supported format');
   expect((await readExport(file([chatGpt, null, { chat: 1 }]))).strange).toBe(2);
 });
 
@@ -269,7 +269,7 @@ verifies('chats.app/import-bad', 'as large and as deep as it likes: no step take
   const [long] = await others({ ...chatGpt, current_node: 'a', mapping });
   expect(long?.messages).toMatchObject([{ id: 'q' }, { id: 'a', parentId: 'q' }]);
   const deep = `${'['.repeat(most)}${']'.repeat(most)}`;
-  await expect(readExport(file(`{"mapping":${deep}}`))).rejects.toThrow('no chat in a form that is known here');
+  await expect(readExport(file(`{"mapping":${deep}}`))).rejects.toThrow('no chats found in a supported format');
 });
 
 verifies('chats.app/import-bad', 'cut anywhere: refused, never a part of it', async () => {

@@ -9,9 +9,9 @@ const draft: Draft = {
 
 test.each([
   [5, undefined],
-  [0, 'Give a whole number from 1 to 1,000.'],
-  [1.5, 'Give a whole number from 1 to 1,000.'],
-  [null, 'Give a whole number from 1 to 1,000.'],
+  [0, 'Enter a whole number from 1 to 1,000.'],
+  [1.5, 'Enter a whole number from 1 to 1,000.'],
+  [null, 'Enter a whole number from 1 to 1,000.'],
 ])('%s of 1 to 1,000: %s', (value, told) => {
   expect(wrongNumber(value, { min: 1, max: 1000, step: 1 })).toBe(told);
 });

@@ -14,4 +14,6 @@ export const stateWords: Readonly<Record<ToolServer['state'], () => string>> = {
 
 /** What the gateway and the bridge say of a tool server, with its settings (`tools.mcpServers.files.url`) called as the form's field is. */
 export const saidOfServer = (sentence: string): string =>
-  byLabels(sentence, /(?:^|\btools\.mcpServers\.[\w-]+\.)(?:command|url|args(?:\.\d+)?)(?=: )/g, () => m.tools_server_what());
+  byLabels(sentence, /`(?:tools\.mcpServers\.[\w-]+\.)?(?:command|url|args(?:\.\d+)?)`|^(?:command|url|args(?:\.\d+)?)(?=: )/g, () =>
+    m.tools_server_what(),
+  );

@@ -1,0 +1,38 @@
+import { legible } from '#shared/legible.ts';
+import type { ToolLabel } from '#shared/rpc/methods/tools.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+
+/** Titles and summaries of tools for people. */
+class ToolLabels {
+  /** By tool name, and by the name that models use. */
+  #labels = $state.raw<Readonly<Record<string, ToolLabel>>>({});
+  #started = false;
+  #loads = 0;
+
+  /** Loads them the first time, and whenever an MCP server changes. */
+  start(): void {
+    if (this.#started) return;
+    this.#started = true;
+    void this.#load();
+    gateway.on('mcp.changed', () => void this.#load());
+  }
+
+  /** Undefined until they are loaded, and for a tool that no longer exists. */
+  get(name: string): ToolLabel | undefined {
+    return Object.hasOwn(this.#labels, name) ? this.#labels[name] : undefined;
+  }
+
+  /** The title of a tool, or its name. */
+  getTitle(name: string): string {
+    return this.get(name)?.title ?? legible(name);
+  }
+
+  async #load(): Promise<void> {
+    const load = ++this.#loads;
+    // Without labels, names are shown.
+    const { labels = {} } = await gateway.call('tools.list', {}).catch(() => ({ labels: this.#labels }));
+    if (load === this.#loads) this.#labels = labels;
+  }
+}
+
+export const toolLabels = new ToolLabels();
