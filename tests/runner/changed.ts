@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { endToEnd, type Group, LINT, type Step, TYPES, unit } from './steps.ts';
+import { endToEnd, type Group, LANGUAGE, LINT, type Step, TYPES, unit } from './steps.ts';
 import { LONG_UNIT_TESTS, findTestsOfFeatures } from './suites.ts';
 
 const END_TO_END = /^tests\/(e2e|faults|vault-e2e|conformance)\/.*\.test\.ts$/;
@@ -46,7 +46,7 @@ export async function changedSteps(root: string, since?: string): Promise<Group[
   const changedUnit = ['--changed', base, '--passWithNoTests', ...LONG_UNIT_TESTS.flatMap((file) => ['--exclude', file])];
   const journeys = [...new Set([...existing.filter((file) => END_TO_END.test(file)), ...findTestsOfFeatures(files)])];
   return [
-    [[...typeChecks(files), ...(sources.length > 0 ? [LINT(sources)] : [])], [unit('Unit tests of the change', ...changedUnit)]],
+    [[...typeChecks(files), ...(sources.length > 0 ? [LINT(sources)] : []), LANGUAGE], [unit('Unit tests of the change', ...changedUnit)]],
     ...(journeys.length > 0 ? [[[endToEnd('End to end of the change', ...journeys)]]] : []),
   ];
 }

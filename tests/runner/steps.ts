@@ -47,7 +47,9 @@ export const endToEnd = (name: string, ...args: string[]): Step => ({
   args,
 });
 
-const staticChecks: Lane = [...Object.values(TYPES), LINT()];
+export const LANGUAGE = command('Language', 'tests/language/check.ts');
+
+const staticChecks: Lane = [...Object.values(TYPES), LINT(), LANGUAGE];
 
 /** `npm test`. */
 export const shortSteps = (): Group[] => [

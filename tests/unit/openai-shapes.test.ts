@@ -11,7 +11,7 @@ it('the shapes are those of the official package', () => {
   expectTypeOf<z.infer<typeof completion>>().toExtend<OpenAI.ChatCompletion>();
   expectTypeOf<z.infer<typeof completionChunk>>().toExtend<OpenAI.ChatCompletionChunk>();
   expectTypeOf<z.infer<typeof model>>().toExtend<OpenAI.Model>();
-  // `output_text` is made by the package, `access_programs` are of accounts at the vendor, and `usage` may be null.
+  // `output_text` is made by the package, `access_programs` is not supported, and `usage` may be null.
   type Response = Omit<OpenAI.Responses.Response, 'output_text' | 'access_programs' | 'usage'>;
   expectTypeOf<z.infer<typeof response>>().toExtend<Response>();
   expectTypeOf<NonNullable<z.infer<typeof response>['usage']>>().toExtend<OpenAI.Responses.ResponseUsage>();

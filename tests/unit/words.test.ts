@@ -141,7 +141,7 @@ function rawTexts(source: string): string[] {
 }
 
 /** Names, and what no person reads. */
-const UNSAID = /^(?:Português \(Brasil\)|The gateway’s worker could not start)$/;
+const UNSAID = /^(?:Português \(Brasil\)|The gateway couldn’t start)$/;
 
 /**
  * Texts of a script that are no messages: a sentence, or what is given to something that people read or hear. What only a programmer can
