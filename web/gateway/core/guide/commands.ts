@@ -40,14 +40,16 @@ function readTool(rest: string, tools: readonly ListedTool[]): Command {
   const [, name = '', json = ''] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
   if (name === '') return { kind: 'refused', why: `Enter a tool name: \`/tool <name> {json}\`.\n\n${toolList(tools)}` };
   const tool = tools.find((each) => each.name === name);
-  if (!tool)
-    return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${toolList(tools)}` };
+  if (!tool) return { kind: 'refused', why: `Unknown tool \`${name.replaceAll('`', '')}\`. Available tools:\n\n${toolList(tools)}` };
   let args: unknown;
   try {
     args = json.trim() === '' ? {} : parseJson(json);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'refused', why: `The arguments of \`${name}\` are not valid JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\`` };
+    return {
+      kind: 'refused',
+      why: `The arguments of \`${name}\` are not valid JSON (${reason}). For example:\n\n\`${exampleCall(tool)}\``,
+    };
   }
   if (!isObject(args))
     return { kind: 'refused', why: `The arguments of \`${name}\` must be a JSON object. For example:\n\n\`${exampleCall(tool)}\`` };

@@ -59,8 +59,7 @@ export function renderResult({ tool, content }: ToolResult): string {
   if (isObject(value) && typeof value['error'] === 'string')
     return value['denied'] === true ? `${value['error']}.` : `\`${tool}\` failed: ${value['error']}`;
   if (isObject(value)) {
-    if (tool === 'memory_add' && typeof value['text'] === 'string')
-      return `Saved. Ask about it any time:\n\n${quote(value['text'])}`;
+    if (tool === 'memory_add' && typeof value['text'] === 'string') return `Saved. Ask about it any time:\n\n${quote(value['text'])}`;
     if (tool === 'current_time' && typeof value['local'] === 'string') return `It is ${value['local']} (${String(value['timeZone'])}).`;
     if (typeof value['text'] === 'string' && typeof (value['file'] ?? value['url']) === 'string') return readText(value, value['text']);
     const results = value['results'];

@@ -24,7 +24,9 @@ function scripted(answers: readonly Answer[], facts: Answer = 'none') {
   };
   const complete = (prompt: string): Promise<string> => {
     prompts.push(prompt);
-    return prompt.startsWith('Which facts of this conversation') ? give(facts, prompt) : give(answers[Math.min(at++, answers.length - 1)], prompt);
+    return prompt.startsWith('Which facts of this conversation')
+      ? give(facts, prompt)
+      : give(answers[Math.min(at++, answers.length - 1)], prompt);
   };
   return { complete, prompts, summaries: () => prompts.filter((prompt) => prompt.startsWith('Summarise')) };
 }
