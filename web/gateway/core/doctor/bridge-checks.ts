@@ -90,7 +90,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'info',
           'Your encryption key is stored in a file that any program you run can read.',
-          'If your keyring is unlocked whenever Perch starts, move the key there with `npm run -s perch -- secrets keyring` and the argument `on`.',
+          'If your keyring is unlocked whenever Perch starts, move the key there with `npm run -s perch -- secrets keyring` and the argument “on”.',
         );
       },
     },
