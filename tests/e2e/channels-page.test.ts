@@ -128,7 +128,7 @@ describe('channels in the app', () => {
       await row.getByText('Direct messages need authorization').waitFor();
       await shoot(page, 'x-wants');
       const [allowed] = await Promise.all([page.waitForEvent('popup'), row.getByRole('button', { name: 'Authorize…' }).click()]);
-      await allowed.getByText('connected').waitFor();
+      await allowed.getByText('connected').first().waitFor();
       expect(new URL(allowed.url()).pathname).toBe('/oauth/callback');
       await allowed.close();
       expect(x.grants.count).toBe(1);
