@@ -38,7 +38,7 @@ describe('the settings of the browser that agents drive', () => {
       const address = page.getByRole('textbox', { name: 'Address' });
       await address.fill(`http://${place}/`);
       await address.press('Enter');
-      const refused = page.getByRole('alert').filter({ hasText: 'the person may name it in the setting browser.allow' });
+      const refused = page.getByRole('alert').filter({ hasText: 'add it to the setting browser.allow' });
       await refused.waitFor();
       await shoot(page, 'refused');
       await refused.getByRole('link', { name: 'Browser settings' }).click();

@@ -110,7 +110,7 @@ else {
       await terminal.shows(shows);
     };
     await inZsh('perch gat', /> perch gateway\s*$/);
-    await inZsh('perch gateway ', /call +-- call any method[^]*run +-- serve until a signal[^]*status/);
+    await inZsh('perch gateway ', /call +-- Call an RPC method[^]*run +-- Run the gateway[^]*status/);
     await inZsh('perch gateway call --par', /> perch gateway call --params\s*$/);
     await inZsh('perch gateway run --host h', /--host headless\s*$/);
     await inZsh('perch logs --', /--follow[^]*--level[^]*--lines/);

@@ -112,7 +112,7 @@ describe.runIf(hasNats)('the example of a cluster', () => {
       const checks = await cluster();
       expect(Object.entries(checks).filter(([, { severity }]) => severity !== 'ok' && severity !== 'info')).toEqual([]);
       expect(checks['cluster-replicas']?.message).toBe('Each record is stored on 3 servers, and all are current.');
-      expect(checks['cluster-storage']?.message).toContain('of the 500 MB');
+      expect(checks['cluster-storage']?.message).toContain('of 500 MB');
       expect(checks['cluster-rights']?.severity).toBe('ok');
       nats.nodes[2]?.kill('SIGKILL');
       await write(second, 'two.md', 'written at the second');

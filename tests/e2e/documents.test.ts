@@ -28,7 +28,7 @@ async function readings(perch: Perch): Promise<string[]> {
   return answers;
 }
 
-const WORDS = ['Page 3, line 5', 'Annual report', '2023-03-15', 'Say hello', 'broken.pdf cannot be read'];
+const WORDS = ['Page 3, line 5', 'Annual report', '2023-03-15', 'Say hello', 'broken.pdf can’t be read'];
 
 verifies(['office/pdf', 'office/docx', 'office/xlsx', 'office/pptx'], 'in the managed browser, under the app’s policy', async () => {
   await using perch = await startPerch();

@@ -81,7 +81,7 @@ describe('a person comes back from another service', () => {
         page.getByRole('button', { name: 'Allow' }).click(),
       ]);
       expect([back.status(), back.fromServiceWorker()]).toEqual([200, false]);
-      await page.getByRole('heading', { name: 'Done' }).waitFor();
+      await page.getByRole('heading', { name: 'Connected' }).waitFor();
       await page.getByText('MCP server far is connected. You can close this window.').waitFor();
       await shots(page, 'done');
       await until(async () => (await state()) === 'ready', 'the server’s tools', 30_000);
