@@ -313,6 +313,7 @@ describe('what is sent while a reply runs', () => {
     await inOrder(other, ['held one']);
     await other.getByRole('button', { name: 'Stop' }).click();
     await other.getByRole('alert').filter({ hasText: 'Not sent because' }).waitFor();
+    await other.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'hidden' });
     const sessionId = new URL(other.url()).pathname.split('/').at(-1) ?? '';
     await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
     const gone = other.getByRole('heading', { name: 'This chat was deleted' });
