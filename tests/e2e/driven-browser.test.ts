@@ -139,7 +139,7 @@ verifies('browser/time-out', 'a page that does not come in time is told of, and 
     for (const method of ['browser.open', 'browser.navigate'] as const)
       await expect(quick.call(browserPort, method, { url: `http://${place}/`, profile }), method).rejects.toMatchObject({
         code: 'INTERNAL_ERROR',
-        message: expect.stringContaining('could not be opened: Timeout 300ms exceeded'),
+        message: expect.stringContaining(': Timeout 300ms exceeded'),
       });
     expect((await quick.call(browserPort, 'browser.evaluate', { fn: '1 + 1', profile })).result).toBe(2);
   } finally {
