@@ -109,7 +109,7 @@ ${page.html}
 </div>
 <dialog id="results" aria-label="Search the guide">
 <input type="search" placeholder="Search the guide" aria-label="Search the guide" autocomplete="off">
-<ol role="listbox" aria-label="Results"></ol>
+<ol aria-label="Results"></ol>
 <p role="status"></p>
 </dialog>
 </body>

@@ -1,7 +1,7 @@
 import { scheduleText } from '../cron/schedule-text.ts';
 import type { MethodName, MethodResult } from './methods/index.ts';
 
-/** How a method responded before protocol 3. */
+/** Response of a method before protocol 3. */
 export interface EarlierShape {
   /** The method whose result the older one is made from; null if the method did not exist. */
   method: MethodName | null;

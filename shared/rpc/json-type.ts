@@ -12,18 +12,18 @@ export interface FieldDocs {
 }
 
 /** Formats a JSON Schema as a TypeScript-like type, for a line indented by `indent`. Unknown schemas become `any`. */
-export function textOf(schema: Schema, indent: string, docs?: FieldDocs): string {
+export function toTypeText(schema: Schema, indent: string, docs?: FieldDocs): string {
   if ('const' in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const choices = [...schemasOf(schema.anyOf), ...schemasOf(schema.oneOf)];
-  if (choices.length > 0) return [...new Set(choices.map((choice) => textOf(choice, indent, docs)))].join(' | ');
-  if (Array.isArray(schema.type)) return schema.type.map((type: unknown) => textOf({ ...schema, type }, indent, docs)).join(' | ');
+  if (choices.length > 0) return [...new Set(choices.map((choice) => toTypeText(choice, indent, docs)))].join(' | ');
+  if (Array.isArray(schema.type)) return schema.type.map((type: unknown) => toTypeText({ ...schema, type }, indent, docs)).join(' | ');
   switch (schema.type) {
     case 'object':
       return objectText(schema, indent, docs);
     case 'array': {
       const items = isSchema(schema.items) ? schema.items : {};
-      const item = textOf(items, indent, docs);
+      const item = toTypeText(items, indent, docs);
       const isUnion = 'anyOf' in items || 'oneOf' in items || 'enum' in items || Array.isArray(items.type);
       return isUnion ? `(${item})[]` : `${item}[]`;
     }
@@ -49,10 +49,10 @@ function objectText(schema: Schema, indent: string, docs?: FieldDocs): string {
     const rest = 'default' in value && !isSchema(value.default) ? ` = ${JSON.stringify(value.default)}` : '';
     const field = docs?.field(name);
     const comment = field?.text === undefined ? '' : `// ${field.text}\n${inner}`;
-    return `${comment}${name}${required.includes(name) ? '' : '?'}: ${textOf(value, inner, field)}${rest}`;
+    return `${comment}${name}${required.includes(name) ? '' : '?'}: ${toTypeText(value, inner, field)}${rest}`;
   });
   if (isSchema(schema.additionalProperties) && Object.keys(properties).length === 0)
-    members.push(`[name: string]: ${textOf(schema.additionalProperties, inner, docs)}`);
+    members.push(`[name: string]: ${toTypeText(schema.additionalProperties, inner, docs)}`);
   if (members.length === 0) return '{}';
   const line = `{ ${members.join(', ')} }`;
   if (!line.includes('\n') && indent.length + line.length <= LINE) return line;

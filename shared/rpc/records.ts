@@ -191,7 +191,7 @@ export const kindEntry = z.object({
   /** The default base URL; null if it must be configured. */
   baseUrl: z.string().nullable(),
   needsKey: z.boolean(),
-  /** Where to get a key or how to set up the server; null if that depends. */
+  /** Address of the page for keys or of the set-up instructions; null if there is no single one. */
   docsUrl: z.string().nullable(),
 });
 /** A kind of provider that can be configured. */

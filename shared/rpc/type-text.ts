@@ -1,4 +1,4 @@
-import { type FieldDocs, textOf } from './json-type.ts';
+import { type FieldDocs, toTypeText } from './json-type.ts';
 import { z } from './zod.ts';
 
 /**
@@ -6,5 +6,5 @@ import { z } from './zod.ts';
  * are indented by two spaces a level. With `docs`, fields that have documentation get a comment.
  */
 export function typeText(schema: z.ZodType, io: 'input' | 'output', docs?: FieldDocs): string {
-  return textOf(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }), '', docs);
+  return toTypeText(z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }), '', docs);
 }

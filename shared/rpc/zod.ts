@@ -48,7 +48,7 @@ const UNITS: Record<string, [one: string, many: string]> = { string: ['character
 /** Maximum number of unknown keys named in an error. */
 const MOST_KEYS = 5;
 
-/** What is wrong with a value, as a predicate to follow its name: "`messages` is required". */
+/** Describes an issue as a predicate that follows the field name: "`messages` is required". */
 function complaintOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_union' || issue.code === 'invalid_value')) {
     return 'is required';

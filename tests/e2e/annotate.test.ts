@@ -60,7 +60,10 @@ describe('the Annotate page', () => {
     await saved(page);
     await shoot(page, 'notes');
     const drawing = new URL(page.url()).pathname;
+    for (const sessionId of ['twin-1', 'twin-2'])
+      await all.at.outside.client.call('chat.send', { sessionId, message: 'Twin', model: 'guide/guide' });
     await page.getByRole('button', { name: 'Send to chat' }).click();
+    await until(async () => (await page.getByRole('menuitem', { name: 'Twin' }).count()) === 2, 'both chats of one title');
     await page.getByRole('menuitem', { name: 'New chat' }).click();
     await page.getByText('Drawing with notes').waitFor();
     await page.reload();

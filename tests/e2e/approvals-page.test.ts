@@ -125,7 +125,7 @@ describe('the page of approvals', () => {
     await running.getByText('Running').waitFor();
     await running.locator('summary').click();
     await running.getByRole('button', { name: 'Stop' }).click();
-    await running.getByText('Cancelled', { exact: true }).first().waitFor();
+    await running.getByText('Cancelled', { exact: true }).waitFor();
     expect((await client.call('exec.get', { requestId: request.requestId })).request.status).toBe('cancelled');
     await page.close();
   });

@@ -51,7 +51,7 @@ function findDeclaration(file: ts.SourceFile, name: string): Member | undefined 
     if (ts.isVariableStatement(statement)) {
       for (const { name: declared, initializer } of statement.declarationList.declarations) {
         if (initializer && ts.isIdentifier(declared) && declared.text === name)
-          return { node: initializer, file, text: commentOf(statement, file) };
+          return { node: initializer, file, text: getComment(statement, file) };
       }
     }
     if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) continue;
@@ -95,7 +95,7 @@ function getProperty(property: ts.ObjectLiteralElementLike, file: ts.SourceFile)
   const { name } = property;
   if (!ts.isIdentifier(name) && !ts.isStringLiteral(name)) return NONE;
   const node = ts.isPropertyAssignment(property) ? property.initializer : property.name;
-  return new Map([[name.text, { node, file, text: commentOf(property, file) ?? schemaComment(node, file) }]]);
+  return new Map([[name.text, { node, file, text: getComment(property, file) ?? schemaComment(node, file) }]]);
 }
 
 /** The comment of the constant that a schema is made from: of `tag` for `z.array(tag).max(50)`. */
@@ -109,7 +109,7 @@ function schemaComment(node: ts.Expression, file: ts.SourceFile): string | undef
 }
 
 /** The doc comment right before a node, as one line. */
-function commentOf(node: ts.Node, file: ts.SourceFile): string | undefined {
+function getComment(node: ts.Node, file: ts.SourceFile): string | undefined {
   const range = ts.getLeadingCommentRanges(file.text, node.pos)?.at(-1);
   const comment = range && file.text.slice(range.pos, range.end);
   if (!comment?.startsWith('/**')) return undefined;

@@ -70,7 +70,7 @@ export const dreamSignal = z.object({
   components,
   /** `ready`: can be promoted. `short`: does not meet the limits. `proposed`: waits for review. `untrusted`: comes from untrusted content. */
   state: z.enum(['ready', 'short', 'proposed', 'promoted', 'rejected', 'untrusted']),
-  /** Which limit is not met, or why the signal is not trusted. */
+  /** The limit that is not met, or the reason why the signal is not trusted. */
   why: z.string().optional(),
 });
 /** A signal with its score. */

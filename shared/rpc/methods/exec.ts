@@ -34,7 +34,7 @@ export const execRequest = z.object({
   /** Why the command failed or was denied or cancelled. */
   reason: z.string().optional(),
   riskLevel: z.enum(['low', 'medium', 'high']),
-  /** What an approval is bound to: the SHA-256 of the command, its real path, the program's bytes, arguments, directory and environment. */
+  /** SHA-256 that an approval is bound to: of the command, its real path, the program's bytes, arguments, directory and environment. */
   hash: z.string(),
   /** Path of the program with links resolved. */
   realPath: z.string(),

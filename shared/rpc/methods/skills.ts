@@ -17,7 +17,7 @@ export const skillEntry = z.object({
   userInvocable: z.boolean().optional(),
   /** Why the skill is invalid or cannot be checked. */
   problem: z.string().optional(),
-  /** Where the skill works, in its own words. */
+  /** Environments that the skill supports, as its author describes them. */
   compatibility: z.string().optional(),
   license: z.string().optional(),
 });

@@ -24,9 +24,9 @@ export type SyncState = z.infer<typeof syncState>;
 export const conflict = z.object({
   id: z.string(),
   kind: z.enum(['session', 'branch', 'setting', 'memory', 'file']),
-  /** What the conflict is about: the title of a chat, the name of a setting, or `<workspace>/<path>` of a file. */
+  /** The subject of the conflict: the title of a chat, the name of a setting, or `<workspace>/<path>` of a file. */
   about: z.string(),
-  /** Who wrote the version that lost, and when, in milliseconds since the Unix epoch. */
+  /** Author and time of the version that lost, in milliseconds since the Unix epoch. */
   origin: z.string(),
   at: z.number(),
   /** Both versions, shortened, for comparison. For files that are not text, their type and size; null if deleted. */

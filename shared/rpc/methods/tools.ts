@@ -6,7 +6,7 @@ import { z } from '../zod.ts';
 export const TOOL_POLICIES = ['auto', 'ask', 'deny'] as const;
 export type ToolPolicy = (typeof TOOL_POLICIES)[number];
 
-/** What a tool is called and does, in words for people. */
+/** Title and summary of a tool, for people. */
 const toolLabel = z.object({
   /** Verb and object, such as `Read file`. */
   title: z.string(),

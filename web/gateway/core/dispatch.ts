@@ -121,12 +121,12 @@ export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.
     return { unknown: keys, key: keys.join(', ') || placeOf(issue.path), message };
   });
   const [first] = issues;
-  throw new RpcError('INVALID_PARAMS', first ? sentenceOf(first) : 'Invalid parameters.', {
+  throw new RpcError('INVALID_PARAMS', first ? toSentence(first) : 'Invalid parameters.', {
     details: { issues: issues.slice(0, MOST_TOLD).map(({ key, message }) => ({ key, message })) },
   });
 }
 
-function sentenceOf({ unknown, key, message }: { unknown: readonly string[]; key: string; message: string }): string {
+function toSentence({ unknown, key, message }: { unknown: readonly string[]; key: string; message: string }): string {
   if (unknown.length > 0) return `Unknown parameter${unknown.length > 1 ? 's' : ''} ${unknown.map((name) => `\`${name}\``).join(', ')}.`;
   return `${key === '' ? 'Parameters' : `\`${key}\``} ${message}.`;
 }

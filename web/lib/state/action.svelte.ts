@@ -5,7 +5,7 @@ export class Action {
   working = $state(false);
   problem = $state.raw<Problem | null>(null);
 
-  /** Does it, unless another is under way. `doing` completes "Couldn’t …". */
+  /** Runs the action, unless another one is running. `doing` completes "Couldn’t …". */
   async run(doing: string, work: () => unknown): Promise<void> {
     if (this.working) return;
     this.working = true;

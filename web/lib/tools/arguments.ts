@@ -1,5 +1,5 @@
 import { legible } from '#shared/legible.ts';
-import { textOf } from '#shared/rpc/json-type.ts';
+import { toTypeText } from '#shared/rpc/json-type.ts';
 import { contentOf, fieldsOf, type FieldValue, type FormField } from '#lib/form-fields.ts';
 import { m } from '#lib/i18n/pages.ts';
 
@@ -21,7 +21,7 @@ export function argumentsOf(schema: Json): Argument[] {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   return Object.entries(properties).map(([name, property]) => ({
     name,
-    type: legible(isObject(property) ? textOf(property, '') : 'any'),
+    type: legible(isObject(property) ? toTypeText(property, '') : 'any'),
     about: isObject(property) && typeof property['description'] === 'string' ? legible(property['description']) : '',
     required: required.includes(name),
   }));

@@ -3,7 +3,7 @@ import { Bm25, type Hit } from '../retrieval/bm25.ts';
 import type { FoundMessage, MessageSearch } from '../retrieval/message-search.ts';
 import type { MessageRecord } from '../vault.ts';
 import type { Article } from './guide-page.ts';
-import { searchDocs } from './library.ts';
+import { findArticle, searchDocs } from './library.ts';
 import { quote } from './render.ts';
 
 type Remembered = Pick<Memory, 'text' | 'createdAt'>;
@@ -56,9 +56,10 @@ function nothing(): string {
 ${starters()}`;
 }
 
-function article({ doc }: Hit<Article>, others: readonly Hit<Article>[]): string {
+/** An article as a reply, with its source and the titles of similar ones. */
+function toAnswer(article: Article, others: readonly Hit<Article>[]): string {
   const more = others.length > 0 ? ` See also: ${others.map((hit) => hit.doc.title).join('; ')}.` : '';
-  return `${doc.text}\n\n*From Perch's docs: ${doc.title}.${more}*`;
+  return `${article.text}\n\n*From Perch's docs: ${article.title}.${more}*`;
 }
 
 function memory({ doc }: Hit<Remembered>): string {
@@ -80,8 +81,8 @@ export async function answer(asked: string, sources: GuideSources, search: Messa
   const docs = await searchDocs(question, 4);
   if (IDENTITY.test(question)) {
     const id = /perch|this/i.test(question) ? 'getting-started#what-is-perch' : 'getting-started#what-is-the-built-in-guide';
-    const about = (await searchDocs('Perch guide what is', 50)).find((hit) => hit.doc.id === id);
-    if (about) return article(about, []);
+    const about = await findArticle(id);
+    if (about) return toAnswer(about, []);
   }
   const [memories, messages] = await Promise.all([sources.memories(), sources.messages(question)]);
   const found = Bm25.of(memories, ({ text }) => text).search(question, 3);
@@ -102,7 +103,7 @@ export async function answer(asked: string, sources: GuideSources, search: Messa
   if (ownFirst) return quotes.join('\n\n');
   if (!fits) return nothing();
   return [
-    article(best, near),
+    toAnswer(best.doc, near),
     ...(remembered.length > 0 ? [`In your memories there is also:\n\n${remembered.map(memory).join('\n\n')}`] : []),
   ].join('\n\n');
 }

@@ -2,13 +2,18 @@ import { lazy } from '../lazy.ts';
 import { Bm25, type Hit } from '../retrieval/bm25.ts';
 import type { Article } from './guide-page.ts';
 
-/** The articles, and the index of them, when they are first asked for. */
-const library = lazy(async () => {
-  const { articles } = await import('./docs.ts');
-  return Bm25.of(articles, ({ title, text, keywords = '' }) => [{ text: title, weight: 3 }, { text: keywords, weight: 2 }, { text }]);
-});
+const loadArticles = async (): Promise<readonly Article[]> => (await import('./docs.ts')).articles;
 
-/** The articles that fit a query, best first. */
+/** Index of the articles, built at the first search. */
+const library = lazy(async () =>
+  Bm25.of(await loadArticles(), ({ title, text, keywords = '' }) => [{ text: title, weight: 3 }, { text: keywords, weight: 2 }, { text }]),
+);
+
+/** The articles that match a query, best first. */
 export async function searchDocs(query: string, limit: number): Promise<Hit<Article>[]> {
   return (await library()).search(query, limit);
+}
+
+export async function findArticle(id: string): Promise<Article | undefined> {
+  return (await loadArticles()).find((article) => article.id === id);
 }
