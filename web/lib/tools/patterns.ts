@@ -1,11 +1,12 @@
-/** Whether a tool's name fits one of these patterns, one a line; `*` stands for any characters. */
+import { matchesWildcard } from '#shared/wildcard.ts';
+
+/** Creates a test whether a tool's name matches one of these patterns, one a line. */
 export function toMatcher(lines: string): (name: string) => boolean {
   const patterns = lines
     .split('\n')
     .map((line) => line.trim())
-    .filter(Boolean)
-    .map((pattern) => new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\*+/g, '.*')}$`, 's'));
-  return (name) => patterns.some((pattern) => pattern.test(name));
+    .filter(Boolean);
+  return (name) => patterns.some((pattern) => matchesWildcard(pattern, name));
 }
 
 /** The lines with one more at their end, unless it is there. */

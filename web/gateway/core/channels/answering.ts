@@ -1,11 +1,11 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import { matchesWildcard } from '#shared/wildcard.ts';
 import { MAIN } from '../agents.ts';
 import { LIMIT_MS } from '../cron/speak.ts';
 import { abortable, pause } from '../providers/watchdog.ts';
 import type { Runs } from '../runs/runs.ts';
 import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
-import { matches } from '../tools/registry.ts';
 import { sessionKey } from '../vault.ts';
 import { backOff } from './back-off.ts';
 import { deliver, type DeliveryDeps, filesOf } from './delivery.ts';
@@ -211,7 +211,7 @@ export function placeOf(
   { bindings, channels }: Pick<Settings, 'bindings' | 'channels'>,
 ): { agentId: string; sessionId: string } {
   const names = [channelId, `${channelId}:${user.name}`, `${channelId}:${user.id}`];
-  const bound = bindings.find(({ pattern }) => names.some((name) => matches(pattern, name)));
+  const bound = bindings.find(({ pattern }) => names.some((name) => matchesWildcard(pattern, name)));
   return {
     agentId: bound?.agentId ?? channels[channelId]?.agentId ?? MAIN,
     sessionId: `${channelId}-${conversation}${session === 0 ? '' : `-${session}`}`.slice(0, 128),

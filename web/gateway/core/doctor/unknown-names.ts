@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
+import { matchesWildcard } from '#shared/wildcard.ts';
 import { isObject } from '../merge.ts';
 import { type Settings, settings as schema } from '../settings.ts';
-import { matches } from '../tools/registry.ts';
 
 /** Dotted paths of settings that no part of this build reads: slips, or those of another build. Channels' own are each platform's. */
 export const unknownSettings = (given: Settings): string[] => unknownIn(given, schema, []);
@@ -33,6 +33,6 @@ export function unknownTools({ agents, channels, tools }: Settings, names: reado
     ['tools.policies', Object.keys(tools.policies ?? {})],
   ];
   return places.flatMap(([place, patterns]) =>
-    patterns.filter((pattern) => !names.some((name) => matches(pattern, name))).map((pattern) => `${pattern} (${place})`),
+    patterns.filter((pattern) => !names.some((name) => matchesWildcard(pattern, name))).map((pattern) => `${pattern} (${place})`),
   );
 }

@@ -1,6 +1,6 @@
+import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
 import type { Settings } from '../settings.ts';
-import { matches } from '../tools/registry.ts';
 import type { SessionRecord } from '../vault.ts';
 
 /** The tool that searches memory: an agent that may not use it is told nothing of memory by another way either, unless its `memory` says so. */
@@ -13,7 +13,8 @@ export function recallStanding(
   { memory: { recall } }: Settings,
 ): { active: boolean; reason: string | null } {
   const not = (reason: string): { active: boolean; reason: string } => ({ active: false, reason });
-  const fits = (patterns: readonly string[] | undefined): boolean => patterns?.some((pattern) => matches(pattern, SEARCH_TOOL)) === true;
+  const fits = (patterns: readonly string[] | undefined): boolean =>
+    patterns?.some((pattern) => matchesWildcard(pattern, SEARCH_TOOL)) === true;
   if (!recall.enabled) return not('Off for all chats (memory.recall.enabled)');
   if (memory === false) return not(`Agent ${id} has memory turned off (agents.${id}.memory)`);
   if (memory === undefined && ((tools?.allow && !fits(tools.allow)) || fits(tools?.deny)))

@@ -1,6 +1,7 @@
 import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Settings } from '../settings.ts';
-import { matches, type Tool } from './registry.ts';
+import { type Tool } from './registry.ts';
 
 /**
  * Whether a tool runs, by `tools.policies`: what is said of its name, else of the longest pattern that fits, of two as long the stricter. Where nothing is
@@ -8,7 +9,7 @@ import { matches, type Tool } from './registry.ts';
  */
 export function policyOf({ policies = {} }: Settings['tools'], { name, effect }: Pick<Tool, 'name' | 'effect'>): ToolPolicy {
   if (Object.hasOwn(policies, name)) return policies[name] ?? 'deny';
-  const fitting = Object.entries(policies).filter(([pattern]) => matches(pattern, name));
+  const fitting = Object.entries(policies).filter(([pattern]) => matchesWildcard(pattern, name));
   const longest = Math.max(...fitting.map(([pattern]) => pattern.length));
   const said = fitting.flatMap(([pattern, policy]) => (pattern.length === longest ? [policy] : []));
   return STRICTEST_FIRST.find((policy) => said.includes(policy)) ?? (effect ? 'ask' : 'auto');

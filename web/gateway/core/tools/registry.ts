@@ -2,6 +2,7 @@ import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { ToolCall } from '#shared/rpc/records.ts';
+import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
 
@@ -174,7 +175,7 @@ export class ToolRegistry {
   }
 
   #of({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {
-    const fits = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matches(pattern, name));
+    const fits = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matchesWildcard(pattern, name));
     return this.list().filter(
       ({ name, source }) =>
         (memory !== false || source !== 'memory') &&
@@ -183,19 +184,4 @@ export class ToolRegistry {
         !(tools?.deny && fits(tools.deny, name)),
     );
   }
-}
-
-/** `*` stands for any characters. */
-export function matches(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return name === pattern;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
 }
