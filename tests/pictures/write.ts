@@ -45,7 +45,7 @@ async function annotated(page: Page): Promise<void> {
 }
 
 /** A chat with a tool's answer. */
-const asked = (page: Page): Promise<void> => opened(page, '/chat/main/wiki', 'contradict each other');
+const asked = (page: Page): Promise<void> => opened(page, '/chat/main/wiki', 'One says that the heron');
 
 /** File, what is on it, how large, how light. */
 const PICTURES: [file: string, show: (page: Page) => Promise<void>, size: typeof WIDE, scheme: 'light' | 'dark'][] = [
