@@ -68,6 +68,8 @@ export const compaction = z.object({
   model: z.string(),
   /** Milliseconds since the Unix epoch. */
   at: z.number(),
+  /** Outside sources of the summarised messages, such as `web:example.com`. Empty if a person reviewed the summary. */
+  outside: z.array(z.string()).optional(),
 });
 export type Compaction = z.infer<typeof compaction>;
 
@@ -90,6 +92,8 @@ export const historyMessage = z.object({
   /** The run failed after this partial reply. */
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   attachments: z.array(attachmentInfo).optional(),
+  /** Outside sources that were in the context when the message was written, such as `web:example.com`. Empty if a person reviewed it. */
+  outside: z.array(z.string()).optional(),
   /** For replies: the recalled memories. */
   recalled: z.array(recalledMemory).optional(),
   /** For replies: the duration of the run in milliseconds, including tools. */

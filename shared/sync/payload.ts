@@ -22,6 +22,7 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   channelStates: 'id',
   drawings: 'id',
   drawingChanges: 'key',
+  contentLabels: 'id',
   files: 'key',
   conflicts: 'id',
 };

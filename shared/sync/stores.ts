@@ -31,6 +31,8 @@ export const SYNC_STORES = {
   drawings: { conflicts: false },
   /** What became of drawings' shapes: never changed, only added, and removed when none of their fields counts any more. */
   drawingChanges: { conflicts: false },
+  /** Outside sources of files, memories, plans and drawings that wait for review. */
+  contentLabels: { conflicts: false },
   /** Files of workspaces. Those of lines are merged by the host that serves (decision 0048). */
   files: { conflicts: true },
   conflicts: { conflicts: false },

@@ -22,6 +22,8 @@ export const approval = z.object({
   expiresAt: z.number(),
   resolvedAt: z.number().optional(),
   reason: z.string().optional(),
+  /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */
+  outside: z.array(z.string()).optional(),
   /** For commands: the ID of the request (see `exec.get`). */
   requestId: z.string().optional(),
 });
@@ -42,7 +44,7 @@ export const approvals = {
     params: z.strictObject({
       id,
       decision: z.enum(['approve', 'deny']),
-      /** Also approve this tool, or this exact command, from now on. */
+      /** Also approve this tool, or this exact command, from now on; if the approval has `outside`, also after reading from those sources. */
       always: z.boolean().default(false),
       reason: z.string().max(1000).optional(),
     }),

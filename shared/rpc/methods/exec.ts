@@ -33,6 +33,8 @@ export const execRequest = z.object({
   truncated: z.boolean().optional(),
   /** Why the command failed or was denied or cancelled. */
   reason: z.string().optional(),
+  /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */
+  outside: z.array(z.string()).optional(),
   riskLevel: z.enum(['low', 'medium', 'high']),
   /** SHA-256 that an approval is bound to: of the command, its real path, the program's bytes, arguments, directory and environment. */
   hash: z.string(),
@@ -49,6 +51,8 @@ export const execPolicy = z.object({
   args: z.array(z.string()),
   workingDir: z.string(),
   createdAt: z.number(),
+  /** Outside sources after whose reading the command may run too. */
+  outside: z.array(z.string()).optional(),
 });
 export type ExecPolicy = z.infer<typeof execPolicy>;
 

@@ -46,9 +46,11 @@ import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings } from './settings.ts';
 import { authorizationsLater } from './oauth/later.ts';
 import { SystemEvents } from './system/events.ts';
-import { policyOf } from './tools/policy.ts';
+import { isGranted, policyOf } from './tools/policy.ts';
 import type { OwnToolsDeps } from './tools/own-tools.ts';
 import { type Tool, ToolRegistry } from './tools/registry.ts';
+import { ContentLabels } from './trust/labels.ts';
+import { TaintedCommands } from './trust/tainted-commands.ts';
 import { keepMerged } from './workspace/keep-merged.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -96,8 +98,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const asking = deskLater({ vault, hub, clock, bridge, sync, config, timeoutMs, fault });
   const { desk } = asking;
   const policy = (tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy => policyOf(config.settings.tools, tool);
+  const isAllowed = (tool: string, sources: readonly string[]): boolean => isGranted(config.settings.tools, tool, sources);
+  const labels = new ContentLabels({ vault, clock });
+  const commands = new TaintedCommands(clock);
   const tools = new ToolRegistry((id) => agents.get(id), {
     policyOf: policy,
+    isGranted: isAllowed,
     ask: async (question, context) => (await desk()).approvals.ask(question, context),
   });
   const guide = guideLater({
@@ -140,29 +146,29 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
   const knowledge = knowledgeOf({
-    ...{ vault, hub, clock, sync, agents, models, settings, log, timeZone, silenceMs, fault },
+    ...{ labels, vault, hub, clock, sync, agents, models, settings, log, timeZone, silenceMs, fault },
     store: options.memoryStore,
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
   const toolDeps: OwnToolsDeps = {
-    ...{ vault, clock, timeZone, documents, bridge, desk, policy },
+    ...{ vault, clock, timeZone, documents, bridge, desk, policy, isGranted: isAllowed, labels, commands },
     memories: knowledge.memories,
     cron: cron.load,
     agent: agents.get,
     allow: () => config.settings.tools.webFetch?.allow ?? [],
   };
   tools.registerLater(async () => (await import('./tools/own-tools.ts')).ownTools(toolDeps));
-  const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, fault }));
+  const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, labels, fault }));
   tools.registerLater(async () => (await workbench()).tools);
   tools.registerLater(async () => (await import('./tools/desktop-tools.ts')).desktopTools({ bridge }));
   const workspaces = async (): Promise<Workbench['workspaces']> => (await workbench()).workspaces;
   tools.registerLater(async () =>
-    (await import('./tools/browser-tools.ts')).browserTools({ bridge, config, workspaces, agent: agents.get }),
+    (await import('./tools/browser-tools.ts')).browserTools({ bridge, config, workspaces, labels, agent: agents.get }),
   );
-  tools.registerLater(wikis.tools);
+  tools.registerLater(() => wikis.tools(labels));
   const drawings = drawingsLater({ vault, hub, clock, fault });
   tools.registerLater(async () =>
-    (await import('./tools/canvas-tools.ts')).canvasTools({ drawings: drawings.load, paint: options.painter }),
+    (await import('./tools/canvas-tools.ts')).canvasTools({ drawings: drawings.load, paint: options.painter, labels }),
   );
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
@@ -180,7 +186,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const keeps = (): boolean => !sync || sync.state().role === 'holder';
   const mcp = mcpLater({ ...deps, agents, desk, bridge, fetch, config, log, version, serves, authorizations: oauth.load });
   const configFile = keepConfigFile({ bridge, config, hub, clock, sync, serves: keeps, typed: mcp.typed, fault });
-  const mirror = keepMirror({ bridge, vault, clock, agents, sync, log, timeZone, settings, serves: keeps, fault });
+  const mirror = keepMirror({
+    taken: (workspace, paths) => labels.replaceFiles(workspace, paths, commands.sources),
+    ...{ bridge, vault, clock, agents, sync, log, timeZone, settings, serves: keeps, fault },
+  });
   const running = channelsLater({ config, vault, runs, bridge, clock, fetch, sync, log, fault });
   const channels = new Channels({ hub, clock, vault, bridge, config, settings, running });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
@@ -252,6 +261,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       oauth,
       workbench,
       desk,
+      labels,
       presence,
       clients,
     },

@@ -9,6 +9,7 @@ import { dailySummariesLater } from './memory/summary/later.ts';
 import type { BeforeReplyDeps } from './recall/before-reply.ts';
 import { recallLater } from './recall/later.ts';
 import type { RunRecall } from './runs/deps.ts';
+import type { ContentLabels } from './trust/labels.ts';
 import { type WikisLater, wikisLater } from './wiki/later.ts';
 import type { WikisDeps } from './wiki/wikis.ts';
 
@@ -29,11 +30,11 @@ type KnowledgeDeps = MemoriesDeps &
   Omit<SummariserDeps, 'remember' | 'mayRemember'> &
   Omit<DreamerDeps, 'workspaceOf'> &
   Omit<DailySummariesDeps, 'memories'> &
-  WikisDeps;
+  WikisDeps & { labels: ContentLabels };
 
 export function knowledgeOf(deps: KnowledgeDeps): Knowledge {
   const memories = memoriesLater(deps);
-  const compaction = compactionLater({ ...deps, remember: rememberBy(memories), mayRemember });
+  const compaction = compactionLater({ ...deps, remember: rememberBy(memories, deps.labels), mayRemember });
   const wikis = wikisLater(deps);
   return {
     memories,

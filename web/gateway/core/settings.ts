@@ -144,6 +144,8 @@ export const settings = z.looseObject({
     .looseObject({
       /** By a tool's name, or a pattern with `*`: whether it runs without asking (`auto`), after a person's word (`ask`), or never (`deny`). */
       policies: z.record(z.string().min(1).max(200), z.enum(TOOL_POLICIES)).optional(),
+      /** By a tool's name, or a pattern with `*`: sources after whose reading it may run without an approval, such as `web:example.com` or `web:*`. */
+      afterReading: z.record(z.string().min(1).max(200), z.array(z.string().min(1).max(200)).max(200)).optional(),
       /** Milliseconds that a command may take. */
       execTimeoutMs: z.number().int().min(1000).max(MAX_COMMAND_MS).optional(),
       /** Private places that `web_fetch` may ask: `nas.local` or `127.0.0.1:8080`. */

@@ -12,6 +12,7 @@ import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './channels/state.ts';
 import type { ResponseRecord } from './http/responses/record.ts';
+import type { ContentLabel } from './trust/labels.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
 export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running'> {
@@ -37,7 +38,7 @@ export interface RunStep {
   runId: string;
   /** Grows from step to step of a run. */
   at: number;
-  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp' | 'reasoning'>;
+  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp' | 'reasoning' | 'outside'>;
   /** By the calls' ids. */
   results: ReadonlyMap<string, StepResult['result']>;
 }
@@ -48,7 +49,7 @@ export interface StepResult {
   /** Behind its step's, and before the next one's. */
   at: number;
   callId: string;
-  result: Pick<MessageRecord, 'content' | 'timestamp'>;
+  result: Pick<MessageRecord, 'content' | 'timestamp' | 'outside'>;
 }
 
 /** One generation. While it runs, `partial` holds the text so far (saved now and then, relaxed). */
@@ -168,6 +169,7 @@ export interface Collections {
   channelStates: ChannelState;
   drawings: DrawingRecord;
   drawingChanges: DrawingChange;
+  contentLabels: ContentLabel;
 }
 
 /** One record that is written together with others; without `record` it is removed. */
@@ -227,6 +229,8 @@ export interface SystemEvent {
   id: string;
   text: string;
   at: number;
+  /** The caller; missing in records of earlier builds. */
+  principal?: string;
 }
 
 /** One line of the log. */

@@ -1,10 +1,13 @@
 import type { Agent, Agents } from './agents.ts';
 import type { Bridge } from './bridge.ts';
+import { planNote } from './plans/plan-note.ts';
 import { planTools } from './plans/plan-tools.ts';
 import { Plans, type PlansDeps } from './plans/plans.ts';
 import { SKILL_READ, skillTools } from './skills/skill-tools.ts';
 import { Skills } from './skills/skills.ts';
 import type { Tool } from './tools/registry.ts';
+import type { ContentLabels } from './trust/labels.ts';
+import type { RunTaint } from './trust/run-taint.ts';
 import type { Vault } from './vault.ts';
 import { fileTools } from './workspace/file-tools.ts';
 import { Workspaces } from './workspace/workspaces.ts';
@@ -13,6 +16,7 @@ export interface WorkbenchDeps extends Omit<PlansDeps, 'agent'> {
   vault: Vault;
   bridge: Bridge;
   agents: Agents;
+  labels: ContentLabels;
 }
 
 /** What agents work with: files, plans and skills. Loaded when it is first wanted. */
@@ -21,12 +25,12 @@ export interface Workbench {
   plans: Plans;
   skills: Skills;
   tools: Tool[];
-  /** What an agent is told of them at the beginning of a run; `key` is null where the run is of no session, `message` is what it answers. */
-  notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string): Promise<string[]>;
+  /** What an agent is told of them at the beginning of a run; `key` is null where the run is of no session, `message` is what it answers, and `taint` gets the sources of a labelled plan. */
+  notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string, taint: RunTaint): Promise<string[]>;
 }
 
 export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
-  const { agents, fault } = deps;
+  const { agents, labels, fault } = deps;
   const agent = (id: string): Agent => agents.get(id);
   const workspaces = new Workspaces(deps);
   const plans = await Plans.open({ ...deps, agent });
@@ -35,13 +39,14 @@ export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
     workspaces,
     plans,
     skills,
-    tools: [...fileTools({ workspaces, agent }), ...planTools(plans), ...skillTools({ skills, agent })],
-    async notes(who, key, offered, message) {
+    tools: [...fileTools({ workspaces, labels, agent }), ...planTools(plans, labels), ...skillTools({ skills, agent })],
+    async notes(who, key, offered, message, taint) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
-      const plan = key !== null && has('plan_update') ? plans.note(key) : undefined;
+      const current = key !== null && has('plan_update') ? plans.current(key) : undefined;
+      if (current) taint.add(await labels.getSources('plan', current.id));
       // A run goes on without its skills where they cannot be read.
       const told = has(SKILL_READ) ? await skills.notes(who, message).catch((error: unknown) => void fault(error)) : undefined;
-      return [plan ?? [], told ?? []].flat();
+      return [current ? planNote(current) : [], told ?? []].flat();
     },
   };
 }

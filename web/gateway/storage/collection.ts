@@ -18,6 +18,7 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   channelStates: ({ id }) => id,
   drawings: ({ id }) => id,
   drawingChanges: ({ key }) => key,
+  contentLabels: ({ id }) => id,
 };
 
 /**

@@ -58,6 +58,7 @@ export const steps: readonly Step[] = [
     db.createObjectStore('drawingChanges', { keyPath: 'key' });
   },
   (db) => void db.createObjectStore('runSteps', { keyPath: ['runId', 'at'] }),
+  (db) => void db.createObjectStore('contentLabels', { keyPath: 'id' }),
 ];
 
 /** The one document becomes a row for each piece. */

@@ -128,6 +128,7 @@ export interface Schema extends DBSchema {
   channelStates: { key: string; value: Collections['channelStates'] };
   drawings: { key: string; value: Collections['drawings'] };
   drawingChanges: { key: string; value: Collections['drawingChanges'] };
+  contentLabels: { key: string; value: Collections['contentLabels'] };
   files: {
     key: string;
     value: FileRecord;

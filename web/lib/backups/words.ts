@@ -25,6 +25,7 @@ const STORES: Readonly<Record<SyncStore, () => string>> = {
   channelStates: () => m.backups_store_channel_states(),
   drawings: () => m.backups_store_drawings(),
   drawingChanges: () => m.backups_store_drawing_changes(),
+  contentLabels: () => m.backups_store_content_labels(),
   files: () => m.backups_store_files(),
   conflicts: () => m.backups_store_conflicts(),
 };

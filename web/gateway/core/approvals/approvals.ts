@@ -7,6 +7,7 @@ import { approvalOf, commandApproval } from '../exec/shown.ts';
 import { sessionOf } from '../exec/tell.ts';
 import type { Hub } from '../hub.ts';
 import { mergePatch } from '../merge.ts';
+import type { Settings } from '../settings.ts';
 import type { SyncPort } from '../sync.ts';
 import type { ToolContext, ToolQuestion } from '../tools/registry.ts';
 import type { ApprovalRecord, Vault } from '../vault.ts';
@@ -18,7 +19,7 @@ export interface ApprovalsDeps {
   hub: Pick<Hub, 'emit'>;
   clock: Clock;
   sync: SyncPort | undefined;
-  config: Pick<Config, 'edit'>;
+  config: Pick<Config, 'edit' | 'settings'>;
   exec: ExecRequests;
   fault(error: unknown): RpcError;
 }
@@ -27,6 +28,12 @@ export interface Decision {
   decision: 'approve' | 'deny';
   always: boolean;
   reason?: string | undefined;
+}
+
+/** The settings by which a tool runs without an approval from now on, also after reading from the sources of this approval. */
+function alwaysFor({ tool, outside }: ApprovalRecord, { afterReading = {} }: Settings['tools']): Partial<Settings['tools']> {
+  const policies = { [tool]: 'auto' as const };
+  return outside ? { policies, afterReading: { [tool]: [...new Set([...(afterReading[tool] ?? []), ...outside])] } } : { policies };
 }
 
 /** Calls of tools that wait for a person's word; commands, which are kept as requests of their own, are shown among them. */
@@ -70,7 +77,7 @@ export class Approvals {
   }
 
   /** Resolves when a person has approved; rejects with a sentence for the model where one has not, and with the signal's reason. */
-  async ask({ tool, args, summary }: ToolQuestion, { agentId, sessionKey, runId, toolCallId, signal }: ToolContext): Promise<void> {
+  async ask({ tool, args, summary, outside }: ToolQuestion, { agentId, sessionKey, runId, toolCallId, signal }: ToolContext): Promise<void> {
     const { vault, clock, fault } = this.#deps;
     const at = clock.now();
     const id = crypto.randomUUID();
@@ -92,6 +99,7 @@ export class Approvals {
         sessionId: sessionKey === null ? null : (sessionKey.split('/')[1] ?? null),
         runId,
         ...(toolCallId === undefined ? {} : { toolCallId }),
+        ...(outside === undefined ? {} : { outside: [...outside] }),
         status: 'pending',
         createdAt: at,
         expiresAt: at + EXPIRES_MS,
@@ -124,7 +132,7 @@ export class Approvals {
     const status = decision === 'approve' ? 'approved' : 'denied';
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status, resolvedAt: at, ...said }));
     if (changed && always && record.status === 'approved') {
-      await config.edit((document) => mergePatch(document, { tools: { policies: { [record.tool]: 'auto' } } }));
+      await config.edit((document) => mergePatch(document, { tools: alwaysFor(record, config.settings.tools) }));
     }
     return approvalOf(record);
   }

@@ -1,20 +1,25 @@
 import { isChannel } from '../approvals/person.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
-import type { AgentMemories } from '../memory/agent-memories.ts';
+import { labelMemory } from '../memory/label-memory.ts';
+import type { Memories } from '../memory/later.ts';
 import type { MemoryCategory } from '../memory/long-term.ts';
 import type { Asker } from '../runs/deps.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 
 export interface Fact {
   text: string;
   category: MemoryCategory;
 }
 
-/** Remembers for the agent what is not remembered yet, as the tool `memory_add` does. */
+/** Remembers for the agent what is not remembered yet, as the tool `memory_add` does. `sources`: the outside sources of the conversation. */
 export const rememberBy =
-  (memories: { load(): Promise<Pick<AgentMemories, 'of'>> }) =>
-  async (facts: readonly Fact[], { agent }: Pick<Asker, 'agent'>): Promise<void> => {
-    const memory = await (await memories.load()).of(agent.id);
-    for (const { text, category } of facts) await memory.addMemory(text, category);
+  ({ load, longTerm }: Pick<Memories, 'load' | 'longTerm'>, labels: ContentLabels) =>
+  async (facts: readonly Fact[], { agent }: Pick<Asker, 'agent'>, sources: readonly string[]): Promise<void> => {
+    const memory = await (await load()).of(agent.id);
+    for (const { text, category } of facts) {
+      await labelMemory({ labels, longTerm }, agent.id, text, sources);
+      await memory.addMemory(text, category);
+    }
   };
 
 /** Nothing for agents without memory, and nothing of what may be anybody's on a channel. */

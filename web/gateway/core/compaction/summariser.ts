@@ -7,6 +7,7 @@ import { StructuredSummary } from '../memory/compaction/structured-summary.ts';
 import { type Asking, factsIn, summarise } from '../memory/summary/summarise.ts';
 import type { Asker } from '../runs/deps.ts';
 import type { Settings } from '../settings.ts';
+import { getMessageSources, mergeSources } from '../trust/sources.ts';
 import { countTokens } from '../tokens/count-tokens.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 import { askedModel, type AskingDeps } from './asking.ts';
@@ -25,7 +26,7 @@ export interface SummariserDeps extends AskingDeps {
   log: LogWriter;
   settings(): Settings;
   /** Is told what a conversation has that is worth remembering, before it is summarised; without it nothing is asked for. */
-  remember?: ((facts: readonly Fact[], who: Asker) => Promise<void>) | undefined;
+  remember?: ((facts: readonly Fact[], who: Asker, sources: readonly string[]) => Promise<void>) | undefined;
   /** Whether facts of that session may be remembered. */
   mayRemember(who: Asker): boolean;
 }
@@ -76,7 +77,8 @@ export class Summariser {
       count: (text) => countTokens(text, chosen.key, signal),
       signal,
     };
-    await this.#remember(messages, who, asking);
+    const outside = mergeSources(told.summary?.outside, ...messages.map(getMessageSources));
+    await this.#remember(messages, who, asking, outside);
     const before = told.summary && StructuredSummary.parse(told.summary.summary);
     const summary = (await summarise(messages, asking, before)).toMarkdown();
     signal.throwIfAborted();
@@ -85,6 +87,7 @@ export class Summariser {
       ...{ summary, trigger, model, at: clock.now() },
       messages: messages.length + (told.summary?.messages ?? 0),
       ...outcome(sizes, compact, after),
+      ...(outside.length > 0 ? { outside } : {}),
     };
     // The session may be gone by now.
     if (!(await vault.messages.compact(last.id, compaction))) return undefined;
@@ -103,12 +106,12 @@ export class Summariser {
   }
 
   /** What is not remembered is no reason to go without a summary: the whole dialog is kept. */
-  async #remember(messages: readonly MessageRecord[], who: Asker, asking: Asking): Promise<void> {
+  async #remember(messages: readonly MessageRecord[], who: Asker, asking: Asking, outside: readonly string[]): Promise<void> {
     const { remember, mayRemember, log } = this.#deps;
     if (!remember || !mayRemember(who)) return;
     try {
       const facts = await factsIn(messages, asking);
-      if (facts.length > 0) await remember(facts, who);
+      if (facts.length > 0) await remember(facts, who, outside);
     } catch (error) {
       asking.signal.throwIfAborted();
       log.write('warn', 'compaction', `Could not extract memories from a conversation: ${reasonOf(error)}`, { session: who.key });

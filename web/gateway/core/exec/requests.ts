@@ -6,6 +6,7 @@ import type { Bridge } from '../bridge.ts';
 import { type Clock, every } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { SyncPort } from '../sync.ts';
+import { mergeSources } from '../trust/sources.ts';
 import type { ExecRecord, Vault } from '../vault.ts';
 import { execute, type Outcome } from './execute.ts';
 import { KeptOutput, trimmed } from './kept-output.ts';
@@ -103,13 +104,14 @@ export class ExecRequests {
 
   /** Makes a request, which waits, or runs at once where a stored policy covers exactly this command. Rejects without a bridge, and with `INVALID_PARAMS` for what cannot run. */
   async create(
-    { command, args, workingDir, purpose, toolCallId, approved = false, ...who }: Wanted,
+    { command, args, workingDir, purpose, toolCallId, approved = false, outside, ...who }: Wanted,
     signal: AbortSignal,
   ): Promise<ExecRequest> {
     const { bridge, vault, clock } = this.#deps;
     const asked = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
     const resolved = await bridge.call(execPort, 'exec.resolve', asked, { signal });
-    const covered = (await vault.collection('execPolicies').get(resolved.hash)) !== undefined;
+    const policy = await vault.collection('execPolicies').get(resolved.hash);
+    const covered = policy !== undefined && (outside ?? []).every((source) => policy.outside?.includes(source));
     const at = clock.now();
     const record: ExecRecord = {
       ...asked,
@@ -117,6 +119,7 @@ export class ExecRequests {
       ...who,
       ...(purpose === undefined ? {} : { purpose }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(outside === undefined ? {} : { outside }),
       requestId: crypto.randomUUID(),
       status: 'pending',
       createdAt: at,
@@ -160,7 +163,11 @@ export class ExecRequests {
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status: 'approved', resolvedAt: at }));
     if (changed && always && record.status === 'approved') {
       const { hash, command, args, workingDir } = record;
-      await vault.collection('execPolicies').put({ hash, command, args, workingDir, createdAt: clock.now() });
+      const at = clock.now();
+      await vault.collection('execPolicies').update(hash, (before) => {
+        const outside = mergeSources(before?.outside, record.outside);
+        return { hash, command, args, workingDir, createdAt: at, ...(outside.length > 0 ? { outside } : {}) };
+      });
     }
     return requestOf(record);
   }

@@ -7,6 +7,8 @@ const LOOKING = words(`
   ls cat head tail wc pwd echo printf whoami id uname uptime which stat du df free ps
   grep egrep fgrep basename dirname realpath readlink diff cmp cksum md5sum sha1sum sha256sum true false printenv
 `);
+/** Those among them that print no content of files. */
+const SILENT = words('ls pwd echo printf whoami id uname uptime which stat du df free basename dirname realpath readlink true false');
 /** They delete, take over the machine, reach others, or bring in other people's programs. */
 const DANGEROUS = words(`
   rm rmdir dd shred truncate mkfs wipefs fdisk parted mount umount chmod chown chattr
@@ -38,6 +40,10 @@ export function riskOf({ command, args, realPath }: Pick<ExecRequest, 'command' 
   if (names.includes('find') && args.some((arg) => /^-(delete|exec|execdir|ok|okdir|fprint|fls)/.test(arg))) return 'high';
   return SYSTEM.test(realPath) && LOOKING.has(names[0] ?? '') ? 'low' : 'medium';
 }
+
+/** True for a program of the system whose output is no content of a file, a page or another program. */
+export const isSilent = ({ command, realPath }: Pick<ExecRequest, 'command' | 'realPath'>): boolean =>
+  SYSTEM.test(realPath) && SILENT.has(nameOf(command)) && SILENT.has(nameOf(realPath));
 
 /** Without folders and the ending that Windows adds. */
 const nameOf = (path: string): string =>

@@ -17,7 +17,7 @@ export const approvalOf = ({ origin: _, replica: __, ...approval }: ApprovalReco
 /** A command as an entry among the approvals: it is kept once, as its request. */
 export function commandApproval(request: ExecRequest): Approval {
   const { requestId, command, args, workingDir, agentId, sessionId, runId, status, createdAt, expiresAt, resolvedAt } = request;
-  const { toolCallId, purpose, reason } = request;
+  const { toolCallId, purpose, reason, outside } = request;
   return {
     id: requestId,
     requestId,
@@ -34,5 +34,6 @@ export function commandApproval(request: ExecRequest): Approval {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(reason === undefined ? {} : { reason }),
+    ...(outside === undefined ? {} : { outside }),
   };
 }

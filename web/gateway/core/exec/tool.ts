@@ -7,15 +7,25 @@ import { z } from '#shared/rpc/zod.ts';
 import { refusal } from '../approvals/refusal.ts';
 import type { Desk } from '../approvals/desk.ts';
 import { defineTool } from '../tools/define-tool.ts';
+import { toSource } from '../trust/sources.ts';
+import type { TaintedCommands } from '../trust/tainted-commands.ts';
+import { isSilent } from './risk.ts';
 import type { Tool } from '../tools/registry.ts';
 
 /** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */
 const MAX_CHARS = 20_000;
 const ERROR_CHARS = 5_000;
 
+export interface ExecToolDeps {
+  desk(): Promise<Desk>;
+  policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
+  isGranted(tool: string, sources: readonly string[]): boolean;
+  commands: TaintedCommands;
+}
+
 /** Commands for agents: each makes a request, which waits for a person, and its outcome is the tool's result. */
-export const execTool = ({ desk, policy }: { desk(): Promise<Desk>; policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy }): Tool => {
-  const tool = defineTool({
+export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): Tool => {
+  const tool: Tool = defineTool({
     name: 'exec',
     title: 'Run command',
     summary: 'Runs a command on the computer that Perch runs on.',
@@ -30,12 +40,17 @@ export const execTool = ({ desk, policy }: { desk(): Promise<Desk>; policy(tool:
     }),
     effect: ({ command, args }) => `Run ${commandLine(command, args)}`,
     asks: true,
-    async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, signal }) {
+    async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, signal, taint }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;
-      const approved = policy(tool) === 'auto';
+      const sources = taint?.sources ?? [];
+      // Neither `auto` nor a stored policy holds for a command that outside content may have asked for.
+      const isOpen = sources.length === 0 || taint?.isGranted(tool.name, undefined) === true || isGranted(tool.name, sources);
+      const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await desk();
       const wanted = { command, args, workingDir, purpose: purpose || undefined, agentId, sessionId, runId, toolCallId, approved };
-      const request = await exec.perform(wanted, signal);
+      const request = await commands.track(sources, () => exec.perform({ ...wanted, ...(isOpen ? {} : { outside: [...sources] }) }, signal));
+      // Its output may quote any page or file.
+      if (!isSilent(request)) taint?.add([toSource('command', command)]);
       if (request.status !== 'completed' && request.status !== 'failed') throw refusal('The command', request);
       return forModel(request);
     },

@@ -11,6 +11,8 @@ export interface Wanted {
   purpose?: string | undefined;
   /** It needs no approval: the tool's policy is `auto`. */
   approved?: boolean;
+  /** Outside sources that the agent has read: neither `approved` nor a stored policy lets it run then. */
+  outside?: string[];
   /** The connection that asked: it is told what becomes of the command, whatever else it is told of. */
   connId?: string;
 }

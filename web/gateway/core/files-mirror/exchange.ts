@@ -21,6 +21,8 @@ export interface ExchangeDeps {
   timeZone(): string;
   workspace: string;
   signal: AbortSignal;
+  /** These files get the content that they have on disk. */
+  taken(workspace: string, paths: readonly string[]): Promise<void>;
   /** It cannot be done with this file as it is. */
   refuse(row: Row, why: string): void;
 }
@@ -105,6 +107,8 @@ export class Exchange {
         const row = left.get(file.path);
         if (row) changes.push({ row, path: row.path, seen: row.record, file: await this.#recordOf(file) });
       }
+      // Before they are written: cut off between the two, no file loses its label.
+      await this.#deps.taken(workspace, changes.map(({ path }) => path));
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       const notes: FolderStep[] = [];
       for (const [at, { row }] of changes.entries()) {

@@ -26,6 +26,8 @@ export interface FilesMirrorDeps {
   settings(): Pick<Settings, 'workspaces'>;
   /** Whether this host is the one that serves: one alone mirrors. */
   serves(): boolean;
+  /** These files of a workspace get the content that they have on disk. */
+  taken(workspace: string, paths: readonly string[]): Promise<void>;
   fault(error: unknown): RpcError;
 }
 

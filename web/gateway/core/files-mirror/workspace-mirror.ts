@@ -14,7 +14,7 @@ const MADE = 'it is generated from chats and was changed in the folder; delete i
 const MAX_TOLD = 100;
 
 export interface WorkspaceMirrorDeps
-  extends Pick<ExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone'>, Pick<MirroredFilesDeps, 'dialogs'> {
+  extends Pick<ExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'taken'>, Pick<MirroredFilesDeps, 'dialogs'> {
   /** A file is left alone: told once for each reason. */
   skipped(workspace: string, path: string, why: string): void;
 }

@@ -12,6 +12,7 @@ import { STARTERS } from './answer.ts';
 import { articles } from './docs.ts';
 import { GuideProvider } from './guide.ts';
 import { searchDocs } from './library.ts';
+import { ContentLabels } from '../trust/labels.ts';
 import { pieces } from './pieces.ts';
 
 const DAY = Date.UTC(2026, 10, 20);
@@ -27,9 +28,14 @@ const tools = coreTools({
   timeZone: () => 'UTC',
   clock: systemClock,
   vault: {
+    messages: { get: () => Promise.resolve(undefined) },
     search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },
   },
-  memories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
+  memories: {
+    load: () => Promise.reject(new Error('Nothing is remembered here')),
+    longTerm: () => Promise.reject(new Error('Nothing is remembered here')),
+  },
+  labels: new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock: systemClock }),
 });
 
 function guide({ memories = [], messages = [] }: { memories?: MemoryRecord[]; messages?: MessageRecord[] } = {}): GuideProvider {

@@ -7,6 +7,7 @@ import { legible } from '#shared/legible.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Clock } from '../clock.ts';
 import type { Tool, ToolContext, ToolRegistry } from '../tools/registry.ts';
+import { toSource } from '../trust/sources.ts';
 import type { McpToolRecord, Vault } from '../vault.ts';
 import { requireFitting } from './arguments.ts';
 import { modelName, sourceOf, toolName } from './names.ts';
@@ -158,7 +159,7 @@ export class OfferedTools {
   }
 
   #tool(tool: McpTool, name: string, model: string): Tool {
-    const { name: own, title, description, inputSchema } = tool;
+    const { name: own, title, description, inputSchema, annotations = {} } = tool;
     const server = this.#server;
     return {
       name,
@@ -169,8 +170,14 @@ export class OfferedTools {
       schema: inputSchema,
       // What it says of itself, such as that it only reads, is not to be relied on.
       effect: (args) => `Use ${own} from the MCP server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
+      // A tool that reaches the open world can carry data out in its arguments. The hints are part of what a person approved.
+      impact: () => (annotations.readOnlyHint === true && annotations.openWorldHint === false ? 'reads' : 'changes'),
       check: async (args) => requireFitting(name, inputSchema, args),
-      run: async (args, context) => resultOf(await this.#deps.call(own, args, context), name, context),
+      run: async (args, context) => {
+        // Also of a call that fails: its message is the server's.
+        context.taint?.add([toSource('mcp', server)]);
+        return resultOf(await this.#deps.call(own, args, context), name, context);
+      },
     };
   }
 }

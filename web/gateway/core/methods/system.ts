@@ -15,7 +15,7 @@ export interface SystemMethodsDeps {
 export const systemMethods = ({ vault, events, runs, settings }: SystemMethodsDeps): Handlers<typeof system> => ({
   'system.event': async ({ text, mode }, { principal }) => {
     if (mode === 'now') await events.now(text, runs, principal);
-    else await events.add(text);
+    else await events.add(text, principal);
     return { ok: true, eventType: 'system', mode };
   },
   'system.heartbeat.last': async () => {

@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool, ToolContext } from '../tools/registry.ts';
 import type { PlanPlace, Plans } from './plans.ts';
@@ -12,7 +13,11 @@ const stepId = z.string().min(1).max(20);
 const descriptions = z.array(text(1000, 'One step, in a sentence')).min(1).max(MAX_STEPS);
 
 /** The tools by which an agent makes a plan and follows it. They reach the plans of their own chat alone. */
-export function planTools(plans: Plans): Tool[] {
+export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
+  const labelled = async (plan: Plan, context: ToolContext) => {
+    await labels.add('plan', plan.id, getLabelSources(context));
+    return shown(plan);
+  };
   return [
     defineTool({
       name: 'plan_create',
@@ -26,7 +31,8 @@ export function planTools(plans: Plans): Tool[] {
         steps: descriptions.describe('The steps, in order'),
         start: z.boolean().default(true).describe('False: the plan waits, for example until the user agrees'),
       }),
-      run: async ({ goal, steps, start }, context) => shown(await plans.create(placeOf(context), goal, steps, start)),
+      impact: 'adds',
+      run: async ({ goal, steps, start }, context) => labelled(await plans.create(placeOf(context), goal, steps, start), context),
     }),
     defineTool({
       name: 'plan_update',
@@ -50,7 +56,14 @@ export function planTools(plans: Plans): Tool[] {
           ({ status, result, description, goal, add }) => [status, result, description, goal, add].some((value) => value !== undefined),
           'must include at least one of status, result, description, goal and add',
         ),
-      run: async ({ planId: id, ...change }, context) => shown(await plans.update(placeOf(context), id, change)),
+      // Progress on a plan is a record of the run; other words for what is to be done are orders for later ones.
+      async impact({ planId, goal, description, add }, context) {
+        if (goal === undefined && description === undefined && add === undefined) return 'adds';
+        const { agentId, sessionId } = placeOf(context);
+        const id = planId ?? plans.current(`${agentId}/${sessionId}`)?.id ?? '';
+        return (await labels.getSources('plan', id)).length > 0 ? 'adds' : 'changes';
+      },
+      run: async ({ planId: id, ...change }, context) => labelled(await plans.update(placeOf(context), id, change), context),
     }),
     defineTool({
       name: 'plan_get',
@@ -59,11 +72,13 @@ export function planTools(plans: Plans): Tool[] {
       description: 'Reads a plan of this chat with its steps.',
       source: 'core',
       params: z.strictObject({ planId }),
+      impact: 'reads',
       async run({ planId: id }, context) {
         const place = placeOf(context);
         const plan = id === undefined ? plans.current(`${place.agentId}/${place.sessionId}`) : await plans.get(id);
         if (plan?.agentId !== place.agentId || plan.sessionId !== place.sessionId)
           throw new RpcError('NOT_FOUND', id === undefined ? 'This chat has no open plan.' : `No plan with id "${id}" in this chat.`);
+        context.taint?.add(await labels.getSources('plan', plan.id));
         return shown(plan);
       },
     }),

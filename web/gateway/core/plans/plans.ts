@@ -5,7 +5,6 @@ import type { Clock } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { RunRequest } from '../runs/deps.ts';
 import { sessionKey, type Vault, VaultReadOnly } from '../vault.ts';
-import { planNote } from './plan-note.ts';
 import { begin, changed, currentIndex, currentStep, newSteps, pause, type PlanChange } from './steps.ts';
 
 export interface PlansDeps {
@@ -71,12 +70,6 @@ export class Plans {
   /** The plan that a session is at: the newest that is not completed. */
   current(key: string): Plan | undefined {
     return [...this.#open.values()].filter((plan) => keyOf(plan) === key).sort((a, b) => b.createdAt - a.createdAt)[0];
-  }
-
-  /** What an agent is told of the plan that a session is at. */
-  note(key: string): string | undefined {
-    const plan = this.current(key);
-    return plan && planNote(plan);
   }
 
   /** Makes a plan, and begins with its first step unless `start` is false. Another one that is under way in the session is paused. */

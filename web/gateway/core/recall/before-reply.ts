@@ -2,7 +2,11 @@ import { canonical } from '../canonical.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log/log.ts';
 import type { Memories } from '../memory/later.ts';
+import type { LongTermMemories } from '../memory/long-term-memories.ts';
+import type { Memory } from '../memory/long-term-file.ts';
 import type { Recalled, RunRecall } from '../runs/deps.ts';
+import type { ContentLabels } from '../trust/labels.ts';
+import type { RunTaint } from '../trust/run-taint.ts';
 import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
 import { buildContextMessage } from './context-message.ts';
@@ -11,6 +15,7 @@ import { RememberedBackend } from './remembered-backend.ts';
 
 export interface BeforeReplyDeps {
   memories: Pick<Memories, 'longTerm'>;
+  labels: ContentLabels;
   clock: Clock;
   settings(): Settings;
   log: Pick<Log, 'write'>;
@@ -26,13 +31,14 @@ export class BeforeReply implements RunRecall {
     this.#deps = deps;
   }
 
-  async before({ agent, session, user, above }: Parameters<RunRecall['before']>[0], signal: AbortSignal): Promise<Recalled | undefined> {
+  async before({ agent, session, user, above, taint }: Parameters<RunRecall['before']>[0], signal: AbortSignal): Promise<Recalled | undefined> {
     const turns = above.map(({ role, content }) => ({ role, content }));
-    const result = await (await this.#of(agent.id)).recall(plainText(user.content), turns, session.key, signal);
+    const result = await (await this.#of(agent.id, taint.isTainted)).recall(plainText(user.content), turns, session.key, signal);
     if (result.isTimeout || result.isUnavailable)
       this.#deps.log.write('warn', 'recall', result.reason ?? 'Recall failed', { session: session.key, status: result.status });
     const message = buildContextMessage(result);
     if (!message) return undefined;
+    if (taint.isTainted) await this.#addSources(agent.id, result.memories, taint);
     const memories = result.memories.map(({ category, relevance, ...memory }) => ({
       ...memory,
       ...(category === undefined ? {} : { category }),
@@ -41,18 +47,38 @@ export class BeforeReply implements RunRecall {
     return { memories, content: message.content, elapsedMs: result.elapsedMs };
   }
 
+  async #addSources(agentId: string, recalled: readonly { id: string }[], taint: RunTaint): Promise<void> {
+    const workspace = (await this.#deps.memories.longTerm()).workspace(agentId);
+    const labelled = await this.#deps.labels.list('memory', `${workspace}/`);
+    taint.add(recalled.flatMap(({ id }) => labelled.get(`${workspace}/${id}`) ?? []));
+  }
+
   /** Made anew where the settings have changed. */
-  async #of(agentId: string): Promise<ActiveMemoryRecaller> {
+  async #of(agentId: string, isTainted: boolean): Promise<ActiveMemoryRecaller> {
     const { memories, clock } = this.#deps;
     const longTerm = await memories.longTerm();
     const workspace = longTerm.workspace(agentId);
     const { recall } = this.#deps.settings().memory;
     const settings = canonical(recall);
-    const known = this.#recallers.get(workspace);
+    const name = `${workspace}${isTainted ? '/all' : ''}`;
+    const known = this.#recallers.get(name);
     if (known?.settings === settings) return known.recaller;
-    const backend = known?.backend ?? new RememberedBackend({ list: () => longTerm.list(agentId), clock });
+    const backend = known?.backend ?? new RememberedBackend({ list: isTainted ? () => longTerm.list(agentId) : this.#reviewed(longTerm, agentId), clock });
     const recaller = new ActiveMemoryRecaller(backend, recall, { clock });
-    this.#recallers.set(workspace, { settings, backend, recaller });
+    this.#recallers.set(name, { settings, backend, recaller });
     return recaller;
+  }
+
+  /** The memories without a label; the same list until that or the labels change. */
+  #reviewed(longTerm: LongTermMemories, agentId: string): () => Promise<readonly Memory[]> {
+    let last: { all: readonly Memory[]; labelled: string; list: readonly Memory[] } | undefined;
+    return async () => {
+      const workspace = longTerm.workspace(agentId);
+      const [all, labels] = await Promise.all([longTerm.list(agentId), this.#deps.labels.list('memory', `${workspace}/`)]);
+      const labelled = [...labels.keys()].join();
+      if (last?.all !== all || last.labelled !== labelled)
+        last = { all, labelled, list: labels.size === 0 ? all : all.filter(({ id }) => !labels.has(`${workspace}/${id}`)) };
+      return last.list;
+    };
   }
 }

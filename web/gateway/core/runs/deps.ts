@@ -8,6 +8,7 @@ import type { Told } from '../compaction/since-summary.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { ToolContext } from '../tools/registry.ts';
+import type { OutsideGrant, RunTaint } from '../trust/run-taint.ts';
 import type { Branch, MessageRecord, SessionRecord, Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
 import type { GenerationEvent } from './generate.ts';
@@ -20,8 +21,8 @@ export interface RunTools {
 
 /** What accompanies runs: it tells agents how things stand, and hears how runs end. */
 export interface Companion {
-  /** Blocks for the system prompt; `key` is null where the run is of no session, `tools` are those that the agent is offered, `message` is what it answers. Never rejects. */
-  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[], message: string): Promise<string[]>;
+  /** Blocks for the system prompt; `key` is null where the run is of no session, `tools` are those that the agent is offered, `message` is what it answers. Adds the sources of labelled notes to `taint`. Never rejects. */
+  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[], message: string, taint: RunTaint): Promise<string[]>;
   /** A run of a session has ended; its readers are told behind this. `reason`: why, where it did not end well. Never rejects. */
   ended(run: { id: string; sessionKey: string; reason?: string }): Promise<void>;
 }
@@ -29,7 +30,7 @@ export interface Companion {
 /** What a session is to be told with its next run. */
 export interface WaitingEvents {
   /** Undefined where nothing waits. `told` forgets what `text` says. */
-  waiting(sessionKey: string): Promise<{ text: string; told(): Promise<void> } | undefined>;
+  waiting(sessionKey: string): Promise<{ text: string; sources: readonly string[]; told(): Promise<void> } | undefined>;
 }
 
 /** What memory has on a message, before it is answered. */
@@ -44,6 +45,8 @@ export interface RunRecall {
       above: readonly MessageRecord[];
       principal: string;
       provider: Provider;
+      /** Labelled memories are left out of an untainted run; of a tainted one their sources are added. */
+      taint: RunTaint;
     },
     signal: AbortSignal,
   ): Promise<Recalled | undefined>;
@@ -149,6 +152,8 @@ export interface RunRequest {
   principal: string;
   /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
   tools?: readonly string[];
+  /** What the run may do after reading from outside, given when its job was made. */
+  outsideGrant?: OutsideGrant | undefined;
   /** What the run is to be called; it has an id of its own where left out. */
   runId?: string;
   /** Of a call that may be a repeat, which reached this host or another one before. */

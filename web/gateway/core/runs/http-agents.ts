@@ -7,6 +7,9 @@ import { type ModelEvent, Unsupported } from '../providers/provider.ts';
 import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
 import { generate, type Share } from './generate.ts';
 import { systemOf, timeContext } from './prompt.ts';
+import { RunTaint } from '../trust/run-taint.ts';
+import { getAttachmentSources, toSource } from '../trust/sources.ts';
+import { QUOTING_TOOLS } from '../trust/verbatim-urls.ts';
 import type { Runs } from './runs.ts';
 
 /** Agents as `/v1` runs them (decisions, "HTTP"): stateless on the whole `messages`, or in a session that lasts. */
@@ -31,11 +34,14 @@ export class HttpAgents {
     const agent = this.#deps.agent(request.agentId);
     const chosen = await models.resolve(agent.model);
     const offered = await offeredTo(request.principal, tools, agent, chosen);
+    const taint = new RunTaint(request.messages.flatMap(getRequestSources));
+    for (const { role, content } of request.messages) if (role !== 'assistant') taint.addText(plainText(textsOf(content)));
     const notes = await this.#deps.companion.notes(
       agent,
       null,
       offered,
       plainText(textsOf(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
+      taint,
     );
     const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
     const shares: Share[] = [];
@@ -53,8 +59,12 @@ export class HttpAgents {
       ...(maxSteps ? { maxSteps: maxSteps() } : {}),
       signal: request.signal,
       clock,
-      runTool: (call, signal, show) =>
-        tools.run(call, { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show }),
+      runTool: async (call, signal, show) => {
+        const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
+        const result = await tools.run(call, context);
+        if (QUOTING_TOOLS.has(call.tool)) taint.addText(typeof result === 'string' ? result : (JSON.stringify(result) ?? ''));
+        return result;
+      },
       shares,
     });
     try {
@@ -147,6 +157,10 @@ export class HttpAgents {
     }
   }
 }
+
+/** The outside sources of a message that a program sends: its own words are the program's, results of its tools and attachments are not. */
+const getRequestSources = ({ role, content, name }: HttpAgentRun['messages'][number]): string[] =>
+  role === 'tool' ? [toSource('program', name ?? 'a tool')] : getAttachmentSources({ content });
 
 type Ended = Parameters<NonNullable<RunRequest['onend']>>[0];
 

@@ -1,3 +1,4 @@
+import { mergeSources } from '../trust/sources.ts';
 import type { MessageRecord, RunStep, StepResult } from '../vault.ts';
 
 type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
@@ -5,14 +6,22 @@ type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
 /** What stands in the place of a result that did not come. */
 const NO_RESULT = '{"error":"the run ended before the tool did"}';
 
+interface RunOfMessages {
+  sessionKey: string;
+  runId: string;
+  now(): number;
+  /** Outside sources in the run's context so far. */
+  sources?(): readonly string[];
+}
+
 /** The messages that a run leaves below the one that it answers: calls of tools, their results, and at the end the reply. */
 export class LeftMessages {
   readonly #all: MessageRecord[] = [];
   /** Results that have come of the last step's calls, by the calls' ids. */
-  readonly #results = new Map<string, Pick<MessageRecord, 'content' | 'timestamp'>>();
-  readonly #run: { sessionKey: string; runId: string; now(): number };
+  readonly #results = new Map<string, StepResult['result']>();
+  readonly #run: RunOfMessages;
 
-  constructor(run: { sessionKey: string; runId: string; now(): number }) {
+  constructor(run: RunOfMessages) {
     this.#run = run;
   }
 
@@ -20,8 +29,8 @@ export class LeftMessages {
   get underWay(): RunStep | undefined {
     const last = this.#all.at(-1);
     if (!last?.toolCalls) return undefined;
-    const { content, toolCalls, model, timestamp, depth, reasoning } = last;
-    const said = { content, toolCalls, model, timestamp, ...(reasoning ? { reasoning } : {}) };
+    const { content, toolCalls, model, timestamp, depth, reasoning, outside } = last;
+    const said = { content, toolCalls, model, timestamp, ...(reasoning ? { reasoning } : {}), ...(outside ? { outside } : {}) };
     return { runId: this.#run.runId, at: depth, said, results: new Map(this.#results) };
   }
 
@@ -45,7 +54,7 @@ export class LeftMessages {
 
   /** Of a call of the last step; in whichever order they come. As it is kept for a host that dies; undefined where the step has no such call. */
   result(callId: string, content: string): StepResult | undefined {
-    const result = { content, timestamp: this.#run.now() };
+    const result = { content, timestamp: this.#run.now(), ...this.#outside() };
     this.#results.set(callId, result);
     const { depth = 0, toolCalls = [] } = this.#all.at(-1) ?? {};
     const place = toolCalls.findIndex(({ id }) => id === callId);
@@ -56,14 +65,21 @@ export class LeftMessages {
   /** All of them, the reply at the end. */
   with(user: MessageRecord, fields: Omit<Fields, 'role'>): { messages: MessageRecord[]; replyId: string } {
     this.#answerCalls(user);
-    const reply = this.#next(user, { role: 'assistant', ...fields });
+    // Of a run that an earlier host began, all that is known of its sources is in its steps.
+    const outside = mergeSources(...this.#all.map((message) => message.outside), this.#outside().outside);
+    const reply = this.#next(user, { role: 'assistant', ...fields, ...(outside.length > 0 ? { outside } : {}) });
     return { messages: [...this.#all, reply], replyId: reply.id };
   }
 
   #next(user: MessageRecord, fields: Fields): MessageRecord {
     const { sessionKey, runId, now } = this.#run;
     const parent = this.#all.at(-1) ?? user;
-    return { id: crypto.randomUUID(), sessionKey, parentId: parent.id, depth: parent.depth + 1, timestamp: now(), runId, ...fields };
+    return { id: crypto.randomUUID(), sessionKey, parentId: parent.id, depth: parent.depth + 1, timestamp: now(), runId, ...this.#outside(), ...fields };
+  }
+
+  #outside(): { outside?: string[] } {
+    const sources = this.#run.sources?.() ?? [];
+    return sources.length > 0 ? { outside: [...sources] } : {};
   }
 
   #push(user: MessageRecord, fields: Fields): void {

@@ -5,11 +5,14 @@ import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
 import { every } from '../clock.ts';
-import { type Told, withSummary } from '../compaction/since-summary.ts';
+import { sinceSummary, type Told, withSummary } from '../compaction/since-summary.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import { notLoaded } from '../lazy.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import type { SentFile } from '../tools/registry.ts';
+import { RunTaint } from '../trust/run-taint.ts';
+import { getMessageSources, mergeSources } from '../trust/sources.ts';
+import { QUOTING_TOOLS } from '../trust/verbatim-urls.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import type { Share } from './generate.ts';
@@ -59,6 +62,8 @@ export class Run {
   #inTools = false;
   /** What it was ended with for the message that steers. */
   #way: RpcError | undefined;
+  /** The outside content that the model has been given. */
+  readonly #taint: RunTaint;
   /** Forgets the events that this run was told of. */
   #told = async (): Promise<void> => {};
 
@@ -70,7 +75,8 @@ export class Run {
     this.#place = place;
     this.#deps = deps;
     this.#said = new Said({ ids: this.ids, emit: (event) => this.#emit(event), now: () => deps.clock.now() });
-    this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now() });
+    this.#taint = new RunTaint([], request.outsideGrant);
+    this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now(), sources: () => this.#taint.sources });
   }
 
   abort(reason: RpcError): void {
@@ -194,9 +200,10 @@ export class Run {
       import('./generate.ts').catch((cause: unknown) => Promise.reject(notLoaded(cause))),
     ]);
     const { agentId, principal, wishes, exact, tools: only, systemPrompt = this.#agent.systemPrompt } = this.#request;
+    this.#noteContext(above.messages, user, waiting);
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);
     const [notes, recalled] = await Promise.all([
-      companion.notes(this.#agent, this.#key, offered, plainText(user.content)),
+      companion.notes(this.#agent, this.#key, offered, plainText(user.content), this.#taint),
       this.#recall(place, above.messages),
     ]);
     const send = (file: SentFile): void => this.#files.add(file);
@@ -232,7 +239,10 @@ export class Run {
         clock,
         shares: this.#shares,
         runTool: (call, signal, show) =>
-          tools.run(call, { agentId, sessionKey: this.#key, runId: this.id, toolCallId: call.id, principal, only, signal, send, show }),
+          tools.run(call, {
+            ...{ agentId, sessionKey: this.#key, runId: this.id, toolCallId: call.id, principal, only, signal, send, show },
+            taint: this.#taint,
+          }),
       })) {
         if (event.type !== 'reasoning') this.#said.pause();
         switch (event.type) {
@@ -271,6 +281,7 @@ export class Run {
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
+            if (QUOTING_TOOLS.has(call.tool)) this.#taint.addText(content);
             const kept = this.#left.result(call.id, content);
             this.#said.result(call, { result, content, isError });
             if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});
@@ -288,9 +299,19 @@ export class Run {
     return usage ?? estimateUsage([], this.text, this.#model);
   }
 
+  /** Notes the outside sources of the conversation as the model is given it, and the addresses that stand there. */
+  #noteContext(branch: readonly MessageRecord[], user: MessageRecord, events: { text: string; sources: readonly string[] } | undefined): void {
+    const { summary, messages } = sinceSummary(branch);
+    this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), events?.sources));
+    const quoting = [...messages, user].filter(({ role, name = '' }) => role === 'user' || (role === 'tool' && QUOTING_TOOLS.has(name)));
+    for (const { content } of quoting) this.#taint.addText(plainText(content));
+    this.#taint.addText(this.#agent.systemPrompt ?? '');
+    if (events) this.#taint.addText(events.text);
+  }
+
   /** What the model is told from memory; readers are told of it before the reply. */
   async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<string | undefined> {
-    const about = { agent: this.#agent, session, user, above, principal: this.#request.principal, provider: this.#chosen.provider };
+    const about = { taint: this.#taint, agent: this.#agent, session, user, above, principal: this.#request.principal, provider: this.#chosen.provider };
     const found = await this.#deps.recall.before(about, this.#abort.signal);
     if (!found) return undefined;
     const { memories, content, elapsedMs } = found;

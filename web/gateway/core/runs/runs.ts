@@ -1,6 +1,8 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput, RunUnder } from '#shared/rpc/methods/chat.ts';
 import { seenOr } from '#shared/seen.ts';
+import { isChannel } from '../approvals/person.ts';
+import { getAttachmentSources, mergeSources, toSource } from '../trust/sources.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
 import { newSession } from '../sessions.ts';
 import { readAttachments } from './attachments.ts';
@@ -75,7 +77,7 @@ export class Runs {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
           newSession(request.agentId, request.sessionId, request.title ?? seenOr(content, attached.info[0]?.filename ?? ''), at);
-        const message = messageOf(id, key, content, attached, at);
+        const message = { ...messageOf(id, key, content, attached, at), ...toOutside(request, attached.info) };
         const head = await this.#message(session.headId);
         return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);
       });
@@ -219,6 +221,13 @@ export class Runs {
 function placed(session: SessionRecord, parent: MessageRecord | undefined, message: MessageRecord): Place {
   const linked = { ...message, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
   return { session, message: linked, user: linked };
+}
+
+/** Marks a message of somebody on a channel, who may be anybody, and of whoever attaches a document or a picture. */
+function toOutside({ principal }: RunRequest, attachments: NonNullable<MessageRecord['attachments']>): Pick<MessageRecord, 'outside'> {
+  const channel = isChannel(principal) ? [toSource('channel', principal.slice('channel:'.length))] : [];
+  const outside = mergeSources(channel, getAttachmentSources({ content: '', attachments }));
+  return outside.length > 0 ? { outside } : {};
 }
 
 function messageOf(

@@ -28,6 +28,7 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
         file: z.string().min(1).max(1000).default('SKILL.md').describe('A file in the skill'),
         offset: z.number().int().min(0).default(0).describe('Character to start at'),
       }),
+      impact: 'reads',
       async run({ name, file, offset }, { agentId, signal }) {
         const all = await skills.of(agent(agentId), signal);
         const skill = all.find(({ entry }) => entry.name === name);

@@ -1,11 +1,13 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type Agents, MAIN } from '../agents.ts';
+import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { WaitingEvents } from '../runs/deps.ts';
 import type { Runs } from '../runs/runs.ts';
 import { sanitize } from '../runs/sanitize.ts';
 import type { Settings } from '../settings.ts';
+import { toSource } from '../trust/sources.ts';
 import { sessionKey, type SystemEvent, type Vault } from '../vault.ts';
 
 /** Events that may wait. */
@@ -52,6 +54,7 @@ export class SystemEvents implements WaitingEvents {
     // A line within an event is not to pass for another event.
     const lines = told.map(({ at, text }) => `- ${new Date(at).toISOString()}: ${text.replaceAll('\n', '\n  ')}`);
     return {
+      sources: told.every(({ principal = '' }) => isPerson(principal)) ? [] : [toSource('program', 'a system event')],
       text: ['System events since your last turn; programs told them, not the person:', ...lines].join('\n'),
       told: async () => void (await Promise.all(told.map(({ id }) => this.#events.remove(id)))),
     };
@@ -63,8 +66,8 @@ export class SystemEvents implements WaitingEvents {
   }
 
   /** Strict. Throws `INVALID_PARAMS` for a text that is none, `RATE_LIMITED` where too many wait. */
-  async add(text: string): Promise<void> {
-    await this.#store(sanitize(text, { param: 'text' }));
+  async add(text: string, caller: string): Promise<void> {
+    await this.#store(sanitize(text, { param: 'text' }), caller);
   }
 
   /** Stores it, and has it answered in the main session at once, for `caller` where that is a key, whose limits count. Until that run has begun it waits like the others. */
@@ -73,7 +76,7 @@ export class SystemEvents implements WaitingEvents {
     const id = crypto.randomUUID();
     this.#held.add(id);
     try {
-      await this.#store(clean, id);
+      await this.#store(clean, caller, id);
     } catch (error) {
       this.#held.delete(id);
       throw error;
@@ -102,11 +105,11 @@ export class SystemEvents implements WaitingEvents {
     return this.#deps.vault.collection('systemEvents');
   }
 
-  async #store(text: string, id: string = crypto.randomUUID()): Promise<void> {
+  async #store(text: string, principal: string, id: string = crypto.randomUUID()): Promise<void> {
     if ((await this.#events.list()).length >= MOST) {
       throw new RpcError('RATE_LIMITED', `${MOST} events are already queued for the next run.`, { retryable: true });
     }
-    await this.#events.put({ id, text, at: this.#deps.clock.now() });
+    await this.#events.put({ id, text, at: this.#deps.clock.now(), principal });
   }
 
   /** Oldest first. */

@@ -12,6 +12,8 @@ import { MAX_TEXT, shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool, ToolContext } from './registry.ts';
+import type { ContentLabels } from '../trust/labels.ts';
+import { toWebSource } from '../trust/sources.ts';
 import { requireWebAddress } from './web-address.ts';
 
 export interface BrowserToolsDeps {
@@ -19,6 +21,7 @@ export interface BrowserToolsDeps {
   config: BrowserConfig;
   /** Where downloads go. */
   workspaces(): Promise<Pick<Workspaces, 'list' | 'write'>>;
+  labels: ContentLabels;
   agent(id: string): Agent;
 }
 
@@ -34,14 +37,17 @@ const ref = z.string().trim().min(1).max(4096).describe('Element: a ref from the
 const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as tab-2');
 
 /** The tools by which agents drive a browser on the bridge's machine. A person is asked before one acts; what pages say comes as data. */
-export function browserTools({ bridge, config, workspaces, agent }: BrowserToolsDeps): Tool[] {
+export function browserTools({ bridge, config, workspaces, labels, agent }: BrowserToolsDeps): Tool[] {
   /** What refs meant when the model was last shown them, by profile: the person who is asked is told that, and not what the model calls it. */
   const seen = new Map<string, { host: string; elements: ReadonlyMap<string, string> }>();
   const call = async <N extends keyof Calls & string>(
     name: N,
     params: ParamsOf<Calls[N]>,
-    { signal }: ToolContext,
+    { signal, taint }: ToolContext,
   ): Promise<ResultOf<Calls[N]>> => {
+    // Whatever a page answers, also an error, is its own text.
+    const { profile: which = 'default' } = params as { profile?: string };
+    taint?.add([toWebSource(seen.get(which)?.host ?? 'the browser')]);
     await bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
     return bridge.call(browserPort, name, params as never, { signal }) as Promise<ResultOf<Calls[N]>>;
   };
@@ -54,6 +60,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       const [to, workspace] = [await workspaces(), workspaceOf(agent(context.agentId))];
       const taken = new Set((await to.list(workspace, DOWNLOADS)).map(({ path }) => path));
       const path = freePath(filename, taken);
+      await labels.add('file', `${workspace}/${path}`, [toWebSource(seen.get(which)?.host ?? 'a download')]);
       await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
       return `Downloaded to your workspace: ${path} (${file.sizeBytes} bytes)`;
     } catch (failure) {
@@ -101,6 +108,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
         check();
         requireWebAddress(url);
       },
+      impact: ({ url }, { taint }) => (taint?.hasUrl(url) ? 'reads' : 'changes'),
       async run({ url, newTab, profile: which }, context) {
         if (!newTab) {
           const place = await call('browser.navigate', { url, profile: which }, context);
@@ -121,6 +129,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
         maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters'),
         profile,
       }),
+      impact: 'reads',
       check,
       async run({ offset, maxChars, profile: which }, context) {
         const { accessibility = '', ...place } = await call('browser.snapshot', { profile: which, mode: 'accessibility' }, context);
@@ -178,6 +187,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       description: 'Takes a screenshot of the current page. You see it if you support images; the user gets it with your reply.',
       source: 'bridge',
       params: z.strictObject({ fullPage: z.boolean().default(false).describe('The full page, not just the visible part'), profile }),
+      impact: 'reads',
       check,
       async run({ fullPage, profile: which }, context) {
         const picture = await call('browser.screenshot', { fullPage, profile: which }, context);
@@ -202,6 +212,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
         if (answer === 'dismiss') return undefined;
         return `Accept dialogs in the browser${host === undefined ? '' : `, now on ${host}`}${text === undefined ? '' : `, with ${JSON.stringify(text)}`}`;
       },
+      impact: ({ answer }) => (answer === 'dismiss' ? 'reads' : 'changes'),
       check,
       run: (args, context) => call('browser.dialogs', args, context),
     }),
@@ -212,6 +223,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       description: 'Lists the open browser tabs.',
       source: 'bridge',
       params: z.strictObject({ profile }),
+      impact: 'reads',
       check,
       async run({ profile: which }, context) {
         const { tabs } = await call('browser.tabs', { profile: which }, context);
@@ -225,6 +237,7 @@ export function browserTools({ bridge, config, workspaces, agent }: BrowserTools
       description: 'Switches to a browser tab.',
       source: 'bridge',
       params: z.strictObject({ tabId, profile }),
+      impact: 'reads',
       check,
       run: (args, context) => call('browser.focus', args, context),
     }),

@@ -7,6 +7,8 @@ import { AGENT_SHAPE, agentView } from '../drawings/agent-view.ts';
 import type { Drawings } from '../drawings/drawings.ts';
 import type { Painter } from '../drawings/painter.ts';
 import { MAX_IMAGE } from '../runs/attachments.ts';
+import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
+import { toSource } from '../trust/sources.ts';
 import { pageOf } from '../workspace/text-page.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
 import { handOver } from './pictures.ts';
@@ -16,6 +18,7 @@ import type { Tool } from './registry.ts';
 export interface CanvasToolsDeps {
   drawings(): Promise<Pick<Drawings, 'list' | 'read' | 'edit'>>;
   paint: Painter | undefined;
+  labels: ContentLabels;
 }
 
 /** Pixels of a picture's longer side: what vision models look at. */
@@ -26,7 +29,7 @@ const shapes = (count: number): string => (count === 1 ? 'a shape' : `${count} s
 const drawingId = id.describe('Drawing id from canvas_open');
 
 /** The tools by which agents see and draw on the person's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
-export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
+export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'canvas_open',
@@ -39,13 +42,15 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
         drawingId: drawingId.optional(),
         offset: z.number().int().min(0).default(0).describe('Characters to skip, as given in "next"'),
       }),
-      async run({ drawingId: which, offset }) {
+      impact: 'reads',
+      async run({ drawingId: which, offset }, { taint }) {
         const from = await drawings();
         if (which === undefined) {
           const { content, nextOffset } = pageOf(JSON.stringify(await from.list()), offset, MAX_TEXT);
           return { ...(nextOffset === null ? {} : { next: nextOffset }), ...shown({ text: content }) };
         }
         const { entry, drawing } = await from.read(which);
+        taint?.add(await labels.getSources('drawing', which));
         const { x, y, width, height, background } = drawing.page;
         const text = JSON.stringify({ title: entry.title, shapes: agentView(drawing) });
         const { content, nextOffset } = pageOf(text, offset, MAX_TEXT);
@@ -75,7 +80,9 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
           .join('. ');
       },
       check: async ({ drawingId: which }) => (await drawings()).read(which),
-      async run({ drawingId: which, ...work }) {
+      impact: ({ change, remove }) => ([...change.map((each) => each.id), ...remove].length > 0 ? 'changes' : 'adds'),
+      async run({ drawingId: which, ...work }, context) {
+        await labels.add('drawing', which, getLabelSources(context));
         const added = await (await drawings()).edit(which, (on) => drawShapes(on, work));
         return { drawingId: which, added, changed: work.change.length, removed: work.remove.length };
       },
@@ -87,9 +94,13 @@ export function canvasTools({ drawings, paint }: CanvasToolsDeps): Tool[] {
       description: 'Renders a drawing as an image. You see it if you support images; the user gets it with your reply.',
       source: 'core',
       params: z.strictObject({ drawingId }),
+      impact: 'reads',
       async run({ drawingId: which }, context) {
         if (!paint) throw new RpcError('INTERNAL_ERROR', 'Drawings can’t be captured here.');
-        const { drawing } = await (await drawings()).read(which);
+        const { entry, drawing } = await (await drawings()).read(which);
+        // A screenshot or a pasted picture may show anything.
+        const isPicture = drawing.shapes.some(({ kind }) => kind === 'image');
+        context.taint?.add(isPicture ? [toSource('picture', entry.title)] : await labels.getSources('drawing', which));
         const { width, height } = drawing.page;
         let scale = Math.min(1, SIDE / Math.max(width, height));
         let png = await paint(drawing, scale);

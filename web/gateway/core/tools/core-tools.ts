@@ -6,6 +6,7 @@ import { plainText } from '../sessions.ts';
 import { searchDocs } from '../guide/library.ts';
 import type { Vault } from '../vault.ts';
 import { memoryTools, type MemoryToolsDeps } from './memory-tools.ts';
+import { getMessageSources } from '../trust/sources.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './registry.ts';
 
@@ -15,15 +16,15 @@ const SHOWN_CHARS = 1000;
 const query = z.string().trim().min(1).max(1000).describe('Search terms');
 const limit = (most: number, usual: number) => z.number().int().min(1).max(most).default(usual).describe('Maximum results');
 
-export interface CoreToolsDeps extends MemoryToolsDeps {
-  vault: Pick<Vault, 'search'>;
+export interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
+  vault: Pick<Vault, 'search'> & { messages: Pick<Vault['messages'], 'get'> };
   clock: Clock;
   /** The configured one. */
   timeZone(): string;
 }
 
 /** The tools that every gateway has. */
-export function coreTools({ vault, memories, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
+export function coreTools({ vault, memories, labels, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'docs_search',
@@ -32,6 +33,7 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
       description: "Searches Perch's documentation.",
       source: 'core',
       params: z.strictObject({ query, limit: limit(10, 3) }),
+      impact: 'reads',
       async run(args) {
         const found = await searchDocs(args.query, args.limit);
         return { results: found.map(({ doc }) => ({ id: doc.id, title: doc.title, text: doc.text })) };
@@ -44,14 +46,16 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
       description: 'Searches the messages of all chats for all words and "exact phrases"; if nothing matches, for any of them.',
       source: 'core',
       params: z.strictObject({ query, limit: limit(20, 5) }),
-      async run(args) {
+      impact: 'reads',
+      async run(args, { taint }) {
         const find = async (need: 'all' | 'any') =>
           (await vault.search.messages(args.query, { limit: args.limit * 4, need })).filter(({ message }) => worthFinding(message));
         const all = await find('all');
         // A model asks in sentences: what has some of the words is better than nothing.
-        const found = all.length > 0 ? all : await find('any');
+        const found = (all.length > 0 ? all : await find('any')).slice(0, args.limit);
+        taint?.add(found.flatMap(({ message }) => getMessageSources(message)));
         return {
-          results: found.slice(0, args.limit).map(({ message: { id, role, sessionKey, timestamp, content } }) => ({
+          results: found.map(({ message: { id, role, sessionKey, timestamp, content } }) => ({
             text: plainText(content).slice(0, SHOWN_CHARS),
             role,
             session: sessionKey,
@@ -70,6 +74,7 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
       params: z.strictObject({
         timeZone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin. Default: the configured time zone'),
       }),
+      impact: 'reads',
       run({ timeZone = configured() }) {
         const now = clock.now();
         try {
@@ -80,6 +85,6 @@ export function coreTools({ vault, memories, clock, timeZone: configured }: Core
         }
       },
     }),
-    ...memoryTools({ memories }),
+    ...memoryTools({ memories, messages: vault.messages, labels }),
   ];
 }

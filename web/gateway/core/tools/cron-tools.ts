@@ -90,6 +90,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       description: 'Lists your schedules.',
       source: 'core',
       params: z.strictObject({}),
+      impact: 'reads',
       run: async (_args, { agentId }) => {
         const all = await (await cron()).jobs.list();
         return { jobs: all.filter((job) => job.agentId === agentId).map(shown) };

@@ -2,7 +2,7 @@ import { placeOf } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../providers/provider.ts';
-import type { Tool, ToolContext } from './registry.ts';
+import type { Impact, Tool, ToolContext } from './registry.ts';
 
 /** A tool from a Zod schema of its arguments: validated before `run`, and shown to models as JSON Schema. */
 export function defineTool<P extends z.ZodObject>(tool: {
@@ -18,10 +18,12 @@ export function defineTool<P extends z.ZodObject>(tool: {
   effect?(args: z.output<P>): string | undefined;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
   asks?: boolean;
+  /** A constant, or what it is for these arguments. */
+  impact?: Impact | ((args: z.output<P>, context: ToolContext) => Impact | Promise<Impact>);
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
   let schema: ToolSpec['schema'] | undefined;
-  const { effect, check } = tool;
+  const { effect, check, impact } = tool;
   const parse = (args: Record<string, unknown>): z.output<P> => {
     const parsed = tool.params.safeParse(args);
     if (!parsed.success) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${tool.name}: ${problems(parsed.error)}.`);
@@ -42,6 +44,9 @@ export function defineTool<P extends z.ZodObject>(tool: {
       const parsed = parse(args);
       await check?.(parsed, context);
     },
+    ...(impact === undefined
+      ? {}
+      : { impact: (args, context) => (typeof impact === 'function' ? impact(parse(args), context) : impact) }),
     ...(tool.asks === undefined ? {} : { asks: tool.asks }),
     run: async (args, context) => tool.run(parse(args), context),
   };

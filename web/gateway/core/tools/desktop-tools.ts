@@ -3,9 +3,13 @@ import { desktopPart } from '#shared/rpc/methods/desktop.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { type Bridge, requireLent } from '../bridge.ts';
 import { shown } from './office-tools.ts';
+import { toSource } from '../trust/sources.ts';
 import { handOver } from './pictures.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './registry.ts';
+
+/** Any page or document may be on the screen. */
+const SCREEN = toSource('picture', 'the screen');
 
 /** The screen of the bridge's machine. What is on it is the person's own: a person is asked first. */
 export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'> }): Tool[] {
@@ -26,6 +30,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
         `Take a screenshot of ${windowId !== undefined ? `the window ${windowId}` : display !== undefined ? `display ${display}` : 'the screen'}`,
       check,
       async run(part, context) {
+        context.taint?.add([SCREEN]);
         const {
           screenshotB64: data,
           mimeType,
@@ -47,7 +52,10 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       params: z.strictObject({}),
       effect: () => 'See which windows are open',
       check,
-      run: async (_args, { signal }) => shown({ text: JSON.stringify(await bridge.call(desktopPort, 'desktop.windows', {}, { signal })) }),
+      run: async (_args, { signal, taint }) => {
+        taint?.add([SCREEN]);
+        return shown({ text: JSON.stringify(await bridge.call(desktopPort, 'desktop.windows', {}, { signal })) });
+      },
     }),
   ];
 }

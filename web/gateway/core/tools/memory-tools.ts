@@ -1,15 +1,45 @@
 import type { AgentMemories } from '../memory/agent-memories.ts';
+import type { FoundMemory } from '../memory/found-memory.ts';
+import type { LongTermMemories } from '../memory/long-term-memories.ts';
+import { labelMemory } from '../memory/label-memory.ts';
+import { preferenceOf } from '../memory/long-term-file.ts';
 import { MEMORY_TOOLS } from '../memory/tools/memory-tool-kinds.ts';
+import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
+import { getMessageSources, mergeSources } from '../trust/sources.ts';
+import type { Vault } from '../vault.ts';
 import { defineTool } from './define-tool.ts';
-import type { Tool } from './registry.ts';
+import type { Impact, Tool, ToolContext } from './registry.ts';
 
 export interface MemoryToolsDeps {
-  memories: { load(): Promise<Pick<AgentMemories, 'of'>> };
+  memories: { load(): Promise<Pick<AgentMemories, 'of'>>; longTerm(): Promise<Pick<LongTermMemories, 'list' | 'workspace'>> };
+  messages: Pick<Vault['messages'], 'get'>;
+  labels: ContentLabels;
 }
 
 /** Tools over what the agent remembers that calls them. */
-export const memoryTools = ({ memories }: MemoryToolsDeps): Tool[] =>
-  MEMORY_TOOLS.map(({ name, title, summary, description, params, run }) =>
+export function memoryTools({ memories, messages, labels }: MemoryToolsDeps): Tool[] {
+  const getImpact = async (name: string, args: Record<string, unknown>, { agentId }: ToolContext): Promise<Impact> => {
+    if (name === 'memory_search' || name === 'memory_stats') return 'reads';
+    if (name === 'memory_add') return 'adds';
+    if (name !== 'memory_update_preference') return 'changes';
+    const wanted = String(args['key']).trim().toLowerCase();
+    const known = await (await memories.longTerm()).list(agentId);
+    return known.some((memory) => preferenceOf(memory)?.key.toLowerCase() === wanted) ? 'changes' : 'adds';
+  };
+  const label = (text: string, context: ToolContext): Promise<void> =>
+    labelMemory({ labels, longTerm: memories.longTerm }, context.agentId, text, getLabelSources(context));
+  const getFoundSources = async (found: FoundMemory, workspace: string): Promise<readonly string[]> => {
+    if (found.messageId !== undefined) {
+      const message = await messages.get(found.messageId);
+      if (message) return getMessageSources(message);
+    }
+    const [own, file] = await Promise.all([
+      found.kind === 'memory' ? labels.getSources('memory', `${workspace}/${found.id}`) : [],
+      labels.getSources('file', `${workspace}/${found.path}`),
+    ]);
+    return mergeSources(own, file);
+  };
+  return MEMORY_TOOLS.map(({ name, title, summary, description, params, run }) =>
     defineTool({
       name,
       title,
@@ -17,13 +47,22 @@ export const memoryTools = ({ memories }: MemoryToolsDeps): Tool[] =>
       description,
       params,
       source: 'memory',
-      async run(args, { agentId, sessionKey }) {
-        // What was just said in the same conversation is before the model already.
-        return run(
-          await (await memories.load()).of(agentId),
-          args,
-          (found) => found.sessionKey === undefined || found.sessionKey !== sessionKey,
-        );
+      impact: (args, context) => getImpact(name, args, context),
+      async run(args, context) {
+        const { agentId, sessionKey, taint } = context;
+        if (name === 'memory_add') await label(String(args['text']), context);
+        if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
+        const found: FoundMemory[] = [];
+        const result = await run(await (await memories.load()).of(agentId), args, (memory) => {
+          // What was just said in the same conversation is before the model already.
+          return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
+        }, (memory) => found.push(memory));
+        if (taint && found.length > 0) {
+          const workspace = (await memories.longTerm()).workspace(agentId);
+          for (const memory of found) taint.add(await getFoundSources(memory, workspace));
+        }
+        return result;
       },
     }),
   );
+}

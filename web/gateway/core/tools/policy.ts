@@ -16,3 +16,9 @@ export function policyOf({ policies = {} }: Settings['tools'], { name, effect }:
 }
 
 const STRICTEST_FIRST = ['deny', 'ask', 'auto'] as const;
+
+/** True if `tools.afterReading` lets a tool run after reading from all of these sources. */
+export function isGranted({ afterReading = {} }: Settings['tools'], tool: string, sources: readonly string[]): boolean {
+  const allowed = Object.entries(afterReading).flatMap(([pattern, list]) => (matchesWildcard(pattern, tool) ? list : []));
+  return sources.every((source) => allowed.some((pattern) => matchesWildcard(pattern, source)));
+}

@@ -1,3 +1,4 @@
+import { withoutMiddle } from '#shared/cut-short.ts';
 import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
@@ -5,6 +6,7 @@ import type { ToolCall } from '#shared/rpc/records.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
+import { RunTaint } from '../trust/run-taint.ts';
 
 /** Where a call comes from. */
 export interface ToolContext {
@@ -21,6 +23,10 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Has a file arrive with the run's reply; not there in a stateless call. Throws `INVALID_PARAMS` where the reply has no room for it. */
   send?(file: SentFile): void;
+  /** The outside content that the run has read so far. Tools that read such content add its sources. */
+  taint?: RunTaint | undefined;
+  /** A person approved exactly this call. */
+  isApproved?: boolean;
   /** Has the model see a picture with the call's result, where it sees pictures; not there where no model has asked. */
   show?(picture: Picture): void;
 }
@@ -30,6 +36,12 @@ export interface Picture {
   /** Base64. */
   data: string;
 }
+
+/**
+ * The effect of a call in a run that has read outside content: `reads` only looks, `adds` only adds new content, which carries the label of what was read,
+ * and `changes` has any other effect, so a person has to approve it.
+ */
+export type Impact = 'reads' | 'adds' | 'changes';
 
 export interface SentFile {
   filename: string;
@@ -55,6 +67,8 @@ export interface Tool extends ToolSpec, ToolLabel {
   effect?(args: Record<string, unknown>): string | undefined;
   /** Throws what `run` is bound to throw, as far as it can be told without an effect: nobody is asked for a call that must fail. */
   check?(args: Record<string, unknown>, context: ToolContext): Promise<void>;
+  /** The impact of a call; `changes` if left out. Throws `INVALID_PARAMS` as `run` does. */
+  impact?(args: Record<string, unknown>, context: ToolContext): Impact | Promise<Impact>;
   /** Whether `run` itself asks the person, in a way of its own. */
   asks?: boolean;
   /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
@@ -66,11 +80,15 @@ export interface ToolQuestion {
   tool: string;
   args: Record<string, unknown>;
   summary: string;
+  /** The outside sources that make an approval necessary. */
+  outside?: readonly string[];
 }
 
 /** What stands before tools that have an effect. */
 export interface ToolGate {
   policyOf(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
+  /** True if a person allowed the tool to run without approval after reading from all of these sources. */
+  isGranted(tool: string, sources: readonly string[]): boolean;
   /** Resolves when a person has approved; rejects, with a sentence for the model, where not. */
   ask(question: ToolQuestion, context: ToolContext): Promise<void>;
 }
@@ -78,6 +96,7 @@ export interface ToolGate {
 /** Where nobody can be asked: nothing that has an effect runs. */
 const SHUT: ToolGate = {
   policyOf: ({ effect }) => (effect ? 'deny' : 'auto'),
+  isGranted: () => false,
   ask: () => Promise.reject(new Error('Approvals are not available here.')),
 };
 
@@ -163,15 +182,22 @@ export class ToolRegistry {
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
-    if (policy === 'ask' && !tool.asks) {
-      await tool.check?.(call.args, context);
-      context.signal.throwIfAborted();
-      // Empty lines would push the end of it out of sight.
-      const summary = legible((effect ?? tool.title).replace(/\s+/g, ' '));
-      await this.#gate.ask({ tool: tool.name, args: call.args, summary }, context);
-      context.signal.throwIfAborted();
-    }
-    return tool.run(call.args, context);
+    const outside = await this.#outside(tool, call.args, context);
+    if (tool.asks || (policy !== 'ask' && !outside)) return tool.run(call.args, context);
+    await tool.check?.(call.args, context);
+    context.signal.throwIfAborted();
+    // Empty lines would push the end of it out of sight.
+    const summary = legible((effect ?? (outside ? toCallSummary(tool, call.args) : tool.title)).replace(/\s+/g, ' '));
+    await this.#gate.ask({ tool: tool.name, args: call.args, summary, ...(outside ? { outside } : {}) }, context);
+    context.signal.throwIfAborted();
+    return tool.run(call.args, { ...context, isApproved: true });
+  }
+
+  /** The outside sources that the run has read, if the call needs an approval because of them. */
+  async #outside(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<readonly string[] | undefined> {
+    const { taint } = context;
+    if (!taint?.isTainted || tool.asks || ((await tool.impact?.(args, context)) ?? 'changes') !== 'changes') return undefined;
+    return isGranted(tool.name, args, taint, this.#gate) ? undefined : [...taint.sources];
   }
 
   #of({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {
@@ -185,3 +211,15 @@ export class ToolRegistry {
     );
   }
 }
+
+/** True if a person allowed this tool to run after reading from all sources of the run: in the settings, or when the job was made. */
+export function isGranted(tool: string, args: Record<string, unknown>, taint: RunTaint, gate: Pick<ToolGate, 'isGranted'>): boolean {
+  const path = typeof args['path'] === 'string' ? args['path'] : undefined;
+  return taint.isGranted(tool, path) || gate.isGranted(tool, taint.sources);
+}
+
+const MAX_SUMMARY_ARGS = 1000;
+
+/** For a call of a tool that states no effect of its own. */
+const toCallSummary = ({ title }: Tool, args: Record<string, unknown>): string =>
+  `${title}: ${withoutMiddle(JSON.stringify(args), MAX_SUMMARY_ARGS)}`;

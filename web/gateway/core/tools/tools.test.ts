@@ -11,6 +11,7 @@ import type { MessageRecord } from '../vault.ts';
 import { coreTools } from './core-tools.ts';
 import { policyOf } from './policy.ts';
 import { readHere } from '../documents/read-here.ts';
+import { ContentLabels } from '../trust/labels.ts';
 import { webTools } from './web-tools.ts';
 import { defineTool } from './define-tool.ts';
 import { type ToolQuestion, ToolRegistry } from './registry.ts';
@@ -25,6 +26,7 @@ function setUp(messages: MessageRecord[] = []) {
   const memory = new MemoryManager({ workspace: memoryWorkspace(() => clock.now()), clock });
   const registry = new ToolRegistry(() => agent);
   const vault = {
+    messages: { get: () => Promise.resolve(undefined) },
     search: {
       sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }),
       messages: async (text: string, { limit }: { limit: number }) => {
@@ -34,8 +36,12 @@ function setUp(messages: MessageRecord[] = []) {
       },
     },
   };
-  const memories = { load: async () => ({ of: () => memory.open() }) };
-  for (const tool of coreTools({ vault, memories, clock, timeZone: () => 'UTC' })) registry.register(tool);
+  const memories = {
+    load: async () => ({ of: () => memory.open() }),
+    longTerm: async () => ({ list: async () => [], workspace: () => 'main' }),
+  };
+  const labels = new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock });
+  for (const tool of coreTools({ vault, memories, labels, clock, timeZone: () => 'UTC' })) registry.register(tool);
   const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
   return { registry, memory, run, clock, context };
@@ -180,6 +186,7 @@ describe('the gate', () => {
     const answer = Promise.withResolvers<void>();
     const registry = new ToolRegistry(() => agent, {
       policyOf: (tool) => policyOf({}, tool),
+      isGranted: () => false,
       ask: async (question) => {
         questions.push(question);
         await answer.promise;
@@ -202,6 +209,7 @@ describe('the gate', () => {
     const questions: string[] = [];
     const registry = new ToolRegistry(() => agent, {
       policyOf: (tool) => policyOf({}, tool),
+      isGranted: () => false,
       ask: async ({ summary }) => {
         questions.push(summary);
         throw new Error('denied');
@@ -226,7 +234,7 @@ describe('the gate', () => {
 
   it('asks with the title for a call without an effect, if its policy is to ask', async () => {
     const questions: ToolQuestion[] = [];
-    const registry = new ToolRegistry(() => agent, { policyOf: () => 'ask', ask: async (question) => void questions.push(question) });
+    const registry = new ToolRegistry(() => agent, { policyOf: () => 'ask', isGranted: () => false, ask: async (question) => void questions.push(question) });
     registry.register(look);
     await registry.run({ tool: 'look', args: {} }, context);
     expect(questions).toEqual([{ tool: 'look', args: {}, summary: 'Title of look' }]);

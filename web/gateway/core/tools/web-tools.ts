@@ -6,6 +6,7 @@ import { kindOf } from '../documents/kinds.ts';
 import { MAX_TEXT, shown } from './office-tools.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './registry.ts';
+import { toWebSource } from '../trust/sources.ts';
 import { requireWebAddress } from './web-address.ts';
 
 export interface WebToolsDeps {
@@ -37,8 +38,11 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
         requireLent(bridge, webPort);
         requireWebAddress(url);
       },
-      async run({ url, maxChars, ...part }, { signal }) {
+      // An address that was read or typed carries nothing that the model adds to it.
+      impact: ({ url }, { taint }) => (taint?.hasUrl(url) ? 'reads' : 'changes'),
+      async run({ url, maxChars, ...part }, { signal, taint }) {
         const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
+        taint?.add([toWebSource(answer.url)]);
         const { pathname } = new URL(answer.url);
         const text = await documents.read(
           {

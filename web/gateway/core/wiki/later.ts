@@ -1,11 +1,12 @@
 import { lazy } from '../lazy.ts';
 import type { Tool } from '../tools/registry.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import type { Wikis, WikisDeps } from './wikis.ts';
 
 /** The wikis, whose code is fetched when one is asked for. */
 export interface WikisLater {
   load(): Promise<Wikis>;
-  tools(): Promise<readonly Tool[]>;
+  tools(labels: ContentLabels): Promise<readonly Tool[]>;
   stop(): void;
 }
 
@@ -20,7 +21,7 @@ export function wikisLater(deps: WikisDeps): WikisLater {
   });
   return {
     load,
-    tools: async () => (await import('./wiki-tools.ts')).wikiTools({ wikis: load }),
+    tools: async (labels) => (await import('./wiki-tools.ts')).wikiTools({ wikis: load, labels }),
     stop() {
       stopped = true;
       wikis?.stop();

@@ -5,7 +5,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import { workspaceOf } from '../agents.ts';
 import { defineTool } from '../tools/define-tool.ts';
-import type { Tool, ToolContext } from '../tools/registry.ts';
+import type { Impact, Tool, ToolContext } from '../tools/registry.ts';
+import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
 import { base64Of, bytesOf } from './content.ts';
 import { isGeneric, mediaType } from './media-type.ts';
 import { pageOf } from './text-page.ts';
@@ -16,17 +17,27 @@ const MAX_PAGE = 50_000;
 
 const path = workspacePath.describe('File path, such as notes/today.md');
 
-/** Where skills lie, of which every later run is told. */
-const SKILLS = 'skills/';
+/** Files that later runs obey: instructions, prompts, skills and the long-term memory, in any spelling that a file system takes for the same. */
+const INSTRUCTIONS = /^(skills|prompts)(\/|$)|^(memory|agents?|soul|user|identity|tools|heartbeat|bootstrap|claude)\.md$/;
+const SKILLS = /^skills(\/|$)/;
+
+const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 export interface FileToolsDeps {
   workspaces: Workspaces;
+  labels: ContentLabels;
   agent(id: string): Agent;
 }
 
 /** The tools for files. They reach the agent's own workspace, and nothing outside Perch. */
-export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
+export function fileTools({ workspaces, labels, agent }: FileToolsDeps): Tool[] {
   const own = ({ agentId }: ToolContext): string => workspaceOf(agent(agentId));
+  /** A new file that nothing obeys can wait for review; everything else takes effect at once. */
+  const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
+    if (INSTRUCTIONS.test(fold(name))) return 'changes';
+    const files = await workspaces.list(own(context));
+    return files.some(({ path: known }) => fold(known) === fold(name)) ? 'changes' : 'adds';
+  };
   return [
     defineTool({
       name: 'file_list',
@@ -34,9 +45,20 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       summary: 'Lists the files in the agent’s workspace.',
       description: 'Lists the files in your workspace, or in one of its folders.',
       source: 'core',
-      params: z.strictObject({ under: workspacePath.optional().describe('A folder, such as notes') }),
-      async run({ under }, context) {
-        const files = await workspaces.list(own(context), under);
+      params: z.strictObject({
+        under: workspacePath.optional().describe('A folder, such as notes'),
+        unreviewed: z.boolean().default(false).describe('Also list files that were written after reading from outside'),
+      }),
+      impact: 'reads',
+      async run({ under, unreviewed }, context) {
+        const workspace = own(context);
+        const all = await workspaces.list(workspace, under);
+        const labelled = await labels.list('file', `${workspace}/`);
+        const isLabelled = ({ path: name }: { path: string }): boolean => labelled.has(`${workspace}/${name}`);
+        // A name is text too: reading it taints the run.
+        const isHiding = !unreviewed && context.taint?.isTainted === false;
+        const files = isHiding ? all.filter((file) => !isLabelled(file)) : all;
+        context.taint?.add(files.flatMap(({ path: name }) => labelled.get(`${workspace}/${name}`) ?? []));
         const shown = files.slice(0, MAX_LISTED).map(({ path: name, mimeType, size, modifiedAt }) => {
           return { path: name, mimeType, size, modifiedAt: new Date(modifiedAt).toISOString() };
         });
@@ -44,6 +66,7 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
           files: shown,
           count: files.length,
           ...(files.length > shown.length ? { note: 'Not all files are shown. List a folder.' } : {}),
+          ...(all.length > files.length ? { unreviewed: all.length - files.length } : {}),
         };
       },
     }),
@@ -58,13 +81,17 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
         offset: z.number().int().min(0).default(0).describe('Character to start at'),
         limit: z.number().int().min(1).max(MAX_PAGE).default(20_000).describe('Maximum characters'),
       }),
+      impact: 'reads',
       async run({ path: name, offset, limit }, context) {
+        const sources = await labels.getSources('file', `${own(context)}/${name}`);
+        context.taint?.add(sources);
         const file = await workspaces.read(own(context), name);
         if (file.encoding !== 'utf8')
           throw new RpcError(
             'INVALID_PARAMS',
             `${name} (${file.mimeType}, ${file.size} bytes) is not a text file. Use send_file to send it to the user.`,
           );
+        if (sources.length === 0) context.taint?.addText(file.content);
         return { path: name, ...pageOf(file.content, offset, limit) };
       },
     }),
@@ -76,9 +103,14 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       source: 'core',
       params: z.strictObject({ path, content: z.string().describe('The full text') }),
       // A page that has an agent write one would speak in all chats from then on.
-      effect: ({ path: name }) => (name.startsWith(SKILLS) ? `Write ${name}, part of a skill that later chats can use` : undefined),
+      effect: ({ path: name }) => (SKILLS.test(fold(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
+      impact: ({ path: name }, context) => getWriteImpact(name, context),
       async run({ path: name, content }, context) {
+        const sources = getLabelSources(context);
+        await labels.add('file', `${own(context)}/${name}`, sources);
         const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
+        // The new content replaces the labelled one.
+        if (sources.length === 0) await labels.remove('file', `${own(context)}/${name}`);
         return { written: name, size, mimeType };
       },
     }),
@@ -93,6 +125,7 @@ export function fileTools({ workspaces, agent }: FileToolsDeps): Tool[] {
       check: ({ path: name }, context) => workspaces.read(own(context), name),
       async run({ path: name }, context) {
         await workspaces.remove(own(context), name);
+        await labels.remove('file', `${own(context)}/${name}`);
         return { removed: name };
       },
     }),

@@ -14,8 +14,13 @@ export interface MemoryToolKind {
   summary: string;
   description: string;
   params: z.ZodObject;
-  /** `args`: as `params` gives them. `accepts`: what a search may tell of. */
-  run(memory: MemoryManager, args: unknown, accepts?: (found: FoundMemory) => boolean): Promise<unknown>;
+  /** `args`: as `params` gives them. `accepts`: what a search may return. `onfound`: called with each result of a search. */
+  run(
+    memory: MemoryManager,
+    args: unknown,
+    accepts?: (found: FoundMemory) => boolean,
+    onfound?: (found: FoundMemory) => void,
+  ): Promise<unknown>;
 }
 
 /** The five tools (interface document 2, section 4.2). What they find is what somebody wrote: data, no instruction. */
@@ -30,9 +35,11 @@ export const MEMORY_TOOLS: readonly MemoryToolKind[] = [
       query: z.string().trim().min(1).max(1000).describe('Search terms'),
       limit: z.number().int().min(1).max(50).default(5).describe('Maximum results'),
     }),
-    run: async (memory, { query, limit }, accepts) => ({
-      results: (await memory.searchMemory(query, limit, accepts)).map(({ at, ...found }) => ({ ...found, at: iso(at) })),
-    }),
+    run: async (memory, { query, limit }, accepts, onfound) => {
+      const found = await memory.searchMemory(query, limit, accepts);
+      if (onfound) found.forEach(onfound);
+      return { results: found.map(({ at, ...each }) => ({ ...each, at: iso(at) })) };
+    },
   }),
   tool({
     name: 'memory_add',
@@ -99,7 +106,12 @@ function tool<P extends z.ZodObject>(given: {
   summary: string;
   description: string;
   params: P;
-  run(memory: MemoryManager, args: z.output<P>, accepts?: (found: FoundMemory) => boolean): Promise<unknown>;
+  run(
+    memory: MemoryManager,
+    args: z.output<P>,
+    accepts?: (found: FoundMemory) => boolean,
+    onfound?: (found: FoundMemory) => void,
+  ): Promise<unknown>;
 }): MemoryToolKind {
-  return { ...given, run: (memory, args, accepts) => given.run(memory, given.params.parse(args), accepts) };
+  return { ...given, run: (memory, args, accepts, onfound) => given.run(memory, given.params.parse(args), accepts, onfound) };
 }

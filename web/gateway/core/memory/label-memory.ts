@@ -1,0 +1,17 @@
+import type { ContentLabels } from '../trust/labels.ts';
+import { memoryId } from './index/entry.ts';
+import type { LongTermMemories } from './long-term-memories.ts';
+
+/** Labels a memory that is about to be written with its outside sources, unless it exists already. */
+export async function labelMemory(
+  { labels, longTerm }: { labels: ContentLabels; longTerm(): Promise<Pick<LongTermMemories, 'list' | 'workspace'>> },
+  agentId: string,
+  text: string,
+  sources: readonly string[],
+): Promise<void> {
+  if (sources.length === 0) return;
+  const memories = await longTerm();
+  const id = memoryId(text);
+  if ((await memories.list(agentId)).some((memory) => memory.id === id)) return;
+  await labels.add('memory', `${memories.workspace(agentId)}/${id}`, sources);
+}

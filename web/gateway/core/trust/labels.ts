@@ -1,0 +1,75 @@
+import type { Clock } from '../clock.ts';
+import type { ToolContext } from '../tools/registry.ts';
+import type { Vault } from '../vault.ts';
+import { mergeSources } from './sources.ts';
+
+/** Kinds of content that carry a label in a record of their own. */
+export type LabelledKind = 'file' | 'memory' | 'plan' | 'drawing';
+
+/** Marks content that a run wrote after it had read from outside, and that no person has reviewed. */
+export interface ContentLabel {
+  /** `file:<workspace>/<path>`, `memory:<workspace>/<memory id>`, `plan:<id>` or `drawing:<id>`. */
+  id: string;
+  /** Such as `web:example.com`. */
+  sources: string[];
+  /** Milliseconds since the Unix epoch. */
+  at: number;
+}
+
+export interface ContentLabelsDeps {
+  vault: Pick<Vault, 'collection'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Labels of content by kind and name. */
+export class ContentLabels {
+  readonly #deps: ContentLabelsDeps;
+
+  constructor(deps: ContentLabelsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Outside sources of labelled content; empty if it has no label. */
+  async getSources(kind: LabelledKind, name: string): Promise<readonly string[]> {
+    return (await this.#store.get(`${kind}:${name}`))?.sources ?? [];
+  }
+
+  /** Labels whose name begins with `prefix`, by name. */
+  async list(kind: LabelledKind, prefix = ''): Promise<Map<string, readonly string[]>> {
+    const labels = await this.#store.list(`${kind}:${prefix}`);
+    return new Map(labels.map(({ id, sources }) => [id.slice(kind.length + 1), sources]));
+  }
+
+  async all(): Promise<ContentLabel[]> {
+    return this.#store.list();
+  }
+
+  /** Adds sources to the label. Written before the content, so that a crash between the two leaves no content without its label. */
+  async add(kind: LabelledKind, name: string, sources: readonly string[]): Promise<void> {
+    if (sources.length === 0) return;
+    const id = `${kind}:${name}`;
+    await this.#store.update(id, (before) => ({ id, sources: mergeSources(before?.sources, sources), at: this.#deps.clock.now() }));
+  }
+
+  /** Removes a label. False if there was none. */
+  remove(kind: LabelledKind, name: string): Promise<boolean> {
+    return this.#store.remove(`${kind}:${name}`);
+  }
+
+  /** Files whose content was replaced from disk: they are the owner's, or carry these sources if a command of a tainted run may have written them. */
+  async replaceFiles(workspace: string, paths: readonly string[], sources: readonly string[]): Promise<void> {
+    const labelled = sources.length === 0 ? await this.list('file', `${workspace}/`) : undefined;
+    for (const name of paths.map((path) => `${workspace}/${path}`)) {
+      if (!labelled) await this.add('file', name, sources);
+      else if (labelled.has(name)) await this.remove('file', name);
+    }
+  }
+
+  get #store() {
+    return this.#deps.vault.collection('contentLabels');
+  }
+}
+
+/** The sources that content written by this call has to carry: none in an untainted run, or if a person approved the call. */
+export const getLabelSources = ({ taint, isApproved }: Pick<ToolContext, 'taint' | 'isApproved'>): readonly string[] =>
+  isApproved === true ? [] : (taint?.sources ?? []);

@@ -1,0 +1,54 @@
+import { matchesWildcard } from '#shared/wildcard.ts';
+import { mergeSources } from './sources.ts';
+import { VerbatimUrls } from './verbatim-urls.ts';
+
+/** What a scheduled job may do after it has read outside content, given by a person when the job was made. */
+export interface OutsideGrant {
+  /** Names and patterns of tools. */
+  tools: readonly string[];
+  /** Folders or files that `file_write` and other tools for files may change; all of them if left out. */
+  paths?: readonly string[] | undefined;
+}
+
+/** The outside content in the context of one run. A run is tainted from the first of it on. */
+export class RunTaint {
+  #sources: string[];
+  readonly #urls = new VerbatimUrls();
+  readonly #grant: OutsideGrant | undefined;
+
+  constructor(sources: readonly string[] = [], grant?: OutsideGrant) {
+    this.#sources = mergeSources(sources);
+    this.#grant = grant;
+  }
+
+  get sources(): readonly string[] {
+    return this.#sources;
+  }
+
+  get isTainted(): boolean {
+    return this.#sources.length > 0;
+  }
+
+  /** Notes that content of these sources is in the context from now on. */
+  add(sources: readonly string[]): void {
+    this.#sources = mergeSources(this.#sources, sources);
+  }
+
+  /** Notes a text of the context that the model itself did not write, for `hasUrl`. */
+  addText(text: string): void {
+    this.#urls.add(text);
+  }
+
+  /** True if this address was read or typed, and not composed by the model. */
+  hasUrl(url: string): boolean {
+    return this.#urls.has(url);
+  }
+
+  /** True if the run's own grant covers a tool and, for tools that change files, the path. */
+  isGranted(tool: string, path: string | undefined): boolean {
+    const { tools = [], paths } = this.#grant ?? {};
+    if (!tools.some((pattern) => matchesWildcard(pattern, tool))) return false;
+    if (path === undefined || paths === undefined) return true;
+    return paths.some((allowed) => (allowed.endsWith('/') ? path.startsWith(allowed) : path === allowed));
+  }
+}

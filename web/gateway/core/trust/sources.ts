@@ -1,0 +1,45 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { isChannelSession } from '../channels/channel-session.ts';
+
+/** Sources that are named one by one; further ones only keep the content marked as outside content. */
+export const MAX_SOURCES = 20;
+const MAX_NAME = 100;
+
+/** Kinds of content that somebody else than the owner may have written. */
+export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'command' | 'import';
+
+/** A source of outside content, such as `web:example.com`: its kind and its name. */
+export const toSource = (kind: SourceKind, name: string): string =>
+  `${kind}:${
+    name
+      .replace(/[\s\p{C}]+/gu, ' ')
+      .trim()
+      .slice(0, MAX_NAME) || 'unknown'
+  }`;
+
+export const toWebSource = (url: string): string => toSource('web', URL.parse(url)?.host || url);
+
+/** Both lists without duplicates, at most `MAX_SOURCES`. */
+export function mergeSources(...lists: (readonly string[] | undefined)[]): string[] {
+  return [...new Set(lists.flatMap((list) => list ?? []))].slice(0, MAX_SOURCES);
+}
+
+type SourcedMessage = Pick<HistoryMessage, 'role' | 'content' | 'attachments' | 'outside'> & { sessionKey?: string };
+
+/**
+ * The outside sources of a message: as they were stored, and for messages of builds that stored none, the attachments of a person and what came by a channel.
+ * An empty list is a message that a person has reviewed.
+ */
+export function getMessageSources(message: SourcedMessage): readonly string[] {
+  if (message.outside) return message.outside;
+  if (message.role !== 'user') return [];
+  const channel = message.sessionKey !== undefined && isChannelSession(message.sessionKey) ? [toSource('channel', 'a message')] : [];
+  return mergeSources(channel, getAttachmentSources(message));
+}
+
+/** Documents and pictures of a message. */
+export function getAttachmentSources({ content, attachments = [] }: Pick<SourcedMessage, 'content' | 'attachments'>): string[] {
+  const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
+  const files = attachments.length > 0 ? attachments : parts;
+  return files.map(({ mimeType, filename }) => toSource(mimeType.startsWith('image/') ? 'picture' : 'document', filename ?? 'without a name'));
+}
