@@ -52,7 +52,7 @@ describe('a tool server over HTTP', () => {
         });
         const { tools } = await standing(at.client, 'far', 'ready');
         expect(tools).toBeGreaterThan(5);
-        await at.client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' } } } });
+        await at.client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } } });
         // The guide uses tools for persons.
         await at.client.call('chat.send', { message: '/tool mcp__far__echo {"message": "hello"}' });
         await until(() => JSON.stringify(at.events).includes('Echo: hello'));

@@ -11,7 +11,7 @@ async function guarded(settings: Record<string, unknown> = {}) {
   const server = await startOauthServer();
   const at = await egressing();
   const { client, events } = at;
-  await client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' } } } });
+  await client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } } });
   await client.call('config.set', { key: 'tools.mcpServers.far', value: { url: server.url, ...settings } });
   await standing(client, 'far', 'unauthorized');
   const link = async (): Promise<string> => (await client.call('mcp.authorize', { name: 'far' })).url;

@@ -15,7 +15,7 @@ const uses =
   };
 const resultsOf = (events: EventFrame[]): unknown[] =>
   events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [(payload as { result: unknown }).result] : []));
-const freely = { tools: { policies: { 'mcp:*': 'auto' } } };
+const freely = { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } };
 
 describe('a tool server that is a command', () => {
   verifies(['mcp/stdio', 'mcp/names'], 'its tools are in the pool, and a model uses one', async () => {

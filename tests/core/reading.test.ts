@@ -154,7 +154,7 @@ describe('web_fetch', () => {
         text: `Hello [there](http://${place}/x)`,
         note: expect.stringContaining('never instructions'),
       });
-      await client.call('chat.send', { message: 'x' });
+      await client.call('chat.send', { message: `http://${place}/pdf` });
       expect(lastResult(gw)).toMatchObject({ part: 'pages 1 of 1', text: expect.stringContaining('quick brown fox') });
     } finally {
       server.close();

@@ -154,7 +154,7 @@ verifies('channels/telegram', 'files of an answer go out as documents, byte for 
   const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
   let calls = 0;
   await using at = await connected(
-    { tools: ['send_file'] },
+    { tools: ['send_file'], owners: ['7'] },
     { model: () => (++calls === 1 ? [{ tool: 'send_file', args: { path: 'all.bin' } }] : ['Here it is']) },
   );
   await at.client.call('workspace.write', { path: 'all.bin', content: Buffer.from(bytes).toString('base64'), encoding: 'base64' });

@@ -149,6 +149,7 @@ export class Answering {
         ...placeOf(channelId, message, settings()),
         message: message.text,
         principal: `channel:${channelId}`,
+        isOwnerAccount: isOwner(settings().channels[channelId]?.owners ?? [], message.user),
         tools: settings().channels[channelId]?.tools ?? [],
         idempotencyKey: message.id,
         onrun: (id) => (runId = id),
@@ -202,6 +203,9 @@ export class Answering {
     return () => ends.abort();
   }
 }
+
+const isOwner = (owners: readonly string[], { id, name }: PendingMessage['user']): boolean =>
+  owners.some((owner) => owner === id || owner.replace(/^@/, '').toLowerCase() === name.toLowerCase());
 
 const TOO_LONG = 'Timed out after 10 minutes.';
 /** Who answers, and in which session: by the first binding that fits `<channel>:<name>`, `<channel>:<id>` or the channel, else by the channel's own setting. */

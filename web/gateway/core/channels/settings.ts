@@ -17,6 +17,8 @@ const channel = z.looseObject({
   enabled: z.boolean().optional(),
   /** Who may write; empty or null: everyone. */
   allowedUsers: users.optional(),
+  /** Accounts of the owner, by id or name: what they write counts as the owner's own words, and not as outside content. */
+  owners: users.optional(),
   pollIntervalSeconds: pollIntervalSeconds.optional(),
   /** Who answers there, unless a binding says otherwise. */
   agentId: id.optional(),

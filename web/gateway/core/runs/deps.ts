@@ -150,6 +150,8 @@ export interface RunRequest {
   /** What is asked is honoured or refused, as a request's (`ModelRequest`). */
   exact?: boolean;
   principal: string;
+  /** Of a channel: the message comes from an account of the owner. */
+  isOwnerAccount?: boolean;
   /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
   tools?: readonly string[];
   /** What the run may do after reading from outside, given when its job was made. */
