@@ -82,6 +82,8 @@ export const events = {
   }),
   /** The memories or daily notes of a workspace changed. */
   'memory.changed': z.object({ workspace: z.string() }),
+  /** Content waits for review, or was approved or discarded. Call `review.list`. */
+  'review.changed': z.object({}),
   /** Progress of a model download. */
   'models.progress': modelDownload,
   /** The sync state of this host changed, or a version lost a conflict. Call `sync.status` and `sync.conflicts` for details. */

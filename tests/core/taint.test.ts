@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { webPort } from '#shared/ports/web.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
-import type { GatewayClient } from '#shared/client/client.ts';
+import { GatewayClient } from '#shared/client/client.ts';
 import { FakeBridge, lend } from '../support/fake-bridge.ts';
 import { verifies } from '../requirements.ts';
 import { type Say, testGateway, until } from '../support/gateway.ts';
@@ -134,5 +134,53 @@ describe('a run that has read outside content', () => {
     await client.call('chat.send', { sessionId: 'next', message: `Read ${PAGE}` });
     expect((await client.call('workspace.read', { path: 'mine.md' })).content).toBe('2');
     expect((await gw.vault.config.read())?.['tools']).toMatchObject({ afterReading: { file_write: ['web:pages.test'] } });
+  });
+
+  verifies('injection/review', 'is no longer outside content once a person has approved it, and a chat once it is trusted', async () => {
+    const remove: Say = { tool: 'file_remove', args: { path: 'mine.md' } };
+    const t = await tainted([
+      [fetchPage],
+      [
+        { tool: 'file_write', args: { path: 'notes/tulips.md', content: BODY } },
+        { tool: 'file_write', args: { path: 'notes/roses.md', content: BODY } },
+        { tool: 'memory_add', args: { text: 'Tulips are sold at pages.test' } },
+      ],
+      ['done'],
+      [{ tool: 'file_read', args: { path: 'notes/tulips.md' } }],
+      ['read'],
+      [{ tool: 'file_write', args: { path: 'mine.md', content: 'changed' } }],
+      ['changed'],
+      [remove],
+    ]);
+    await using gw = t.gw;
+    const { client, pending } = t;
+    await client.call('config.patch', { patch: { tools: { policies: { file_remove: 'auto' } } } });
+    await client.call('workspace.write', { path: 'mine.md', content: 'mine' });
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    const { items } = await client.call('review.list', {});
+    expect(items.map(({ kind, title, sources }) => [kind, title, sources]).sort()).toEqual([
+      ['file', 'notes/roses.md', ['web:pages.test']],
+      ['file', 'notes/tulips.md', ['web:pages.test']],
+      ['memory', 'Tulips are sold at pages.test', ['web:pages.test']],
+    ]);
+    const idOf = (title: string): string => items.find((item) => item.title === title)?.id ?? '';
+    await client.call('review.approve', { id: idOf('notes/tulips.md') });
+    await client.call('review.approve', { id: idOf('Tulips are sold at pages.test') });
+    await client.call('review.discard', { id: idOf('notes/roses.md') });
+    await expect(client.call('review.approve', { id: idOf('notes/roses.md') })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await client.call('review.list', {})).toEqual({ items: [], count: 0 });
+    expect(await files(client)).toEqual(['MEMORY.md', 'mine.md', 'notes/tulips.md']);
+    // The approved file and memory taint nobody.
+    await client.call('chat.send', { sessionId: 'next', message: 'Where are tulips sold?' });
+    expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).toContain('sold at pages.test');
+    await client.call('chat.send', { sessionId: 'next', message: 'Change my file' });
+    expect((await client.call('workspace.read', { path: 'mine.md' })).content).toBe('changed');
+    // The first chat is tainted until it is trusted.
+    await client.call('review.trustChat', { sessionId: 'main' });
+    await client.call('chat.send', { message: 'Remove my file' });
+    expect(await files(client)).not.toContain('mine.md');
+    expect(await pending()).toEqual([]);
+    const program = await GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
+    await expect(program.call('review.trustChat', { sessionId: 'main' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 });

@@ -39,7 +39,11 @@ export const exec = [
     'exec/flood': 'Output beyond 1 MiB of each kind is read and dropped: memory stays as it is, and the command goes on.',
     'exec/directory':
       'A command runs in a folder of the bridge’s own, or in an absolute directory that is there; anything else is INVALID_PARAMS.',
-    'injection/no-effect': 'A model that obeys every injected instruction gets no effect without a person’s word.',
+    'injection/no-effect': 'A model that obeys every injected instruction changes nothing without an approval.',
+    'injection/labels':
+      'Content that a run adds after it has read from outside carries a label with its sources until a person approves it: whoever reads it is tainted, and recall leaves it out.',
+    'injection/grants': 'A person may allow a tool to run after reading from named sources, once or for a job.',
+    'injection/review': 'A person reviews labelled content in one place: approve, discard, or trust a whole chat.',
     'approvals/app': 'What waits is shown in the chat, with what exactly will happen, and is approved, once or always, or denied there.',
     'approvals/page':
       'A page has all that waits, what is always allowed and can be revoked, and what was decided with its outcome, all of it live; its link says how many wait.',

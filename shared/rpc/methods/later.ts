@@ -16,6 +16,7 @@ import { mcp } from './mcp.ts';
 import { memory } from './memory.ts';
 import { models } from './models.ts';
 import { plans } from './plan.ts';
+import { review } from './review.ts';
 import { sessions } from './sessions.ts';
 import { skills } from './skills.ts';
 import { status } from './status.ts';
@@ -57,4 +58,5 @@ export const laterContracts = {
   ...exec,
   ...mcp,
   ...memory,
+  ...review,
 };

@@ -99,7 +99,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { desk } = asking;
   const policy = (tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy => policyOf(config.settings.tools, tool);
   const isAllowed = (tool: string, sources: readonly string[]): boolean => isGranted(config.settings.tools, tool, sources);
-  const labels = new ContentLabels({ vault, clock });
+  const labels = new ContentLabels({ vault, clock, changed: () => hub.emit({ event: 'review.changed', payload: {} }, null) });
   const commands = new TaintedCommands(clock);
   const tools = new ToolRegistry((id) => agents.get(id), {
     policyOf: policy,

@@ -276,6 +276,8 @@ export interface Vault {
     all(sessionKey: string): Promise<MessageRecord[]>;
     /** Strict: notes at a message that the conversation was summarised up to it. False: the message, or its session, is gone. */
     compact(id: string, compaction: Compaction): Promise<boolean>;
+    /** Strict: marks messages, and summaries that stand at them, as reviewed by a person. */
+    review(ids: readonly string[]): Promise<void>;
     /** Every message whose session is listed, newest first, for retrieval; at most `limit`. */
     recent(limit: number): Promise<MessageRecord[]>;
     /** Those of a span of time, oldest first, without attachments; `to` is not in it. */

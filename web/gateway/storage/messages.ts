@@ -44,6 +44,19 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         return true;
       }),
 
+    review: (ids) =>
+      transactions.write(['sessions', 'messages'], async ({ tx, put, putSession }) => {
+        for (const id of ids) {
+          const stored = await tx.objectStore('messages').get(id);
+          const session = stored && (await tx.objectStore('sessions').get(stored.sessionKey));
+          if (!stored || !session) continue;
+          const { compaction } = stored;
+          const reviewed = { ...stored, outside: [], ...(compaction ? { compaction: { ...compaction, outside: [] } } : {}) };
+          const size = session.size + storedBytes(reviewed) - storedBytes(stored);
+          await Promise.all([put('messages', id, reviewed), putSession({ ...session, size }, session)]);
+        }
+      }),
+
     /** Likewise without attachments. */
     from: (at, limit) =>
       transactions.read(['messages'], async (tx) => {

@@ -17,6 +17,7 @@ import { mcpMethods } from './mcp.ts';
 import { memoryMethods } from './memory.ts';
 import { modelMethods } from './models.ts';
 import { planMethods } from './plan.ts';
+import { reviewMethods } from './review.ts';
 import { sessionMethods } from './sessions.ts';
 import { skillMethods } from './skills.ts';
 import { statusMethods } from './status.ts';
@@ -33,6 +34,7 @@ type Deps<Make extends (deps: never) => unknown> = Parameters<Make>[0];
 /** What these ask for, together. */
 export type LaterDeps = Deps<typeof configMethods> &
   Deps<typeof modelMethods> &
+  Deps<typeof reviewMethods> &
   Deps<typeof sessionMethods> &
   Deps<typeof backupMethods> &
   Deps<typeof browserMethods> &
@@ -65,6 +67,7 @@ export const laterMethods = (deps: LaterDeps): Methods => ({
   handlers: {
     ...configMethods(deps),
     ...modelMethods(deps),
+    ...reviewMethods(deps),
     ...sessionMethods(deps),
     ...backupMethods(deps),
     ...browserMethods(deps),

@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { memory, MemoryEntry, RecalledBefore } from '#shared/rpc/methods/memory.ts';
 import { type Agents, workspaceOf } from '../agents.ts';
+import { isPerson } from '../approvals/person.ts';
 import { agentModel, type AskingDeps } from '../compaction/asking.ts';
 import type { Handlers } from '../dispatch.ts';
 import { localTime } from '../local-time.ts';
@@ -11,19 +12,21 @@ import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
 import { sanitize } from '../runs/sanitize.ts';
 import { plainText } from '../sessions.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import type { RecalledReply, Vault } from '../vault.ts';
 
 export interface MemoryDeps extends AskingDeps {
   vault: Pick<Vault, 'messages' | 'usage'>;
   agents: Agents;
   memories: Memories;
+  labels: ContentLabels;
   timeZone(): string;
 }
 
 /** Characters of a question that is shown with what was recalled for it. */
 const QUESTION_CHARS = 300;
 
-export const memoryMethods = ({ vault, clock, agents, memories, models, silenceMs, timeZone }: MemoryDeps): Handlers<typeof memory> => {
+export const memoryMethods = ({ vault, clock, agents, memories, labels, models, silenceMs, timeZone }: MemoryDeps): Handlers<typeof memory> => {
   const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
   const listed = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const known = async (agentId: string, id: string): Promise<MemoryEntry> => {
@@ -48,8 +51,10 @@ export const memoryMethods = ({ vault, clock, agents, memories, models, silenceM
       };
     },
 
-    'memory.add': async ({ agentId, text, category, createdAt }) => {
+    'memory.add': async ({ agentId, text, category, createdAt }, { principal }) => {
       const { added, ...entry } = await (await of(agentId)).addMemory(written(text), category, createdAt);
+      // Saved by a person, it needs no review.
+      if (isPerson(principal)) await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${entry.id}`);
       return { memory: entry, added };
     },
 

@@ -21,6 +21,7 @@ import {
 } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
 import { readMarkdown } from '../markdown-chat.ts';
+import { mergeSources, toSource } from '../trust/sources.ts';
 import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
 import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
 import { fits } from './session-list.ts';
@@ -178,7 +179,13 @@ export const sessionMethods = ({
       // It stands in lists where it was used, not where it was brought in.
       const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
       const session = { ...newSession(agentId, sessionId, read.title ?? words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
-      return add({ ...session, ...(title === undefined ? {} : { title }) }, messages);
+      const named = { ...session, ...(title === undefined ? {} : { title }) };
+      // Anybody may have written the file.
+      const source = toSource('import', named.title);
+      return add(
+        named,
+        messages.map((message) => ({ ...message, outside: mergeSources([source], message.outside) })),
+      );
     },
   };
 };

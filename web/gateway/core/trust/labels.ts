@@ -19,6 +19,8 @@ export interface ContentLabel {
 export interface ContentLabelsDeps {
   vault: Pick<Vault, 'collection'>;
   clock: Pick<Clock, 'now'>;
+  /** Called when a label was added or removed here. */
+  changed?: () => void;
 }
 
 /** Labels of content by kind and name. */
@@ -49,11 +51,14 @@ export class ContentLabels {
     if (sources.length === 0) return;
     const id = `${kind}:${name}`;
     await this.#store.update(id, (before) => ({ id, sources: mergeSources(before?.sources, sources), at: this.#deps.clock.now() }));
+    this.#deps.changed?.();
   }
 
   /** Removes a label. False if there was none. */
-  remove(kind: LabelledKind, name: string): Promise<boolean> {
-    return this.#store.remove(`${kind}:${name}`);
+  async remove(kind: LabelledKind, name: string): Promise<boolean> {
+    const removed = await this.#store.remove(`${kind}:${name}`);
+    if (removed) this.#deps.changed?.();
+    return removed;
   }
 
   /** Files whose content was replaced from disk: they are the owner's, or carry these sources if a command of a tainted run may have written them. */
