@@ -94,6 +94,8 @@ export const historyMessage = z.object({
   attachments: z.array(attachmentInfo).optional(),
   /** Outside sources that were in the context when the message was written, such as `web:example.com`. Empty if a person reviewed it. */
   outside: z.array(z.string()).optional(),
+  /** For replies with `outside`: the addresses in the text that stood in what was read or typed. The model composed all others. */
+  quotedUrls: z.array(z.string()).optional(),
   /** For replies: the recalled memories. */
   recalled: z.array(recalledMemory).optional(),
   /** For replies: the duration of the run in milliseconds, including tools. */

@@ -6,7 +6,8 @@ import { abortable, pause } from '../providers/watchdog.ts';
 import type { Runs } from '../runs/runs.ts';
 import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
-import { sessionKey } from '../vault.ts';
+import { removeComposedUrls } from '../trust/verbatim-urls.ts';
+import { type MessageRecord, sessionKey } from '../vault.ts';
 import { backOff } from './back-off.ts';
 import { deliver, type DeliveryDeps, filesOf } from './delivery.ts';
 import { TakenOver } from './inbox.ts';
@@ -106,7 +107,7 @@ export class Answering {
       const { messageId } = await this.#run(message);
       const reply = await this.#deps.vault.messages.get(messageId);
       const files = reply && adapter.sendFile ? filesOf(reply.content).length : 0;
-      const parts = adapter.split(reply ? plainText(reply.content) : '', message).filter((part) => part.trim() !== '');
+      const parts = adapter.split(reply ? toChannelText(reply) : '', message).filter((part) => part.trim() !== '');
       if (parts.length + files === 0) return await inbox.settle(id, 'messages_failed', clock.now());
       await inbox.update(id, (before) => ({
         ...before,
@@ -203,6 +204,10 @@ export class Answering {
     return () => ends.abort();
   }
 }
+
+/** Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. */
+const toChannelText = ({ content, outside = [], quotedUrls = [] }: MessageRecord): string =>
+  outside.length > 0 ? removeComposedUrls(plainText(content), quotedUrls) : plainText(content);
 
 const isOwner = (owners: readonly string[], { id, name }: PendingMessage['user']): boolean =>
   owners.some((owner) => owner === id || owner.replace(/^@/, '').toLowerCase() === name.toLowerCase());

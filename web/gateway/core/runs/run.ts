@@ -325,7 +325,9 @@ export class Run {
     const recalled = this.#recalled ? { recalled: this.#recalled } : {};
     const elapsedMs = this.#deps.clock.now() - this.#startedAt;
     const context = this.#contextTokens === undefined ? {} : { contextTokens: this.#contextTokens };
+    const quotedUrls = this.#taint.isTainted ? this.#taint.findQuotedUrls(plainText(fields.content)) : [];
     return this.#left.with(user, {
+      ...(quotedUrls.length > 0 ? { quotedUrls } : {}),
       model: this.#model,
       elapsedMs,
       ...context,

@@ -1,6 +1,6 @@
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { mergeSources } from './sources.ts';
-import { VerbatimUrls } from './verbatim-urls.ts';
+import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
 
 /** What a scheduled job may do after it has read outside content, given by a person when the job was made. */
 export interface OutsideGrant {
@@ -42,6 +42,11 @@ export class RunTaint {
   /** True if this address was read or typed, and not composed by the model. */
   hasUrl(url: string): boolean {
     return this.#urls.has(url);
+  }
+
+  /** The addresses in a text of the model that were read or typed. */
+  findQuotedUrls(text: string): string[] {
+    return findQuotedUrls(text, this);
   }
 
   /** True if the run's own grant covers a tool and, for tools that change files, the path. */

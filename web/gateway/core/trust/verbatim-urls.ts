@@ -40,10 +40,42 @@ export class VerbatimUrls {
   }
 }
 
+/** Addresses that are listed of one text. */
+const MAX_QUOTED = 200;
+
+/** The addresses in a text that the model wrote which stood in what was read or typed, as `URL` spells them. */
+export function findQuotedUrls(text: string, known: { hasUrl(url: string): boolean }): string[] {
+  return [...new Set(findUrls(text))].filter((url) => known.hasUrl(url)).slice(0, MAX_QUOTED);
+}
+
+/** The text without addresses that are not among `quoted`. */
+export function removeComposedUrls(text: string, quoted: readonly string[]): string {
+  const known = new Set(quoted);
+  const replace = (match: string): string => {
+    const written = match.replace(TRAILING, '');
+    const isKnown = toVariants(match).some((variant) => known.has(normalize(variant) ?? ''));
+    return isKnown ? match : `[link removed]${match.slice(written.length)}`;
+  };
+  return text.replace(URL_TEXT, replace);
+}
+
+/** An address as it was found, without punctuation behind it, and as far as a bracket that was opened before it. */
+const toVariants = (match: string): string[] => [match, match.replace(TRAILING, ''), match.slice(0, findUnbalanced(match))];
+
+/** Index of the first closing bracket without an opening one; the length if there is none. */
+function findUnbalanced(text: string): number {
+  let open = 0;
+  for (let at = 0; at < text.length; at++) {
+    if ('(['.includes(text.charAt(at))) open++;
+    else if (')]'.includes(text.charAt(at)) && --open < 0) return at;
+  }
+  return text.length;
+}
+
 function findUrls(text: string): string[] {
   // In JSON, which results of tools are, slashes and quotes may be escaped.
   const plain = text.replaceAll('\\/', '/');
-  const whole = [...plain.matchAll(URL_TEXT)].flatMap(([match]) => [match, match.replace(TRAILING, ''), match.replace(/[)\]].*$/, '')]);
+  const whole = [...plain.matchAll(URL_TEXT)].flatMap(([match]) => toVariants(match));
   const bare = [...plain.matchAll(BARE_HOST)].flatMap(([match]) => {
     const host = match.replace(TRAILING, '');
     return [`https://${host}`, `http://${host}`];

