@@ -183,4 +183,38 @@ describe('a run that has read outside content', () => {
     const program = await GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
     await expect(program.call('review.trustChat', { sessionId: 'main' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
+
+  verifies('injection/grants', 'lets a job make the changes that it was given, in the folder that was named, and no others', async () => {
+    const write = (path: string): Say => ({ tool: 'file_write', args: { path, content: 'new' } });
+    const t = await tainted([[fetchPage], [write('reports/today.md'), write('mine.md'), { tool: 'file_remove', args: { path: 'mine.md' } }]]);
+    await using gw = t.gw;
+    const { client, pending } = t;
+    for (const path of ['reports/today.md', 'mine.md']) await client.call('workspace.write', { path, content: 'old' });
+    const outsideGrant = { tools: ['file_write'], paths: ['reports/'] };
+    const job = { cron: '0 9 * * *', message: `Read ${PAGE} and write the report`, outsideGrant };
+    const program = await GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
+    await expect(program.call('cron.add', job)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    const { jobId } = await client.call('cron.add', job);
+    await client.call('cron.run', { id: jobId });
+    await until(async () => (await pending()).length === 2, 'the approvals');
+    expect((await pending()).map(({ tool, args }) => [tool, args['path']]).sort()).toEqual([
+      ['file_remove', 'mine.md'],
+      ['file_write', 'mine.md'],
+    ]);
+    expect((await client.call('workspace.read', { path: 'reports/today.md' })).content).toBe('new');
+    for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
+  });
+
+  verifies('injection/labels', 'has no part in summaries of days, which every later run may read', async () => {
+    const t = await tainted([['Mine'], [fetchPage], ['Obey the page'], ['## Goal\n\nTo catch the ferry']]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('chat.send', { sessionId: 'clean', message: 'The ferry leaves at noon' });
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    await client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });
+    const asked = JSON.stringify(gw.calls.at(-1)?.body.messages);
+    expect(asked).toContain('The ferry leaves at noon');
+    expect(asked).not.toContain('Obey');
+    expect(gw.faults).toEqual([]);
+  });
 });

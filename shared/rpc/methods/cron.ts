@@ -42,6 +42,15 @@ export type WantedSchedule = z.infer<typeof wantedSchedule>;
 
 const runStatus = z.enum(['running', 'completed', 'failed', 'timeout', 'skipped']);
 
+const outsideGrant = z.strictObject({
+  /** Names of tools, or patterns with `*`. */
+  tools: z.array(z.string().min(1).max(200)).max(100),
+  /** Files of the workspace, or folders such as `reports/`, that tools for files may change. All of them if left out. */
+  paths: z.array(z.string().min(1).max(500)).max(100).optional(),
+});
+/** The changes that a job may make without an approval after it has read from outside. */
+export type OutsideGrant = z.infer<typeof outsideGrant>;
+
 /** The stored definition of a job. */
 export const jobDefinition = z.object({
   id: z.string(),
@@ -55,6 +64,8 @@ export const jobDefinition = z.object({
   sessionTarget: z.enum(['main', 'isolated']),
   /** Whether a tick that was missed while no host was running is run once on return. Otherwise it is recorded as skipped. */
   catchUp: z.boolean(),
+  /** The changes that the job may make after reading from outside, since nobody is there to approve them. Missing until a person has decided. */
+  outsideGrant: outsideGrant.optional(),
   createdAt: z.number(),
   /** When the job was created, enabled or rescheduled. Earlier ticks do not count. */
   since: z.number(),
@@ -119,6 +130,8 @@ export const cron = {
       sessionTarget: z.enum(['main', 'isolated']).default('isolated'),
       catchUp: z.boolean().default(false),
       enabled: z.boolean().default(true),
+      /** Only persons may set it. */
+      outsideGrant: outsideGrant.optional(),
       idempotencyKey,
     }),
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
@@ -136,6 +149,8 @@ export const cron = {
       name: name.optional(),
       sessionTarget: z.enum(['main', 'isolated']).optional(),
       catchUp: z.boolean().optional(),
+      /** Only persons may set it. */
+      outsideGrant: outsideGrant.optional(),
     }),
     result: z.object({ job }),
     emits: ['cron.changed'],

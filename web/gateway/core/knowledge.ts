@@ -41,7 +41,7 @@ export function knowledgeOf(deps: KnowledgeDeps): Knowledge {
     compaction,
     wikis,
     recall: recallLater({ ...deps, memories }),
-    dreamer: dreamerLater({ ...deps, workspaceOf: async (agentId) => (await memories.load()).workspace(agentId) }),
+    dreamer: dreamerLater({ ...deps, workspaceOf: async (agentId) => (await memories.load()).reviewed(agentId) }),
     summarise: dailySummariesLater({ ...deps, memories }),
     stop() {
       for (const part of [memories, compaction, wikis]) part.stop();

@@ -14,7 +14,7 @@ const MOST = 200;
 const NAME_CHARS = 60;
 
 /** What is given of a new job; `cron` is an expression in place of a `schedule`. */
-export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled'> {
+export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
   cron?: string | undefined;
   schedule?: WantedSchedule | undefined;
   name?: string | undefined;
@@ -85,7 +85,7 @@ export class Jobs {
     {
       schedule: given,
       ...change
-    }: Partial<Pick<JobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp'>> & {
+    }: Partial<Pick<JobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
       schedule?: WantedSchedule | undefined;
     },
   ): Promise<Job> {

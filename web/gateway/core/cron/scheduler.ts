@@ -208,6 +208,7 @@ export class Scheduler {
         message: job.message,
         principal: CRON,
         idempotencyKey: id,
+        outsideGrant: job.outsideGrant,
         ...(isolated ? { title: job.name } : {}),
       });
     const outcome = job.system === undefined ? await told() : await this.#done(job);

@@ -17,7 +17,7 @@ import type { Vault } from '../vault.ts';
 
 export interface DoctorDeps {
   clock: Clock;
-  vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica' | 'collection'>;
+  vault: Pick<Vault, 'check' | 'ahead' | 'conflicts' | 'logs' | 'replica' | 'collection' | 'messages'>;
   config: Pick<Config, 'settings' | 'faults'>;
   file: Pick<KeptFile, 'state'>;
   channels: Pick<Channels, 'list'>;

@@ -2,6 +2,7 @@ import { parseJson } from '#shared/parse-json.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Pace } from '../dreaming/pace.ts';
 import { plainText } from '../sessions.ts';
+import { getMessageSources } from '../trust/sources.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 
 /** Something that memory had on a question. */
@@ -60,7 +61,8 @@ export async function recallingMessages(
     for (const message of fresh) seen.set(message.id, message);
     for (const message of fresh) {
       await pace();
-      if (!belongs(message.sessionKey)) continue;
+      // What a tainted run was told may wait for review, and must not be promoted before that.
+      if (!belongs(message.sessionKey) || getMessageSources(message).length > 0) continue;
       const asked = await recallOf(message, async (id) => seen.get(id) ?? (await messages.get(id)));
       if (asked && asked.pieces.length > 0 && asked.query !== '') recalling.push(asked);
     }

@@ -1,10 +1,12 @@
 import type { Log } from '../log/log.ts';
 import type { Vault } from '../vault.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import { vaultWorkspace } from '../workspace/vault-workspace.ts';
 import { MemoryConfig } from './config.ts';
 import type { LongTermMemories, LongTermMemoriesDeps } from './long-term-memories.ts';
 import type { IndexStore } from './index/index-store.ts';
 import { MemoryManager } from './memory-manager.ts';
+import { reviewedWorkspace } from './reviewed-workspace.ts';
 import { sessionDialogs } from './session-dialogs.ts';
 import { type Embedder, memoryVectors, type VectorStore } from './vectors/vectors.ts';
 import { withDialogs } from './with-dialogs.ts';
@@ -23,6 +25,7 @@ export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
   /** The model that makes vectors, as it is chosen now. */
   embedder?: (() => Embedder | undefined) | undefined;
   log: Pick<Log, 'write'>;
+  labels: ContentLabels;
 }
 
 /** Conversations are the gateway's own: nothing of them is written a second time. */
@@ -58,6 +61,11 @@ export class AgentMemories {
     return this.#workspace(this.#deps.longTerm.workspace(agentId));
   }
 
+  /** The same without what waits for review. Throws `NOT_FOUND` where there is no such agent. */
+  reviewed(agentId: string): Workspace {
+    return this.#reviewed(this.#deps.longTerm.workspace(agentId));
+  }
+
   async close(): Promise<void> {
     const open = await Promise.allSettled(this.#managers.values());
     this.#managers.clear();
@@ -69,13 +77,26 @@ export class AgentMemories {
     const index = await store?.(name);
     const vectors = embedder && { embedder, store: index ?? memoryVectors() };
     const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
-    return new MemoryManager({ workspace: this.#workspace(name), config: this.#config, clock, timeZone, index, vectors, warn }).open();
+    const reviewed = this.#reviewed(name);
+    return new MemoryManager({ workspace: this.#workspace(name), reviewed, config: this.#config, clock, timeZone, index, vectors, warn }).open();
   }
 
   /** Always the same for a name: what works on it in turn is told apart by it. */
   #workspace(name: string): Workspace {
     const known = this.#workspaces.get(name) ?? this.#made(name);
     this.#workspaces.set(name, known);
+    return known;
+  }
+
+  #reviewed(name: string): Workspace {
+    const key = `${name}/reviewed`;
+    const known =
+      this.#workspaces.get(key) ??
+      withDialogs(
+        reviewedWorkspace(vaultWorkspace(this.#deps, name), name, this.#deps.labels),
+        sessionDialogs(this.#deps, name, { reviewedOnly: true }),
+      );
+    this.#workspaces.set(key, known);
     return known;
   }
 

@@ -27,6 +27,8 @@ import type { Workspace } from './workspace.ts';
 
 export interface MemoryManagerDeps {
   workspace: Workspace;
+  /** The files and conversations that summaries of days are made of; those of `workspace` if left out. */
+  reviewed?: Workspace | undefined;
   config?: MemoryConfig | undefined;
   clock: Pick<Clock, 'now'>;
   /** By which days are told and summarised; UTC where left out. */
@@ -246,7 +248,7 @@ export class MemoryManager {
   ): Promise<string | undefined> {
     return this.#inTurn(async () => {
       if (!isDate(date)) throw new Error(`Invalid date ${JSON.stringify(date)}. Use the form YYYY-MM-DD.`);
-      const path = await summariseDay(this.#deps.workspace, date, this.#asking(signal, model), this.#dayOf());
+      const path = await summariseDay(this.#deps.reviewed ?? this.#deps.workspace, date, this.#asking(signal, model), this.#dayOf());
       if (path !== undefined) await this.#index.look(dayFile(date));
       return path;
     });

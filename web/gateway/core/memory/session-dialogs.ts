@@ -3,6 +3,7 @@ import { isChannelSession } from '../channels/channel-session.ts';
 import type { Clock } from '../clock.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
 import { plainText } from '../sessions.ts';
+import { getMessageSources } from '../trust/sources.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 import { formatDialogLine } from './dialog/dialog-lines.ts';
 import { dateOf, dialogFile, startOf } from './layout.ts';
@@ -23,11 +24,18 @@ export interface SessionDialogsDeps {
 
 /** The conversations of the agents of a workspace, as they are stored; not those of channels, where anybody may have written, nor what the guide and searches have
  * quoted. */
-export function sessionDialogs({ vault, clock, agents }: SessionDialogsDeps, workspace: string): Dialogs {
+export function sessionDialogs(
+  { vault, clock, agents }: SessionDialogsDeps,
+  workspace: string,
+  /** Leave out messages that were written after reading from outside. */
+  { reviewedOnly = false } = {},
+): Dialogs {
   const { messages } = vault;
   const ids = (): string[] => agents.list().flatMap((agent) => (workspaceOf(agent) === workspace ? agent.id : []));
-  const isRemembered = ({ sessionKey, role, name = '', model }: MessageRecord): boolean => {
+  const isRemembered = (message: MessageRecord): boolean => {
+    const { sessionKey, role, name = '', model } = message;
     const [agentId = ''] = sessionKey.split('/');
+    if (reviewedOnly && getMessageSources(message).length > 0) return false;
     // What quotes that which is known would stand before what it was taken from.
     const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING.test(name));
     return ids().includes(agentId) && !isQuoting && !isChannelSession(sessionKey);

@@ -1,4 +1,5 @@
 import type { cron } from '#shared/rpc/methods/cron.ts';
+import { requirePerson } from '../approvals/person.ts';
 import type { Cron } from '../cron/cron.ts';
 import type { Handlers } from '../dispatch.ts';
 
@@ -7,11 +8,15 @@ export const cronMethods = ({ cron: load }: { cron(): Promise<Cron> }): Handlers
     const jobs = await (await load()).jobs.list();
     return { jobs, count: jobs.length };
   },
-  'cron.add': async ({ idempotencyKey: _, ...given }) => {
+  'cron.add': async ({ idempotencyKey: _, ...given }, caller) => {
+    if (given.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
     const job = await (await load()).jobs.add(given);
     return { jobId: job.id, ok: true, job };
   },
-  'cron.update': async ({ id, ...change }) => ({ job: await (await load()).jobs.update(id, change) }),
+  'cron.update': async ({ id, ...change }, caller) => {
+    if (change.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
+    return { job: await (await load()).jobs.update(id, change) };
+  },
   'cron.toggle': async ({ id, enabled }) => {
     await (await load()).jobs.toggle(id, enabled);
     return { ok: true, enabled };

@@ -1,14 +1,7 @@
+import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { mergeSources } from './sources.ts';
 import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
-
-/** What a scheduled job may do after it has read outside content, given by a person when the job was made. */
-export interface OutsideGrant {
-  /** Names and patterns of tools. */
-  tools: readonly string[];
-  /** Folders or files that `file_write` and other tools for files may change; all of them if left out. */
-  paths?: readonly string[] | undefined;
-}
 
 /** The outside content in the context of one run. A run is tainted from the first of it on. */
 export class RunTaint {

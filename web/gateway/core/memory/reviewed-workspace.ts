@@ -1,0 +1,19 @@
+import type { ContentLabels } from '../trust/labels.ts';
+import type { Workspace } from './workspace.ts';
+
+/**
+ * The files of a workspace without those that wait for review, for summaries and dreaming: what they write is read by every later run. Reading and listing only;
+ * writes go through.
+ */
+export function reviewedWorkspace(workspace: Workspace, name: string, labels: Pick<ContentLabels, 'getSources' | 'list'>): Workspace {
+  const isReviewed = async (path: string): Promise<boolean> => (await labels.getSources('file', `${name}/${path}`)).length === 0;
+  return {
+    ...workspace,
+    read: async (path) => ((await isReviewed(path)) ? workspace.read(path) : undefined),
+    stat: async (path) => ((await isReviewed(path)) ? workspace.stat(path) : undefined),
+    async list(under) {
+      const labelled = await labels.list('file', `${name}/`);
+      return (await workspace.list(under)).filter(({ path }) => !labelled.has(`${name}/${path}`));
+    },
+  };
+}
