@@ -23,6 +23,7 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   drawings: 'id',
   drawingChanges: 'key',
   contentLabels: 'id',
+  fileVersions: 'id',
   files: 'key',
   conflicts: 'id',
 };

@@ -33,6 +33,8 @@ export const SYNC_STORES = {
   drawingChanges: { conflicts: false },
   /** Outside sources of files, memories, plans and drawings that wait for review. */
   contentLabels: { conflicts: false },
+  /** Earlier versions of files that tools replaced or removed. */
+  fileVersions: { conflicts: false },
   /** Files of workspaces. Those of lines are merged by the host that serves (decision 0048). */
   files: { conflicts: true },
   conflicts: { conflicts: false },

@@ -236,4 +236,39 @@ describe('tools for files', () => {
     await (await stateless.gateway.fetch(request, { id: 'key-1', scopes: ['write'] })).text();
     expect(third.results.join()).toMatch(/Files can only be sent in a chat[\s\S]*Plans are only available in a chat/);
   });
+
+  verifies('tools/file-versions', 'keep what they replace or remove, to be written back with one call', async () => {
+    const { model } = caller([
+      { tool: 'file_write', args: { path: 'mine.md', content: 'second' } },
+      { tool: 'file_remove', args: { path: 'mine.md' } },
+      { tool: 'memory_update_preference', args: { key: 'tone', value: 'friendly' } },
+      { tool: 'memory_update_preference', args: { key: 'tone', value: 'dry' } },
+    ]);
+    await using gw = await testGateway({ model });
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'tools.policies.file_remove', value: 'auto' });
+    await client.call('workspace.write', { path: 'mine.md', content: 'first' });
+    await client.call('chat.send', { message: 'write' });
+    const { versions } = await client.call('workspace.versions', { path: 'mine.md' });
+    expect(versions).toMatchObject([
+      { path: 'mine.md', size: 6, toolCallId: expect.any(String) },
+      { path: 'mine.md', size: 5, toolCallId: expect.any(String) },
+    ]);
+    const read = async (path: string): Promise<string> => (await client.call('workspace.read', { path })).content;
+    const restore = (at: number): Promise<unknown> => client.call('workspace.restore', { id: versions[at]?.id ?? '' });
+    await restore(0);
+    expect(await read('mine.md')).toBe('second');
+    await restore(1);
+    expect(await read('mine.md')).toBe('first');
+    await expect(restore(1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    // What a restored version replaced can be restored itself.
+    const [last] = (await client.call('workspace.versions', { path: 'mine.md' })).versions;
+    await client.call('workspace.restore', { id: last?.id ?? '' });
+    expect(await read('mine.md')).toBe('second');
+    const [memory] = (await client.call('workspace.versions', { path: 'MEMORY.md' })).versions;
+    expect(await read('MEMORY.md')).toContain('tone: dry');
+    await client.call('workspace.restore', { id: memory?.id ?? '' });
+    expect(await read('MEMORY.md')).toContain('tone: friendly');
+    expect(gw.faults).toEqual([]);
+  });
 });

@@ -21,6 +21,7 @@ export const workbench = [
     'workspace/totals': 'What a workspace has is known without looking at all of its files, and right whoever has changed them.',
     'workspace/media-type': 'What a file is goes by its content; of texts, and of what content cannot tell, by its ending.',
     'tools/files': 'Agents reach the files of their own workspace by tools, text in pages.',
+    'tools/file-versions': 'What a tool replaces or removes is kept as a version, which a person writes back with one call.',
     'tools/send-file': '`send_file` hands a file to the person: it arrives with the reply.',
     'chat.attachment/bytes': 'The bytes of a message’s file are to be had, however large.',
     'tools/loaded-late': 'Tools that are loaded when they are first wanted are listed and run like the others.',

@@ -33,6 +33,20 @@ export type FileRecord = z.infer<typeof fileRecord>;
 export const fileEntry = fileRecord.omit({ key: true, content: true, encoding: true });
 export type FileEntry = z.infer<typeof fileEntry>;
 
+const fileVersion = z.object({
+  id: z.string(),
+  path: z.string(),
+  size: z.number().int(),
+  /** When that version was written, in milliseconds since the Unix epoch. */
+  modifiedAt: z.number(),
+  /** When a tool replaced or removed it. */
+  at: z.number(),
+  /** The ID of the model's tool call that did so. */
+  toolCallId: z.string().optional(),
+});
+/** An earlier version of a file that a tool replaced or removed. */
+export type FileVersion = z.infer<typeof fileVersion>;
+
 const workspace = workspaceName.default('main');
 
 /** State of a workspace and its folder on the bridge's machine. */
@@ -85,6 +99,19 @@ export const workspaces = {
     params: z.strictObject({ workspace, path: workspacePath }),
     result: z.object({ removed: z.literal(true) }),
     docs: 'Removes a file.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
+  'workspace.versions': call({
+    params: z.strictObject({ workspace, path: workspacePath.optional() }),
+    result: z.object({ versions: z.array(fileVersion), count: z.number().int() }),
+    docs: 'Lists earlier versions of files that tools of agents replaced or removed, newest first: up to 20 of a file and 200 of a workspace.',
+    policy: { scope: 'read' },
+  }),
+  'workspace.restore': call({
+    params: z.strictObject({ id: z.string().min(1).max(1000) }),
+    result: z.object({ file: fileEntry }),
+    docs: 'Writes an earlier version of a file back. The current content becomes a version itself.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

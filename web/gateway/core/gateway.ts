@@ -155,6 +155,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     memories: knowledge.memories,
     cron: cron.load,
     agent: agents.get,
+    keepVersion: async (...file) => (await workbench()).versions.keep(...file),
     allow: () => config.settings.tools.webFetch?.allow ?? [],
   };
   tools.registerLater(async () => (await import('./tools/own-tools.ts')).ownTools(toolDeps));

@@ -170,6 +170,7 @@ export interface Collections {
   drawings: DrawingRecord;
   drawingChanges: DrawingChange;
   contentLabels: ContentLabel;
+  fileVersions: FileVersionRecord;
 }
 
 /** One record that is written together with others; without `record` it is removed. */
@@ -192,6 +193,17 @@ export interface DrawingRecord {
 export interface DrawingChange extends Change {
   /** `<drawing>/<shape>/<at>` */
   key: string;
+}
+
+/** An earlier version of a file that a tool replaced or removed. */
+export interface FileVersionRecord extends Omit<FileRecord, 'key'> {
+  /** `<workspace>/<path>@<random>` */
+  id: string;
+  /** When it was replaced, in milliseconds since 1970. */
+  at: number;
+  toolCallId?: string;
+  /** Sources of its label. */
+  outside?: string[];
 }
 
 /** A tool of a tool server, as it was approved. */

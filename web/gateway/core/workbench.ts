@@ -10,6 +10,7 @@ import type { ContentLabels } from './trust/labels.ts';
 import type { RunTaint } from './trust/run-taint.ts';
 import type { Vault } from './vault.ts';
 import { fileTools } from './workspace/file-tools.ts';
+import { FileVersions } from './workspace/versions.ts';
 import { Workspaces } from './workspace/workspaces.ts';
 
 export interface WorkbenchDeps extends Omit<PlansDeps, 'agent'> {
@@ -22,6 +23,7 @@ export interface WorkbenchDeps extends Omit<PlansDeps, 'agent'> {
 /** What agents work with: files, plans and skills. Loaded when it is first wanted. */
 export interface Workbench {
   workspaces: Workspaces;
+  versions: FileVersions;
   plans: Plans;
   skills: Skills;
   tools: Tool[];
@@ -33,13 +35,15 @@ export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
   const { agents, labels, fault } = deps;
   const agent = (id: string): Agent => agents.get(id);
   const workspaces = new Workspaces(deps);
+  const versions = new FileVersions({ ...deps, workspaces });
   const plans = await Plans.open({ ...deps, agent });
   const skills = new Skills(deps);
   return {
     workspaces,
+    versions,
     plans,
     skills,
-    tools: [...fileTools({ workspaces, labels, agent }), ...planTools(plans, labels), ...skillTools({ skills, agent })],
+    tools: [...fileTools({ workspaces, versions, labels, agent }), ...planTools(plans, labels), ...skillTools({ skills, agent })],
     async notes(who, key, offered, message, taint) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const current = key !== null && has('plan_update') ? plans.current(key) : undefined;

@@ -19,6 +19,7 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
   drawings: ({ id }) => id,
   drawingChanges: ({ key }) => key,
   contentLabels: ({ id }) => id,
+  fileVersions: ({ id }) => id,
 };
 
 /**

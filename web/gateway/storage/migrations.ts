@@ -58,7 +58,9 @@ export const steps: readonly Step[] = [
     db.createObjectStore('drawingChanges', { keyPath: 'key' });
   },
   (db) => void db.createObjectStore('runSteps', { keyPath: ['runId', 'at'] }),
-  (db) => void db.createObjectStore('contentLabels', { keyPath: 'id' }),
+  (db) => {
+    for (const name of ['contentLabels', 'fileVersions'] as const) db.createObjectStore(name, { keyPath: 'id' });
+  },
 ];
 
 /** The one document becomes a row for each piece. */

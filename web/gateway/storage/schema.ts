@@ -129,6 +129,7 @@ export interface Schema extends DBSchema {
   drawings: { key: string; value: Collections['drawings'] };
   drawingChanges: { key: string; value: Collections['drawingChanges'] };
   contentLabels: { key: string; value: Collections['contentLabels'] };
+  fileVersions: { key: string; value: Collections['fileVersions'] };
   files: {
     key: string;
     value: FileRecord;

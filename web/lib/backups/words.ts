@@ -26,6 +26,7 @@ const STORES: Readonly<Record<SyncStore, () => string>> = {
   drawings: () => m.backups_store_drawings(),
   drawingChanges: () => m.backups_store_drawing_changes(),
   contentLabels: () => m.backups_store_content_labels(),
+  fileVersions: () => m.backups_store_file_versions(),
   files: () => m.backups_store_files(),
   conflicts: () => m.backups_store_conflicts(),
 };

@@ -26,6 +26,7 @@ function said(text: string, fields: Partial<MessageRecord> = {}): MessageRecord 
 
 const tools = coreTools({
   timeZone: () => 'UTC',
+  keepVersion: async () => {},
   clock: systemClock,
   vault: {
     messages: { get: () => Promise.resolve(undefined) },

@@ -6,7 +6,7 @@ import type { Workbench } from '../workbench.ts';
 
 export interface WorkspaceDeps {
   labels: ContentLabels;
-  workbench(): Promise<Pick<Workbench, 'workspaces'>>;
+  workbench(): Promise<Pick<Workbench, 'workspaces' | 'versions'>>;
   mirror: Pick<KeptMirror, 'states' | 'resume'>;
 }
 
@@ -29,6 +29,11 @@ export const workspaceMethods = ({ workbench, mirror, labels }: WorkspaceDeps): 
     await labels.remove('file', `${workspace}/${path}`);
     return { removed: true };
   },
+  'workspace.versions': async ({ workspace, path }) => {
+    const versions = await (await workbench()).versions.list(workspace, path);
+    return { versions, count: versions.length };
+  },
+  'workspace.restore': async ({ id }) => ({ file: await (await workbench()).versions.restore(id) }),
   'workspace.mirrors': async () => ({ mirrors: mirror.states }),
   'workspace.resume': async ({ workspace, gone }) => ({ mirror: await mirror.resume(workspace, gone) }),
 });

@@ -24,7 +24,7 @@ export interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
 }
 
 /** The tools that every gateway has. */
-export function coreTools({ vault, memories, labels, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
+export function coreTools({ vault, memories, labels, keepVersion, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
   return [
     defineTool({
       name: 'docs_search',
@@ -85,6 +85,6 @@ export function coreTools({ vault, memories, labels, clock, timeZone: configured
         }
       },
     }),
-    ...memoryTools({ memories, messages: vault.messages, labels }),
+    ...memoryTools({ memories, messages: vault.messages, labels, keepVersion }),
   ];
 }

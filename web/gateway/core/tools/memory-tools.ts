@@ -1,6 +1,7 @@
 import type { AgentMemories } from '../memory/agent-memories.ts';
 import type { FoundMemory } from '../memory/found-memory.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
+import { LONG_TERM_FILE } from '../memory/layout.ts';
 import { labelMemory } from '../memory/label-memory.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import { MEMORY_TOOLS } from '../memory/tools/memory-tool-kinds.ts';
@@ -14,10 +15,12 @@ export interface MemoryToolsDeps {
   memories: { load(): Promise<Pick<AgentMemories, 'of'>>; longTerm(): Promise<Pick<LongTermMemories, 'list' | 'workspace'>> };
   messages: Pick<Vault['messages'], 'get'>;
   labels: ContentLabels;
+  /** Keeps the file as it is now, before a tool changes it. */
+  keepVersion(workspace: string, path: string, toolCallId: string | undefined): Promise<void>;
 }
 
 /** Tools over what the agent remembers that calls them. */
-export function memoryTools({ memories, messages, labels }: MemoryToolsDeps): Tool[] {
+export function memoryTools({ memories, messages, labels, keepVersion }: MemoryToolsDeps): Tool[] {
   const getImpact = async (name: string, args: Record<string, unknown>, { agentId }: ToolContext): Promise<Impact> => {
     if (name === 'memory_search' || name === 'memory_stats') return 'reads';
     if (name === 'memory_add') return 'adds';
@@ -51,6 +54,8 @@ export function memoryTools({ memories, messages, labels }: MemoryToolsDeps): To
       async run(args, context) {
         const { agentId, sessionKey, taint } = context;
         if (name === 'memory_add') await label(String(args['text']), context);
+        if (name === 'memory_forget' || name === 'memory_update_preference')
+          await keepVersion((await memories.longTerm()).workspace(agentId), LONG_TERM_FILE, context.toolCallId);
         if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
         const found: FoundMemory[] = [];
         const result = await run(await (await memories.load()).of(agentId), args, (memory) => {

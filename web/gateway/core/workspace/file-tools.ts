@@ -10,6 +10,7 @@ import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
 import { base64Of, bytesOf } from './content.ts';
 import { isGeneric, mediaType } from './media-type.ts';
 import { pageOf } from './text-page.ts';
+import type { FileVersions } from './versions.ts';
 import type { Workspaces } from './workspaces.ts';
 
 const MAX_LISTED = 500;
@@ -25,12 +26,13 @@ const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 export interface FileToolsDeps {
   workspaces: Workspaces;
+  versions: FileVersions;
   labels: ContentLabels;
   agent(id: string): Agent;
 }
 
 /** The tools for files. They reach the agent's own workspace, and nothing outside Perch. */
-export function fileTools({ workspaces, labels, agent }: FileToolsDeps): Tool[] {
+export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps): Tool[] {
   const own = ({ agentId }: ToolContext): string => workspaceOf(agent(agentId));
   /** A new file that nothing obeys can wait for review; everything else takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
@@ -107,6 +109,7 @@ export function fileTools({ workspaces, labels, agent }: FileToolsDeps): Tool[] 
       impact: ({ path: name }, context) => getWriteImpact(name, context),
       async run({ path: name, content }, context) {
         const sources = getLabelSources(context);
+        await versions.keep(own(context), name, context.toolCallId);
         await labels.add('file', `${own(context)}/${name}`, sources);
         const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
         // The new content replaces the labelled one.
@@ -124,6 +127,7 @@ export function fileTools({ workspaces, labels, agent }: FileToolsDeps): Tool[] 
       effect: ({ path: name }) => `Delete the file ${name}`,
       check: ({ path: name }, context) => workspaces.read(own(context), name),
       async run({ path: name }, context) {
+        await versions.keep(own(context), name, context.toolCallId);
         await workspaces.remove(own(context), name);
         await labels.remove('file', `${own(context)}/${name}`);
         return { removed: name };

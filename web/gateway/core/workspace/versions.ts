@@ -1,0 +1,79 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { FileEntry, FileVersion } from '#shared/rpc/methods/workspace.ts';
+import type { Clock } from '../clock.ts';
+import type { ContentLabels } from '../trust/labels.ts';
+import type { FileVersionRecord, Vault } from '../vault.ts';
+import type { Workspaces } from './workspaces.ts';
+
+/** Versions that are kept of one file, and of one workspace. */
+const MAX_PER_FILE = 20;
+const MAX_PER_WORKSPACE = 200;
+
+export interface FileVersionsDeps {
+  vault: Pick<Vault, 'collection' | 'files'>;
+  workspaces: Workspaces;
+  labels: ContentLabels;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Earlier versions of files that tools replaced or removed. */
+export class FileVersions {
+  readonly #deps: FileVersionsDeps;
+
+  constructor(deps: FileVersionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Keeps the file as it is now, before a tool changes it; does nothing if there is none. */
+  async keep(workspace: string, path: string, toolCallId: string | undefined): Promise<void> {
+    const { vault, labels, clock } = this.#deps;
+    const file = await vault.files.get(workspace, path);
+    if (!file) return;
+    const { content, encoding, mimeType, size, modifiedAt } = file;
+    const outside = await labels.getSources('file', `${workspace}/${path}`);
+    await this.#store.put({
+      ...{ id: `${workspace}/${path}@${crypto.randomUUID()}`, workspace, path, content, encoding, mimeType, size, modifiedAt },
+      at: clock.now(),
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(outside.length > 0 ? { outside: [...outside] } : {}),
+    });
+    await this.#prune(workspace, path);
+  }
+
+  /** The newest first. */
+  async list(workspace: string, path?: string): Promise<FileVersion[]> {
+    const versions = await this.#versions(workspace, path);
+    return versions.map(({ id, path: of, size, modifiedAt, at, toolCallId }) => {
+      return { id, path: of, size, modifiedAt, at, ...(toolCallId === undefined ? {} : { toolCallId }) };
+    });
+  }
+
+  /** Writes a version back; the file as it is now becomes a version itself. Throws `NOT_FOUND`. */
+  async restore(id: string): Promise<FileEntry> {
+    const { workspaces, labels } = this.#deps;
+    const version = await this.#store.get(id);
+    if (!version) throw new RpcError('NOT_FOUND', `No version with id "${id}".`);
+    const { workspace, path, content, encoding, mimeType, outside = [] } = version;
+    await this.keep(workspace, path, undefined);
+    await labels.add('file', `${workspace}/${path}`, outside);
+    const file = await workspaces.write(workspace, { path, content, encoding, mimeType });
+    if (outside.length === 0) await labels.remove('file', `${workspace}/${path}`);
+    await this.#store.remove(id);
+    return file;
+  }
+
+  async #versions(workspace: string, path: string | undefined): Promise<FileVersionRecord[]> {
+    const all = await this.#store.list(path === undefined ? `${workspace}/` : `${workspace}/${path}@`);
+    return all.filter((version) => version.workspace === workspace).sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  }
+
+  async #prune(workspace: string, path: string): Promise<void> {
+    const [ofFile, all] = await Promise.all([this.#versions(workspace, path), this.#versions(workspace, undefined)]);
+    const old = new Set([...ofFile.slice(MAX_PER_FILE), ...all.slice(MAX_PER_WORKSPACE)].map(({ id }) => id));
+    for (const id of old) await this.#store.remove(id);
+  }
+
+  get #store() {
+    return this.#deps.vault.collection('fileVersions');
+  }
+}
