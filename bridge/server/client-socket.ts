@@ -16,8 +16,10 @@ import type { Candidates, Vaults } from './vaults.ts';
 
 export interface ClientDeps {
   vaults: Pick<Vaults, 'admit'>;
-  /** Whether one more of a vault's clients may be let in. */
-  hasRoom(vault: Vault): boolean;
+  /** Called when a client has sent `connect`. */
+  onconnect(client: ClientSocket): void;
+  /** Counts a client as connected to its vault; false if there is no room. */
+  admit(client: ClientSocket, vault: Vault): boolean;
   timing: Timing;
   /** False: the host is asked not to limit the rate of this bridge's sockets (benchmarks). */
   rateLimits: boolean;
@@ -28,6 +30,8 @@ export interface ClientCaller {
   origin: string | undefined;
   bearer: string | undefined;
   userAgent: string | undefined;
+  /** Remote IP address. */
+  address: string | undefined;
   /** The vaults that it may be for. */
   among: Candidates;
 }
@@ -102,6 +106,11 @@ export class ClientSocket {
     return this.#admitted?.vault;
   }
 
+  /** Remote IP address. */
+  get address(): string | undefined {
+    return this.#caller.address;
+  }
+
   /** Bytes that the client's socket has not taken yet. */
   get unsent(): number {
     return this.#unsent;
@@ -111,6 +120,12 @@ export class ClientSocket {
     clearTimeout(this.#timer);
     this.#transport.off('data', this.#count);
     closeSocket(this.#socket, code, reason);
+  }
+
+  /** Closes without waiting for the client's answer to the close. */
+  drop(code: number, reason: string): void {
+    this.close(code, reason);
+    this.#transport.end(() => this.#transport.destroy());
   }
 
   /** Closes a client whose socket has taken nothing for too long. `now` is monotonic. */
@@ -144,6 +159,7 @@ export class ClientSocket {
   async #connect(frame: RequestFrame): Promise<void> {
     clearTimeout(this.#timer);
     this.#transport.off('data', this.#count);
+    this.#deps.onconnect(this);
     this.#early = [];
     this.#socket.pause();
     const { auth: given, ...params } = frame.params;
@@ -154,7 +170,8 @@ export class ClientSocket {
       this.#fail(frame.id, { code, message, ...(retryAfterMs === undefined ? {} : { retryable: true, retryAfterMs }) });
       return this.close(CLOSE.policy, message);
     }
-    if (!this.#deps.hasRoom(vault)) return this.close(FULL.code, FULL.reason);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!this.#deps.admit(this, vault)) return this.close(FULL.code, FULL.reason);
     const headers = {
       ...(this.#caller.userAgent === undefined ? {} : { 'user-agent': this.#caller.userAgent }),
       ...(verdict.proof === undefined ? {} : { 'x-perch-proof': verdict.proof }),

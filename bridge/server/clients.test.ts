@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { STREAM_WINDOW } from '#shared/link/mux.ts';
@@ -79,7 +79,10 @@ describe('a stalled reader', () => {
 
 verifies('limits/connections', 'a thousand clients are taken, and the next is refused at once', async () => {
   await using gateway = await startTestBridge();
-  const clients = await Promise.all(Array.from({ length: LIMITS.maxConnections }, () => TestClient.open(gateway.url)));
+  await gateway.attach();
+  const clients: TestClient[] = [];
+  while (clients.length < LIMITS.maxConnections)
+    clients.push(...(await Promise.all(Array.from({ length: 50 }, () => TestClient.connect(gateway.url, gateway.token)))));
   await expect(TestClient.open(gateway.url)).rejects.toThrow('503');
   clients[0]?.socket.terminate();
   await expect
@@ -91,4 +94,75 @@ verifies('limits/connections', 'a thousand clients are taken, and the next is re
     )
     .toBe(true);
   for (const { socket } of clients) socket.terminate();
+});
+
+describe('sockets that never send connect', () => {
+  const MAX_SILENT = 256;
+
+  /** Neither sends anything nor answers a close. */
+  async function silent(gateway: TestBridge, count: number): Promise<Socket[]> {
+    const sockets: Socket[] = [];
+    while (sockets.length < count)
+      sockets.push(...(await Promise.all(Array.from({ length: Math.min(64, count - sockets.length) }, () => rawSocket(gateway.url)))));
+    return sockets;
+  }
+
+  verifies('limits/silent-sockets', 'the oldest of them is dropped for a newcomer, who gets in', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const sockets = await silent(gateway, MAX_SILENT);
+    const closed: number[] = [];
+    for (const [i, socket] of sockets.entries()) {
+      socket.once('close', () => closed.push(i));
+      socket.resume();
+    }
+    await TestClient.connect(gateway.url, gateway.token);
+    await expect.poll(() => closed).toEqual([0]);
+    // The newcomer is connected, so that its place is free again.
+    await TestClient.connect(gateway.url, gateway.token);
+    expect(closed).toEqual([0]);
+    expect(gateway.bridge.stats()).toMatchObject({ clients: 2, silent: MAX_SILENT - 1 });
+    for (const socket of sockets) socket.destroy();
+  });
+
+  verifies('limits/silent-sockets', 'they take no place of a connected client', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const owner = await TestClient.connect(gateway.url, gateway.token);
+    const sockets = await silent(gateway, LIMITS.maxConnections + MAX_SILENT);
+    expect(await owner.call('echo', { still: 'here' })).toMatchObject({ payload: { still: 'here' } });
+    await TestClient.connect(gateway.url, gateway.token);
+    expect(gateway.bridge.stats()).toMatchObject({ clients: 2, silent: MAX_SILENT - 1 });
+    for (const socket of sockets) socket.destroy();
+  });
+
+  verifies('limits/silent-sockets', 'refused ones that do not answer their close keep nobody out either', async () => {
+    await using gateway = await startTestBridge({ timing: { closeMs: 60_000 } });
+    await gateway.attach();
+    const refused = rawFrame(1, Buffer.from(connectFrame({ auth: { token: 'wrong' } })));
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 20; i++) {
+      const some = await silent(gateway, 60);
+      for (const socket of some) socket.write(refused);
+      await Promise.all(some.map((socket) => once(socket, 'data')));
+      sockets.push(...some);
+    }
+    await TestClient.connect(gateway.url, gateway.token);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  verifies('limits/silent-sockets', 'also where they never send a whole HTTP request', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const { host, port } = new URL(gateway.url);
+    const sockets = Array.from({ length: 1_100 }, () => {
+      const socket = connectTcp(Number(port), '127.0.0.1');
+      socket.on('error', () => {}).write(`GET / HTTP/1.1\r\nHost: ${host}\r\nX-Slow: `);
+      return socket;
+    });
+    await expect.poll(() => sockets.filter(({ destroyed }) => destroyed).length, { timeout: 10_000 }).toBeGreaterThan(70);
+    expect((await gateway.http('/v1/models')).status).toBe(200);
+    expect(sockets.at(-1)?.destroyed).toBe(false);
+    for (const socket of sockets) socket.destroy();
+  });
 });

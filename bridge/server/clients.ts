@@ -1,24 +1,56 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { LIMITS } from '#shared/rpc/frames.ts';
+import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
 import { type ClientCaller, type ClientDeps, ClientSocket } from './client-socket.ts';
+import { type BudgetLimits, SocketBudget } from './socket-budget.ts';
 import type { Vault } from './vault.ts';
 
-/** All clients of `/ws`: their number is limited, stalled ones are swept, and all are told when the bridge goes. */
+/** Sockets before `connect`, apart from the connected clients. */
+const SILENT: BudgetLimits = { max: 256, maxPerAddress: 32 };
+/** Sockets whose credential is being checked, or was refused and whose close is not answered yet. */
+const UNADMITTED: BudgetLimits = { max: 256, maxPerAddress: 64 };
+
+const REPLACED = { code: CLOSE.policy, reason: 'too many sockets before connect' };
+
+/** All clients of `/ws`. Their number is limited, also before `connect`; stalled ones are swept. */
 export class Clients {
   readonly #deps: ClientDeps;
   readonly #share: number;
   readonly #clients = new Map<WebSocket, ClientSocket>();
+  readonly #silent: SocketBudget<ClientSocket>;
+  readonly #unadmitted: SocketBudget<ClientSocket>;
+  readonly #admitted = new Set<ClientSocket>();
   #sweeping: NodeJS.Timeout | undefined;
 
   /** `share`: how many of one vault may be connected, so that the others have room. */
-  constructor({ share, ...deps }: Omit<ClientDeps, 'hasRoom'> & { share: number }) {
+  constructor({ share, ...deps }: Omit<ClientDeps, 'onconnect' | 'admit'> & { share: number }) {
     this.#share = share;
-    this.#deps = { ...deps, hasRoom: (vault) => this.of(vault).size < this.#share };
+    const drop = (client: ClientSocket): void => client.drop(REPLACED.code, REPLACED.reason);
+    this.#silent = new SocketBudget(SILENT, drop);
+    this.#unadmitted = new SocketBudget(UNADMITTED, drop);
+    this.#deps = {
+      ...deps,
+      onconnect: (client) => {
+        this.#silent.delete(client);
+        this.#unadmitted.add(client, client.address);
+      },
+      admit: (client, vault) => {
+        if (this.full || this.of(vault).size >= this.#share) return false;
+        this.#unadmitted.delete(client);
+        this.#admitted.add(client);
+        return true;
+      },
+    };
   }
 
+  /** Clients that have been admitted. */
   get size(): number {
-    return this.#clients.size;
+    return this.#admitted.size;
+  }
+
+  /** Sockets that have not sent `connect`. */
+  get silent(): number {
+    return this.#silent.size;
   }
 
   /** Bytes held here for clients that have not taken them yet. */
@@ -27,19 +59,20 @@ export class Clients {
   }
 
   get full(): boolean {
-    return this.#clients.size >= LIMITS.maxConnections;
+    return this.size >= LIMITS.maxConnections;
   }
 
-  /** Those of one vault that it has let in. */
+  /** The admitted clients of one vault. */
   of(vault: Vault): { size: number; unsent: number } {
-    const own = [...this.#clients.values()].filter((client) => client.vault === vault);
+    const own = [...this.#admitted].filter((client) => client.vault === vault);
     return { size: own.length, unsent: own.reduce((sum, { unsent }) => sum + unsent, 0) };
   }
 
   add(socket: WebSocket, transport: Duplex, caller: ClientCaller): void {
     const client = new ClientSocket(socket, transport, caller, this.#deps);
     this.#clients.set(socket, client);
-    socket.on('close', () => this.#remove(socket));
+    this.#silent.add(client, client.address);
+    socket.on('close', () => this.#remove(socket, client));
     this.#sweeping ??= setInterval(() => this.#sweep(), this.#deps.timing.stallMs / 4).unref();
   }
 
@@ -51,8 +84,11 @@ export class Clients {
     await Promise.all(gone);
   }
 
-  #remove(socket: WebSocket): void {
+  #remove(socket: WebSocket, client: ClientSocket): void {
     this.#clients.delete(socket);
+    this.#silent.delete(client);
+    this.#unadmitted.delete(client);
+    this.#admitted.delete(client);
     if (this.#clients.size > 0) return;
     clearInterval(this.#sweeping);
     this.#sweeping = undefined;

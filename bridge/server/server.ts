@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
@@ -26,6 +27,7 @@ import { callbackPath } from './oauth-callback.ts';
 import { operationsRoutes } from './operations.ts';
 import { reachOf } from './reach.ts';
 import { renewing } from './renewing.ts';
+import { type BudgetLimits, SocketBudget } from './socket-budget.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { tlsFront } from './tls-front.ts';
 import { NO_VAULT, upgrades } from './upgrades.ts';
@@ -88,8 +90,8 @@ export interface Bridge extends Omit<ServedVault, 'name' | 'origin'> {
   readonly elsewhere: string | undefined;
   /** All that it serves, the home's own first. */
   readonly vaults: readonly ServedVault[];
-  /** Connected clients, and bytes held here that they have not taken yet. */
-  stats(): { clients: number; unsentBytes: number };
+  /** Connected clients, sockets before `connect`, and bytes held here that clients have not taken yet. */
+  stats(): { clients: number; silent: number; unsentBytes: number };
   /** Tells clients and hosts, lets requests under way finish for a moment, and frees the port. May be called twice. */
   close(farewell?: Farewell): Promise<void>;
 }
@@ -100,6 +102,9 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 });
+
+/** Connections that have not sent a whole request head. */
+const UNASKED: BudgetLimits = { max: 1024, maxPerAddress: 128 };
 
 const CLOSING: Farewell = { code: 1001, reason: 'The gateway is shutting down' };
 
@@ -129,6 +134,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const guarded =
     (route: RequestListener) =>
     (request: IncomingMessage, response: ServerResponse): void => {
+      unasked.delete(request.socket);
       for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
       if (isApi(request.url)) {
         request.headers[REQUEST_ID] = requestIdOf(request.headers[REQUEST_ID]);
@@ -148,9 +154,14 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       else route(request, response);
     };
   const servers: (Server | SecureServer)[] = [];
+  const unasked = new SocketBudget<Socket>(UNASKED, (socket) => socket.destroy());
   // Node itself answers without a Host with nothing in it.
   const settings = { shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, requestTimeout: 300_000, headersTimeout: 30_000 };
-  const kept = <S extends Server | SecureServer>(server: S, listener: RequestListener): S => {
+  const kept = <S extends Server | SecureServer>(server: S, listener: RequestListener, opened: 'connection' | 'secureConnection'): S => {
+    server.on(opened, (socket: Socket) => {
+      unasked.add(socket, socket.remoteAddress);
+      socket.once('close', () => unasked.delete(socket));
+    });
     server.on('checkExpectation', listener);
     server.keepAliveTimeout = 72_000;
     servers.push(server);
@@ -158,7 +169,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
   const makeServer = (route: RequestListener): Server => {
     const listener = guarded(route);
-    return kept(createServer(settings, listener), listener);
+    return kept(createServer(settings, listener), listener, 'connection');
   };
 
   let route: RequestListener = () => {};
@@ -185,7 +196,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   // The port must be known before routes are made, for the canonical origin is made of it; until then nobody is let in.
   const encrypted = guarded(route);
   const front = certificate && tlsFront(app.server, certificate, settings, encrypted);
-  if (front) kept(front.secure, encrypted).on('clientError', refuseUnreadable);
+  if (front) kept(front.secure, encrypted, 'secureConnection').on('clientError', refuseUnreadable);
   const listening = await listen(front?.listener ?? app.server, port, bind);
   const host = bind === 'localhost' || !isLoopbackBind(bind) ? '127.0.0.1' : bind.includes(':') ? `[${bind}]` : bind;
   const url = new URL(`http://${host}:${listening.port}`).origin;
@@ -238,7 +249,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       await listen(makeServer(route).on('clientError', refuseUnreadable), listening.port, '127.0.0.1');
     }
     for (const server of servers)
-      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => onupgrade(request, socket, head));
+      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        unasked.delete(request.socket);
+        onupgrade(request, socket, head);
+      });
     vaults = served;
 
     const close = async (farewell: Farewell): Promise<void> => {
@@ -254,7 +268,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       elsewhere,
       ...openOf(first, clients),
       vaults: served.all.map((vault) => openOf(vault, clients)),
-      stats: () => ({ clients: clients.size, unsentBytes: clients.unsent }),
+      stats: () => ({ clients: clients.size, silent: clients.silent, unsentBytes: clients.unsent }),
       close: (farewell = CLOSING) => (closed ??= close(farewell)),
     };
   } catch (error) {

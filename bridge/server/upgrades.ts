@@ -51,7 +51,12 @@ export function upgrades({
     const among = vaults.among(request);
     if (!among) return refuse(transport, 404, NO_VAULT);
     if (clients.full) return refuse(transport, 503, `${LIMITS.maxConnections} clients are already connected`);
-    const caller = { origin, bearer: bearerOf(authorization), userAgent: userAgent?.slice(0, 500), among };
+    const caller = {
+      ...{ origin, among },
+      bearer: bearerOf(authorization),
+      userAgent: userAgent?.slice(0, 500),
+      address: arrival.remoteAddress,
+    };
     accept(clientServer, request, transport, head, (socket) => clients.add(socket, transport, caller));
   };
 }

@@ -59,6 +59,8 @@ export const protocol = [
     'limits/structure': 'A frame over 1 MiB with more than 200,000 structural characters is INVALID_PARAMS (413 over HTTP), unparsed.',
     'limits/message': 'A message over 500,000 characters is INVALID_PARAMS.',
     'limits/connections': 'More than 1,000 connections are refused.',
+    'limits/silent-sockets':
+      'Sockets before `connect` have a budget of their own (256, and 32 of one remote address). The oldest is dropped, so that a newcomer that sends `connect` gets in.',
     'limits/rate':
       'A socket’s 600 requests a minute with burst 100, or what is configured; more is RATE_LIMITED with retryAfterMs. MessagePorts are exempt.',
     'limits/control-plane': 'Control-plane writes: 30 a minute per method.',
