@@ -19,11 +19,11 @@ import { packageVersion } from '../package-root.ts';
 import { canAsk, hidden, isAgreed } from './ask.ts';
 import { changesTable, countsOf, several, sizeText } from './backup-text.ts';
 import { CommandError, lineOf } from './errors.ts';
+import { note, say, sayJson, shown, shownLine } from './output.ts';
 
 const MIN_PASSPHRASE = 8;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const warn = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+const warn = (line: string): void => note(shownLine(line));
 
 export interface ExportOptions {
   output?: string;
@@ -56,7 +56,7 @@ export async function exportBackup({ output, force = false, secrets = false, pas
   if (missingBlobs > 0) warn(`Warning: ${several(missingBlobs, 'attachment')} not yet on this computer and not in the backup`);
   const megabytes = Math.ceil(unpacked / 1024 / 1024);
   if (unpacked > MAX_UNPACKED) warn(`Warning: This backup is large. Restore it with --max-size ${megabytes}.`);
-  if (json) say(JSON.stringify({ path, size: bytes, created, counts, missingBlobs, unreadable }));
+  if (json) sayJson({ path, size: bytes, created, counts, missingBlobs, unreadable });
   else say(`Saved ${countsOf(counts)} to ${path} (${sizeText(bytes)})`);
 }
 
@@ -69,11 +69,11 @@ export async function printBackups({ json }: { json?: boolean }): Promise<void> 
     if (json) continue;
     say(
       'problem' in listed
-        ? lineOf(listed.problem)
-        : [listed.path, sizeText(listed.size), listed.created, countsOf(listed.counts)].join('  '),
+        ? shownLine(lineOf(listed.problem))
+        : shown([listed.path, sizeText(listed.size), listed.created, countsOf(listed.counts)].join('  ')),
     );
   }
-  if (json) say(JSON.stringify({ backups }));
+  if (json) sayJson({ backups });
   else if (backups.length === 0) say(`No backups in ${backupsDir(home)}`);
 }
 
@@ -106,7 +106,7 @@ export async function restoreBackup(file: string, options: RestoreOptions): Prom
     if (!yes && !(await isAgreed('Restore this backup? [y/N] '))) throw new CommandError('Cancelled. Nothing was restored.');
     await applyRestore(plan, { journal, backup });
   }
-  if (json) say(JSON.stringify({ restored: restore, stores: plan.stores, blobs: plan.blobs.length }));
+  if (json) sayJson({ restored: restore, stores: plan.stores, blobs: plan.blobs.length });
   else if (restore) say('Backup restored');
 }
 

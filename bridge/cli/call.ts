@@ -2,23 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { connect, type ConnectionOptions, requestOf } from './connect.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { say, sayJson } from './output.ts';
+import { say, toPrintableJson } from './output.ts';
 
 export interface CallOptions extends ConnectionOptions {
   timeout: number;
   params?: string;
   json?: boolean;
+  /** Print control characters unchanged. */
+  raw?: boolean;
 }
 
 /** `perch gateway call METHOD`: prints what the method answers. A refusal ends with 1, its code and its message. */
-export async function callMethod(method: string, { params, json = false, ...options }: CallOptions): Promise<void> {
+export async function callMethod(method: string, { params, json = false, raw = false, ...options }: CallOptions): Promise<void> {
   const given = await paramsOf(params ?? '{}');
   const end = performance.now() + options.timeout;
   const client = await connect({ ...options, name: 'perch gateway call', timeoutMs: options.timeout });
   try {
     const payload = await requestOf(client, method, given, end - performance.now());
-    if (json) sayJson(payload);
-    else say(JSON.stringify(payload, null, 2));
+    const indent = json ? undefined : 2;
+    say(raw ? JSON.stringify(payload, null, indent) : toPrintableJson(payload, indent));
   } finally {
     client.close();
   }

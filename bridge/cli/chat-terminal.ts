@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { hearing, Printer } from './hearing.ts';
 import type { Conversation } from './conversation.ts';
 import { CommandError } from './errors.ts';
-import { paint, say } from './output.ts';
+import { paint, say, shownLine } from './output.ts';
 
 /** Lines that are pasted come at once: they are one message. */
 const PASTE_MS = 30;
@@ -10,7 +10,7 @@ const PASTE_MS = 30;
 type Line = { text: string } | 'interrupt' | 'end';
 
 /** A conversation on a terminal, until Ctrl+D, or Ctrl+C twice. */
-export async function converse(conversation: Conversation): Promise<void> {
+export async function converse(conversation: Conversation, printing: { raw: boolean }): Promise<void> {
   await conversation.connect();
   const { agentId, sessionId } = conversation.talk;
   say(paint('dim', `${agentId}/${sessionId}. Ctrl+C stops a reply. Press it twice, or Ctrl+D, to exit.`));
@@ -31,7 +31,7 @@ export async function converse(conversation: Conversation): Promise<void> {
       interrupts = 0;
       if (line.text.trim() === '') continue;
       process.off('SIGINT', between);
-      if ((await reply(conversation, line.text)) === 'leave') return;
+      if ((await reply(conversation, line.text, printing)) === 'leave') return;
       process.on('SIGINT', between);
     }
   } finally {
@@ -81,15 +81,15 @@ function nextLine(history: readonly string[], remember: (entries: string[]) => v
 }
 
 /** One reply; the first Ctrl+C ends it, a second one the conversation. What fails is told, and one may go on. */
-async function reply(conversation: Conversation, message: string): Promise<'leave' | 'stay'> {
+async function reply(conversation: Conversation, message: string, printing: { raw: boolean }): Promise<'leave' | 'stay'> {
   const left = Promise.withResolvers<'leave'>();
   let interrupts = 0;
   const stop = (): void => {
     if (++interrupts > 1) left.resolve('leave');
-    else conversation.abort().catch((error: Error) => say(paint('red', error.message)));
+    else conversation.abort().catch((error: Error) => say(paint('red', shownLine(error.message))));
   };
   process.on('SIGINT', stop);
-  const printer = new Printer((piece) => void process.stdout.write(piece));
+  const printer = new Printer((piece) => void process.stdout.write(piece), printing);
   const made = async (): Promise<'stay'> => {
     try {
       await conversation.send(message, hearing(conversation, printer, stop));
@@ -97,7 +97,7 @@ async function reply(conversation: Conversation, message: string): Promise<'leav
     } catch (error) {
       printer.end();
       if (!(error instanceof CommandError)) throw error;
-      say(interrupts > 0 ? paint('yellow', 'Stopped') : paint('red', error.message));
+      say(interrupts > 0 ? paint('yellow', 'Stopped') : paint('red', shownLine(error.message)));
     }
     return 'stay';
   };

@@ -11,29 +11,31 @@ export interface ChatOptions extends ConnectionOptions {
   agent: string;
   model?: string;
   json?: boolean;
+  /** Print control characters of the reply unchanged. */
+  raw?: boolean;
 }
 
 /** `perch chat`: one message from the arguments or a pipe; on a terminal, without either, a conversation. */
-export async function chat(words: readonly string[], { session, agent, model, json = false, ...options }: ChatOptions): Promise<void> {
+export async function chat(words: readonly string[], { session, agent, model, json = false, raw = false, ...options }: ChatOptions): Promise<void> {
   const talk = { sessionId: session, agentId: agent, ...(model === undefined ? {} : { model }) };
   const dial = (): ReturnType<typeof connect> => connect({ ...options, name: 'perch chat', timeoutMs: options.timeout });
   const conversation = new Conversation(talk, dial);
   try {
     if (words.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !json) {
       const { converse } = await import('./chat-terminal.ts');
-      return await converse(conversation);
+      return await converse(conversation, { raw });
     }
     const isPiped = words.length === 0 || (words.length === 1 && words[0] === '-');
     const message = isPiped ? (await text(process.stdin)).trimEnd() : words.join(' ');
     if (message.trim() === '') throw new CommandError('No message. Pass it as an argument or on standard input.', 2);
-    await sayOnce(conversation, message, json);
+    await sayOnce(conversation, message, { json, raw });
   } finally {
     conversation.close();
   }
 }
 
 /** One message. The first Ctrl+C ends the reply, a second one the command at once. */
-async function sayOnce(conversation: Conversation, message: string, json: boolean): Promise<void> {
+async function sayOnce(conversation: Conversation, message: string, { json, raw }: { json: boolean; raw: boolean }): Promise<void> {
   let interrupts = 0;
   const stop = (): void => {
     if (++interrupts > 1) process.exit(1);
@@ -42,7 +44,7 @@ async function sayOnce(conversation: Conversation, message: string, json: boolea
   process.on('SIGINT', stop);
   // Whoever reads has gone: nobody wants the rest.
   process.stdout.once('error', stop);
-  const printer = new Printer(json ? () => {} : (piece) => void process.stdout.write(piece));
+  const printer = new Printer(json ? () => {} : (piece) => void process.stdout.write(piece), { raw });
   try {
     const reply = await conversation.send(message, hearing(conversation, printer));
     printer.end();

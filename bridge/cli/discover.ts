@@ -1,8 +1,8 @@
 import { discover } from '../discovery/discover.ts';
+import { say, sayJson, shownLine } from './output.ts';
 
 const HOW = { mdns: 'multicast DNS', loopback: 'this computer', scan: 'network scan' };
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** `perch gateway discover`: prints the gateways that are found; none is no failure. */
 export async function printDiscovered({
@@ -16,7 +16,7 @@ export async function printDiscovered({
 }): Promise<void> {
   const warn = (line: string): void => void process.stderr.write(`${line}\n`);
   const beacons = await discover({ timeoutMs: timeout, network: scan, warn });
-  if (json) return say(JSON.stringify({ beacons }));
+  if (json) return sayJson({ beacons });
   if (beacons.length === 0) return say(`No gateways found${scan ? '' : '. Use --scan to probe every address of your networks.'}`);
-  for (const { name, wsUrl, method } of beacons) say(`${wsUrl}  ${name} (${HOW[method]})`);
+  for (const { name, wsUrl, method } of beacons) say(`${shownLine(wsUrl)}  ${shownLine(name)} (${HOW[method]})`);
 }

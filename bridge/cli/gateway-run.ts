@@ -15,6 +15,7 @@ import { banner, linkUrl } from './banner.ts';
 import { type ClusterRunOptions, clusterSettings, CONFIRM_MS, serveTogether } from './cluster-run.ts';
 import { CommandError, lineOf } from './errors.ts';
 import type { OpenVault, Together, VaultLog } from './open-vault.ts';
+import { note, shownLine } from './output.ts';
 import { tlsFilesOf } from './tls-files.ts';
 import { givenToken, keepToken, tokenTaken } from './token.ts';
 
@@ -41,7 +42,7 @@ const MOST_BROWSERS = 8;
 /** Heap of a host of a vault beside the home's own, so that none takes the memory of all. */
 const HEAP_MB = 1024;
 
-const print = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);
+const print = (line: string): void => note(shownLine(line));
 const logOf = (ring: LogRing, name: string): VaultLog => ({
   ring,
   log(line) {

@@ -7,16 +7,18 @@ import { WordWrap } from './word-wrap.ts';
 /** How long a word waits for its end. */
 const HELD_MS = 100;
 
-/** Prints a reply as it comes, with a line break behind it. On a terminal nothing in it steers that. */
+/** Prints a reply as it comes, with a line break after it. Control characters are escaped unless it is `raw`. */
 export class Printer {
   readonly #write: (piece: string) => void;
+  readonly #raw: boolean;
   readonly #wrap = new WordWrap(terminalWidth);
   #held = '';
   #last = '\n';
   #late: NodeJS.Timeout | undefined;
 
-  constructor(write: (piece: string) => void) {
+  constructor(write: (piece: string) => void, { raw = false }: { raw?: boolean } = {}) {
     this.#write = write;
+    this.#raw = raw;
   }
 
   add(delta: string): void {
@@ -38,7 +40,7 @@ export class Printer {
     if (piece === '') return;
     this.#last = piece.slice(-1);
     clearTimeout(this.#late);
-    this.#write(this.#wrap.add(shown(piece)));
+    this.#write(this.#wrap.add(this.#raw ? piece : shown(piece)));
     // Who stops within a word is not waited for.
     this.#late = setTimeout(() => this.#write(this.#wrap.rest()), HELD_MS);
   }
@@ -52,11 +54,11 @@ export function hearing(conversation: Conversation, printer: Printer, onInterrup
     tool(name, args) {
       if (!process.stderr.isTTY) return;
       printer.end();
-      note(paint('dim', `· ${shownLine(`${name} ${JSON.stringify(args)}`, process.stderr)}`, process.stderr));
+      note(paint('dim', `· ${shownLine(`${name} ${JSON.stringify(args)}`)}`, process.stderr));
     },
     approval(approval, signal) {
       printer.end();
-      if (!canAsk()) return note(`Waiting for approval in the app: ${shownLine(approval.summary, process.stderr)}`);
+      if (!canAsk()) return note(`Waiting for approval in the app: ${shownLine(approval.summary)}`);
       // One after the other: there is one keyboard.
       questions = questions.then(() => decide(conversation, approval, signal, onInterrupt));
     },
@@ -66,8 +68,8 @@ export function hearing(conversation: Conversation, printer: Printer, onInterrup
 async function decide(conversation: Conversation, approval: Approval, signal: AbortSignal, onInterrupt: () => void): Promise<void> {
   if (signal.aborted) return;
   // A command's summary is the whole command; of another tool it is the name.
-  const args = approval.requestId === undefined ? [shown(JSON.stringify(approval.args, null, 2), process.stderr)] : [];
-  const what = [paint('yellow', shown(approval.summary, process.stderr), process.stderr), ...args].join('\n');
+  const args = approval.requestId === undefined ? [shown(JSON.stringify(approval.args, null, 2))] : [];
+  const what = [paint('yellow', shown(approval.summary), process.stderr), ...args].join('\n');
   const question = `${what}\nAllow this? [y]es, [a]lways, [N]o: `;
   let answer: string;
   try {
@@ -78,5 +80,5 @@ async function decide(conversation: Conversation, approval: Approval, signal: Ab
   }
   const always = /^a(lways)?$/.test(answer);
   const decision = always || /^y(es)?$/.test(answer) ? 'approve' : 'deny';
-  await conversation.resolve(approval.id, decision, always).catch((error: Error) => note(paint('red', error.message, process.stderr)));
+  await conversation.resolve(approval.id, decision, always).catch((error: Error) => note(paint('red', shownLine(error.message), process.stderr)));
 }

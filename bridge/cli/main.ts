@@ -17,7 +17,7 @@ const [{ makeProgram, usageError }, { misplaced }, { unknownCommand }, { Command
 
 function fail(error: unknown): void {
   if (process.env.PERCH_DEBUG) console.error(error);
-  else process.stderr.write(`perch: ${shownLine(lineOf(error), process.stderr)}\n`);
+  else process.stderr.write(`perch: ${shownLine(lineOf(error))}\n`);
   process.exitCode = error instanceof CommandError ? error.exitCode : 1;
 }
 

@@ -1,10 +1,10 @@
 import type { GatewayClient } from '#shared/client/client.ts';
-import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { McpServerState } from '#shared/rpc/methods/mcp.ts';
 import { commandLine } from '../command-line.ts';
 import { connect } from './connect.ts';
 import { CommandError, lineOf } from './errors.ts';
+import { say, sayJson, shownLine } from './output.ts';
 
 export interface McpOptions {
   port: number;
@@ -14,13 +14,12 @@ export interface McpOptions {
   json?: boolean;
 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** `perch mcp status`: how it stands with each tool server. */
 export const showServers = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const { servers, count } = await client.call('mcp.list', {});
-    if (options.json) return say(JSON.stringify({ servers, count }));
+    if (options.json) return sayJson({ servers, count });
     if (count === 0) return say('No MCP servers. Add them to the setting `tools.mcpServers`.');
     for (const server of servers) for (const line of linesOf(server)) say(line);
   });
@@ -29,18 +28,18 @@ export const showServers = (options: McpOptions): Promise<void> =>
 export const listTools = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const tools = (await client.call('tools.catalog', {})).tools.filter(({ source }) => source.startsWith('mcp:'));
-    if (options.json) return say(JSON.stringify({ tools, count: tools.length }));
+    if (options.json) return sayJson({ tools, count: tools.length });
     if (tools.length === 0) return say(`No tools. Check the servers with \`${commandLine('mcp status')}\`.`);
     const width = Math.max(...tools.map(({ name }) => name.length));
-    for (const { name, summary, description } of tools) say(`${name.padEnd(width)}  ${oneLine(summary ?? description)}`);
+    for (const { name, summary, description } of tools) say(`${shownLine(name).padEnd(width)}  ${oneLine(summary ?? description)}`);
   });
 
 /** `perch mcp authorize <name>`: the link where a person permits what a tool server wants. */
 export const authorizeServer = (name: string, options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const { url } = await client.call('mcp.authorize', { name });
-    if (options.json) return say(JSON.stringify({ url }));
-    say(url);
+    if (options.json) return sayJson({ url });
+    say(shownLine(url));
     process.stderr.write('Open this link within 10 minutes, in a browser on the computer that runs Perch.\n');
   });
 
@@ -64,13 +63,13 @@ function linesOf({ name, state, transport, tools, error, changed, problems }: Mc
     ...changed.map(({ tool }) => `${tool} is off until you approve it again: its description changed`),
     ...problems,
   ];
-  return [`${name}  ${state}  ${transport}  ${several(tools, 'tool')}`, ...told.map((line) => `    ${oneLine(line)}`)];
+  return [`${shownLine(name)}  ${state}  ${transport}  ${several(tools, 'tool')}`, ...told.map((line) => `    ${oneLine(line)}`)];
 }
 
 const MAX_LINE = 200;
 
 /** Others’ words: no escapes of a terminal, no lines of their own. */
 function oneLine(text: string): string {
-  const line = legible(text.replace(/\s+/g, ' ').trim());
+  const line = shownLine(text);
   return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
 }

@@ -4,8 +4,8 @@ import { Home } from '../home.ts';
 import { Keeper } from '../processes/keep.ts';
 import { canAsk, isAgreed } from './ask.ts';
 import { CommandError, lineOf } from './errors.ts';
+import { say, sayJson } from './output.ts';
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** What runs GGUF models, in the home directory. */
@@ -42,7 +42,7 @@ export async function printRuntime({ json }: { json?: boolean }): Promise<void> 
   const extra = await runtimeOf();
   const state = await extra.state();
   const { package: name, version } = extra.spec;
-  if (json) return say(JSON.stringify({ package: name, wanted: version, ...state }));
+  if (json) return sayJson({ package: name, wanted: version, ...state });
   if (state.state === 'ready') say(`${name} ${version} is installed in ${extra.dir}`);
   else if (state.state === 'outdated') say(`${name} ${state.version} is installed. Version ${version} is required.`);
   else if (state.state === 'missing') say(`${name} ${version} is not installed`);

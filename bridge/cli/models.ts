@@ -11,12 +11,11 @@ import { sizeText } from './backup-text.ts';
 import { connect } from './connect.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { runtimeOf } from './model-runtime.ts';
-import { cut, terminalWidth } from './output.ts';
+import { cut, say, sayJson, shown, shownLine, terminalWidth } from './output.ts';
 
 /** Columns of a bar where there is room. */
 const BAR = 30;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 const localModels = async (): Promise<LocalModels> => new LocalModels((await Home.open({ warn })).dir);
 
@@ -49,8 +48,8 @@ export async function downloadModel(repo: string, { filename, backend, source, j
     });
     bar.end();
     const state = backend === 'mlx' ? 'ready' : (await (await runtimeOf()).state()).state;
-    if (json) say(JSON.stringify({ ...done, runtime: state }));
-    else say(done.id);
+    if (json) sayJson({ ...done, runtime: state });
+    else say(shownLine(done.id));
     if (state !== 'ready') warn(`To run this model, install the GGUF runtime with \`${commandLine('models runtime install')}\`.`);
   } catch (error) {
     bar.end();
@@ -63,17 +62,17 @@ export async function downloadModel(repo: string, { filename, backend, source, j
 /** `perch models local`. */
 export async function printLocal({ json }: { json?: boolean }): Promise<void> {
   const models = (await (await localModels()).list()).map(({ header: _header, ...model }) => model);
-  if (json) return say(JSON.stringify({ models }));
+  if (json) return sayJson({ models });
   if (models.length === 0) return say(`No local models. Download one with \`${commandLine('models download')} <owner>/<name>\`.`);
   for (const { id, sizeBytes, contextWindow, problem } of models)
-    say([id, sizeText(sizeBytes), problem ?? (contextWindow === null ? '' : `${contextWindow} tokens`)].filter(Boolean).join('  '));
+    say(shown([id, sizeText(sizeBytes), problem ?? (contextWindow === null ? '' : `${contextWindow} tokens`)].filter(Boolean).join('  ')));
 }
 
 /** `perch models delete-local`. Throws CommandError where there is no such model. */
 export async function deleteLocal(id: string, { json }: { json?: boolean }): Promise<void> {
   const freed = await (await localModels()).remove(id);
   if (freed === null) throw missing(id);
-  if (json) say(JSON.stringify({ deleted: true, id, sizeBytes: freed }));
+  if (json) sayJson({ deleted: true, id, sizeBytes: freed });
   else say(`Deleted ${id} (${sizeText(freed)})`);
 }
 
@@ -95,7 +94,7 @@ export async function selectModel(id: string, { port, authToken, password, vault
   try {
     const key = `${found.backend}/${id}`;
     await client.call('config.set', { key: 'chat.model', value: key });
-    if (json) say(JSON.stringify({ selected: key }));
+    if (json) sayJson({ selected: key });
     else say(`Default model set to ${key}`);
   } catch (error) {
     if (error instanceof RpcError) throw new CommandError(lineOf(error), 1, { cause: error });

@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { stripVTControlCharacters } from 'node:util';
 import { verifies } from '../../tests/requirements.ts';
-import { cut, shown, table, widthOf } from './output.ts';
-
-const terminal = { isTTY: true } as NodeJS.WriteStream;
-const pipe = { isTTY: false } as NodeJS.WriteStream;
+import { cut, shown, table, toPrintableJson, widthOf } from './output.ts';
 
 verifies('cli/colour', 'a table fits into the terminal, whatever is in it, and each column begins at the same place', () => {
   const columns = [
@@ -43,8 +40,18 @@ verifies('cli/colour', 'wide characters count twice, and a cut is told by …', 
   expect([cut('abcdef', 4), cut('日本語', 4), cut('abc', 3), cut('abc', 0)]).toEqual(['abc…', '日…', 'abc', '']);
 });
 
-verifies('cli/colour', 'text of others cannot steer a terminal; a pipe gets it as it is', () => {
-  const hostile = 'a\u001b[2Jb\u001b]52;c;cGF5bG9hZA==\u0007\u202ec\td\ne';
-  expect(shown(hostile, terminal)).toBe('a\\u{1b}[2Jb\\u{1b}]52;c;cGF5bG9hZA==\\u{7}\\u{202e}c\td\ne');
-  expect(shown(hostile, pipe)).toBe(hostile);
+const HOSTILE = 'a\u001b[2Jb\u001b]52;c;cGF5bG9hZA==\u0007\u009b1m\u202ec\td\ne';
+
+verifies('cli/escape', 'text of others cannot steer a terminal, also one behind a pipe', () => {
+  expect(shown(HOSTILE)).toBe('a\\u{1b}[2Jb\\u{1b}]52;c;cGF5bG9hZA==\\u{7}\\u{9b}1m\\u{202e}c\td\ne');
+  expect(shown('two\r\nlines\rover')).toBe('two\nlines\\u{d}over');
+});
+
+verifies('cli/escape', 'JSON is escaped without changing its value', () => {
+  const value = { [HOSTILE]: [HOSTILE, '\u{e0041}\u2028é日👍🏽'] };
+  const json = toPrintableJson(value);
+  expect(json).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+  expect(json).toContain('é日👍🏽');
+  expect(JSON.parse(json)).toEqual(value);
+  expect(JSON.parse(toPrintableJson(value, 2))).toEqual(value);
 });

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { legible } from '#shared/legible.ts';
+import { escapeInvisible, legible } from '#shared/legible.ts';
 
 type Stream = NodeJS.WriteStream;
 export type Style = Parameters<typeof styleText>[0];
@@ -7,17 +7,20 @@ export type Style = Parameters<typeof styleText>[0];
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** On standard error: standard output is for what was asked for. */
 export const note = (line: string): void => void process.stderr.write(`${line}\n`);
+/** Escapes control and bidi characters in JSON as JSON itself does: the value stays the same. */
+export const escapeJson = (json: string): string =>
+  escapeInvisible(json, (char) => char.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
+export const toPrintableJson = (value: unknown, indent?: number): string => escapeJson(JSON.stringify(value, null, indent));
 /** One value on one line, for programs. */
-export const sayJson = (value: unknown): void => say(JSON.stringify(value));
+export const sayJson = (value: unknown): void => say(toPrintableJson(value));
 
 /** Colours a text where the stream is a terminal that shows them, and NO_COLOR is not set. */
 export const paint = (style: Style, text: string, stream: Stream = process.stdout): string => styleText(style, text, { stream });
 
-/** Text of others: on a terminal what steers it is written out, for a title could else move the cursor or set the clipboard. */
-export const shown = (text: string, stream: Stream = process.stdout): string =>
-  stream.isTTY ? text.split('\t').map(legible).join('\t') : text;
+/** Text of others, with control characters escaped: it could move the cursor or set the clipboard, also of a terminal behind a pipe. */
+export const shown = (text: string): string => text.replaceAll('\r\n', '\n').split('\t').map(legible).join('\t');
 /** The same on one line. */
-export const shownLine = (text: string, stream: Stream = process.stdout): string => shown(text.replace(/\s+/g, ' ').trim(), stream);
+export const shownLine = (text: string): string => shown(text.replace(/\s+/g, ' ').trim());
 
 /** Columns of the terminal; infinite where it is none. */
 export const terminalWidth = (stream: Stream = process.stdout): number => (stream.isTTY ? stream.columns || 80 : Infinity);

@@ -22,11 +22,12 @@ verifies('cli/sessions', 'a list, the newest first, of one agent where asked; as
   expect(JSON.parse((await sessions('list', '--agent', 'other', '--json')).stdout)).toEqual({ sessions: [], total: 0 });
 });
 
-verifies('cli/sessions', 'one is written to standard output or a new file', async () => {
+verifies(['cli/sessions', 'cli/escape'], 'one is written to standard output or a new file', async () => {
   await using cli = await cliGateway();
   using dir = folder();
   const { client } = await cli.gw.client();
   await client.call('chat.send', { message: 'hello', sessionId: 's' });
+  await client.call('chat.send', { message: 'a \u202e b \u009b1m', sessionId: 'odd' });
   const write = (...args: string[]): ReturnType<typeof cli.run> => cli.run(['sessions', 'export', ...args, '--port', cli.port]);
   const lines = await write('main/s');
   expect(lines).toMatchObject({ code: 0, stderr: '' });
@@ -44,5 +45,11 @@ verifies('cli/sessions', 'one is written to standard output or a new file', asyn
   expect(readFileSync(file, 'utf8')).toBe(lines.stdout);
   if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await write('s', '--output', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: --output: EEXIST[^\n]*\n$/) });
+  const escaped = await write('odd');
+  const raw = await write('odd', '--raw');
+  expect([escaped.stdout.includes('\u202e'), raw.stdout.includes('\u202e')]).toEqual([false, true]);
+  const parsed = (text: string): unknown[] => text.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+  expect(parsed(escaped.stdout)).toEqual(parsed(raw.stdout));
+  expect((await write('odd', '--format', 'markdown')).stdout).toContain('a \\u{202e} b');
   expect(await write('none')).toMatchObject({ code: 1, stderr: 'perch: NOT_FOUND: No session with path "main/none.jsonl".\n' });
 });

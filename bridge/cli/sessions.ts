@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { callOf, connect, type ConnectionOptions } from './connect.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { say, sayJson, shown, table } from './output.ts';
+import { escapeJson, say, sayJson, shown, table } from './output.ts';
 
 export interface SessionsOptions extends ConnectionOptions {
   timeout: number;
@@ -42,10 +42,12 @@ export interface ExportOptions extends ConnectionOptions {
   timeout: number;
   format: 'jsonl' | 'markdown';
   output?: string;
+  /** Print control characters unchanged. */
+  raw?: boolean;
 }
 
 /** `perch sessions export KEY`: a session as text, on standard output or into a new file. */
-export async function exportSession(key: string, { format, output, ...options }: ExportOptions): Promise<void> {
+export async function exportSession(key: string, { format, output, raw = false, ...options }: ExportOptions): Promise<void> {
   const client = await connect({ ...options, name: 'perch sessions', timeoutMs: options.timeout });
   try {
     const path = pathOf(key);
@@ -54,7 +56,7 @@ export async function exportSession(key: string, { format, output, ...options }:
     try {
       for (;;) {
         if (file) await file.write(part.content);
-        else process.stdout.write(shown(part.content));
+        else process.stdout.write(raw ? part.content : format === 'jsonl' ? escapeJson(part.content) : shown(part.content));
         if (part.cursor === null) break;
         part = await callOf(client, 'sessions.export', { path, format, cursor: part.cursor }, options.timeout);
       }

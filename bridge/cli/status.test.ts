@@ -87,7 +87,7 @@ verifies('cli/timeouts', 'one who accepts and says nothing is given up after --t
   }
 });
 
-verifies(['cli.call/row', 'cli/json'], 'parameters as JSON, of a file or of standard input; the answer as JSON', async () => {
+verifies(['cli.call/row', 'cli/json', 'cli/escape'], 'parameters as JSON, of a file or of standard input; the answer as JSON', async () => {
   await using cli = await cliGateway();
   const call = (args: string[], input = ''): ReturnType<typeof cli.run> =>
     cli.run(['gateway', 'call', ...args, '--port', cli.port], { input });
@@ -109,6 +109,11 @@ verifies(['cli.call/row', 'cli/json'], 'parameters as JSON, of a file or of stan
     expect(renamed).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(renamed.stdout)).toMatchObject({ session: { title: 'a plan' } });
   }
+  await call(['chat.send', '--params', JSON.stringify({ message: 'a \u202e plan', sessionId: 'odd' })]);
+  const history = ['chat.history', '--params', '{"sessionId":"odd"}'];
+  const [pretty, raw] = [await call(history), await call([...history, '--raw'])];
+  expect([pretty.stdout.includes('\u202e'), raw.stdout.includes('\u202e')]).toEqual([false, true]);
+  expect(JSON.parse(pretty.stdout)).toEqual(JSON.parse(raw.stdout));
   for (const [args, code, says] of [
     [['nonsense'], 1, /^perch: METHOD_NOT_FOUND: /],
     [['chat.history', '--params', '{"sessionId":"none"}'], 1, /^perch: NOT_FOUND: /],

@@ -12,7 +12,9 @@ export const cli = [
     'cli/timeouts': 'A gateway that does not answer is given up after `--timeout`, else after the time decided for the command.',
     'cli/url-credential':
       'A stored credential (file or environment) is only sent to a loopback address; for any other host the line must give one, else it is wrong usage. No redirect is followed.',
-    'cli/colour': 'Colours only on a terminal, and not with NO_COLOR; tables are cut to its width; text of others cannot steer it.',
+    'cli/colour': 'Colours only on a terminal, and not with NO_COLOR; tables are cut to its width.',
+    'cli/escape':
+      'Control and bidi characters in text of others are escaped, also in a pipe, unless `--raw` is given. In JSON the value stays the same.',
     'cli/progress': 'Progress is one line that is drawn anew, no wider than the terminal; where there is no terminal, there is none.',
     'cli/no-host': 'Where the bridge runs without a host, commands say so and how to get one.',
     'cli/arguments': 'Whatever the arguments: exit 0, 1 or 2, one line on standard error where it fails, never a stack.',

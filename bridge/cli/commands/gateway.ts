@@ -49,6 +49,7 @@ export function gatewayCommands(program: Command): void {
     .description('Call an RPC method of the gateway and print the result')
     .option('--params <json>', 'JSON object, @file, or - for standard input (default: {})')
     .option('--json', 'Print JSON on one line')
+    .option('--raw', 'Print control characters unchanged')
     .action(async (method, options) => (await import('../call.ts')).callMethod(method, options));
   addExamples(call, ['gateway call health', `gateway call sessions.list --params '{"limit": 5}'`]);
 }

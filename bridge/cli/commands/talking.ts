@@ -14,6 +14,7 @@ export function talkingCommands(program: Command): void {
     .option('--agent <id>', 'Agent to use', 'main')
     .option('--model <model>', 'Model to use instead of the agent’s')
     .option('--json', 'Print the reply as JSON')
+    .option('--raw', 'Print control characters unchanged')
     .action(async (message, options) => (await import('../chat.ts')).chat(message, options));
   addExamples(chat, ['chat', 'chat "Plan my week"', 'git diff | $ chat -']);
 
@@ -29,6 +30,7 @@ export function talkingCommands(program: Command): void {
     .description('Export a chat')
     .addOption(new Option('--format <format>', 'File format. jsonl includes all branches').choices(['jsonl', 'markdown']).default('jsonl'))
     .option('--output <file>', 'New file to write (default: standard output)')
+    .option('--raw', 'Print control characters unchanged')
     .action(async (key, options) => (await import('../sessions.ts')).exportSession(key, options));
   addExamples(exporting, ['sessions export main/main --format markdown --output chat.md']);
 
