@@ -4,23 +4,31 @@ import { verifies } from '../../tests/requirements.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { cliGateway, ended } from './tests/gateway.ts';
 
-verifies(['cli/chat', 'cli/escape'], 'a message of the arguments or of a pipe; the reply is printed, control characters escaped', async () => {
-  const escape = '\u001b[1m';
-  await using cli = await cliGateway({ model: () => ['Hel', `lo ${escape}`, 'there'] });
-  const chat = (args: string[], input = ''): ReturnType<typeof cli.run> => cli.run(['chat', '--port', cli.port, ...args], { input });
-  const printed = { code: 0, stdout: 'Hello \\u{1b}[1mthere\n', stderr: '' };
-  expect(await chat(['two', 'words', '--session', 's'])).toEqual(printed);
-  expect(await chat(['--session', 's'], 'of a\npipe\n')).toEqual(printed);
-  expect(await chat(['-', '--session', 's'], 'by the dash')).toEqual(printed);
-  expect(await chat(['--raw', 'raw'])).toEqual({ ...printed, stdout: `Hello ${escape}there\n` });
-  const { client } = await cli.gw.client();
-  const { messages } = await client.call('chat.history', { sessionId: 's' });
-  expect(messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []))).toEqual(['two words', 'of a\npipe', 'by the dash']);
-  const { code, stdout } = await chat(['--json', '--model', 'test/scripted', 'hello']);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ sessionId: 'main', text: `Hello ${escape}there`, usage: { totalTokens: expect.any(Number) } });
-  expect(cli.gw.calls.at(-1)?.body.model).toBe('scripted');
-});
+verifies(
+  ['cli/chat', 'cli/escape'],
+  'a message of the arguments or of a pipe; the reply is printed, control characters escaped',
+  async () => {
+    const escape = '\u001b[1m';
+    await using cli = await cliGateway({ model: () => ['Hel', `lo ${escape}`, 'there'] });
+    const chat = (args: string[], input = ''): ReturnType<typeof cli.run> => cli.run(['chat', '--port', cli.port, ...args], { input });
+    const printed = { code: 0, stdout: 'Hello \\u{1b}[1mthere\n', stderr: '' };
+    expect(await chat(['two', 'words', '--session', 's'])).toEqual(printed);
+    expect(await chat(['--session', 's'], 'of a\npipe\n')).toEqual(printed);
+    expect(await chat(['-', '--session', 's'], 'by the dash')).toEqual(printed);
+    expect(await chat(['--raw', 'raw'])).toEqual({ ...printed, stdout: `Hello ${escape}there\n` });
+    const { client } = await cli.gw.client();
+    const { messages } = await client.call('chat.history', { sessionId: 's' });
+    expect(messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []))).toEqual(['two words', 'of a\npipe', 'by the dash']);
+    const { code, stdout } = await chat(['--json', '--model', 'test/scripted', 'hello']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      sessionId: 'main',
+      text: `Hello ${escape}there`,
+      usage: { totalTokens: expect.any(Number) },
+    });
+    expect(cli.gw.calls.at(-1)?.body.model).toBe('scripted');
+  },
+);
 
 verifies(['cli/chat', 'cli/errors'], 'it is printed while it is made; what fails is one line and exit code 1', async () => {
   const rest = Promise.withResolvers<void>();

@@ -16,7 +16,10 @@ export interface ChatOptions extends ConnectionOptions {
 }
 
 /** `perch chat`: one message from the arguments or a pipe; on a terminal, without either, a conversation. */
-export async function chat(words: readonly string[], { session, agent, model, json = false, raw = false, ...options }: ChatOptions): Promise<void> {
+export async function chat(
+  words: readonly string[],
+  { session, agent, model, json = false, raw = false, ...options }: ChatOptions,
+): Promise<void> {
   const talk = { sessionId: session, agentId: agent, ...(model === undefined ? {} : { model }) };
   const dial = (): ReturnType<typeof connect> => connect({ ...options, name: 'perch chat', timeoutMs: options.timeout });
   const conversation = new Conversation(talk, dial);

@@ -3,7 +3,6 @@ import { say, sayJson, shownLine } from './output.ts';
 
 const HOW = { mdns: 'multicast DNS', loopback: 'this computer', scan: 'network scan' };
 
-
 /** `perch gateway discover`: prints the gateways that are found; none is no failure. */
 export async function printDiscovered({
   timeout,

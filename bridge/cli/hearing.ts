@@ -80,5 +80,7 @@ async function decide(conversation: Conversation, approval: Approval, signal: Ab
   }
   const always = /^a(lways)?$/.test(answer);
   const decision = always || /^y(es)?$/.test(answer) ? 'approve' : 'deny';
-  await conversation.resolve(approval.id, decision, always).catch((error: Error) => note(paint('red', shownLine(error.message), process.stderr)));
+  await conversation
+    .resolve(approval.id, decision, always)
+    .catch((error: Error) => note(paint('red', shownLine(error.message), process.stderr)));
 }

@@ -14,7 +14,6 @@ export interface McpOptions {
   json?: boolean;
 }
 
-
 /** `perch mcp status`: how it stands with each tool server. */
 export const showServers = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {

@@ -9,7 +9,12 @@ export const say = (line: string): void => void process.stdout.write(`${line}\n`
 export const note = (line: string): void => void process.stderr.write(`${line}\n`);
 /** Escapes control and bidi characters in JSON as JSON itself does: the value stays the same. */
 export const escapeJson = (json: string): string =>
-  escapeInvisible(json, (char) => char.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
+  escapeInvisible(json, (char) =>
+    char
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 export const toPrintableJson = (value: unknown, indent?: number): string => escapeJson(JSON.stringify(value, null, indent));
 /** One value on one line, for programs. */
 export const sayJson = (value: unknown): void => say(toPrintableJson(value));

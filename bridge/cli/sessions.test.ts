@@ -48,7 +48,11 @@ verifies(['cli/sessions', 'cli/escape'], 'one is written to standard output or a
   const escaped = await write('odd');
   const raw = await write('odd', '--raw');
   expect([escaped.stdout.includes('\u202e'), raw.stdout.includes('\u202e')]).toEqual([false, true]);
-  const parsed = (text: string): unknown[] => text.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+  const parsed = (text: string): unknown[] =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
   expect(parsed(escaped.stdout)).toEqual(parsed(raw.stdout));
   expect((await write('odd', '--format', 'markdown')).stdout).toContain('a \\u{202e} b');
   expect(await write('none')).toMatchObject({ code: 1, stderr: 'perch: NOT_FOUND: No session with path "main/none.jsonl".\n' });

@@ -59,5 +59,10 @@ export function toAddressGroup(address: string | undefined): string | undefined 
   const plain = address.replace(/%.*$/, '');
   if (!ipaddr.isValid(plain) || isLoopback(plain)) return undefined;
   const parsed = ipaddr.process(plain);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(':') : parsed.toString();
+  return parsed instanceof ipaddr.IPv6
+    ? parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')
+    : parsed.toString();
 }
