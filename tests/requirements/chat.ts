@@ -102,6 +102,8 @@ export const chat = [
     'storage/migrations': 'Migrations append; data of an earlier version is kept.',
     'storage/heals': 'A database closed under us is opened again and data is kept.',
     'storage/quota': 'A full quota is told and nothing of the failed write is stored.',
+    'storage/disk-full':
+      'On a full disk each refused write says that storage is full, in the log and in Doctor too. Nothing acknowledged is lost, and it works again once there is space.',
     'storage/epoch': 'A worker that lost its ownership cannot commit what acknowledges data or starts a run.',
   }),
 ];

@@ -16,7 +16,7 @@ verifies('vault.app/refused', 'what the gateway says is shown, with where to go'
     '/outdated',
   ]);
   expect(shown(new StorageFull('full'))).toEqual([
-    expect.stringMatching(/^Couldn’t rename the chat: the browser is out of storage, so nothing was saved\./),
+    expect.stringMatching(/^Couldn’t rename the chat: storage is full, so nothing was saved\./),
     '/devices#storage',
   ]);
   expect(shown(new Error('a bug'))).toEqual([

@@ -21,6 +21,17 @@ export function every(clock: Clock, ms: number, work: () => void): () => void {
   return () => cancel();
 }
 
+/** Wraps `work` so that it runs at most once in `ms`; calls in between are dropped. */
+export function limitRate<Args extends unknown[]>(clock: Clock, ms: number, work: (...args: Args) => void): (...args: Args) => void {
+  let last = -Infinity;
+  return (...args) => {
+    const now = clock.monotonic();
+    if (now - last < ms) return;
+    last = now;
+    work(...args);
+  };
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

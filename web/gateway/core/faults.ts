@@ -4,14 +4,20 @@ import { OwnershipLost, StorageFull, VaultReadOnly } from './vault.ts';
 /** Where faults of ours are written: an id, and what it was. */
 export type FaultLog = (id: string, error: unknown) => void;
 
+export interface FaultOptions {
+  /** Called for each operation that is refused because storage is full. */
+  onfull?: (error: StorageFull) => void;
+}
+
 /** The one place where what was thrown becomes what the caller may see: an `RpcError` as it is, anything else `INTERNAL_ERROR` with an id that the log explains. */
-export function faults(log: FaultLog): (error: unknown) => RpcError {
+export function faults(log: FaultLog, { onfull = () => {} }: FaultOptions = {}): (error: unknown) => RpcError {
   return (error) => {
     if (error instanceof RpcError) return error;
     if (error instanceof StorageFull) {
+      onfull(error);
       return new RpcError(
         'INTERNAL_ERROR',
-        'The browser is out of storage, so nothing was saved. Delete chats or free disk space, then try again.',
+        'Storage is full, so nothing was saved. Free disk space or delete chats, then try again.',
         {
           retryable: true,
           details: { reason: 'storage-full' },

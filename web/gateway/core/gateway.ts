@@ -9,6 +9,7 @@ import { noBridge } from './bridge.ts';
 import { Channels } from './channels/channels.ts';
 import { channelsLater } from './channels/later.ts';
 import { companionOf } from './companion.ts';
+import { limitRate } from './clock.ts';
 import { Config } from './config.ts';
 import { keepConfigFile } from './config-file/keep.ts';
 import { Connection } from './connection.ts';
@@ -54,6 +55,8 @@ import { TaintedCommands } from './trust/tainted-commands.ts';
 import { keepMerged } from './workspace/keep-merged.ts';
 import type { Workbench } from './workbench.ts';
 
+/** Interval of log lines about full storage. */
+const FULL_LOG_MS = 60_000;
 const RATE_LIMIT = { perMinute: 600, burst: 100 };
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
@@ -63,11 +66,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const hub = new Hub();
   let state: 'ok' | 'draining' = 'ok';
   const log = new Log({ clock, store: vault.logs, level: () => config.settings.gateway.logLevel ?? 'info' });
-  const fault = faults((id, error) => {
-    log.write('error', 'gateway', 'Something went wrong', { id, error });
-    if (options.log) options.log(id, error);
-    else console.error(`[perch ${id}]`, error);
-  });
+  const fault = faults(
+    (id, error) => {
+      log.write('error', 'gateway', 'Something went wrong', { id, error });
+      if (options.log) options.log(id, error);
+      else console.error(`[perch ${id}]`, error);
+    },
+    { onfull: limitRate(clock, FULL_LOG_MS, (error) => log.write('error', 'storage', `Storage is full. ${error.message}`)) },
+  );
 
   let noted: unknown;
   const config: Config = new Config(

@@ -2,10 +2,18 @@ import { StorageFull } from '../core/vault.ts';
 
 const nameOf = (error: unknown): string => (error instanceof Error || error instanceof DOMException ? error.name : '');
 
-/** Says a browser's error in the vault's words: no room left is `StorageFull`; anything else stays as it is. */
+/**
+ * Chromium's errors on a full disk. The write that meets it first closes the connection; until there is space, opening the
+ * database fails, for reading too.
+ */
+const DISK_FULL = /FILE_ERROR_NO_SPACE|Internal error opening backing store/;
+
+/** Converts a browser's error to `StorageFull` if a quota or the disk is full; returns any other error as it is. */
 export function storageFailure(error: unknown): unknown {
-  if (nameOf(error) !== 'QuotaExceededError') return error;
-  return new StorageFull('The browser is out of storage. Nothing was saved.', { cause: error });
+  const name = nameOf(error);
+  if (name === 'QuotaExceededError') return new StorageFull('The browser is out of storage. Nothing was saved.', { cause: error });
+  if (name !== 'UnknownError' || !(error instanceof Error || error instanceof DOMException) || !DISK_FULL.test(error.message)) return error;
+  return new StorageFull('The disk is full, or the browser can’t open its storage. Nothing was saved.', { cause: error });
 }
 
 /** The connection was closed before the transaction could begin. */

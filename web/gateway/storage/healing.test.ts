@@ -115,6 +115,36 @@ for (const [how, fail] of Object.entries({
   });
 }
 
+const ON_FULL_DISK = [
+  // What Chromium 156 says on a full disk, first of the write and then of each opening.
+  'Connection is closing because of: IO error: .../000003.log: FILE_ERROR_NO_SPACE (ChromeMethodBFE: 3::WritableFileAppend::8)',
+  'Internal error opening backing store for indexedDB.open.',
+];
+
+verifies('storage/disk-full', 'a full disk is StorageFull for every operation until there is space', async () => {
+  using seen = connections();
+  await using vault = await testVault();
+  await ask(vault.vault, 'm1');
+  const connection = seen.opened.at(-1);
+  const before = await dump(vault.name);
+  const [writing, opening] = ON_FULL_DISK.map((message) => new DOMException(message, 'UnknownError'));
+  const open = vi.spyOn(indexedDB, 'open').mockImplementation(() => {
+    throw opening;
+  });
+  const put = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+    throw writing;
+  });
+  await expect(vault.config.write({ a: 1 })).rejects.toBeInstanceOf(StorageFull);
+  forceClose(connection);
+  await expect(vault.config.write({ a: 1 })).rejects.toBeInstanceOf(StorageFull);
+  await expect(vault.config.read()).rejects.toBeInstanceOf(StorageFull);
+  put.mockRestore();
+  open.mockRestore();
+  expect(await dump(vault.name)).toEqual(before);
+  await vault.config.write({ a: 1 });
+  expect(vault.closed).toEqual([]);
+});
+
 test('a newer build gets the database at once, and the vault says why it closed', async () => {
   await using vault = await testVault();
   vault.usage.add({
