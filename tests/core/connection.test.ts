@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ResponseFrame } from '#shared/rpc/frames.ts';
+import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -291,6 +291,63 @@ describe('events', () => {
     const { client } = await gw.client();
     await until(async () => (await client.call('sessions.list', {})).sessions[0]?.messageCount === 2);
   });
+});
+
+verifies('limits/steady-reader', 'three floods do not close a client that reads, and it gets all of them', async () => {
+  const PIECES = 200;
+  const PIECE = 'x'.repeat(50_000);
+  await using gw = await testGateway({ model: () => Array.from({ length: PIECES }, () => PIECE) });
+  const queue: string[] = [];
+  let buffered = 0;
+  let highest = 0;
+  let closed: unknown;
+  const lengths = new Map<string, number>();
+  const done: string[] = [];
+  let deliver = (_text: string): void => {};
+  let drain = (): void => {};
+  gw.gateway.accept(
+    {
+      get buffered() {
+        return buffered;
+      },
+      send(text) {
+        queue.push(text);
+        highest = Math.max(highest, (buffered += text.length));
+      },
+      close: (code, reason) => (closed ??= { code, reason }),
+      receive: (events) => {
+        deliver = events.message;
+        drain = () => events.drain?.();
+      },
+    },
+    { principal: 'owner', scopes: ['admin'], challenged: true, socket: true },
+  );
+  // Slower than the model, and never at rest.
+  const reader = setInterval(() => {
+    for (let left = 512 * 1024; left > 0 && queue.length > 0; ) {
+      const text = queue.shift() ?? '';
+      left -= text.length;
+      buffered -= text.length;
+      const frame = JSON.parse(text) as { event?: string; id?: string; payload: { sessionId: string; delta: string; offset: number } };
+      if (frame.id?.startsWith('s')) done.push(frame.id);
+      if (frame.event !== 'chat.delta') continue;
+      const { sessionId, delta, offset } = frame.payload;
+      expect(offset).toBe(lengths.get(sessionId) ?? 0);
+      lengths.set(sessionId, offset + delta.length);
+    }
+    if (buffered === 0) drain();
+  }, 2);
+  try {
+    deliver(JSON.stringify(CONNECT));
+    for (const sessionId of ['s1', 's2', 's3'])
+      deliver(JSON.stringify({ type: 'req', id: sessionId, method: 'chat.send', params: { message: 'flood', sessionId } }));
+    await until(() => done.length === 3 || closed !== undefined, 'the replies', 30_000);
+  } finally {
+    clearInterval(reader);
+  }
+  expect(closed).toBeUndefined();
+  expect([...lengths.values()]).toEqual(Array(3).fill(PIECES * PIECE.length));
+  expect(highest).toBeLessThan(LIMITS.maxBufferedBytes);
 });
 
 describe('limits', () => {

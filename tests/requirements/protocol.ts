@@ -65,6 +65,7 @@ export const protocol = [
       'A socket’s 600 requests a minute with burst 100, or what is configured; more is RATE_LIMITED with retryAfterMs. MessagePorts are exempt.',
     'limits/control-plane': 'Control-plane writes: 30 a minute per method.',
     'limits/response': 'One response may wait beside the 4 MiB, whatever its size.',
+    'limits/steady-reader': 'A client that reads steadily is not slow, however fast its replies come: they slow down to it.',
     'limits/slow-consumer': 'A reader that stalls is closed with 1008 "slow consumer" once 4 MiB wait; the run goes on.',
   }),
   chosen('design, "One contract, many readers"', {

@@ -76,7 +76,7 @@ export class Connection implements Subscriber {
     this.id = before?.connId ?? crypto.randomUUID();
     this.#activeAt = deps.clock.now();
     const seq = before?.seq ?? (admission.challenged ? 1 : 0);
-    this.#out = new SendBuffer({ link, seq, onslow: () => this.close(CLOSE.policy, 'slow consumer') });
+    this.#out = new SendBuffer({ link, clock: deps.clock, seq, onslow: () => this.close(CLOSE.policy, 'slow consumer') });
     for (const key of before?.follows ?? []) this.#followed.add(key);
     this.#cancelTimeout = deps.clock.after(LIMITS.connectTimeoutMs, () => this.close(CLOSE.policy, 'no connect within 15 s'));
   }
@@ -112,6 +112,10 @@ export class Connection implements Subscriber {
 
   push(event: AnyEvent): void {
     if (this.#open) this.#out.event(event);
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#open ? this.#out.ready() : undefined;
   }
 
   close(code: number, reason: string): void {
@@ -247,7 +251,11 @@ export class Connection implements Subscriber {
     const unfollow = (key: string): void => void this.#followed.delete(key);
     return new PendingRequests({
       ...this.#deps,
-      caller: { connId: this.id, principal, scopes, follow, unfollow, tell: (event) => this.push(event), signal: this.#gone.signal },
+      caller: {
+        ...{ connId: this.id, principal, scopes, follow, unfollow, signal: this.#gone.signal },
+        tell: (event) => this.push(event),
+        ready: () => this.ready(),
+      },
       protocol,
       limits: this.#limits(),
       respond: (frame) => {

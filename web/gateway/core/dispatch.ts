@@ -16,6 +16,8 @@ export interface Caller {
   unfollow(sessionKey: string): void;
   /** Sends an event to the caller's connection alone. */
   tell(event: AnyEvent): void;
+  /** Resolves when the caller's connection is ready for more events; undefined if it is now. */
+  ready?(): Promise<void> | undefined;
   /** Aborts when the connection is gone. What must outlive it (runs) does not listen. */
   signal: AbortSignal;
 }

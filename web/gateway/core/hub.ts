@@ -10,6 +10,8 @@ export interface Subscriber {
   /** Whether it has a drawing open. */
   hasOpen?(drawingId: string): boolean;
   push(event: AnyEvent): void;
+  /** Resolves when it is ready for more events; undefined if it is now. */
+  ready?(): Promise<void> | undefined;
 }
 
 /** Hands events to the connections that they concern (decisions, "Which events a connection gets"). */
@@ -31,6 +33,16 @@ export class Hub {
       const concerned = (sessionKey !== null && subscriber.follows(sessionKey)) || (connId !== undefined && subscriber.id === connId);
       if (subscriber.all || concerned) subscriber.push(event);
     }
+  }
+
+  /** Resolves when those who get a session's events are ready for more; undefined if all are now. */
+  ready(sessionKey: string): Promise<unknown> | undefined {
+    let waits: Promise<void>[] | undefined;
+    for (const subscriber of this.#subscribers) {
+      const wait = subscriber.all || subscriber.follows(sessionKey) ? subscriber.ready?.() : undefined;
+      if (wait) (waits ??= []).push(wait);
+    }
+    return waits && Promise.all(waits);
   }
 
   /** To those who have a drawing open; not to `except`, who did it. */

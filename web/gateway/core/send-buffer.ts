@@ -1,9 +1,13 @@
 import type { Link } from '#shared/link/link.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
+import type { Clock } from './clock.ts';
+import { ReaderPace } from './reader-pace.ts';
 
 /** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
 const MERGE_FROM = 64 * 1024;
+/** With more than this waiting, runs slow down to a client that reads steadily. */
+const PACE_ABOVE = LIMITS.maxBufferedBytes / 4;
 
 /** What comes piece by piece. */
 const DELTAS = ['chat.delta', 'chat.reasoning', 'incognito.delta', 'incognito.reasoning'] as const;
@@ -12,6 +16,7 @@ const isDelta = (event: AnyEvent): event is Delta => (DELTAS as readonly string[
 
 export interface SendBufferOptions {
   link: Link<string>;
+  clock: Clock;
   /** The number of the last event that the client has had. */
   seq: number;
   /** The client does not keep up; it is over the limit. */
@@ -27,10 +32,19 @@ export class SendBuffer {
   #mergedChars = 0;
   /** Size of the newest response while it is on its way: it does not count against the limit. */
   #responseChars = 0;
+  /** Bytes that were queued so far. */
+  #queued = 0;
   #seq: number;
+  readonly #pace: ReaderPace;
 
-  constructor({ link, seq, onslow }: SendBufferOptions) {
+  constructor({ link, clock, seq, onslow }: SendBufferOptions) {
     this.#link = link;
+    this.#pace = new ReaderPace({
+      clock,
+      waiting: () => this.#waiting,
+      taken: () => this.#queued - link.buffered,
+      above: PACE_ABOVE,
+    });
     this.#seq = seq;
     this.#onslow = onslow;
   }
@@ -38,6 +52,11 @@ export class SendBuffer {
   /** The number of the last event that was sent. */
   get seq(): number {
     return this.#seq;
+  }
+
+  /** See `ReaderPace.ready`. */
+  ready(): Promise<void> | undefined {
+    return this.#pace.ready();
   }
 
   /** Sends an event, or merges it with the deltas that wait. */
@@ -53,7 +72,7 @@ export class SendBuffer {
     this.flush();
     const text = JSON.stringify(frame);
     this.#responseChars = Math.max(this.#responseChars, text.length);
-    this.#link.send(text);
+    this.#queue(text);
     this.#check();
   }
 
@@ -88,11 +107,21 @@ export class SendBuffer {
   }
 
   #send({ event, payload }: AnyEvent): void {
-    this.#link.send(JSON.stringify({ type: 'event', event, seq: ++this.#seq, payload }));
+    this.#queue(JSON.stringify({ type: 'event', event, seq: ++this.#seq, payload }));
+  }
+
+  #queue(text: string): void {
+    const before = this.#link.buffered;
+    this.#link.send(text);
+    this.#queued += this.#link.buffered - before;
+  }
+
+  /** What waits for the client, beside a response. A response's characters count double: each may take more than a byte. */
+  get #waiting(): number {
+    return this.#link.buffered + this.#mergedChars - this.#responseChars * 2;
   }
 
   #check(): void {
-    // A response's characters count double: each may take more than a byte.
-    if (this.#link.buffered + this.#mergedChars > LIMITS.maxBufferedBytes + this.#responseChars * 2) this.#onslow();
+    if (this.#waiting > LIMITS.maxBufferedBytes) this.#onslow();
   }
 }

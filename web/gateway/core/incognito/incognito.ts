@@ -27,7 +27,7 @@ export interface IncognitoDeps {
 
 type Request = MethodParsed<'incognito.send'>;
 type Answered = MethodResult<'incognito.send'>;
-type Asking = Pick<Caller, 'principal' | 'tell' | 'signal'>;
+type Asking = Pick<Caller, 'principal' | 'tell' | 'ready' | 'signal'>;
 
 interface Under {
   abort: AbortController;
@@ -90,7 +90,7 @@ export class Incognito {
     const { vault, clock } = this.#deps;
     const shares: Share[] = [];
     try {
-      await this.#stream(request, messages, shares, caller.tell, signal);
+      await this.#stream(request, messages, shares, caller, signal);
       const { key: model, usage } = last(shares);
       caller.tell({ event: 'incognito.done', payload: { runId, model, usage } });
       return { completed: true, runId, model, usage };
@@ -105,7 +105,7 @@ export class Incognito {
     }
   }
 
-  async #stream(request: Request, messages: ModelMessage[], shares: Share[], tell: Caller['tell'], signal: AbortSignal): Promise<void> {
+  async #stream(request: Request, messages: ModelMessage[], shares: Share[], caller: Asking, signal: AbortSignal): Promise<void> {
     const { clock, models, timeZone, silenceMs, main } = this.#deps;
     const { runId, temperature } = request;
     const agent = main();
@@ -136,11 +136,12 @@ export class Incognito {
       if (event.type === 'reasoning') {
         const offset = thoughts.text.length;
         const delta = thoughts.add(event.text);
-        if (delta !== '') tell({ event: 'incognito.reasoning', payload: { runId, delta, offset } });
+        if (delta !== '') caller.tell({ event: 'incognito.reasoning', payload: { runId, delta, offset } });
       } else if (event.type === 'text' || event.type === 'refusal') {
-        tell({ event: 'incognito.delta', payload: { runId, delta: event.text, offset: length } });
+        caller.tell({ event: 'incognito.delta', payload: { runId, delta: event.text, offset: length } });
         length += event.text.length;
       }
+      await caller.ready?.();
     }
   }
 

@@ -292,6 +292,7 @@ export class Run {
             this.#contextTokens = event.contextTokens;
             this.#request.onend?.(event);
         }
+        await this.#deps.hub.ready(this.#key);
       }
     } finally {
       stopSaving();
