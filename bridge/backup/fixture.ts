@@ -8,7 +8,7 @@ import { HybridClock } from '#shared/sync/hybrid-clock.ts';
 import type { SyncRecord, SyncStore } from '#shared/sync/record.ts';
 import type { Journal } from '../journal/journal.ts';
 import { openJournal } from '../journal/open.ts';
-import { type Manifest, MAX_UNPACKED } from './format.ts';
+import type { Manifest } from './format.ts';
 import { writeNewFile } from './new-file.ts';
 import { readBackup } from './read.ts';
 import { applyRestore, planRestore, type RestorePlan } from './restore.ts';
@@ -113,7 +113,7 @@ export interface Restored {
 /** Restores a backup as the command does. */
 export async function bringBack(journal: Journal, path: string, { replace = false, passphrase = '', into = seal } = {}): Promise<Restored> {
   const records: SyncRecord[] = [];
-  await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION, record: (each) => void records.push(each) });
+  await using backup = await readBackup(path, { schema: SCHEMA_VERSION, record: (each) => void records.push(each) });
   const secrets = backup.sealed && passphrase ? await unsealSecrets(backup.sealed, passphrase) : [];
   const plan = await planRestore({ journal, backup, records, secrets, seal: into, replace });
   await applyRestore(plan, { journal, backup });

@@ -2,7 +2,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { backupsDir, codeOf, reasonOf } from '../home.ts';
-import { type Manifest, MAX_UNPACKED } from './format.ts';
+import type { Manifest } from './format.ts';
 import { writeNewFile } from './new-file.ts';
 import { readBackup } from './read.ts';
 import { type BackupInput, writeBackup, type Written } from './write.ts';
@@ -41,7 +41,7 @@ async function look(path: string): Promise<Listed> {
   let size = 0;
   try {
     ({ size } = await stat(path));
-    await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION });
+    await using backup = await readBackup(path, { schema: SCHEMA_VERSION });
     const { created, counts } = backup.manifest;
     return { path, size, created, counts };
   } catch (error) {

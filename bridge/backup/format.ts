@@ -8,9 +8,15 @@ export const SECRETS = 'secrets.sealed';
 
 /** What a backup may unpack to unless somebody allows more (quality.md, "Security"), and the most of it that may be `backup.json`, or the secrets. */
 export const MAX_UNPACKED = 256 * 1024 * 1024;
+/** Real backups unpack to some 30 times their size at most; a small file that unpacks to more than this is made to cost time and memory. */
+const MAX_RATIO = 100;
+const MIN_UNPACK_LIMIT = 32 * 1024 * 1024;
 export const MAX_MANIFEST = 32 * 1024 * 1024;
 export const MAX_SECRETS = 32 * 1024 * 1024;
 export const MAX_ENTRIES = 200_000;
+
+/** What a backup file of so many bytes may unpack to, unless somebody allows more. */
+export const getUnpackLimit = (fileBytes: number): number => Math.min(MAX_UNPACKED, Math.max(MIN_UNPACK_LIMIT, fileBytes * MAX_RATIO));
 
 /** The stores whose records a backup holds in the clear, one file each: all but the secrets. */
 export type BackupStore = Exclude<SyncStore, 'secrets'>;
@@ -71,17 +77,25 @@ export const isUnderWay = ({ store, payload }: Pick<SyncRecord, 'store' | 'paylo
 
 /** Brackets and commas of one JSON text: more than any of ours has, and few enough that to parse it takes little memory. */
 const MAX_STRUCTURE = 1_000_000;
+const [QUOTE, BACKSLASH, BRACKET, BRACE, COMMA] = [0x22, 0x5c, 0x5b, 0x7b, 0x2c];
+
+/** The index of the quotation mark that ends a JSON string whose text begins at `from`; the text's length if none does. */
+function findStringEnd(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (end - backslashes > from && text.charCodeAt(end - backslashes - 1) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}
 
 /** The value of a JSON text; undefined where it is none, or nothing but brackets: a few megabytes of those take gigabytes to parse. */
 export function parsedJson(text: string): unknown {
   let structure = 0;
-  let inString = false;
   for (let at = 0; text.length > MAX_STRUCTURE && at < text.length; at++) {
-    const char = text[at];
-    if (inString && char === '\\') at++;
-    else if (char === '"') inString = !inString;
-    else if (!inString && (char === '[' || char === '{' || char === ',')) structure++;
-    if (structure > MAX_STRUCTURE) return undefined;
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) at = findStringEnd(text, at + 1);
+    else if ((char === BRACKET || char === BRACE || char === COMMA) && ++structure > MAX_STRUCTURE) return undefined;
   }
   try {
     return JSON.parse(text);

@@ -184,6 +184,23 @@ verifies('vault.backup/limit', 'a bomb is stopped while it unpacks, whatever its
   expect(await refusal(await zipOf({ 'backup.json': [zeros, { listed: false }] }, null))).toMatch(/unpacks to more than 8 MB/);
 });
 
+verifies('vault.backup/limit', 'a small file that unpacks to a lot is refused before anything is unpacked', async () => {
+  const records = line({ payload: JSON.stringify({ id: 'm', sessionKey: 'main/one', content: '0'.repeat(80 * MB) }) });
+  const bomb = await zipOf({ [MESSAGES]: records });
+  expect(bomb.length).toBeLessThan(0.3 * MB);
+  writeFileSync(path, bomb);
+  const seen: SyncRecord[] = [];
+  const options = { schema: SCHEMA_VERSION, record: (each: SyncRecord) => void seen.push(each) };
+  const start = process.cpuUsage();
+  await expect(readBackup(path, options)).rejects.toThrow('Couldn’t use hostile.zip: it unpacks to more than 32 MB, too much for its size');
+  const { user, system } = process.cpuUsage(start);
+  expect(user + system).toBeLessThan(500_000);
+  expect(seen).toEqual([]);
+  // Its owner may allow more.
+  await using _ = await readBackup(path, { ...options, limit: 100 * MB });
+  expect(seen).toHaveLength(1);
+});
+
 verifies('vault.backup/limit', 'what is nothing but brackets is refused unparsed, wherever it stands', async () => {
   const brackets = '['.repeat(30 * MB);
   const manifest = await zipOf({ 'backup.json': [brackets, { listed: false }] }, null);

@@ -7,6 +7,7 @@ import {
   BackupUnusable,
   blobEntry,
   FORMAT,
+  getUnpackLimit,
   MANIFEST,
   type Manifest,
   manifest,
@@ -19,7 +20,7 @@ import {
 import { Lines } from './lines.ts';
 import { checked, recordOf } from './record-line.ts';
 import { readSealed } from './sealed-secrets.ts';
-import { entriesOf, type Found, megabytes, shown, Unpacker } from './unpack.ts';
+import { entriesOf, type Found, shown, tooMuch, Unpacker } from './unpack.ts';
 
 /** Entries' headers, and what deflate adds to what it cannot make smaller. */
 const OVERHEAD = 64 * 1024 * 1024;
@@ -38,8 +39,8 @@ export interface Backup extends AsyncDisposable {
 }
 
 export interface ReadOptions {
-  /** What all of it may unpack to, in bytes. */
-  limit: number;
+  /** What all of it may unpack to, in bytes. Default: by the file's size. */
+  limit?: number | undefined;
   /** The newest schema of records that this build knows. */
   schema: number;
   /** Hears of each record once that is checked, before the rest of the backup is. */
@@ -49,18 +50,21 @@ export interface ReadOptions {
 /**
  * Reads a backup and checks all of it: names, hashes, counts, records against their schema. Rejects with `BackupUnusable`, whose message is one sentence.
  */
-export async function readBackup(path: string, { limit, schema, record = () => {} }: ReadOptions): Promise<Backup> {
+export async function readBackup(path: string, { limit: given, schema, record = () => {} }: ReadOptions): Promise<Backup> {
   const refuse = (why: string, cause?: unknown): BackupUnusable => new BackupUnusable(`Couldn’t use ${basename(path)}: ${why}`, { cause });
   // It throws at once where there is no such file.
   const open = async (): Promise<Blob> => openAsBlob(path);
   const file = await open().catch((error: unknown) => {
     throw refuse('the file doesn’t exist or can’t be read', error);
   });
-  if (file.size > limit + OVERHEAD) throw refuse(`it unpacks to more than ${megabytes(limit)}`);
+  const limit = given ?? getUnpackLimit(file.size);
+  if (file.size > limit + OVERHEAD) throw refuse(tooMuch(limit));
   const zip = new ZipReader(new BlobReader(file), { strictness: 'strict', checkSignature: true, checkOverlappingEntry: true });
   try {
     const unpacker = new Unpacker(limit);
     const entries = await entriesOf(zip);
+    // Refuses before anything is unpacked; a header may claim less than there is.
+    if ([...entries.values()].reduce((sum, { entry }) => sum + entry.uncompressedSize, 0) > limit) throw new BackupUnusable(tooMuch(limit));
     const read = await readManifest(entries, schema, unpacker);
     const sealed = await checkEntries(entries, read, unpacker, record);
     return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { configure, type FileEntry, type ZipReader } from '@zip.js/zip.js';
-import { BackupUnusable, type EntryKind, entryKind, MAX_ENTRIES } from './format.ts';
+import { BackupUnusable, type EntryKind, entryKind, MAX_ENTRIES, MAX_UNPACKED } from './format.ts';
 
 configure({ useWebWorkers: false });
 
@@ -26,7 +26,9 @@ export async function entriesOf(zip: ZipReader<unknown>): Promise<Map<string, Fo
 /** A name from outside, fit for a line on a terminal. */
 export const shown = (name: string): string => JSON.stringify(name.slice(0, 100));
 
-export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;
+/** Why a backup over the limit is refused. */
+export const tooMuch = (limit: number): string =>
+  `it unpacks to more than ${Math.round(limit / 1024 / 1024)} MB${limit < MAX_UNPACKED ? ', too much for its size' : ''}`;
 
 /** Unpacks entries up to a number of bytes in all, counted as they come out, for headers lie. */
 export class Unpacker {
@@ -46,7 +48,7 @@ export class Unpacker {
       write: (bytes) => {
         try {
           this.#left -= bytes.length;
-          if (this.#left < 0) throw new BackupUnusable(`it unpacks to more than ${megabytes(this.#limit)}`);
+          if (this.#left < 0) throw new BackupUnusable(tooMuch(this.#limit));
           hash.update(bytes);
           sink(bytes);
         } catch (error) {

@@ -5,7 +5,7 @@ import type { backupPort } from '#shared/ports/backup.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { Turns } from '#shared/turns.ts';
-import { BackupUnusable, MAX_UNPACKED } from '../backup/format.ts';
+import { BackupUnusable } from '../backup/format.ts';
 import type { Backup } from '../backup/read.ts';
 import { type Secrets, unsealSecrets, VaultSeal } from '../backup/sealed-secrets.ts';
 import { backupsDir, codeOf, reasonOf } from '../home.ts';
@@ -69,7 +69,7 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
           import('../backup/restore.ts'),
         ]);
         const record = (each: SyncRecord): void => void records.push(each);
-        await using backup = await readBackup(path, { limit: MAX_UNPACKED, schema: SCHEMA_VERSION, record });
+        await using backup = await readBackup(path, { schema: SCHEMA_VERSION, record });
         const secrets = await secretsOf(backup, passphrase);
         const plan = await planRestore({ journal, backup, records, secrets, seal, replace });
         const restored = !dryRun && plan.records.length + plan.blobs.length > 0;

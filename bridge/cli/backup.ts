@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { type Listed, listBackups, saveBackup } from '../backup/folder.ts';
-import { MAX_UNPACKED } from '../backup/format.ts';
+import { getUnpackLimit } from '../backup/format.ts';
 import { FileTaken } from '../backup/new-file.ts';
 import { type Backup, readBackup } from '../backup/read.ts';
 import { applyRestore, planRestore } from '../backup/restore.ts';
@@ -55,7 +55,7 @@ export async function exportBackup({ output, force = false, secrets = false, pas
   for (const name of unreadable) warn(`Warning: Couldn’t read the key ${JSON.stringify(name)}. It is not in the backup.`);
   if (missingBlobs > 0) warn(`Warning: ${several(missingBlobs, 'attachment')} not yet on this computer and not in the backup`);
   const megabytes = Math.ceil(unpacked / 1024 / 1024);
-  if (unpacked > MAX_UNPACKED) warn(`Warning: This backup is large. Restore it with --max-size ${megabytes}.`);
+  if (unpacked > getUnpackLimit(bytes)) warn(`Warning: This backup is large. Restore it with --max-size ${megabytes}.`);
   if (json) sayJson({ path, size: bytes, created, counts, missingBlobs, unreadable });
   else say(`Saved ${countsOf(counts)} to ${path} (${sizeText(bytes)})`);
 }
@@ -89,7 +89,7 @@ export interface RestoreOptions {
 
 /** `perch backup restore`: brings a backup's records back, all of them or none; says first what that changes. */
 export async function restoreBackup(file: string, options: RestoreOptions): Promise<void> {
-  const { replace = false, dryRun = false, yes = false, passphraseFile, maxSize = MAX_UNPACKED, json = false } = options;
+  const { replace = false, dryRun = false, yes = false, passphraseFile, maxSize, json = false } = options;
   const records: SyncRecord[] = [];
   await using backup = await readBackup(file, { limit: maxSize, schema: SCHEMA_VERSION, record: (record) => void records.push(record) });
   if (!dryRun && !yes && !canAsk())

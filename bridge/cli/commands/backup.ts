@@ -32,7 +32,7 @@ export function backupCommands(program: Command): void {
 
 /** In megabytes; parsed to bytes. */
 function maxSizeOption(): Option {
-  return new Option('--max-size <megabytes>', 'Maximum unpacked size (default: 256)').argParser((text) => {
+  return new Option('--max-size <megabytes>', 'Maximum unpacked size (default: 256, less for a small file)').argParser((text) => {
     if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Must be between 1 and 999999.');
     return Number(text) * 1024 * 1024;
   });
