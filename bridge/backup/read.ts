@@ -58,13 +58,14 @@ export async function readBackup(path: string, { limit: given, schema, record = 
     throw refuse('the file doesn’t exist or can’t be read', error);
   });
   const limit = given ?? getUnpackLimit(file.size);
-  if (file.size > limit + OVERHEAD) throw refuse(tooMuch(limit));
+  const refusal = tooMuch(limit, given === undefined);
+  if (file.size > limit + OVERHEAD) throw refuse(refusal);
   const zip = new ZipReader(new BlobReader(file), { strictness: 'strict', checkSignature: true, checkOverlappingEntry: true });
   try {
-    const unpacker = new Unpacker(limit);
+    const unpacker = new Unpacker(limit, refusal);
     const entries = await entriesOf(zip);
     // Refuses before anything is unpacked; a header may claim less than there is.
-    if ([...entries.values()].reduce((sum, { entry }) => sum + entry.uncompressedSize, 0) > limit) throw new BackupUnusable(tooMuch(limit));
+    if ([...entries.values()].reduce((sum, { entry }) => sum + entry.uncompressedSize, 0) > limit) throw new BackupUnusable(refusal);
     const read = await readManifest(entries, schema, unpacker);
     const sealed = await checkEntries(entries, read, unpacker, record);
     return {
@@ -74,7 +75,7 @@ export async function readBackup(path: string, { limit: given, schema, record = 
       blobs: new Set([...entries.values()].flatMap(({ kind }) => (kind.kind === 'blob' ? [kind.hash] : []))),
       async blob(hash) {
         const found = entries.get(blobEntry(hash));
-        const unpacked = found && (await new Unpacker(limit).whole(found.entry));
+        const unpacked = found && (await new Unpacker(limit, refusal).whole(found.entry));
         if (unpacked?.hash !== hash) throw refuse('the file changed while it was being read');
         return unpacked.bytes;
       },

@@ -26,17 +26,20 @@ export async function entriesOf(zip: ZipReader<unknown>): Promise<Map<string, Fo
 /** A name from outside, fit for a line on a terminal. */
 export const shown = (name: string): string => JSON.stringify(name.slice(0, 100));
 
-/** Why a backup over the limit is refused. */
-export const tooMuch = (limit: number): string =>
-  `it unpacks to more than ${Math.round(limit / 1024 / 1024)} MB${limit < MAX_UNPACKED ? ', too much for its size' : ''}`;
+/** Why a backup over the limit is refused; `bySize`: the limit follows from the file's size. */
+export const tooMuch = (limit: number, bySize: boolean): string =>
+  `it unpacks to more than ${Math.round(limit / 1024 / 1024)} MB${bySize && limit < MAX_UNPACKED ? ', too much for its size' : ''}`;
 
 /** Unpacks entries up to a number of bytes in all, counted as they come out, for headers lie. */
 export class Unpacker {
   readonly #limit: number;
+  readonly #refusal: string;
   #left: number;
 
-  constructor(limit: number) {
+  /** `refusal`: why more than that is refused. */
+  constructor(limit: number, refusal: string) {
     this.#limit = limit;
+    this.#refusal = refusal;
     this.#left = limit;
   }
 
@@ -48,7 +51,7 @@ export class Unpacker {
       write: (bytes) => {
         try {
           this.#left -= bytes.length;
-          if (this.#left < 0) throw new BackupUnusable(tooMuch(this.#limit));
+          if (this.#left < 0) throw new BackupUnusable(this.#refusal);
           hash.update(bytes);
           sink(bytes);
         } catch (error) {
