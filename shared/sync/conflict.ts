@@ -58,9 +58,24 @@ export function onTop(record: SyncRecord, there: { clock: string; included: read
 const includes = (one: SyncRecord, { clock }: SyncRecord): boolean =>
   [one.clock, ...included(one)].some((known) => originOf(known) === originOf(clock) && known >= clock);
 
+/** Whether both end the active branch at the same message; the times that they note are nothing to choose between. */
+function isSameHead(one: SyncRecord, other: SyncRecord): boolean {
+  if (one.store !== 'heads') return false;
+  const id = headId(one);
+  return id !== undefined && id === headId(other);
+}
+
+function headId({ payload }: SyncRecord): unknown {
+  try {
+    return (JSON.parse(payload ?? '') as { headId?: unknown }).headId;
+  } catch {
+    return undefined;
+  }
+}
+
 function copyOf(loser: SyncRecord, winner: SyncRecord): SyncRecord | null {
   const { store, key, clock, payload, blobs } = loser;
-  if (payload === null || payload === winner.payload) return null;
+  if (payload === null || payload === winner.payload || isSameHead(loser, winner)) return null;
   const id = `${store}/${key}/${clock}`;
   const copy: ConflictCopy = { id, store, key, clock, payload };
   return { store: 'conflicts', key: id, clock, seal: 'none', payload: JSON.stringify(copy), ...(blobs ? { blobs } : {}) };

@@ -10,7 +10,16 @@ import { Replicator } from '../../web/gateway/sync/replicator.ts';
 import { type Script, type TestGateway, testGateway, until } from './gateway.ts';
 import { MemoryJournal } from './memory-journal.ts';
 
+interface HostOptions {
+  model?: Script;
+  clock?: Clock;
+  bridge?: Bridge;
+  fetch?: Fetch;
+}
+
 export interface TestHost extends TestGateway {
+  /** Of its database. */
+  name: string;
   origin: string;
   replicator: Replicator;
   /** Resolves when all that the journal has is here, and the other way round. */
@@ -30,11 +39,33 @@ export class TestHosts {
   everyoneServes = false;
 
   /** A host that has caught up. The first one chooses the scripted model as its provider; the others have that by the journal. */
-  async host({
-    clock = systemClock,
-    ...options
-  }: { model?: Script; clock?: Clock; bridge?: Bridge; fetch?: Fetch } = {}): Promise<TestHost> {
-    const name = `host-${++names}`;
+  async host(options: HostOptions = {}): Promise<TestHost> {
+    return this.#start(`host-${++names}`, options, (replicator) => this.#attach(replicator));
+  }
+
+  /** The next worker on the same data, with `attach` for its line to the journal. */
+  async reopen({ name }: TestHost, options: HostOptions = {}): Promise<TestHost & { attach(): void }> {
+    const host = await this.#start(name, options, async (replicator) => replicator.start());
+    return { ...host, attach: () => host.replicator.attach(this.journal.line()) };
+  }
+
+  async #attach(replicator: Replicator): Promise<{ cut(): void }> {
+    const line = this.journal.line();
+    replicator.attach(line);
+    await this.#synced(replicator);
+    return line;
+  }
+
+  async #synced(replicator: Replicator): Promise<void> {
+    await until(() => replicator.state().state === 'synced' && replicator.state().pending === 0, 'a host in step');
+    await replicator.reached(this.journal.seq);
+  }
+
+  async #start(
+    name: string,
+    { clock = systemClock, ...options }: HostOptions,
+    attach: (replicator: Replicator) => Promise<{ cut(): void } | void>,
+  ): Promise<TestHost> {
     const first = this.journal.seq === 0;
     const vault = await openVault({ name, clock, onclosed: () => {} });
     const faults: unknown[] = [];
@@ -45,17 +76,12 @@ export class TestHosts {
       name,
       onfault: (error) => void faults.push(error),
     });
-    const line = this.journal.line();
-    replicator.attach(line);
-    const synced = async (): Promise<void> => {
-      await until(() => replicator.state().state === 'synced' && replicator.state().pending === 0, `${name} in step`);
-      await replicator.reached(this.journal.seq);
-    };
-    await synced();
+    const line = await attach(replicator);
+    const synced = (): Promise<void> => this.#synced(replicator);
     this.#holder ??= vault.origin;
     const gw = await testGateway({ vault, sync: this.#port(replicator, vault.origin), useGuide: !first, clock, ...options });
-    await synced();
-    return { ...gw, origin: vault.origin, replicator, synced, crash: () => line.cut() };
+    if (line) await synced();
+    return { ...gw, name, origin: vault.origin, replicator, synced, crash: () => line?.cut() };
   }
 
   /** Another host serves from here on. */

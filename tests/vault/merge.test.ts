@@ -84,3 +84,13 @@ verifies(
     expect(mergeInto(ours, gone).copy).toMatchObject({ key: `memories/m/${ours.clock}` });
   },
 );
+
+verifies('vault.merge/copies', 'two hosts that end a branch at the same message, at their own times, are no conflict', () => {
+  const head = (clock: string, headId: string, updatedAt: number): SyncRecord => ({
+    ...{ store: 'heads', key: 'main/main', clock, base: at(1, 'a'), seal: 'none' as const },
+    payload: JSON.stringify({ headId, updatedAt }),
+  });
+  const ours = head(at(2, 'a'), 'reply', 2);
+  expect(mergeInto(ours, head(at(3, 'b'), 'reply', 3)).copy).toBeNull();
+  expect(mergeInto(ours, head(at(3, 'b'), 'other', 3)).copy).not.toBeNull();
+});

@@ -318,8 +318,8 @@ export interface Vault {
      * first send) in one strict transaction, and moves the session's head to the message.
      */
     begin(input: { session: SessionRecord; message: MessageRecord | null; run: RunRecord }): Promise<void>;
-    /** Relaxed: the text so far, for a host that dies. */
-    savePartial(runId: string, partial: string): Promise<void>;
+    /** Relaxed: the text of the current step, for the next life of this host. `shared`: the text of all steps, for other hosts; absent: theirs stays as it is. */
+    savePartial(runId: string, partial: string, shared?: string): Promise<void>;
     /** Relaxed: a step, for a host that dies. The text so far begins anew behind it. */
     saveStep(step: RunStep): Promise<void>;
     /** Relaxed: what has come of one of its calls since, alone: a step may have many that are long. */

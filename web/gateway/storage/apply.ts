@@ -6,6 +6,7 @@ import type { ForeignChange } from '../core/vault.ts';
 import { isPushed } from './change-log.ts';
 import { readValue, toRecord, valueOf } from './records.ts';
 import { putInto, removeFrom } from './requests.ts';
+import { isBelow } from './runs.ts';
 import type { ChangeRow, PlainStore, Schema, StoredMessage, WriteTransaction } from './schema.ts';
 import type { EntryPart, HeadPart } from './session-parts.ts';
 import type { Committed } from './transaction.ts';
@@ -43,6 +44,7 @@ export async function applyRecords(
   const sessions = new SessionRows(tx);
   const applied: Pick<Applied, 'changes' | 'copies'> = { changes: [], copies: [] };
   const messages = new Set<string>();
+  const copies: { copy: SyncRecord; ours: SyncRecord; theirs: unknown }[] = [];
 
   for (const record of records) {
     const { store, key, clock, fence } = record;
@@ -61,12 +63,7 @@ export async function applyRecords(
     if (before && SYNC_STORES[store].conflicts && !isPushed(before, pushed)) {
       const ours = toRecord(before, await readValue(tx, store, key), undefined);
       const copy = ours && mergeInto(ours, record).copy;
-      if (copy) {
-        applied.copies.push(copy);
-        applied.changes.push({ store: 'conflicts', key: copy.key, deleted: false });
-        putInto(tx, 'conflicts', valueOf('conflicts', copy.payload ?? ''));
-        putInto(tx, 'changes', { store: 'conflicts', key: copy.key, clock: copy.clock, own: 1 });
-      }
+      if (copy) copies.push({ copy, ours, theirs: value });
     }
     const row: ChangeRow = { store, key, clock };
     if (fence !== undefined) row.fence = fence;
@@ -97,13 +94,30 @@ export async function applyRecords(
     } else {
       if (store === 'runs' && value !== undefined) {
         const run = value as Schema['runs']['value'];
-        change.sessionKey = run.sessionKey;
+        // The text that a run has so far changes nothing in the list of chats.
+        if (!before || run.endedAt !== undefined) change.sessionKey = run.sessionKey;
         if (run.endedAt !== undefined && before) forgetUnderWay(tx, key);
       }
       if (value === undefined) removeFrom(tx, store, key);
       else putInto(tx, store, value as never);
     }
   }
+  // Last, for the messages that a head names may stand behind it.
+  for (const { copy, ours, theirs } of copies) {
+    if (ours.store === 'heads' && (await isContinued(tx, ours, theirs as HeadPart | undefined))) continue;
+    applied.copies.push(copy);
+    applied.changes.push({ store: 'conflicts', key: copy.key, deleted: false });
+    putInto(tx, 'conflicts', valueOf('conflicts', copy.payload ?? ''));
+    putInto(tx, 'changes', { store: 'conflicts', key: copy.key, clock: copy.clock, own: 1 });
+  }
   if (messages.size > 0) putInto(tx, 'searchPending', { ids: [...messages] });
   return { ...applied, committed: { sessions: await sessions.store(), messages: messages.size } };
+}
+
+/** Whether the branch that another host has chosen goes on from where ours ends: then nothing was lost. */
+async function isContinued(tx: WriteTransaction, { payload }: SyncRecord, theirs: HeadPart | undefined): Promise<boolean> {
+  if (payload === null || !theirs || theirs.headId === null) return false;
+  const { headId } = JSON.parse(payload) as HeadPart;
+  const message = await tx.objectStore('messages').get(theirs.headId);
+  return headId !== null && message !== undefined && isBelow(tx, message, headId);
 }

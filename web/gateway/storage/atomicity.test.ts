@@ -16,7 +16,7 @@ const breaks: Record<string, Break> = {
 const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
   'runs.begin': (vault) => vault.runs.begin({ session: newSession('main/new'), ...fresh('main/new') }),
   'runs.begin in a session that exists': (vault) => vault.runs.begin({ session: newSession(), ...fresh(KEY) }),
-  'runs.savePartial': (vault) => vault.runs.savePartial('run-open', 'more text'),
+  'runs.savePartial': (vault) => vault.runs.savePartial('run-open', 'more text', 'more text'),
   'runs.saveStep': (vault) => vault.runs.saveStep(newStep('open', { at: 2 })),
   'runs.saveResult': (vault) => vault.runs.saveResult(newResult('open')),
   'runs.finish': (vault) => {
@@ -35,7 +35,7 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
 };
 
 /** What is of this copy alone, and in one row. */
-const ONE_ROW: ReadonlySet<string> = new Set(['runs.savePartial', 'runs.saveResult']);
+const ONE_ROW: ReadonlySet<string> = new Set(['runs.saveResult']);
 
 const fresh = (sessionKey: string) => ({
   message: newMessage('b1', null, { sessionKey }),

@@ -215,15 +215,32 @@ test('what a run had written is there for the host that comes after', async () =
   expect(await next.runs.unfinished()).toMatchObject([{ id: 'run-m1', status: 'running', partial: 'half a sen' }]);
 });
 
-test('text that is saved after the end is dropped, and partial text is in no log', async () => {
+test('text that is saved after the end is dropped; it is in no log unless it is shared', async () => {
   await using vault = await testVault();
   const question = await ask(vault, 'm1');
   const log = await changesOf(vault.name);
   await vault.runs.savePartial('run-m1', 'half');
   expect(await changesOf(vault.name)).toEqual(log);
+  await vault.runs.savePartial('run-m1', 'half', 'a step and half');
+  expect(await changesOf(vault.name)).not.toEqual(log);
+  expect(await contentOf(vault.name)).toMatchObject({ runs: { 'run-m1': { partial: 'a step and half', fence: 1 } } });
+  // Here the steps are known.
+  expect(await vault.runs.unfinished()).toMatchObject([{ partial: 'half' }]);
   await answer(vault, question);
-  await vault.runs.savePartial('run-m1', 'late');
-  expect(await contentOf(vault.name)).toMatchObject({ partials: {} });
+  await vault.runs.savePartial('run-m1', 'late', 'late');
+  expect(await contentOf(vault.name)).toMatchObject({ partials: {}, runs: { 'run-m1': { partial: '' } } });
+});
+
+test('a host that has lost a run to another shares no text of it', async () => {
+  await using vault = await testVault();
+  await ask(vault, 'm1');
+  await vault.close();
+  await using next = await testVault({ name: vault.name, origin: 'there' });
+  await next.runs.claim('run-m1', 2);
+  await next.close();
+  await using late = await testVault({ name: vault.name });
+  await late.runs.savePartial('run-m1', 'more', 'more');
+  expect(await contentOf(vault.name)).toMatchObject({ runs: { 'run-m1': { partial: '', fence: 2 } } });
 });
 
 test('a result is a row of its own behind its step, and goes with the run', async () => {

@@ -62,11 +62,15 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
     },
 
     /** Of no effect once the run has ended, or its session was removed or reset. */
-    savePartial: (runId, partial) =>
+    savePartial: (runId, partial, shared) =>
       transactions.write(
-        ['partials'],
-        async ({ tx }) => {
-          if ((await tx.objectStore('partials').getKey(runId)) !== undefined) putInto(tx, 'partials', { runId, text: partial });
+        ['partials', 'runs'],
+        async ({ tx, put }) => {
+          const [key, run] = await Promise.all([tx.objectStore('partials').getKey(runId), tx.objectStore('runs').get(runId)]);
+          if (key === undefined) return;
+          putInto(tx, 'partials', { runId, text: partial });
+          const isOurs = run !== undefined && run.endedAt === undefined && run.executor === origin;
+          if (isOurs && shared !== undefined) await put('runs', runId, { ...run, partial: shared }, run.fence);
         },
         'relaxed',
       ),
@@ -125,7 +129,7 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         ]);
         const texts = new Map(partials.map(({ runId, text }) => [runId, text]));
         return [...queued, ...running]
-          .map((run) => ({ ...run, partial: texts.get(run.id) ?? '' }))
+          .map((run) => ({ ...run, partial: texts.get(run.id) ?? run.partial }))
           .sort((a, b) => a.startedAt - b.startedAt);
       }),
   };
@@ -140,7 +144,7 @@ async function finish(write: Write, outcome: RunOutcome, replies: readonly Split
   if (run) forgetUnderWay(tx, runId);
   await Promise.all([
     usage && putUsage(put, [usage]),
-    run && !taken && put('runs', runId, { ...run, status, endedAt }, run.fence),
+    run && !taken && put('runs', runId, { ...run, status, endedAt, partial: '' }, run.fence),
     run && append(write, run, outcome, replies),
   ]);
 }
@@ -169,7 +173,7 @@ async function append(
 }
 
 /** Whether the head is among the messages above `message`: if not, the session went on elsewhere (an edit, say) while the run was under way. */
-async function isBelow(tx: WriteTransaction, message: MessageRecord, headId: string | null): Promise<boolean> {
+export async function isBelow(tx: WriteTransaction, message: Pick<MessageRecord, 'id' | 'parentId' | 'depth'>, headId: string | null): Promise<boolean> {
   if (message.parentId === headId) return true;
   const messages = tx.objectStore('messages');
   const head = headId === null ? undefined : await messages.get(headId);

@@ -101,7 +101,7 @@ export interface Schema extends DBSchema {
     indexes: { branch: [sessionKey: string, depth: number]; timestamp: number; blobs: string };
   };
   blobs: { key: string; value: { hash: string; bytes: Uint8Array<ArrayBuffer> } };
-  /** `partial` is always empty here; the text of a run under way is in `partials`. */
+  /** `partial`: the text of a run that another host executes, over all of its steps; empty once it has ended. */
   runs: { key: string; value: RunRecord; indexes: { session: string; status: string } };
   /** One row for each run under way whose session still wants its text. */
   partials: { key: string; value: { runId: string; text: string } };

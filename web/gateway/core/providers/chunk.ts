@@ -44,10 +44,10 @@ export const tooLarge = (provider: string, cause?: unknown): ProviderError =>
 const EGRESS_CODES: readonly number[] = [CLOSE.internal, CLOSE.policy, CLOSE.tooBig, CLOSE.protocolError];
 
 /** The answer ended before its end was told: of itself, or for the bridge that it came through is gone. */
-export const brokeOff = (provider: string, cause?: unknown): ProviderError =>
-  new ProviderError(
-    cause instanceof ExchangeReset && !EGRESS_CODES.includes(cause.code)
-      ? `The connection to the bridge was lost while ${provider} was replying.`
-      : `${provider} closed the connection before its reply was complete.`,
-    { retryable: true, cause },
-  );
+export function brokeOff(provider: string, cause?: unknown): ProviderError {
+  const cutOff = cause instanceof ExchangeReset && !EGRESS_CODES.includes(cause.code);
+  const message = cutOff
+    ? `The connection to the bridge was lost while ${provider} was replying.`
+    : `${provider} closed the connection before its reply was complete.`;
+  return new ProviderError(message, { retryable: true, cutOff, cause });
+}

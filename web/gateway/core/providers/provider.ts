@@ -144,6 +144,7 @@ interface ProviderErrorDetail {
   retryable?: boolean | undefined;
   retryAfterMs?: number | undefined;
   silent?: boolean | undefined;
+  cutOff?: boolean | undefined;
   ofRequest?: boolean | undefined;
   tooLong?: TooLong | undefined;
   param?: string | undefined;
@@ -164,6 +165,8 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined;
   /** It said nothing for so long that it is not asked again at once. */
   readonly silent: boolean;
+  /** The connection to the bridge was lost while the answer came. */
+  readonly cutOff: boolean;
   /** What was asked is at fault, not who was asked. */
   readonly ofRequest: boolean;
   /** The prompt does not fit the model's context. */
@@ -179,6 +182,7 @@ export class ProviderError extends Error {
     this.retryable = detail.retryable ?? false;
     this.retryAfterMs = detail.retryAfterMs;
     this.silent = detail.silent ?? false;
+    this.cutOff = detail.cutOff ?? false;
     this.tooLong = detail.tooLong;
     this.param = detail.param;
     this.code = detail.code;

@@ -74,8 +74,9 @@ export class ForeignRuns {
 
   /** Runs under way elsewhere in a session. */
   of(key: string): RunRecord[] {
-    if (this.#cutOff) return [];
-    return [...this.#runs.values()].filter(({ id, sessionKey }) => sessionKey === key && !this.#released.has(id));
+    return [...this.#runs.values()].filter(
+      (run) => run.sessionKey === key && !this.#released.has(run.id) && (!this.#cutOff || this.#isFromHere(run)),
+    );
   }
 
   textOf(runId: string): string {
@@ -169,11 +170,17 @@ export class ForeignRuns {
     return true;
   }
 
-  /** Readers are told that nobody hears of the runs any more: one that goes on after all is shown again. */
+  /** Readers are told that nobody hears of the runs any more: one that goes on after all is shown again. Those of this copy of the data end here. */
   #cutsOff(): void {
-    for (const run of this.#runs.values()) if (!this.#released.has(run.id)) this.#tellLost(run);
+    for (const run of this.#runs.values()) if (!this.#released.has(run.id) && !this.#isFromHere(run)) this.#tellLost(run);
     this.#cutOff = true;
     this.#wake();
+    void this.#look();
+  }
+
+  /** Begun on this copy of the data: its owner is this host now, so the executor is gone. Data of a build without replicas counts as such. */
+  #isFromHere({ replica }: RunRecord): boolean {
+    return replica === undefined || replica === this.#deps.vault.replica;
   }
 
   #tellLost({ id: runId, sessionKey }: RunRecord, messageId?: string): void {
@@ -231,14 +238,17 @@ export class ForeignRuns {
     this.#lookLater();
   }
 
-  async #take({ id, fence, executor, replica }: RunRecord): Promise<boolean> {
+  async #take(run: RunRecord): Promise<boolean> {
+    const { id, fence, executor = 'nobody' } = run;
     const { vault, sync } = this.#deps;
     const state = this.#state();
+    const isFromHere = this.#isFromHere(run);
     let next: number | null = null;
-    // Nobody else can have it: there are no others, or it was begun on this copy of the data, whose owner is this host now.
-    const alone = !state || state.state === 'off' || (state.state === 'away' && (replica === undefined || replica === vault.replica));
-    if (alone) next = (fence ?? 0) + 1;
-    else if (state.role === 'holder') next = (await sync?.claim(id, executor ?? 'nobody')) ?? null;
+    // While the bridge may still answer, another host may be ending it: two ends would be two versions of the reply.
+    const isAlone = !state || state.state === 'off' || (this.#cutOff && isFromHere);
+    if (isAlone) next = (fence ?? 0) + 1;
+    else if (state.role === 'holder' || (isFromHere && state.state === 'synced'))
+      next = (await sync?.claim(id, isFromHere ? 'nobody' : executor)) ?? null;
     if (next === null) return false;
     // Noted first: what is read once it is claimed would pass for a run of this host's own lanes.
     this.#taken.set(id, 'ending');

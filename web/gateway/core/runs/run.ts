@@ -4,7 +4,6 @@ import type { RunUnder } from '#shared/rpc/methods/chat.ts';
 import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../approvals/person.ts';
-import { every } from '../clock.ts';
 import { sinceSummary, type Told, withSummary } from '../compaction/since-summary.ts';
 import { estimateUsage } from '../providers/estimate.ts';
 import { notLoaded } from '../lazy.ts';
@@ -16,16 +15,17 @@ import { QUOTING_TOOLS } from '../trust/verbatim-urls.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import type { Share } from './generate.ts';
+import { toInterruptedReplyId } from './interrupted.ts';
 import { LeftMessages } from './left-messages.ts';
 import { senderOf } from './once.ts';
-import { isRefusal } from './refusal.ts';
+import { isCutOff, isRefusal } from './refusal.ts';
 import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
 import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
 import { Said } from './said.ts';
+import { savePartials } from './save-partials.ts';
 
-const SAVE_PARTIAL_MS = 1000;
 /** Messages of the branch that a model is given. */
 const CONTEXT_MESSAGES = 400;
 
@@ -216,7 +216,9 @@ export class Run {
     const prompt = (about: Told): ModelMessage[] => inSession(withSummary(promptOf(system, [...about.messages, user]), about));
     let usage: Usage | undefined;
     let refused = false;
-    const stopSaving = this.#savePartials();
+    // The text is on screen and in memory; the run's end tells of a store that fails.
+    const save = (shared: string | undefined): unknown => vault.runs.savePartial(this.id, this.#said.stepText, shared).catch(() => {});
+    const stopSaving = savePartials(clock, () => this.text, save);
     try {
       for await (const event of generate({
         chosen: this.#chosen,
@@ -355,14 +357,20 @@ export class Run {
 
   /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
   async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
-    const aborted = error.code === 'ABORTED';
+    const status = error.code === 'ABORTED' ? 'aborted' : isCutOff(error) ? 'interrupted' : 'failed';
+    const marks = {
+      aborted: { aborted: true },
+      // Another host may be ending it too: this host's browser may be closing.
+      interrupted: { id: toInterruptedReplyId(this.id), interrupted: true },
+      failed: { error: { code: error.code, message: error.message } },
+    };
     const { messages, replyId } = this.#leaves(place, {
       content: this.#said.stepText,
       usage: estimateUsage([place.user], this.text, this.#model),
-      ...(aborted ? { aborted } : { error: { code: error.code, message: error.message } }),
+      ...marks[status],
     });
     try {
-      await this.#store(aborted ? 'aborted' : 'failed', messages);
+      await this.#store(status, messages);
       return replyId;
     } catch (failure) {
       this.#deps.fault(failure);
@@ -382,17 +390,6 @@ export class Run {
     await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
     // What models before the last one were asked.
     for (const record of records) vault.usage.add(record);
-  }
-
-  /** Keeps the text so far on disk, once a second while it grows, for a host that dies. */
-  #savePartials(): () => void {
-    let saved = 0;
-    return every(this.#deps.clock, SAVE_PARTIAL_MS, () => {
-      if (this.text.length <= saved) return;
-      saved = this.text.length;
-      // The text is on screen and in memory; the run's end tells of a store that fails.
-      this.#deps.vault.runs.savePartial(this.id, this.#said.stepText).catch(() => {});
-    });
   }
 
   /** Keeps the step under way on disk, for a host that dies; its results follow one by one. */

@@ -1,0 +1,110 @@
+import { describe, expect } from 'vitest';
+import type { GatewayClient } from '#shared/client/client.ts';
+import { ExchangeReset } from '#shared/link/http.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { script, testGateway, until } from '../support/gateway.ts';
+import { type TestHost, TestHosts } from '../support/hosts.ts';
+
+const getHistory = async (client: GatewayClient) => (await client.call('chat.history', { sessionId: 'main' })).messages;
+const runIn = (hosts: TestHosts, path: string): unknown =>
+  [...hosts.journal.rows.values()].filter(({ store }) => store === 'runs').map(({ payload }) => (JSON.parse(payload ?? '{}') as Record<string, unknown>)[path])[0];
+
+/** A browser that closes while a reply streams, with another host on the same journal. */
+async function closeWhileStreaming() {
+  const clock = new FakeClock();
+  const hosts = new TestHosts();
+  const browser = await hosts.host({ clock, model: script(['What had come', { wait: new Promise(() => {}) }]) });
+  const other = await hosts.host({ clock, model: script(['the rest']) });
+  const { client, events } = await browser.client();
+  client.call('chat.send', { message: 'hi' }).catch(() => {});
+  await until(() => events.some(({ event }) => event === 'chat.delta'));
+  clock.advance(1_000);
+  await until(() => runIn(hosts, 'partial') === 'What had come', 'the text in the journal');
+  await other.synced();
+  browser.crash();
+  await until(() => browser.replicator.state().state === 'away');
+  hosts.serve(other);
+  const close = async (): Promise<void> => {
+    await browser[Symbol.asyncDispose]();
+    await other[Symbol.asyncDispose]();
+  };
+  return { clock, hosts, browser, other, [Symbol.asyncDispose]: close };
+}
+
+/** That the reply has one version, and nothing was put aside. */
+async function expectOneVersion(...all: TestHost[]): Promise<void> {
+  for (const host of all) {
+    const { client } = await host.client();
+    expect((await getHistory(client)).slice(0, 2)).toMatchObject([{ content: 'hi' }, { content: 'What had come', interrupted: true }]);
+    const session = await host.vault.sessions.get('main/main');
+    expect(session?.messageCount).toBe((await getHistory(client)).length);
+    expect(await host.vault.conflicts.ids()).toEqual([]);
+  }
+}
+
+describe('a browser that closes while a reply streams', () => {
+  verifies(['vault.runs/text', 'vault.runs/recovers'], 'leaves what had come to the next host, and finds it ended on its return', async () => {
+    await using closed = await closeWhileStreaming();
+    const { hosts, browser, other, clock } = closed;
+    await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+    await expectOneVersion(other);
+    // What is saved of a run under way is not kept twice.
+    await other.synced();
+    expect(runIn(hosts, 'partial')).toBe('');
+    await using again = await hosts.reopen(browser, { clock });
+    const { client } = await again.client();
+    expect(await getHistory(client)).toHaveLength(1);
+    again.attach();
+    await again.synced();
+    await expectOneVersion(other, again);
+  });
+
+  verifies('vault.runs/text', 'ends it on its return if the bridge stays away; that another host did so too, and went on, is no conflict', async () => {
+    await using closed = await closeWhileStreaming();
+    const { hosts, browser, other, clock } = closed;
+    await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+    // Without the bridge nobody says that another host has ended it.
+    await using again = await hosts.reopen(browser, { clock });
+    expect(await getHistory((await again.client()).client)).toHaveLength(1);
+    clock.advance(10_000);
+    await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended here');
+    await expectOneVersion(again);
+    const { client } = await other.client();
+    await client.call('chat.send', { message: 'go on' });
+    await other.synced();
+    again.attach();
+    await again.synced();
+    await other.synced();
+    await expectOneVersion(other, again);
+    expect((await getHistory(client)).map(({ content }) => content)).toEqual(['hi', 'What had come', 'go on', 'the rest']);
+  });
+});
+
+verifies('vault.runs/text', 'a reply is interrupted, not failed, when the connection to the bridge is lost meanwhile', async () => {
+  const gate = Promise.withResolvers<never>();
+  gate.promise.catch(() => {});
+  const delta = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'What had come' } }] })}\n\n`;
+  const fetch = async (url: string): Promise<Response> => {
+    if (url.endsWith('/models')) return Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
+    const pieces = [delta];
+    const body = new ReadableStream<string>({
+      async pull(controller) {
+        const piece = pieces.shift();
+        if (piece !== undefined) controller.enqueue(piece);
+        else await gate.promise.catch((error: unknown) => controller.error(error));
+      },
+    });
+    return new Response(body.pipeThrough(new TextEncoderStream()), { headers: { 'content-type': 'text/event-stream' } });
+  };
+  await using gw = await testGateway({ fetch });
+  const { client, events } = await gw.client();
+  const sent = client.call('chat.send', { message: 'hi' });
+  sent.catch(() => {});
+  await until(() => events.some(({ event }) => event === 'chat.delta'));
+  gate.reject(new ExchangeReset(1006, 'the link closed'));
+  await expect(sent).rejects.toMatchObject({ message: expect.stringContaining('connection to the bridge was lost') as string });
+  const reply = (await getHistory(client)).at(-1);
+  expect(reply).toMatchObject({ content: 'What had come', interrupted: true });
+  expect(reply).not.toHaveProperty('error');
+});
