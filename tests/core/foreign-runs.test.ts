@@ -17,20 +17,24 @@ describe('a run whose host is gone', () => {
     }
   });
 
-  verifies('vault.runs/recovers', 'without the bridge only what was begun on this copy of the data, once it is known to be away', async () => {
-    const away = { state: 'away', role: 'none' } as const;
-    const clock = new FakeClock();
-    await using theirs = await withRun({ clock, sync: new FakeSync(away) });
-    await using ours = await withRun({ clock, sync: new FakeSync(away), change: { replica: 'this' }, vault: { replica: 'this' } });
-    // As data of a build before there were replicas.
-    await using mine = await withRun({ clock, sync: new FakeSync(away), change: { replica: undefined } });
-    const clients = await Promise.all([theirs, ours, mine].map(async (gw) => (await gw.client()).client));
-    clock.advance(9_000);
-    for (const client of clients) expect(await historyOf(client)).toHaveLength(1);
-    clock.advance(1_000);
-    for (const client of clients.slice(1)) await until(() => isInterrupted(client));
-    expect(await isInterrupted(await theirs.client().then(({ client }) => client))).toBe(false);
-  });
+  verifies(
+    'vault.runs/recovers',
+    'without the bridge only what was begun on this copy of the data, once it is known to be away',
+    async () => {
+      const away = { state: 'away', role: 'none' } as const;
+      const clock = new FakeClock();
+      await using theirs = await withRun({ clock, sync: new FakeSync(away) });
+      await using ours = await withRun({ clock, sync: new FakeSync(away), change: { replica: 'this' }, vault: { replica: 'this' } });
+      // As data of a build before there were replicas.
+      await using mine = await withRun({ clock, sync: new FakeSync(away), change: { replica: undefined } });
+      const clients = await Promise.all([theirs, ours, mine].map(async (gw) => (await gw.client()).client));
+      clock.advance(9_000);
+      for (const client of clients) expect(await historyOf(client)).toHaveLength(1);
+      clock.advance(1_000);
+      for (const client of clients.slice(1)) await until(() => isInterrupted(client));
+      expect(await isInterrupted(await theirs.client().then(({ client }) => client))).toBe(false);
+    },
+  );
 
   verifies('vault.runs/recovers', 'begun on this copy of the data, its executor is known to be gone', async () => {
     const sync = new FakeSync({ role: 'replica' });

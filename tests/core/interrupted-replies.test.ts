@@ -8,7 +8,9 @@ import { type TestHost, TestHosts } from '../support/hosts.ts';
 
 const getHistory = async (client: GatewayClient) => (await client.call('chat.history', { sessionId: 'main' })).messages;
 const runIn = (hosts: TestHosts, path: string): unknown =>
-  [...hosts.journal.rows.values()].filter(({ store }) => store === 'runs').map(({ payload }) => (JSON.parse(payload ?? '{}') as Record<string, unknown>)[path])[0];
+  [...hosts.journal.rows.values()]
+    .filter(({ store }) => store === 'runs')
+    .map(({ payload }) => (JSON.parse(payload ?? '{}') as Record<string, unknown>)[path])[0];
 
 /** A browser that closes while a reply streams, with another host on the same journal. */
 async function closeWhileStreaming() {
@@ -44,41 +46,49 @@ async function expectOneVersion(...all: TestHost[]): Promise<void> {
 }
 
 describe('a browser that closes while a reply streams', () => {
-  verifies(['vault.runs/text', 'vault.runs/recovers'], 'leaves what had come to the next host, and finds it ended on its return', async () => {
-    await using closed = await closeWhileStreaming();
-    const { hosts, browser, other, clock } = closed;
-    await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
-    await expectOneVersion(other);
-    // What is saved of a run under way is not kept twice.
-    await other.synced();
-    expect(runIn(hosts, 'partial')).toBe('');
-    await using again = await hosts.reopen(browser, { clock });
-    const { client } = await again.client();
-    expect(await getHistory(client)).toHaveLength(1);
-    again.attach();
-    await again.synced();
-    await expectOneVersion(other, again);
-  });
+  verifies(
+    ['vault.runs/text', 'vault.runs/recovers'],
+    'leaves what had come to the next host, and finds it ended on its return',
+    async () => {
+      await using closed = await closeWhileStreaming();
+      const { hosts, browser, other, clock } = closed;
+      await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+      await expectOneVersion(other);
+      // What is saved of a run under way is not kept twice.
+      await other.synced();
+      expect(runIn(hosts, 'partial')).toBe('');
+      await using again = await hosts.reopen(browser, { clock });
+      const { client } = await again.client();
+      expect(await getHistory(client)).toHaveLength(1);
+      again.attach();
+      await again.synced();
+      await expectOneVersion(other, again);
+    },
+  );
 
-  verifies('vault.runs/text', 'ends it on its return if the bridge stays away; that another host did so too, and went on, is no conflict', async () => {
-    await using closed = await closeWhileStreaming();
-    const { hosts, browser, other, clock } = closed;
-    await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
-    // Without the bridge nobody says that another host has ended it.
-    await using again = await hosts.reopen(browser, { clock });
-    expect(await getHistory((await again.client()).client)).toHaveLength(1);
-    clock.advance(10_000);
-    await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended here');
-    await expectOneVersion(again);
-    const { client } = await other.client();
-    await client.call('chat.send', { message: 'go on' });
-    await other.synced();
-    again.attach();
-    await again.synced();
-    await other.synced();
-    await expectOneVersion(other, again);
-    expect((await getHistory(client)).map(({ content }) => content)).toEqual(['hi', 'What had come', 'go on', 'the rest']);
-  });
+  verifies(
+    'vault.runs/text',
+    'ends it on its return if the bridge stays away; that another host did so too, and went on, is no conflict',
+    async () => {
+      await using closed = await closeWhileStreaming();
+      const { hosts, browser, other, clock } = closed;
+      await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+      // Without the bridge nobody says that another host has ended it.
+      await using again = await hosts.reopen(browser, { clock });
+      expect(await getHistory((await again.client()).client)).toHaveLength(1);
+      clock.advance(10_000);
+      await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended here');
+      await expectOneVersion(again);
+      const { client } = await other.client();
+      await client.call('chat.send', { message: 'go on' });
+      await other.synced();
+      again.attach();
+      await again.synced();
+      await other.synced();
+      await expectOneVersion(other, again);
+      expect((await getHistory(client)).map(({ content }) => content)).toEqual(['hi', 'What had come', 'go on', 'the rest']);
+    },
+  );
 });
 
 verifies('vault.runs/text', 'a reply is interrupted, not failed, when the connection to the bridge is lost meanwhile', async () => {

@@ -300,7 +300,7 @@ describe('this browser alone', () => {
     });
     await page.goto(`${perch.url}/chat/main/main`);
     const note = page.getByRole('main').getByRole('alert');
-    await note.getByText('METHOD_NOT_FOUND').waitFor();
+    await note.getByText('METHOD_NOT_FOUND').waitFor({ state: 'attached' });
     await page.evaluate(() => dispatchEvent(new Event('readable')));
     await note.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('heading', { name: 'Chat not found' }).waitFor();

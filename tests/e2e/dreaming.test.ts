@@ -104,7 +104,7 @@ describe('dreaming in the app', () => {
     await schedule.getByLabel('Time zone').fill('No/Where');
     await schedule.getByRole('switch', { name: 'Run on a schedule' }).check();
     await schedule.getByRole('button', { name: 'Save' }).click();
-    await schedule.getByRole('alert').getByText('INVALID_PARAMS').waitFor();
+    await schedule.getByRole('alert').getByText('INVALID_PARAMS').waitFor({ state: 'attached' });
     await schedule.getByLabel('Time zone').fill('Europe/Berlin');
     await schedule.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Runs Monday to Friday at 04:30.', { exact: true }).waitFor();

@@ -5,12 +5,14 @@ import { until } from '../support/gateway.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
 import { outboxRows } from './outbox-rows.ts';
+import { putRows } from './put-rows.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 const queue = (page: Page) => page.getByRole('region', { name: 'Queued messages' });
 const waiting = (page: Page) => queue(page).getByRole('listitem');
+const heldMessages = (page: Page) => page.getByRole('group', { name: 'Not sent because' });
 const approvals = (page: Page) => page.getByRole('listitem', { name: /needs your approval/ });
 
 async function write(page: Page, text: string, keys = 'Enter'): Promise<void> {
@@ -77,6 +79,38 @@ const handsNothingOver = (page: Page): Promise<void> =>
 
 const waitsForOtherTab = (page: Page): Promise<boolean> =>
   page.evaluate(async () => (await navigator.locks.query()).pending?.some(({ name }) => name?.startsWith('perch-outbox-entry:')) ?? false);
+
+/** Keeps answers with a chat's messages from a page, once it is told to, and hands them over late. */
+async function holdsHistories(page: Page) {
+  await page.addInitScript(() => {
+    const held: (() => void)[] = [];
+    let isHolding = false;
+    for (const { prototype } of [MessagePort, WebSocket]) {
+      const onmessage = Object.getOwnPropertyDescriptor(prototype, 'onmessage');
+      Object.defineProperty(prototype, 'onmessage', {
+        ...onmessage,
+        set(this: EventTarget, listener: ((event: MessageEvent) => void) | null) {
+          const later = (event: MessageEvent): unknown =>
+            isHolding && /messages.*cursor.*runs/.test(JSON.stringify(event.data))
+              ? held.push(() => listener?.call(this, event))
+              : listener?.call(this, event);
+          onmessage?.set?.call(this, listener && later);
+        },
+      });
+    }
+    const letGo = async (): Promise<void> => {
+      isHolding = false;
+      for (const handOver of held) handOver();
+      for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+    };
+    Object.assign(globalThis, { histories: { hold: () => (isHolding = true), isHeld: () => held.length > 0, letGo } });
+  });
+  await page.reload();
+  await connected(page, LINKED);
+  const ask = (what: 'hold' | 'isHeld' | 'letGo'): Promise<boolean> =>
+    page.evaluate((name) => (globalThis as unknown as { histories: Record<string, () => boolean> }).histories[name]?.() ?? false, what);
+  return { hold: () => ask('hold'), isHeld: () => ask('isHeld'), letGo: () => ask('letGo') };
+}
 
 describe('what is sent while a reply runs', () => {
   const at = served();
@@ -229,14 +263,15 @@ describe('what is sent while a reply runs', () => {
     await write(page, 'held two');
     await inOrder(page, ['held one', 'held two']);
     await page.getByRole('button', { name: 'Stop' }).click();
-    const held = page.getByRole('alert').filter({ hasText: 'Not sent because' });
+    const held = heldMessages(page);
     await until(async () => (await held.count()) === 2, 'both to be held');
     expect(await said(page, at)).toEqual(['/tool current_time {}']);
-    await held
-      .filter({ has: page.getByRole('button', { name: 'Retry' }) })
-      .first()
-      .getByRole('button', { name: 'Retry' })
-      .click();
+    // Nothing has failed, and the chat can be changed as before.
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await page.getByText('ABORTED').count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit message' }).waitFor();
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    await held.first().getByRole('button', { name: 'Send' }).click();
     await until(async () => (await said(page, at)).length === 2, 'the first to be sent');
     expect((await said(page, at)).at(-1)).toBe('held one');
     await page.close();
@@ -250,7 +285,7 @@ describe('what is sent while a reply runs', () => {
       await write(page, 'held one');
       await inOrder(page, ['held one']);
       await page.getByRole('button', { name: 'Stop' }).click();
-      await page.getByRole('alert').filter({ hasText: 'Not sent because' }).waitFor();
+      await heldMessages(page).waitFor();
       await field(page).fill('half a thought');
       using outside = await connectOutside(at.perch);
       const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
@@ -268,10 +303,55 @@ describe('what is sent while a reply runs', () => {
       await page.waitForURL(`${at.perch.url}/`);
       await expect.poll(() => field(page).inputValue()).toBe('held one\nhalf a thought');
       expect((await outboxRows(page)).filter((row) => row.sessionId === sessionId)).toEqual([]);
+      expect(at.browser.complaints).toEqual([]);
       await field(page).fill('');
       await page.close();
     },
   );
+
+  verifies('app/two-tabs', 'a chat that another deletes stays deleted, whatever was read of it before', async () => {
+    const page = await newPage();
+    const histories = await holdsHistories(page);
+    await write(page, 'What can you do?');
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    using outside = await connectOutside(at.perch);
+    const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await histories.hold();
+    // The chat is read anew, and the answer comes late.
+    await outside.client.call('sessions.rename', { path: `main/${sessionId}.jsonl`, title: 'Another title' });
+    await until(histories.isHeld, 'the messages to be on their way');
+    await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+    const gone = page.getByRole('heading', { name: 'This chat was deleted' });
+    await gone.waitFor();
+    await histories.letGo();
+    expect(await gone.isVisible()).toBe(true);
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('app/two-tabs', 'an unsent message makes no chat that is known to have been there', async () => {
+    const page = await newPage();
+    await write(page, 'What can you do?');
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const failure = { message: 'Not sent', code: 'ABORTED' };
+    const about = { model: null, files: [], createdAt: 1, place: 1, steer: false, begins: true, tried: false };
+    // As a tab leaves it that was not told that the chat had begun.
+    await putRows(page, 'outbox', [{ ...about, id: 'left', agentId: 'main', sessionId, message: 'held one', failure }]);
+    await page.reload();
+    await page.getByText('held one').waitFor();
+    await until(async () => (await outboxRows(page)).every(({ begins }) => !begins), 'the chat to be known');
+    using outside = await connectOutside(at.perch);
+    await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });
+    const gone = page.getByRole('heading', { name: 'This chat was deleted' });
+    await gone.waitFor();
+    await page.reload();
+    await gone.waitFor();
+    await page.getByRole('button', { name: 'Continue in a new chat' }).click();
+    await expect.poll(() => field(page).inputValue()).toBe('held one');
+    await field(page).fill('');
+    await page.close();
+  });
 
   verifies(
     'app/two-tabs',
@@ -312,7 +392,7 @@ describe('what is sent while a reply runs', () => {
     await approvals(other).waitFor();
     await inOrder(other, ['held one']);
     await other.getByRole('button', { name: 'Stop' }).click();
-    await other.getByRole('alert').filter({ hasText: 'Not sent because' }).waitFor();
+    await heldMessages(other).waitFor();
     await other.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'hidden' });
     const sessionId = new URL(other.url()).pathname.split('/').at(-1) ?? '';
     await outside.client.call('sessions.delete', { path: `main/${sessionId}.jsonl` });

@@ -77,7 +77,7 @@ describe('tools in the app', () => {
     await client.call('agents.add', { agent_id: 'idle', config: { name: 'Idle', tools: { allow: [] } } });
     await form.getByLabel('Run as').selectOption('Idle');
     await form.getByRole('button', { name: 'Run' }).click();
-    await docs.getByRole('alert').getByText('NOT_FOUND').waitFor();
+    await docs.getByRole('alert').getByText('NOT_FOUND').waitFor({ state: 'attached' });
     await form
       .getByRole('status')
       .getByText(/^Failed after [\d.]+ seconds?$/)

@@ -40,7 +40,7 @@ describe('drafts of the wiki', () => {
     await shoot(page, 'changed');
     // Nothing is written over unasked.
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('alert').getByText('ABORTED').waitFor();
+    await page.getByRole('alert').getByText('ABORTED').waitFor({ state: 'attached' });
     expect((await client.call('wiki.page', { path: 'entities/Miso' })).page.content).toBe('A grey cat.\n');
     await newer(page).getByRole('button', { name: 'Save my version' }).click();
     await page.getByRole('article', { name: 'Miso' }).getByText('white paws').waitFor();

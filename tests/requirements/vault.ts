@@ -69,7 +69,8 @@ export const vault = [
       'A host that serves no longer lets go of its clients once nothing of theirs is under way, and keeps the pages on its own ports',
     'vault.runs/waits': 'A session in which another host executes a run waits for its end; other sessions do not',
     'vault.runs/recovers': 'A run whose host is gone is ended by one other host alone, under a fence that was given out for it',
-    'vault.runs/text': 'The text of a run reaches the journal at most once a second; the host that ends an interrupted run keeps it as one version',
+    'vault.runs/text':
+      'The text of a run reaches the journal at most once a second; the host that ends an interrupted run keeps it as one version',
     'vault.runs/abort': 'A run can be aborted from the host that serves, whichever executes it',
     'vault.runs/passed-on': 'The clients of the host that serves follow the runs that other hosts execute',
     'sync.status/state': '`sync.status` answers how the host stands with the journal, what is on disk, and who is attached',

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
+import { RpcError } from '#shared/rpc/errors.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { faults } from '../gateway/core/faults.ts';
 import { StorageFull, VaultReadOnly } from '../gateway/core/vault.ts';
-import { problemOf } from './errors.ts';
+import { problemOf, toSentence } from './errors.ts';
 
 const told = faults(() => {});
 
@@ -23,4 +24,11 @@ verifies('vault.app/refused', 'what the gateway says is shown, with where to go'
     expect.stringMatching(/^Couldn’t rename the chat: something went wrong in the gateway/),
     undefined,
   ]);
+});
+
+verifies('vault.app/refused', 'a code alone is no sentence', () => {
+  expect(toSentence('INTERNAL_ERROR')).toBe('Something went wrong.');
+  expect(toSentence('')).toBe('Something went wrong.');
+  expect(toSentence('The model is away.')).toBe('The model is away.');
+  expect(problemOf(new RpcError('ABORTED', 'ABORTED'), 'rename the chat').message).toBe('Couldn’t rename the chat: something went wrong.');
 });

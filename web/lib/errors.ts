@@ -22,7 +22,7 @@ export function problemOf(error: unknown, doing: string): Problem {
   if (error instanceof RpcError) {
     const { details = {} } = error.extra;
     const link = LINKS[String(details['reason'])]?.(details);
-    return { message: m.kit_could_not({ doing, why: lowerFirst(error.message) }), code: error.code, ...(link ? { link } : {}) };
+    return { message: m.kit_could_not({ doing, why: lowerFirst(toSentence(error.message)) }), code: error.code, ...(link ? { link } : {}) };
   }
   if (error instanceof Error && error.name === 'ConnectionClosed') {
     return { message: m.kit_could_not_connection_lost({ doing }), code: null };
@@ -31,6 +31,11 @@ export function problemOf(error: unknown, doing: string): Problem {
     return { message: m.kit_could_not_no_room({ doing }), code: error.name };
   }
   return { message: m.kit_could_not({ doing, why: error instanceof Error ? error.message : String(error) }), code: null };
+}
+
+/** An error's text, or a sentence if it is empty or only a code. */
+export function toSentence(message: string): string {
+  return /^[A-Z_]*$/.test(message) ? m.kit_unexpected() : message;
 }
 
 function lowerFirst(text: string): string {

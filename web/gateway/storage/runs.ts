@@ -173,7 +173,11 @@ async function append(
 }
 
 /** Whether the head is among the messages above `message`: if not, the session went on elsewhere (an edit, say) while the run was under way. */
-export async function isBelow(tx: WriteTransaction, message: Pick<MessageRecord, 'id' | 'parentId' | 'depth'>, headId: string | null): Promise<boolean> {
+export async function isBelow(
+  tx: WriteTransaction,
+  message: Pick<MessageRecord, 'id' | 'parentId' | 'depth'>,
+  headId: string | null,
+): Promise<boolean> {
   if (message.parentId === headId) return true;
   const messages = tx.objectStore('messages');
   const head = headId === null ? undefined : await messages.get(headId);

@@ -7,8 +7,11 @@ import { m } from '#lib/i18n/frame.ts';
 import { OutboxEntries, type OutboxEntry } from './outbox-entries.svelte.ts';
 import { asAttachment, type OutboxRecord } from './page-db.ts';
 
+/** Code of a message that Stop held back: it waits for a decision, and nothing failed. */
+export const HELD = 'ABORTED';
+
 /** Kept with the message, in the language that it was said in. */
-const heldBack = (): NonNullable<OutboxRecord['failure']> => ({ message: m.chat_held(), code: 'ABORTED' });
+const heldBack = (): NonNullable<OutboxRecord['failure']> => ({ message: m.chat_held(), code: HELD });
 
 type StoredListener = (entry: OutboxEntry, messageId: string) => void;
 

@@ -303,7 +303,11 @@ export class Run {
   }
 
   /** Notes the outside sources of the conversation as the model is given it, and the addresses that stand there. */
-  #noteContext(branch: readonly MessageRecord[], user: MessageRecord, events: { text: string; sources: readonly string[] } | undefined): void {
+  #noteContext(
+    branch: readonly MessageRecord[],
+    user: MessageRecord,
+    events: { text: string; sources: readonly string[] } | undefined,
+  ): void {
     const { summary, messages } = sinceSummary(branch);
     this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), events?.sources));
     const quoting = [...messages, user].filter(({ role, name = '' }) => role === 'user' || (role === 'tool' && QUOTING_TOOLS.has(name)));
@@ -314,7 +318,15 @@ export class Run {
 
   /** What the model is told from memory; readers are told of it before the reply. */
   async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<string | undefined> {
-    const about = { taint: this.#taint, agent: this.#agent, session, user, above, principal: this.#request.principal, provider: this.#chosen.provider };
+    const about = {
+      taint: this.#taint,
+      agent: this.#agent,
+      session,
+      user,
+      above,
+      principal: this.#request.principal,
+      provider: this.#chosen.provider,
+    };
     const found = await this.#deps.recall.before(about, this.#abort.signal);
     if (!found) return undefined;
     const { memories, content, elapsedMs } = found;
