@@ -86,6 +86,8 @@ export class Chat {
       gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
       gateway.on('chat.error', (event) => this.#mine(event) && this.#onError(event)),
       gateway.on('sessions.changed', (event) => this.#isThis(event) && this.#onChanged(event.deleted ?? false)),
+      // What is missing while this browser catches up may turn out to be deleted.
+      gateway.on('sync.changed', () => this.phase === 'missing' && void this.load()),
       gateway.on('sessions.compacted', (event) => this.#isThis(event) && this.#onCompacted(event)),
       outbox.onStored((entry, messageId) => this.#withFiles(entry, messageId)),
     ];
@@ -124,6 +126,8 @@ export class Chat {
       this.#show(messages, cursor, runs);
       this.phase = 'ready';
       this.#fresh = false;
+      // This tab may not have been told that the chat has begun.
+      outbox.kept.begun(this.agentId, this.sessionId).catch(() => {});
     } catch (error) {
       if (load !== this.#loads) return await this.#loading;
       if (error instanceof RpcError && NO_SUCH_CHAT.includes(error.code)) {
@@ -380,6 +384,8 @@ export class Chat {
   }
 
   #onDeleted(): void {
+    // What is being read was asked for before.
+    this.#changes++;
     this.phase = 'deleted';
     this.live = null;
     this.messages = [];
