@@ -162,6 +162,27 @@ describe('diagrams of an answer', () => {
     await page.close();
   });
 
+  verifies('rendering/diagrams', 'pictures that a diagram names are not asked for, nor by a file that was saved', async () => {
+    await using place = await listening();
+    const source = [
+      'flowchart LR',
+      `  A@{ img: "${place.url}/node.png", label: "Pictured", w: 60, h: 60 } --> B[Plain]`,
+      `  style B fill:url(${place.url}/fill.svg#a)`,
+    ].join('\n');
+    const page = await chat.page(fenced('mermaid', source));
+    await picture(page, 'Flowchart').waitFor();
+    safe();
+    expect(await drawnSource(page, 'Flowchart')).not.toContain('node.png');
+    await replies(page).getByRole('button', { name: 'Enlarge Flowchart' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Flowchart' });
+    const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'Download SVG' }).click()]);
+    const saved = (await readFile(await download.path())).toString();
+    expect(saved).toMatch(/^<svg [^]*Pictured[^]*<\/svg>$/);
+    expect(saved).not.toContain(new URL(place.url).host);
+    expect(place.heard).toEqual([]);
+    await page.close();
+  });
+
   verifies(
     'rendering/diagrams',
     'a diagram that is still being written stays code, and what draws is loaded for diagrams alone',

@@ -3,6 +3,27 @@
 (() => {
   const { port1: line, port2 } = new MessageChannel();
   const PLACE = 'diagram';
+  /** A transparent pixel. */
+  const EMPTY_PICTURE = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+  const PICTURES = ['img', 'image', 'feImage'];
+
+  // Mermaid loads the pictures of nodes to measure them: those from elsewhere are not asked for.
+  const toInner = (address) => (/^\s*data:image\//i.test(address) ? address : EMPTY_PICTURE);
+  const isSource = ({ localName }, name) => PICTURES.includes(localName) && /^(?:.*:)?(?:src|href)$/i.test(name);
+  const { src } = Object.getOwnPropertyDescriptors(HTMLImageElement.prototype);
+  Object.defineProperty(HTMLImageElement.prototype, 'src', {
+    ...src,
+    set(address) {
+      src.set.call(this, toInner(address));
+    },
+  });
+  const { setAttribute, setAttributeNS } = Element.prototype;
+  Element.prototype.setAttribute = function (name, value) {
+    setAttribute.call(this, name, isSource(this, name) ? toInner(value) : value);
+  };
+  Element.prototype.setAttributeNS = function (namespace, name, value) {
+    setAttributeNS.call(this, namespace, name, isSource(this, name) ? toInner(value) : value);
+  };
 
   line.onmessage = async ({ data: { library, source, look, mostPx } }) => {
     line.postMessage(JSON.stringify(library ? await load(library) : await draw(source, look, mostPx)));

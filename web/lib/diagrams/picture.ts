@@ -24,7 +24,30 @@ export function svgFile({ svg }: Picture): Blob {
     RETURN_DOM_FRAGMENT: true,
   }).querySelector('svg');
   if (!root) throw new Error(m.reply_diagram_no_picture());
+  removeOutsideReferences(root);
   return new Blob([new XMLSerializer().serializeToString(root)], { type: 'image/svg+xml' });
+}
+
+/** Addresses of elsewhere in styles: imports, and `url(…)` that names neither a part of the document nor a picture in it. */
+const OUTSIDE_STYLE = /@import[^;]*;?|url\((?!\s*['"]?\s*(?:#|data:image\/))[^)]*\)/gi;
+
+/** Removes what a document would load from elsewhere when it is opened; links stay. */
+function removeOutsideReferences(root: SVGElement): void {
+  for (const element of [root, ...root.querySelectorAll<SVGElement>('*')]) {
+    if (element.localName === 'style') element.textContent = toInnerStyle(element.textContent);
+    for (const { name, value, localName } of [...element.attributes]) {
+      const isAddress = localName === 'href' || localName === 'src';
+      if (isAddress && element.localName !== 'a' && !/^(?:#|data:image\/)/i.test(value)) element.remove();
+      else if (!isAddress && toInnerStyle(value) !== value) element.setAttribute(name, toInnerStyle(value));
+    }
+  }
+}
+
+function toInnerStyle(style: string): string {
+  // Escapes could hide an address.
+  const plain = style.replace(/\\(?:[0-9a-f]{1,6}\s?)?/gi, '');
+  const inner = plain.replace(OUTSIDE_STYLE, '');
+  return inner === plain ? style : inner;
 }
 
 export async function pngFile(picture: Picture): Promise<Blob> {
