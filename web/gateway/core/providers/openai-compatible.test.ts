@@ -199,6 +199,25 @@ describe('an upstream that misbehaves', () => {
     }
   });
 
+  verifies('providers/hostile-upstream', 'that is not found without its version is asked for with it', async () => {
+    const answers = [new Response('404 page not found', { status: 404 }), new Response('<html>'), new Response('no', { status: 404 })];
+    const told = async (baseUrl: string): Promise<unknown> => {
+      const options = {
+        id: 'x',
+        name: 'Upstream',
+        baseUrl,
+        fetch: async () => answers.shift() ?? Response.error(),
+        clock: new FakeClock(),
+      };
+      return new OpenAiCompatible(options).models(new AbortController().signal).catch((error: Error) => error.message);
+    };
+    expect(await told('http://127.0.0.1:1234')).toBe(
+      'Upstream did not find the model or URL (HTTP 404): 404 page not found. The base URL may need /v1 at the end: http://127.0.0.1:1234/v1',
+    );
+    expect(await told('http://127.0.0.1:1234/')).toMatch(/Check the base URL\. The base URL may need \/v1 at the end/);
+    expect(await told('http://127.0.0.1:1234/v1')).toBe('Upstream did not find the model or URL (HTTP 404): no.');
+  });
+
   verifies('chat/unreadable-arguments', 'come with their call where the caller tells the model', async () => {
     const { events, error } = await run(ask('tool-broken', { tellsUnread: true }));
     expect(error).toBeUndefined();

@@ -90,7 +90,10 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     return this.#http.watched(signal, async (watchdog) => {
       const own = this.#kind === 'lmstudio' ? await lmStudioModels(this.#http, watchdog) : undefined;
       const models = own ?? readModels(await this.#http.json('/models', watchdog));
-      if (!models) throw new ProviderError(`${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.`);
+      if (!models)
+        throw new ProviderError(
+          `${this.name} does not list models at ${this.#http.baseUrl}/models. Check the base URL.${this.#http.missingVersion('/models')}`,
+        );
       const { hidden } = this.#quirks;
       if (hidden) return models.filter(({ id }) => !hidden.test(id));
       return this.#kind === 'ollama' ? withOllamaDetails(this.#http, models, this.#ollama, watchdog) : models;

@@ -1,3 +1,4 @@
+import { toClause } from '#shared/clause.ts';
 import { SseTooLarge } from '#shared/http/sse.ts';
 import { parseJson as parsed } from '#shared/parse-json.ts';
 import type { Edit, Forward } from '#shared/link/splice.ts';
@@ -141,7 +142,14 @@ export class UpstreamHttp {
       throw new ProviderError(`${this.name} redirects to another URL. Use that URL as the base URL.`);
     }
     const text = await readText(response.body, watchdog, ERROR_BODY_LIMIT, false);
-    throw (this.#dialect.failure ?? statusError)(this.name, response, text, this.#clock.now());
+    const error = (this.#dialect.failure ?? statusError)(this.name, response, text, this.#clock.now());
+    if (response.status === 404 && path.startsWith('/')) error.message = `${toClause(error.message)}.${this.missingVersion(path)}`;
+    throw error;
+  }
+
+  /** A sentence with the base URL to try, with a space before it, if neither that nor `path` has a version; else empty. */
+  missingVersion(path: string): string {
+    return /\/v\d/.test(new URL(this.baseUrl + path).pathname) ? '' : ` The base URL may need /v1 at the end: ${this.baseUrl}/v1`;
   }
 
   /** The JSON that an address answers with; undefined where it is none. */
