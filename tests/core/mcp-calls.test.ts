@@ -262,6 +262,26 @@ describe('a tool that says something else than before', () => {
     await at.client.call('approvals.resolve', { id: asked?.id ?? '', decision: 'approve' });
     await until(async () => (await stateOf(at.client, 'hand'))?.tools === 2);
   });
+
+  verifies('mcp/changed-tool', 'approved on the Tools page, waits for no other approval; no policy can follow from it', async () => {
+    await using at = await serving();
+    const path = join(at.lent.home, 'description');
+    await writeFile(path, 'Harmless');
+    await start(at.client, 'hand', byHand('changing', path));
+    await writeFile(path, 'Something else');
+    await at.use('mcp__hand__change');
+    const find = async (tool: string) =>
+      (await at.client.call('approvals.list', { status: 'all' })).approvals.find(({ args }) => args['tool'] === tool);
+    await until(async () => (await find('say')) !== undefined && (await find('wait')) !== undefined);
+    const hash = (await stateOf(at.client, 'hand'))?.changed.find(({ tool }) => tool === 'say')?.hash ?? '';
+    await at.client.call('mcp.approve', { name: 'hand', hash });
+    await until(async () => (await find('say'))?.status === 'approved', 'the approval to be settled');
+    expect((await find('wait'))?.status).toBe('pending');
+    await at.client.call('approvals.resolve', { id: (await find('wait'))?.id ?? '', decision: 'approve', always: true });
+    await until(async () => (await stateOf(at.client, 'hand'))?.tools === 2);
+    const { value } = await at.client.call('config.get', {});
+    expect(JSON.stringify(value)).not.toContain('"mcp:hand"');
+  });
 });
 
 describe('the configuration file', () => {

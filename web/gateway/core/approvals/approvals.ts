@@ -1,3 +1,4 @@
+import { isMcpServerName } from '#shared/mcp-server-name.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { Clock } from '../clock.ts';
@@ -11,6 +12,7 @@ import type { Settings } from '../settings.ts';
 import type { SyncPort } from '../sync.ts';
 import type { ToolContext, ToolQuestion } from '../tools/registry.ts';
 import type { ApprovalRecord, Vault } from '../vault.ts';
+import { APPROVED_ELSEWHERE } from './approved-elsewhere.ts';
 import { refusal } from './refusal.ts';
 import { EXPIRES_MS, newestFirst, Questions } from './questions.ts';
 
@@ -77,7 +79,10 @@ export class Approvals {
   }
 
   /** Resolves when a person has approved; rejects with a sentence for the model where one has not, and with the signal's reason. */
-  async ask({ tool, args, summary, outside }: ToolQuestion, { agentId, sessionKey, runId, toolCallId, signal }: ToolContext): Promise<void> {
+  async ask(
+    { tool, args, summary, outside }: ToolQuestion,
+    { agentId, sessionKey, runId, toolCallId, signal }: ToolContext,
+  ): Promise<void> {
     const { vault, clock, fault } = this.#deps;
     const at = clock.now();
     const id = crypto.randomUUID();
@@ -85,9 +90,11 @@ export class Approvals {
     this.#waiting.set(id, over.resolve);
     const cancel = (): void => {
       over.reject(signal.reason);
-      this.#questions
-        .answer(id, (before, now) => ({ ...before, status: 'cancelled', resolvedAt: now, reason: 'The run was stopped' }))
-        .catch(fault);
+      const end =
+        signal.reason === APPROVED_ELSEWHERE
+          ? { status: 'approved' as const }
+          : { status: 'cancelled' as const, reason: 'The run was stopped' };
+      this.#questions.answer(id, (before, now) => ({ ...before, ...end, resolvedAt: now })).catch(fault);
     };
     try {
       await this.#questions.add({
@@ -131,7 +138,7 @@ export class Approvals {
     const said = reason === undefined ? {} : { reason };
     const status = decision === 'approve' ? 'approved' : 'denied';
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status, resolvedAt: at, ...said }));
-    if (changed && always && record.status === 'approved') {
+    if (changed && always && record.status === 'approved' && !isMcpServerName(record.tool)) {
       await config.edit((document) => mergePatch(document, { tools: alwaysFor(record, config.settings.tools) }));
     }
     return approvalOf(record);

@@ -2,6 +2,7 @@ import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/clie
 import { withoutMiddle } from '#shared/cut-short.ts';
 import type { ChangedTool } from '#shared/rpc/methods/mcp.ts';
 import { isObject } from '../merge.ts';
+import { APPROVED_ELSEWHERE } from '../approvals/approved-elsewhere.ts';
 import { canonical } from '../canonical.ts';
 import { legible } from '#shared/legible.ts';
 import { sha256 } from '#shared/sha256.ts';
@@ -29,8 +30,8 @@ export interface OfferedDeps {
   vault: Pick<Vault, 'collection'>;
   clock: Clock;
   call(tool: string, args: Record<string, unknown>, context: ToolContext): Promise<CallToolResult>;
-  /** Asks a person whether a tool that says something else than before may be used again; resolves when it may. */
-  ask(changed: ChangedTool): Promise<void>;
+  /** Asks a person whether a tool that says something else than before may be used again; resolves when it may. `signal` ends the question. */
+  ask(changed: ChangedTool, signal: AbortSignal): Promise<void>;
 }
 
 /** The tools of one server in the tool pool. */
@@ -40,7 +41,7 @@ export class OfferedTools {
   readonly #registered = new Set<string>();
   /** Changes that a person was asked about, and tools whose change waits for the answer: one that changes again meanwhile is not asked about twice. */
   readonly #asked = new Set<string>();
-  readonly #asking = new Set<string>();
+  readonly #asking = new Map<string, AbortController>();
   #listed: readonly McpTool[] = [];
   #changed: ChangedTool[] = [];
   #problems: string[] = [];
@@ -82,6 +83,7 @@ export class OfferedTools {
     const changed = this.#changed.find((each) => each.hash === hash);
     if (!changed) return false;
     await this.#remember(changed.tool, hash);
+    this.#asking.get(changed.tool)?.abort(APPROVED_ELSEWHERE);
     await this.offer(this.#listed);
     return true;
   }
@@ -137,9 +139,10 @@ export class OfferedTools {
     if (this.#asked.has(changed.hash) || this.#asked.size >= KEPT) return;
     if (this.#asking.has(changed.tool) || this.#asking.size >= MAX_ASKING) return;
     this.#asked.add(changed.hash);
-    this.#asking.add(changed.tool);
+    const over = new AbortController();
+    this.#asking.set(changed.tool, over);
     this.#deps
-      .ask(changed)
+      .ask(changed, over.signal)
       .finally(() => this.#asking.delete(changed.tool))
       .then(
         () => this.approve(changed.hash),

@@ -74,7 +74,7 @@ export class McpServer {
     const { name } = entry;
     this.#offered = new OfferedTools(name, {
       ...deps,
-      ask: (changed) => deps.ask(name, changed, this.#stop.signal),
+      ask: (changed, signal) => deps.ask(name, changed, AbortSignal.any([this.#stop.signal, signal])),
       call: (tool, args, context) => {
         const onprogress = deps.requests.progress(name, tool, context);
         return this.#use((connection) => connection.call(tool, args, { signal: context.signal, onprogress }));
