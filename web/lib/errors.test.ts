@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { verifies } from '../../tests/requirements.ts';
+import { needsBridge } from '../gateway/core/bridge.ts';
 import { faults } from '../gateway/core/faults.ts';
 import { StorageFull, VaultReadOnly } from '../gateway/core/vault.ts';
 import { problemOf, toSentence } from './errors.ts';
@@ -19,6 +20,10 @@ verifies('vault.app/refused', 'what the gateway says is shown, with where to go'
   expect(shown(new StorageFull('full'))).toEqual([
     expect.stringMatching(/^Couldn’t rename the chat: storage is full, so nothing was saved\./),
     '/devices#storage',
+  ]);
+  expect(shown(needsBridge({ what: 'Speech' }))).toEqual([
+    'Couldn’t rename the chat: this needs Perch on your computer. Run “npm start” there and open the link it prints.',
+    undefined,
   ]);
   expect(shown(new Error('a bug'))).toEqual([
     expect.stringMatching(/^Couldn’t rename the chat: something went wrong in the gateway/),

@@ -21,6 +21,7 @@ const LINKS: Partial<Record<string, (details: Record<string, unknown>) => Proble
 export function problemOf(error: unknown, doing: string): Problem {
   if (error instanceof RpcError) {
     const { details = {} } = error.extra;
+    if (details['reason'] === 'needs-bridge') return { message: m.kit_could_not_needs_computer({ doing }), code: error.code };
     const link = LINKS[String(details['reason'])]?.(details);
     return { message: m.kit_could_not({ doing, why: lowerFirst(toSentence(error.message)) }), code: error.code, ...(link ? { link } : {}) };
   }

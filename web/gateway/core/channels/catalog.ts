@@ -137,7 +137,7 @@ const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & 
   },
   {
     id: 'email',
-    display_name: 'E-mail',
+    display_name: 'Email',
     category: 'mail',
     color: '#b45309',
     icon: 'mail',
