@@ -22,15 +22,16 @@ export const canUseCamera = (): boolean => typeof navigator.mediaDevices?.getUse
 
 /**
  * One picture of what the person chooses: a tab, window or screen. Null where they changed their mind.
- * Rejects with a DOMException where the browser gives none.
+ * Rejects with a sentence if the browser gives none.
  */
 export async function sharedScreenPicture(): Promise<Blob | null> {
   let stream: MediaStream;
   try {
     stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: false });
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'NotAllowedError') return null;
-    throw error;
+    if (!(error instanceof DOMException)) throw error;
+    if (error.name === 'NotAllowedError') return null;
+    throw new Error(m.annotate_screen_unsupported(), { cause: error });
   }
   const video = document.createElement('video');
   try {
@@ -59,7 +60,12 @@ export const filesOf = (data: DataTransfer | null): File[] => [...(data?.files ?
 
 /** The picture on the clipboard, after the browser has asked; null where there is none. */
 export async function clipboardPicture(): Promise<Blob | null> {
-  for (const item of await navigator.clipboard.read()) {
+  const items = await navigator.clipboard.read().catch((error: unknown) => {
+    throw error instanceof DOMException && error.name === 'NotAllowedError'
+      ? new Error(m.annotate_clipboard_blocked(), { cause: error })
+      : error;
+  });
+  for (const item of items) {
     const type = item.types.find((each) => each.startsWith('image/') && !each.includes('svg'));
     if (type) return item.getType(type);
   }

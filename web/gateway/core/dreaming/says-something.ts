@@ -2,5 +2,9 @@ import { tokenize } from '../retrieval/tokenize.ts';
 
 const FEWEST_TERMS = 3;
 
-/** Whether a text tells anything: questions ask for what is known, and a word or two say nothing by themselves. */
-export const saysSomething = (text: string): boolean => !/[?？]\s*$/.test(text) && new Set(tokenize(text)).size >= FEWEST_TERMS;
+/** A key of a JSON object with its value. */
+const JSON_MEMBER = /"\w+"\s*:\s*(?:["{[\d-]|true|false|null)/;
+
+/** Whether a text is informative: not a question, not a word or two, and not a piece of JSON, such as a tool’s result. */
+export const saysSomething = (text: string): boolean =>
+  !/[?？]\s*$/.test(text) && !JSON_MEMBER.test(text) && new Set(tokenize(text)).size >= FEWEST_TERMS;

@@ -4,14 +4,12 @@ import Crop from '@lucide/svelte/icons/crop';
 import Droplets from '@lucide/svelte/icons/droplets';
 import Eraser from '@lucide/svelte/icons/eraser';
 import Hand from '@lucide/svelte/icons/hand';
-import Hash from '@lucide/svelte/icons/hash';
 import Highlighter from '@lucide/svelte/icons/highlighter';
 import ImageIcon from '@lucide/svelte/icons/image';
 import MessageSquare from '@lucide/svelte/icons/message-square';
 import MousePointer2 from '@lucide/svelte/icons/mouse-pointer-2';
 import Pencil from '@lucide/svelte/icons/pencil';
 import Pentagon from '@lucide/svelte/icons/pentagon';
-import RectangleEllipsis from '@lucide/svelte/icons/rectangle-ellipsis';
 import Slash from '@lucide/svelte/icons/slash';
 import Square from '@lucide/svelte/icons/square';
 import Star from '@lucide/svelte/icons/star';
@@ -19,6 +17,8 @@ import Type from '@lucide/svelte/icons/type';
 import type { Component } from 'svelte';
 import type { Kind } from '#shared/canvas/fields.ts';
 import type { StudioTool } from '#lib/canvas/studio.ts';
+import NumberedMarkerIcon from './NumberedMarkerIcon.svelte';
+import RedactIcon from './RedactIcon.svelte';
 
 type Picture = Component<{ size?: number | string }>;
 
@@ -34,9 +34,9 @@ export const TOOL_ICONS: Readonly<Record<StudioTool, Picture>> = {
   polygon: Pentagon,
   star: Star,
   text: Type,
-  marker: Hash,
+  marker: NumberedMarkerIcon,
   callout: MessageSquare,
-  redact: RectangleEllipsis,
+  redact: RedactIcon,
   blur: Droplets,
   erase: Eraser,
   crop: Crop,
@@ -53,9 +53,9 @@ export const KIND_ICONS: Readonly<Record<Kind, Picture>> = {
   pen: Pencil,
   highlighter: Highlighter,
   text: Type,
-  marker: Hash,
+  marker: NumberedMarkerIcon,
   callout: MessageSquare,
   image: ImageIcon,
-  redaction: RectangleEllipsis,
+  redaction: RedactIcon,
   blur: Droplets,
 };
