@@ -1,6 +1,6 @@
 import type { Mux } from '#shared/link/mux.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { SCOPES } from '#shared/rpc/contract.ts';
+import { LEVELS } from '#shared/rpc/contract.ts';
 import { PROTOCOL } from '#shared/rpc/limits.ts';
 import { cron } from '#shared/rpc/methods/cron.ts';
 import { channels } from '#shared/rpc/methods/channels.ts';
@@ -31,7 +31,7 @@ export async function restOf(mux: Mux): Promise<Rest> {
   const waiting = new Map<string, PromiseWithResolvers<unknown>>();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
-  const stream = mux.open({ kind: 'rpc', principal: 'owner', scopes: [...SCOPES] });
+  const stream = mux.open({ kind: 'rpc', principal: 'owner', scopes: [...LEVELS] });
   const link = textLink(stream, () => MAX_ANSWER_BYTES);
   link.receive({
     message(text) {

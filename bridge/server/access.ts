@@ -1,7 +1,7 @@
 import { hash as digest, timingSafeEqual } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { accessPort, type Grant, grant } from '#shared/ports/access.ts';
-import type { Scope } from '#shared/rpc/contract.ts';
+import { joinScopes, type Scope } from '#shared/rpc/scopes.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { checkMode, readIfThere, reasonOf, writeWhole } from '../home.ts';
 import type { PortHandlers } from './serve-port.ts';
@@ -146,7 +146,7 @@ export const accessHandlers = (
 
 const grantedBy = (entry: Entry): Granted => ({
   principal: entry.grant.principal,
-  scopes: entry.grant.scopes,
+  scopes: joinScopes(entry.grant),
   hold(close) {
     if (entry.ended) close();
     else entry.open.add(close);
@@ -154,5 +154,6 @@ const grantedBy = (entry: Entry): Granted => ({
   },
 });
 
-const isSame = (a: Grant, b: Grant): boolean =>
-  a.tokenHash === b.tokenHash && a.scopes.length === b.scopes.length && a.scopes.every((scope) => b.scopes.includes(scope));
+const isSame = (a: Grant, b: Grant): boolean => a.tokenHash === b.tokenHash && scopesText(a) === scopesText(b);
+
+const scopesText = (entry: Grant): string => joinScopes(entry).sort().join();

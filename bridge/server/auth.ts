@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
-import { PAIRING, SCOPES, type Scope } from '#shared/rpc/contract.ts';
+import { LEVELS, PAIRING, type Scope } from '#shared/rpc/contract.ts';
 import type { StoredCredential } from '../home.ts';
 import type { Password } from '../password.ts';
 import type { Access, Granted } from './access.ts';
@@ -113,7 +113,7 @@ export class Auth {
   checkToken(token: string | undefined, origin: string | undefined): Verdict {
     if (token === undefined) return { ok: false, code: 'AUTH_REQUIRED', message: 'A token is required' };
     const skip = this.#guessable && this.#limiter.locked(keyOf('token', origin)) > 0;
-    if (!skip && timingSafeEqual(digest(token), this.#token)) return { ok: true, principal: OWNER, scopes: SCOPES };
+    if (!skip && timingSafeEqual(digest(token), this.#token)) return { ok: true, principal: OWNER, scopes: LEVELS };
     return this.deny('token', origin, 'Incorrect token');
   }
 
@@ -122,7 +122,7 @@ export class Auth {
     if (isRecord(auth) && 'proof' in auth) {
       const found = await this.#checkProof(auth, 'app', nonce, origin, (id) => this.#stored(id, 'app'));
       if (!found.ok) return found;
-      return { ok: true, principal: appPrincipal(found.id), scopes: SCOPES, proof: found.proof, hold: this.#holder(found.id) };
+      return { ok: true, principal: appPrincipal(found.id), scopes: LEVELS, proof: found.proof, hold: this.#holder(found.id) };
     }
     const { token, deviceToken, pairingCode, password }: Record<string, unknown> = isRecord(auth) ? auth : {};
     if (typeof password === 'string') {
@@ -158,7 +158,7 @@ export class Auth {
       const lockedMs = this.#limiter.locked(keyOf('password', origin));
       if (lockedMs > 0) return lockedOut(lockedMs);
       const hold = await this.#password.check(password);
-      return hold ? { ok: true, principal: OWNER, scopes: SCOPES, hold } : this.deny('password', origin, NO_PASSWORD);
+      return hold ? { ok: true, principal: OWNER, scopes: LEVELS, hold } : this.deny('password', origin, NO_PASSWORD);
     });
     this.#trying = verdict.catch(() => {});
     return verdict;

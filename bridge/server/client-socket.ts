@@ -4,7 +4,8 @@ import type { RawData, WebSocket } from 'ws';
 import { type Opening, PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { HEAD_HEADER, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
-import { allows, PAIRING, type Scope, SCOPES } from '#shared/rpc/contract.ts';
+import { PAIRING } from '#shared/rpc/contract.ts';
+import { allows, type Scope, SCOPES, splitScopes } from '#shared/rpc/scopes.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 import { CLOSE, type EventFrame, LIMITS, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
 import { FIRST_FRAME_TOO_LONG, readFirstFrame } from './first-frame.ts';
@@ -180,7 +181,7 @@ export class ClientSocket {
       [MOVES_HEADER]: '1',
     };
     const scopes = verdict.hold ? narrowed(verdict.scopes, params.scopes) : verdict.scopes;
-    const opening = { kind: 'rpc', principal: verdict.principal, scopes: [...scopes], origin: origin ?? null, headers };
+    const opening = { kind: 'rpc', principal: verdict.principal, ...splitScopes(scopes), origin: origin ?? null, headers };
     if (verdict.hold) this.#release = verdict.hold(() => this.close(REVOKED.code, REVOKED.reason));
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#release();
     this.#admitted = { vault, opening, connect: JSON.stringify({ ...frame, params }) };

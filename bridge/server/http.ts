@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { REQUEST_ID } from '#shared/http/request-id.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import { KEPT_BODY } from '#shared/link/splice.ts';
-import { allows } from '#shared/rpc/contract.ts';
+import { allows, splitScopes } from '#shared/rpc/scopes.ts';
 import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { VIA } from '../capabilities/asking.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -81,7 +81,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
     if (!mux)
       return refuse(503, 'No gateway is running. Open the app, or start the gateway with a managed browser.', { 'retry-after': '2' });
 
-    const whole = standing.any(mux) && allows(verdict.scopes, 'write') && isSmallCompletion(incoming);
+    const whole = standing.any(mux) && allows(verdict.scopes, 'v1') && isSmallCompletion(incoming);
     const body = whole ? await readAll(incoming) : undefined;
     if (response.destroyed || (whole && !incoming.complete)) return;
     const decided = body && standing.decide(mux, verdict.principal, body);
@@ -99,7 +99,13 @@ export function apiListener(deps: HttpDeps): RequestListener {
       const value = incoming.headers[name];
       if (typeof value === 'string') headers[name] = value;
     }
-    const stream = mux.open({ kind: 'http', principal: verdict.principal, scopes: [...verdict.scopes], origin: origin ?? null, headers });
+    const stream = mux.open({
+      kind: 'http',
+      principal: verdict.principal,
+      ...splitScopes(verdict.scopes),
+      origin: origin ?? null,
+      headers,
+    });
     const under = exchange(incoming, response, stream, {
       isAttached: () => hosts.has(mux),
       spliced: (receipt) => receipts.add(receipt),

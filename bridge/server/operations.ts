@@ -62,7 +62,8 @@ export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): vo
       const { status, headers } = denialOf(verdict);
       return reply.code(status).headers(headers).send(errorBody(status, verdict.message));
     }
-    if (!allows(verdict.scopes, 'read')) return reply.code(403).send(errorBody(403, 'The scope read is required'));
+    if (!allows(verdict.scopes, 'read') && !allows(verdict.scopes, 'status'))
+      return reply.code(403).send(errorBody(403, 'The scope "status" is required'));
     // Most bridges are never asked.
     const known = registries.get(vault) ?? registryOf(vault, deps);
     registries.set(vault, known);

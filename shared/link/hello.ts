@@ -1,4 +1,4 @@
-import { SCOPES } from '../rpc/contract.ts';
+import { AREAS, LEVELS, SCOPES } from '../rpc/scopes.ts';
 import { z } from '../rpc/zod.ts';
 
 /** Version 2 puts several frames into one link message; version 1 sends one each. Both are read. */
@@ -31,7 +31,12 @@ export const opening = z.object({
   /** `rpc` and `http` from the bridge to the host; a port's name (`egress`, …) from the host to the bridge. */
   kind: z.string().max(50),
   principal: z.string().max(200).default(''),
-  scopes: z.array(z.enum(SCOPES)).default([]),
+  scopes: z.array(z.enum(LEVELS)).default([]),
+  /** The caller's scopes that are not levels (`splitScopes`). */
+  areas: z
+    .array(z.string().max(50))
+    .max(4 * AREAS.length)
+    .optional(),
   origin: z.string().max(500).nullable().default(null),
   headers: z.record(z.string(), z.string()).default({}),
 });

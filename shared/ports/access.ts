@@ -1,4 +1,5 @@
-import { call, SCOPES } from '../rpc/contract.ts';
+import { call } from '../rpc/contract.ts';
+import { AREAS, LEVELS } from '../rpc/scopes.ts';
 import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
 
@@ -9,7 +10,12 @@ export const grant = z.object({
   principal,
   /** SHA-256 of the token, in hex. */
   tokenHash: z.string().regex(/^[0-9a-f]{64}$/),
-  scopes: z.array(z.enum(SCOPES)).max(SCOPES.length),
+  scopes: z.array(z.enum(LEVELS)).max(LEVELS.length),
+  /** Scopes that are not levels (`splitScopes`). */
+  areas: z
+    .array(z.string().max(50))
+    .max(4 * AREAS.length)
+    .optional(),
 });
 /** A token of 256 bits that is no one's but the principal's, and what it allows. */
 export type Grant = z.infer<typeof grant>;

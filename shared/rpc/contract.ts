@@ -1,20 +1,13 @@
 import type { z } from './zod.ts';
 import type { ErrorCode } from './errors.ts';
 import type { EventName } from './events.ts';
+import { allows, type Level, type Scope } from './scopes.ts';
 
-/** Permission levels of callers. `admin` includes `write`, which includes `read`. */
-export const SCOPES = ['read', 'write', 'admin'] as const;
-export type Scope = (typeof SCOPES)[number];
-
-/** Returns whether a principal with these scopes may call a method that requires `needed`. */
-export function allows(scopes: readonly Scope[], needed: Scope): boolean {
-  const rank = Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope)));
-  return rank >= SCOPES.indexOf(needed);
-}
+export { allows, LEVELS, SCOPES, type Level, type Scope } from './scopes.ts';
 
 export interface Policy {
-  /** The lowest scope that may call the method. */
-  scope: Scope;
+  /** The lowest level of access that may call the method. */
+  scope: Level;
   /** The handler receives `idempotencyKey` too, to detect a repeat of a request that another host executed. */
   idempotent?: boolean;
   /** Changes the control plane: limited to 30 calls a minute per method and connection. */
@@ -28,10 +21,14 @@ export interface Policy {
 /** Principal of a device that has presented a pairing code but is not paired yet. */
 export const PAIRING = 'pairing';
 
-/** Returns why the caller may not call a method with this policy, or undefined if it may. */
-export function refusalOf({ principal, scopes }: { principal: string; scopes: readonly Scope[] }, policy: Policy): string | undefined {
+/** Returns why the caller may not call a method, or undefined if it may: by the method's level, or by its scope in `METHOD_SCOPES`. */
+export function refusalOf(
+  { principal, scopes }: { principal: string; scopes: readonly Scope[] },
+  policy: Policy,
+  scope: Scope,
+): string | undefined {
   if (principal === PAIRING) return policy.pairing ? undefined : 'can’t be called before the device is paired';
-  return allows(scopes, policy.scope) ? undefined : `requires the scope "${policy.scope}"`;
+  return allows(scopes, policy.scope) || allows(scopes, scope) ? undefined : `requires the scope "${scope}"`;
 }
 
 /**

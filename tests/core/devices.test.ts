@@ -369,7 +369,7 @@ verifies('device.list/seen', 'who is connected, and when each was last here, onc
   await until(async () => (await entry())?.lastSeenAt === first);
   await expect(device.call('chat.abort', { sessionId: 'main' })).rejects.toMatchObject({
     code: 'AUTH_REQUIRED',
-    message: 'chat.abort requires the scope "write".',
+    message: 'chat.abort requires the scope "chat".',
   });
   clock.advance(59_999);
   device.close();

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 
 async function withKey(gw: TestGateway, params: Partial<MethodParams<'keys.create'>> = {}) {
   const { client: owner } = await gw.client();
-  const { key, secret } = await owner.call('keys.create', { name: 'Script', ...params });
+  const { key, secret } = await owner.call('keys.create', { name: 'Script', scopes: ['read', 'write'], ...params });
   const ask = (body: Record<string, unknown> = {}): Promise<Response> =>
     gw.gateway.fetch(
       new Request('http://gateway.test/v1/chat/completions', {
@@ -39,6 +39,7 @@ describe('keys', () => {
       limits: { requestsPerMinute: 5, tokensPerMinute: null, monthlyBudget: null },
       createdAt: clock.now(),
       lastUsedAt: null,
+      use: null,
     });
     expect(await listed(owner)).toEqual([{ ...key, month: { calls: 0, totalTokens: 0, cost: 0 } }]);
     const [record] = await gw.vault.collection('apiKeys').list();

@@ -189,7 +189,7 @@ verifies('mcp-server/callers', 'nobody without a credential, and a key with its 
   expect((await asks('wrong')).status).toBe(401);
   const { client } = await gw.client();
   const { secret } = await client.call('keys.create', { name: 'Reader', scopes: ['read'] });
-  const { secret: writer } = await client.call('keys.create', { name: 'Writer', limits: { requestsPerMinute: 1 } });
+  const { secret: writer } = await client.call('keys.create', { name: 'Writer', scopes: ['mcp'], limits: { requestsPerMinute: 1 } });
   client.close();
   await until(async () => (await asks(secret)).status === 403, 'the bridge to know the key');
   await until(async () => (await asks(writer)).status === 429, 'the limit');

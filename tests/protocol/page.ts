@@ -5,6 +5,7 @@ import { ERROR_CODES, type ErrorCode } from '#shared/rpc/errors.ts';
 import { type EventName, events } from '#shared/rpc/events.ts';
 import type { FieldDocs } from '#shared/rpc/json-type.ts';
 import { LIMITS, MIN_PROTOCOL, PROTOCOL } from '#shared/rpc/limits.ts';
+import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { typeText } from '#shared/rpc/type-text.ts';
 import { docComments } from './doc-comments.ts';
@@ -43,7 +44,7 @@ export function protocolPage(examples: Examples): string {
     'The `id` is chosen by the client and returned with the response. `seq` counts the events of a connection from 1. If `retryable` is true, the same request may succeed later.',
     '## Conventions',
     [
-      '- **Scopes.** Each method requires a scope: `read`, `write` (includes `read`) or `admin` (includes both).',
+      '- **Scopes.** Each method requires one scope. Devices have levels: `read`, `write` (includes `read`) or `admin` (includes both). API keys have a set of scopes: an area such as `chat` or `files`, the levels `read` and `write`, or both. `write` includes every area. The level that includes a method is in parentheses.',
       '- **Idempotency.** Methods marked as idempotent accept an `idempotencyKey` among their params. A request that is repeated with the same key within 5 minutes returns the first response.',
       '- **Params.** A param that the method does not declare is refused with `INVALID_PARAMS`; only `connect` ignores unknown params.',
       '- **Errors.** Every method can return `AUTH_REQUIRED`, `INVALID_PARAMS`, `RATE_LIMITED` and `INTERNAL_ERROR`. Other [errors](#errors) are listed with the method.',
@@ -74,11 +75,17 @@ const FRAMES = [
 
 const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
+/** `Scope: \`chat\` (\`write\`)`. */
+function scopeText(name: string, { scope: level, pairing = false }: Contract['policy']): string {
+  const scope = name === 'connect' ? level : METHOD_SCOPES[name as keyof typeof METHOD_SCOPES];
+  return `Scope: \`${scope}\`${scope === level ? '' : ` (\`${level}\`)`}${pairing ? ' or a pairing code' : ''}`;
+}
+
 function methodText(name: string, contract: Contract, comments: FieldDocs | undefined, examples: Examples): string[] {
   const { params, result, docs, emits, fails, policy } = contract;
   const earlier = earlierShape(name);
   const notes = [
-    `Scope: \`${policy.scope}\`${policy.pairing ? ' or a pairing code' : ''}`,
+    scopeText(name, policy),
     ...(isRepeatable(policy) ? ['Idempotent'] : []),
     ...(policy.controlPlane ? ['Limited to 30 calls per minute'] : []),
     ...(policy.metered

@@ -71,10 +71,12 @@ export const jobDefinition = z.object({
   since: z.number(),
   /** Set for jobs of the gateway itself, which follow the configuration and cannot be changed here. */
   system: z.enum(['dreaming', 'summaries']).optional(),
+  /** Principal of the API key that set the content: the job’s tools are limited to the key’s scopes. */
+  actsFor: z.string().optional(),
 });
 export type JobDefinition = z.infer<typeof jobDefinition>;
 
-export const job = jobDefinition.omit({ since: true }).extend({
+export const job = jobDefinition.omit({ since: true, actsFor: true }).extend({
   /** The next run in milliseconds since the Unix epoch, including the pause after failures; null if there is none or the job is off. */
   nextRunAt: z.number().nullable(),
   lastRunAt: z.number().nullable(),

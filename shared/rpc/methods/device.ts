@@ -1,13 +1,13 @@
 import { linkedBrowser } from '../../ports/linked-browsers.ts';
 import { call } from '../contract.ts';
-import { SCOPES } from '../contract.ts';
+import { LEVELS } from '../contract.ts';
 import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
 export const deviceEntry = z.object({
   id: z.string(),
   name: z.string(),
-  scopes: z.array(z.enum(SCOPES)),
+  scopes: z.array(z.enum(LEVELS)),
   createdAt: z.number(),
   lastSeenAt: z.number().nullable(),
   connected: z.boolean(),
@@ -53,7 +53,7 @@ export const devices = {
   'device.initiate': call({
     params: z.strictObject({
       deviceName: visibleName(100),
-      scopes: z.array(z.enum(SCOPES)).min(1).max(3).default(['read', 'write']),
+      scopes: z.array(z.enum(LEVELS)).min(1).max(3).default(['read', 'write']),
     }),
     result: z.object({ code: z.string(), expiresAt: z.number() }),
     docs: 'Starts to pair a device and returns a single-use code of 8 characters. The code expires after 5 minutes or 5 failed attempts.',

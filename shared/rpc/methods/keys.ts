@@ -1,4 +1,5 @@
-import { call, SCOPES } from '../contract.ts';
+import { call } from '../contract.ts';
+import { KEY_SCOPES, type Scope, SCOPES, type SplitScopes } from '../scopes.ts';
 import { visibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
 
@@ -23,13 +24,23 @@ const keyEntry = z.object({
   /** Milliseconds since the Unix epoch. */
   createdAt: z.number(),
   lastUsedAt: z.number().nullable(),
+  /** Scopes that the key’s calls and its agents’ tools have needed, with the last time, to the day; null if nothing was recorded yet. */
+  use: z.object({ since: z.number(), scopes: z.record(z.string(), z.number()) }).nullable(),
 });
 export type KeyEntry = z.infer<typeof keyEntry>;
 
-/** A key as stored. Its secret is stored as a hash only. */
-export interface KeyRecord extends KeyEntry {
+/** A key as stored: `scopes` has its levels and `areas` its other scopes. Its secret is stored as a hash only. */
+export interface KeyRecord extends Omit<KeyEntry, 'scopes' | 'use'>, SplitScopes {
   /** SHA-256 of the secret in hex. */
   tokenHash: string;
+  /** Absent in keys that no build with this field has seen used. */
+  use?: KeyUse;
+}
+
+/** When each scope was last needed, in milliseconds since the Unix epoch. */
+export interface KeyUse {
+  since: number;
+  scopes: Partial<Record<Scope, number>>;
 }
 
 /** A key with its usage in the current month. */
@@ -39,11 +50,7 @@ const keyWithUsage = keyEntry.extend({
 
 const id = z.string().min(1).max(128);
 const name = visibleName(100);
-// A key that could create keys would have no limits.
-const scopes = z
-  .array(z.enum(['read', 'write']))
-  .min(1)
-  .max(2);
+const scopes = z.array(z.enum(KEY_SCOPES)).min(1).max(KEY_SCOPES.length);
 
 /** API keys for programs, in addition to the owner's token. */
 export const keys = {
@@ -54,9 +61,9 @@ export const keys = {
     policy: { scope: 'read' },
   }),
   'keys.create': call({
-    params: z.strictObject({ name, scopes: scopes.default(['read', 'write']), limits: limits.partial().default({}) }),
+    params: z.strictObject({ name, scopes: scopes.default(['v1']), limits: limits.partial().default({}) }),
     result: z.object({ key: keyEntry, secret: z.string() }),
-    docs: 'Creates an API key: a bearer token for `/v1` and a `token` for `connect`. The secret is returned only once, by this call.',
+    docs: 'Creates an API key: a bearer token for `/v1` and a `token` for `connect`. The secret is returned only once, by this call. `scopes` is a set: each allows what the guide says of it, `read` and `write` everything of their level.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'keys.update': call({

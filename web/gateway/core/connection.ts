@@ -1,8 +1,9 @@
 import type { Link } from '#shared/link/link.ts';
-import { PAIRING } from '#shared/rpc/contract.ts';
+import { allows, PAIRING } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { CLOSE, LIMITS, MIN_PROTOCOL, PROTOCOL, type RequestFrame, type ResponseFrame } from '#shared/rpc/frames.ts';
+import { EVENT_SCOPES } from '#shared/rpc/method-scopes.ts';
 import { connection } from '#shared/rpc/methods/connection.ts';
 import type { PresenceEntry } from '#shared/rpc/methods/status.ts';
 import { EVENT_NAMES, POLICIES } from '#shared/rpc/tables.ts';
@@ -108,6 +109,12 @@ export class Connection implements Subscriber {
 
   hasOpen(drawingId: string): boolean {
     return this.#followed.has(followedKey(drawingId));
+  }
+
+  mayHear({ event }: AnyEvent): boolean {
+    const { scopes } = this.#admission;
+    const scope = EVENT_SCOPES[event];
+    return scope === null || allows(scopes, 'read') || allows(scopes, scope);
   }
 
   push(event: AnyEvent): void {

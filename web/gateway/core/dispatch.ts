@@ -1,6 +1,7 @@
 import { cutShort, placeOf } from '#shared/cut-short.ts';
 import { type Contract, type ParsedOf, type Policy, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { POLICIES } from '#shared/rpc/tables.ts';
 import type { z } from '#shared/rpc/zod.ts';
@@ -58,9 +59,11 @@ export interface DispatcherOptions {
   later(): Promise<Methods>;
   /** Rejects where a principal has used up a limit, or has any and its work would not be counted; undefined for who has none. */
   meter?(principal: string, unattended: boolean): Promise<void> | undefined;
+  /** Notes that a principal has used a scope. */
+  used?(principal: string, scope: Scope): void;
 }
 
-export function createDispatcher({ first, later, meter = () => undefined }: DispatcherOptions): Dispatcher {
+export function createDispatcher({ first, later, meter = () => undefined, used = () => {} }: DispatcherOptions): Dispatcher {
   const table: Record<string, Entry> = Object.create(null);
   const add = ({ contracts, handlers }: Methods): void => {
     for (const [method, contract] of Object.entries(contracts)) table[method] = { contract, run: handlers[method] as Entry['run'] };
@@ -83,8 +86,10 @@ export function createDispatcher({ first, later, meter = () => undefined }: Disp
       const policy = policies[method];
       if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented.`);
       if (!policy) throw new RpcError('METHOD_NOT_FOUND', `Unknown method ${JSON.stringify(cutShort(method))}.`);
-      const refusal = refusalOf(caller, policy);
+      const scope = METHOD_SCOPES[method as keyof typeof METHOD_SCOPES];
+      const refusal = refusalOf(caller, policy, scope);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}.`);
+      used(caller.principal, scope);
       refuseProto(params);
       // Also those behind one that waits for its part: calls begin in the order in which they came.
       if (loading || !table[method]) await (loading ??= load());

@@ -50,6 +50,7 @@ import { SystemEvents } from './system/events.ts';
 import { isGranted, policyOf } from './tools/policy.ts';
 import type { OwnToolsDeps } from './tools/own-tools.ts';
 import { type Tool, ToolRegistry } from './tools/registry.ts';
+import { toolRights } from './tools/rights.ts';
 import { ContentLabels } from './trust/labels.ts';
 import { TaintedCommands } from './trust/tainted-commands.ts';
 import { keepMerged } from './workspace/keep-merged.ts';
@@ -107,11 +108,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const isAllowed = (tool: string, sources: readonly string[]): boolean => isGranted(config.settings.tools, tool, sources);
   const labels = new ContentLabels({ vault, clock, changed: () => hub.emit({ event: 'review.changed', payload: {} }, null) });
   const commands = new TaintedCommands(clock);
-  const tools = new ToolRegistry((id) => agents.get(id), {
-    policyOf: policy,
-    isGranted: isAllowed,
-    ask: async (question, context) => (await desk()).approvals.ask(question, context),
-  });
+  const tools = new ToolRegistry(
+    (id) => agents.get(id),
+    {
+      policyOf: policy,
+      isGranted: isAllowed,
+      ask: async (question, context) => (await desk()).approvals.ask(question, context),
+    },
+    toolRights({ scopes: (principal) => access.scopes(principal), used: (principal, scope) => access.used(principal, scope) }),
+  );
   const guide = guideLater({
     clock,
     async tools() {
@@ -247,7 +252,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   running.look();
   const dream = async (agentId: string): Promise<void> => (await dreamer()).tick(agentId);
   cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream, summarise });
-  const http = httpLater({ ...deps, agents, runs, providers, oauth, admit: access.admit, log, version, wikis });
+  const http = httpLater({
+    ...deps,
+    agents,
+    runs,
+    providers,
+    oauth,
+    admit: access.admit,
+    used: access.used,
+    scopes: access.scopes,
+    log,
+    version,
+    wikis,
+  });
 
   // The bridge must hear whom to let in, also while nobody asks for that here.
   if (options.bridge) access.load().catch(fault);
@@ -293,6 +310,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     first: firstMethods(methodDeps),
     later: async () => (await import('./methods/later.ts')).laterMethods(methodDeps),
     meter: access.admit,
+    used: access.used,
   });
   const health = (): MethodResult<'health'> => ({
     status: state,

@@ -4,6 +4,8 @@ import type { AnyEvent } from '#shared/rpc/events.ts';
 export interface Subscriber {
   /** Everything (the app), or only what concerns sessions that it follows. */
   readonly all: boolean;
+  /** Whether the subscriber’s scopes let it receive an event that it has not asked for by following a session. */
+  mayHear?(event: AnyEvent): boolean;
   follows(sessionKey: string): boolean;
   /** A connection's. */
   readonly id?: string;
@@ -31,7 +33,7 @@ export class Hub {
   emit(event: AnyEvent, sessionKey: string | null, connId?: string): void {
     for (const subscriber of this.#subscribers) {
       const concerned = (sessionKey !== null && subscriber.follows(sessionKey)) || (connId !== undefined && subscriber.id === connId);
-      if (subscriber.all || concerned) subscriber.push(event);
+      if (concerned || (subscriber.all && mayHear(subscriber, event))) subscriber.push(event);
     }
   }
 
@@ -55,8 +57,10 @@ export class Hub {
     return [...this.#subscribers].some((subscriber) => subscriber.hasOpen?.(drawingId));
   }
 
-  /** To every connection, whatever it follows. */
+  /** To every connection whose scopes allow it, whatever it follows. */
   broadcast(event: AnyEvent): void {
-    for (const subscriber of this.#subscribers) subscriber.push(event);
+    for (const subscriber of this.#subscribers) if (mayHear(subscriber, event)) subscriber.push(event);
   }
 }
+
+const mayHear = (subscriber: Subscriber, event: AnyEvent): boolean => subscriber.mayHear?.(event) ?? true;

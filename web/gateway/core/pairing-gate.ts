@@ -8,7 +8,7 @@ export const PAIRING_MS = 5 * 60_000;
 
 /** What a device may call that is not paired yet. */
 export const PAIRING_METHODS = Object.entries(POLICIES)
-  .filter(([, policy]) => !refusalOf({ principal: PAIRING, scopes: [] }, policy))
+  .filter(([, policy]) => !refusalOf({ principal: PAIRING, scopes: [] }, policy, 'write'))
   .map(([method]) => method);
 
 /** Holds up what a client sends while the pairing code that it has shown is looked at. */

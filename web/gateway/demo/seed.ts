@@ -1,6 +1,6 @@
 import { GatewayClient } from '#shared/client/client.ts';
 import { memoryPair } from '#shared/link/link.ts';
-import { SCOPES } from '#shared/rpc/contract.ts';
+import { LEVELS } from '#shared/rpc/contract.ts';
 import type { Gateway } from '../core/gateway-options.ts';
 import { isObject } from '../core/merge.ts';
 import type { Vault } from '../core/vault.ts';
@@ -23,7 +23,7 @@ const CHATS = [
 /** Puts the demo's data into a new vault, by the gateway's own methods. */
 export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
   const [near, far] = memoryPair<string>();
-  gateway.accept(far, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
+  gateway.accept(far, { principal: 'app:local', scopes: LEVELS, challenged: false, socket: false });
   const client = await GatewayClient.connect(near, {
     params: { client: { id: 'perch-demo', version: __PERCH_BUILD__, platform: 'web', mode: 'ui' }, clientName: 'Demo' },
   });

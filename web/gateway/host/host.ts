@@ -6,7 +6,7 @@ import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { HEAD_HEADER, JOURNAL_PORT, MOVED_HEADER, MOVES_HEADER } from '#shared/ports/journal.ts';
 import { CLOSE, LIMITS } from '#shared/rpc/frames.ts';
-import { SCOPES } from '#shared/rpc/contract.ts';
+import { joinScopes, LEVELS } from '#shared/rpc/scopes.ts';
 import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import type { HostApi, HostStatus, LentWork, WorkerLender } from '#shared/ports/host.ts';
 import { systemClock } from '../core/clock.ts';
@@ -95,7 +95,7 @@ export class Host implements HostApi {
   }
 
   #accept(gateway: Gateway, link: Link<string>, tabLock: string): void {
-    gateway.accept(link, { principal: 'app:local', scopes: SCOPES, challenged: false, socket: false });
+    gateway.accept(link, { principal: 'app:local', scopes: LEVELS, challenged: false, socket: false });
     void navigator.locks.request(tabLock, () => link.close(CLOSE.goingAway, 'the tab was closed'));
   }
 
@@ -285,7 +285,8 @@ export class Host implements HostApi {
   }
 
   async #onstream(stream: Stream, opening: Opening): Promise<void> {
-    const { kind, principal, scopes, headers } = opening;
+    const { kind, principal, headers } = opening;
+    const scopes = joinScopes(opening);
     const head = Number(headers[HEAD_HEADER] ?? 0);
     if (kind === 'rpc') {
       const proof = headers['x-perch-proof'];

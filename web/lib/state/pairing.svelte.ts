@@ -1,4 +1,4 @@
-import type { Scope } from '#shared/rpc/contract.ts';
+import type { Level } from '#shared/rpc/contract.ts';
 import { probeBridge } from '#lib/gateway/bridge.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
@@ -30,7 +30,7 @@ export class Pairing {
   }
 
   /** A new code; earlier ones stay good until they expire. Rejects where the gateway refuses. */
-  async begin(deviceName: string, scopes: Scope[]): Promise<void> {
+  async begin(deviceName: string, scopes: Level[]): Promise<void> {
     this.#name = deviceName || this.#name;
     const { devices } = await gateway.call('device.list', {});
     this.#before = new Set(devices.map(({ id }) => id));

@@ -74,6 +74,7 @@ export function openAccess(deps: AccessDeps): Access {
       stopFollowing();
       mirror.stop();
       devices.stop();
+      keys.stop();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Scope } from '#shared/rpc/scopes.ts';
 import { lazy } from '../lazy.ts';
 import type { Access, AccessDeps } from './access.ts';
 
@@ -6,6 +7,10 @@ export interface AccessLater {
   load(): Promise<Access>;
   /** A device or program has connected, called or gone. */
   seen(principal: string): void;
+  /** A call or tool of the principal has needed a scope. */
+  used(principal: string, scope: Scope): void;
+  /** Scopes of a key, none if it was revoked; undefined for a principal that is no key. */
+  scopes(principal: string): Promise<readonly Scope[] | undefined>;
   /** A principal wants to call a model. Rejects where it is a key that may not (any more), as `ApiKeys.admit`; undefined where it is no key. */
   admit(principal: string, unattended?: boolean): Promise<void> | undefined;
   stop(): void;
@@ -28,6 +33,13 @@ export function accessLater(deps: AccessDeps): AccessLater {
         .then(({ devices, keys }) => Promise.all([devices.seen(principal), keys.seen(principal)]))
         .catch(deps.fault);
     },
+    used(principal, scope) {
+      if (stopped || !principal.startsWith('key:')) return;
+      load()
+        .then(({ keys }) => keys.used(principal, scope))
+        .catch(deps.fault);
+    },
+    scopes: async (principal) => (principal.startsWith('key:') ? (await load()).keys.scopes(principal) : undefined),
     admit: (principal, unattended) =>
       principal.startsWith('key:') ? load().then(({ keys }) => keys.admit(principal, unattended)) : undefined,
     stop() {

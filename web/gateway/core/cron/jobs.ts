@@ -18,6 +18,8 @@ export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'ses
   cron?: string | undefined;
   schedule?: WantedSchedule | undefined;
   name?: string | undefined;
+  /** Principal that adds it. */
+  by?: string | undefined;
 }
 
 export interface JobsDeps {
@@ -62,7 +64,7 @@ export class Jobs {
   }
 
   /** Throws `INVALID_PARAMS` for a schedule that is none, and `NOT_FOUND` for an agent that there is not. */
-  async add({ cron, schedule: given, message, name, ...rest }: NewJob): Promise<Job> {
+  async add({ cron, schedule: given, message, name, by, ...rest }: NewJob): Promise<Job> {
     const { jobs, agents, clock } = this.#deps;
     if ((cron === undefined) === (given === undefined)) {
       throw new RpcError('INVALID_PARAMS', 'Provide either `cron` (a five-field expression) or `schedule`.');
@@ -73,7 +75,16 @@ export class Jobs {
     const text = sanitize(message);
     if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MOST)
       throw new RpcError('INVALID_PARAMS', `The limit of ${MOST} jobs is reached. Remove some first.`);
-    const job = { ...rest, id: crypto.randomUUID(), name: name ?? nameOf(text), schedule, message: text, createdAt: now, since: now };
+    const job = {
+      ...rest,
+      id: crypto.randomUUID(),
+      name: name ?? nameOf(text),
+      schedule,
+      message: text,
+      createdAt: now,
+      since: now,
+      ...limitsFrom(by),
+    };
     await jobs.put(job);
     this.#deps.changed(job.id);
     return this.#shown(job);
@@ -88,13 +99,16 @@ export class Jobs {
     }: Partial<Pick<JobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
       schedule?: WantedSchedule | undefined;
     },
+    by?: string,
   ): Promise<Job> {
     const { agents, clock } = this.#deps;
     const schedule = given && this.read(given, 'schedule');
     if (change.agentId !== undefined) agents.get(change.agentId);
     const counted = schedule ? { schedule, since: clock.now() } : {};
     const message = change.message === undefined ? {} : { message: sanitize(change.message) };
-    return this.#shown(await this.#change(id, (job) => ({ ...job, ...change, ...message, ...counted })));
+    return this.#shown(
+      await this.#change(id, ({ actsFor: _, ...job }) => ({ ...job, ...change, ...message, ...counted, ...limitsFrom(by) })),
+    );
   }
 
   /** Enables or disables. What it was already it stays, and its ticks count on. */
@@ -141,7 +155,7 @@ export class Jobs {
 
   async #shown(definition: JobDefinition): Promise<Job> {
     const { records, clock, timeZone } = this.#deps;
-    const { since: _, ...job } = definition;
+    const { since: _, actsFor: __, ...job } = definition;
     const runs = await records.of(job.id);
     const next = (): number | null => {
       try {
@@ -173,5 +187,8 @@ function nameOf(message: string): string {
   const line = (message.split('\n').find(canBeSeen) ?? 'Job').trim();
   return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
 }
+
+/** A job whose content a key has set runs with that key’s rights. */
+const limitsFrom = (by: string | undefined): Pick<JobDefinition, 'actsFor'> => (by?.startsWith('key:') ? { actsFor: by } : {});
 
 const noSuch = (id: string): RpcError => new RpcError('NOT_FOUND', `No job with id "${id}".`);

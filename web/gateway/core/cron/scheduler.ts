@@ -207,6 +207,7 @@ export class Scheduler {
         sessionId,
         message: job.message,
         principal: CRON,
+        ...(job.actsFor === undefined ? {} : { actsFor: job.actsFor }),
         idempotencyKey: id,
         outsideGrant: job.outsideGrant,
         ...(isolated ? { title: job.name } : {}),

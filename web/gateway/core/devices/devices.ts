@@ -2,7 +2,7 @@ import { toBase64url } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Grant } from '#shared/ports/access.ts';
 import type { DeviceEntry, DeviceRecord, PairedRecord, PairingRecord } from '#shared/rpc/methods/device.ts';
-import type { Scope } from '#shared/rpc/contract.ts';
+import type { Level } from '#shared/rpc/scopes.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Granting } from '../access/granting.ts';
 import type { Clock } from '../clock.ts';
@@ -47,7 +47,7 @@ export class Devices {
   }
 
   /** A code for a new device; `expiresAt` in milliseconds since 1970. */
-  async initiate(name: string, scopes: readonly Scope[]): Promise<{ code: string; expiresAt: number }> {
+  async initiate(name: string, scopes: readonly Level[]): Promise<{ code: string; expiresAt: number }> {
     const { clock } = this.#deps;
     await this.#makeRoom();
     const code = newCode();

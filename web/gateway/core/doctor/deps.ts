@@ -6,6 +6,7 @@ import type { KeptFile } from '../config-file/keep.ts';
 import type { Config } from '../config.ts';
 import type { Environment } from '../environment.ts';
 import type { KeptMirror } from '../files-mirror/keep.ts';
+import type { ApiKeys } from '../keys/keys.ts';
 import type { Log } from '../log/log.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Providers } from '../providers/providers.ts';
@@ -25,6 +26,7 @@ export interface DoctorDeps {
   providers: Pick<Providers, 'states' | 'list' | 'resolve'>;
   mirror: Pick<KeptMirror, 'states'>;
   tools: Pick<ToolRegistry, 'ready' | 'list'>;
+  keys(): Promise<Pick<ApiKeys, 'list'>>;
   mcp(): Promise<Pick<McpServers, 'look' | 'list'>>;
   bridge: Bridge;
   sync: SyncPort | undefined;

@@ -7,6 +7,7 @@ import { clusterChecks } from './cluster-checks.ts';
 import type { Check, DoctorDeps } from './deps.ts';
 import { dreamingChecks } from './dreaming-check.ts';
 import { jobChecks } from './job-checks.ts';
+import { keyChecks } from './key-checks.ts';
 import { localModelChecks } from './local-model-checks.ts';
 import { mirrorChecks } from './mirror-check.ts';
 import { modelChecks } from './model-checks.ts';
@@ -22,7 +23,7 @@ const CHECK_MS = 12_000;
 export async function examine(deps: DoctorDeps, signal: AbortSignal): Promise<MethodResult<'doctor.run'>> {
   const groups = [
     ...[storageChecks, syncChecks, clusterChecks, bridgeChecks, mirrorChecks, modelChecks, localModelChecks],
-    ...[programChecks, settingsChecks, channelChecks, dreamingChecks, jobChecks],
+    ...[programChecks, settingsChecks, keyChecks, channelChecks, dreamingChecks, jobChecks],
   ];
   const found = await Promise.all(groups.flatMap((checksOf) => checksOf(deps)).map((check) => run(check, deps, signal)));
   const checks = found.filter((check) => check !== null);

@@ -32,6 +32,7 @@ export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): T
     description:
       'Runs a program on the computer that Perch runs on and returns its exit code and output. No shell: pass the program and each argument separately. The user has to approve it.',
     source: 'bridge',
+    scope: 'computer',
     params: z.strictObject({
       command: commandName.describe('Program name or path'),
       args: commandArgs.default([]).describe('Arguments, passed unchanged'),

@@ -1,5 +1,6 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
+import type { Scope } from '#shared/rpc/scopes.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, Wishes } from '../providers/provider.ts';
@@ -34,6 +35,8 @@ export interface HttpDeps {
   note?: (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
   /** Rejects with `RpcError` where who calls has used up a limit. */
   admit?: (principal: string) => Promise<void> | undefined;
+  /** Notes that a principal has used a scope. */
+  used?: (principal: string, scope: Scope) => void;
   /** Told the usage of calls that go straight to a model. */
   record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
-import { allows, type Scope } from '#shared/rpc/contract.ts';
+import { allows, type Area, type Level } from '#shared/rpc/scopes.ts';
 import { lazy } from '../lazy.ts';
 import { MAIN } from '../agents.ts';
 import { answerChat, type ChatDeps } from './chat.ts';
@@ -11,7 +11,9 @@ import { getModel, listModels } from './models.ts';
 import { Thoughts } from './thoughts.ts';
 
 interface Method {
-  scope: Scope;
+  scope: Area;
+  /** A level below `write` that includes it too. */
+  level?: Level;
   /** It has a model or tools work, which a limit may be set to. */
   works?: true;
   handle(request: Request, principal: Principal, deps: ChatDeps): Promise<Response>;
@@ -30,28 +32,30 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
   const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
   const embeddings = lazy(() => import('./embeddings.ts'));
   const routes: Readonly<Record<string, Methods>> = {
-    '/v1/chat/completions': { POST: { scope: 'write', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
+    '/v1/chat/completions': { POST: { scope: 'v1', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
     '/v1/responses': {
       POST: {
-        scope: 'write',
+        scope: 'v1',
         works: true,
         handle: async (request, { id }, { explain }) => (await responses()).create(request, id, explain),
       },
     },
     '/v1/embeddings': {
-      POST: { scope: 'write', works: true, handle: async (request, { id }) => (await embeddings()).answerEmbeddings(request, id, given) },
+      POST: { scope: 'v1', works: true, handle: async (request, { id }) => (await embeddings()).answerEmbeddings(request, id, given) },
     },
-    '/v1/models': { GET: { scope: 'read', handle: (request) => listModels(request, started, given) } },
+    '/v1/models': { GET: { scope: 'v1', level: 'read', handle: (request) => listModels(request, started, given) } },
   };
   /** What a response has below its own address. */
   const parts: Readonly<Record<string, (of: string) => Methods>> = {
-    input_items: (of) => ({ GET: { scope: 'read', handle: async (request, { id }) => (await responses()).inputItems(request, of, id) } }),
-    cancel: (of) => ({ POST: { scope: 'write', handle: async (_request, { id }) => (await responses()).cancel(of, id) } }),
+    input_items: (of) => ({
+      GET: { scope: 'v1', level: 'read', handle: async (request, { id }) => (await responses()).inputItems(request, of, id) },
+    }),
+    cancel: (of) => ({ POST: { scope: 'v1', handle: async (_request, { id }) => (await responses()).cancel(of, id) } }),
   };
   /** The protocol's own handler says which of them it takes. */
   const mcp = (agentId: string): Methods => {
     const method: Method = {
-      scope: 'write',
+      scope: 'mcp',
       works: true,
       handle: async (request, principal) => (await given.mcp())(request, agentId, principal),
     };
@@ -63,13 +67,13 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     if (served) return mcp(served[1] ?? MAIN);
     const [, kind, name] = /^\/v1\/(models|responses)\/(.+)$/.exec(path) ?? [];
     if (name === undefined) return undefined;
-    if (kind === 'models') return { GET: { scope: 'read', handle: (request) => getModel(request, name, started, given) } };
+    if (kind === 'models') return { GET: { scope: 'v1', level: 'read', handle: (request) => getModel(request, name, started, given) } };
     const [id = '', part, ...rest] = name.split('/');
     if (rest.length > 0) return undefined;
     if (part !== undefined) return Object.hasOwn(parts, part) ? parts[part]?.(id) : undefined;
     return {
-      GET: { scope: 'read', handle: async (request, principal) => (await responses()).get(request, id, principal.id) },
-      DELETE: { scope: 'write', handle: async (_request, principal) => (await responses()).remove(id, principal.id) },
+      GET: { scope: 'v1', level: 'read', handle: async (request, principal) => (await responses()).get(request, id, principal.id) },
+      DELETE: { scope: 'v1', handle: async (_request, principal) => (await responses()).remove(id, principal.id) },
     };
   };
   const answer = async (request: Request, principal: Principal, deps: ChatDeps): Promise<Response> => {
@@ -85,8 +89,9 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
           .join(', ');
         throw new HttpError(405, 'invalid_request_error', `Method ${request.method} is not allowed. Use ${allow}.`, { headers: { allow } });
       }
-      if (!allows(principal.scopes, method.scope))
+      if (!allows(principal.scopes, method.scope) && !(method.level && allows(principal.scopes, method.level)))
         throw new HttpError(403, 'forbidden', `This request requires the scope "${method.scope}".`);
+      deps.used?.(principal.id, method.scope);
       if (method.works) await deps.admit?.(principal.id);
       const response = await method.handle(request, principal, deps);
       return request.method === 'HEAD' ? new Response(null, response) : response;

@@ -2,6 +2,7 @@ import type { Stream } from '#shared/link/stream.ts';
 import type { Principal } from '#shared/link/hello.ts';
 import { OAUTH_CALLBACK } from '#shared/ports/oauth.ts';
 import type { Ended, Receipt } from '#shared/link/splice.ts';
+import { allows, type Scope } from '#shared/rpc/scopes.ts';
 import type { Agent } from '../agents.ts';
 import { lazy } from '../lazy.ts';
 import type { Log } from '../log/log.ts';
@@ -12,6 +13,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { Wikis } from '../wiki/wikis.ts';
 import type { HttpDeps } from './deps.ts';
+import { sessionForKey } from './target.ts';
 import { keepReceipts } from './receipts.ts';
 
 /** `/v1`, `/mcp` and `/oauth/callback`, loaded when they are first asked: a page has no use for them. */
@@ -28,6 +30,9 @@ export interface HttpLaterDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault
   runs: Runs;
   agents: { list(): Agent[] };
   admit: HttpDeps['admit'] & {};
+  used: HttpDeps['used'] & {};
+  /** Scopes of a key; undefined for a principal that is no key. */
+  scopes(principal: string): Promise<readonly Scope[] | undefined>;
   oauth: Pick<AuthorizationsLater, 'answer'>;
   log: Log;
   tools: ToolRegistry;
@@ -36,19 +41,19 @@ export interface HttpLaterDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault
 }
 
 export function httpLater(deps: HttpLaterDeps): HttpLater {
-  const { providers, vault, clock, fault, admit, log, version } = deps;
+  const { providers, vault, clock, fault, admit, used, log, version } = deps;
   const note: HttpDeps['note'] & {} = (level, message, fields) => log.write(level, 'http', message, fields);
   const load = lazy(async () => {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http.ts'), import('../runs/http-agents.ts')]);
     return createHttp({
-      agents: new HttpAgents(deps),
+      agents: withOwnSessions(new HttpAgents(deps), deps.scopes),
       mcp: lazy(async () =>
         (await import('./mcp/mcp.ts')).mcpServer({
           ...{ agent: deps.agent, tools: deps.tools, files: vault.files, version, fault },
           wiki: async (agentId) => (await deps.wikis.load()).of(agentId).vault,
         }),
       ),
-      ...{ providers, clock, fault, admit, note, responses: vault.collection('responses') },
+      ...{ providers, clock, fault, admit, used, note, responses: vault.collection('responses') },
       record: (call) =>
         void providers
           .priced(call.model, call.usage)
@@ -58,8 +63,23 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
   return {
     fetch: async (request, principal, exchange) =>
       new URL(request.url).pathname === OAUTH_CALLBACK ? deps.oauth.answer(request) : (await load())(request, principal, exchange),
-    keepReceipts: (given) =>
-      keepReceipts(given, { providers, usage: vault.usage, note: (message, fields) => note('debug', message, fields) }),
+    keepReceipts(given) {
+      for (const { call } of given) used(call.principal, 'v1');
+      return keepReceipts(given, { providers, usage: vault.usage, note: (message, fields) => note('debug', message, fields) });
+    },
     tellOfEnd: async (given, signal) => (await import('./ended.ts')).tellOfEnd(given, signal, { providers, fault, note }),
+  };
+}
+
+/** Keys without the scope `chat` have sessions of their own: the names that they give do not reach the owner’s chats. */
+function withOwnSessions(agents: HttpDeps['agents'], scopesFor: HttpLaterDeps['scopes']): HttpDeps['agents'] {
+  return {
+    list: () => agents.list(),
+    async *run(request) {
+      const { sessionId, principal } = request;
+      const scopes = sessionId === undefined ? undefined : await scopesFor(principal);
+      const own = sessionId !== undefined && scopes && !allows(scopes, 'chat');
+      yield* agents.run(own ? { ...request, sessionId: sessionForKey(principal, sessionId) } : request);
+    },
   };
 }

@@ -43,6 +43,10 @@ export function sessionOf(user: string): string {
   return `${user.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 100)}-${hash.toString(16).padStart(8, '0')}`;
 }
 
+/** The session that a key means that has sessions of its own. */
+export const sessionForKey = (principal: string, sessionId: string): string =>
+  sessionOf(`${principal.replace(':', '-').slice(0, 'key-'.length + 8)}-${sessionId}`);
+
 /** An agent's tool calls are its own business: it has run them already, and the caller could not answer them. */
 export async function* ownCalls(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
   for await (const event of events) {

@@ -1,8 +1,8 @@
 import { toBase64url } from '#shared/base64.ts';
 import type { Grant } from '#shared/ports/access.ts';
-import type { Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { KeyEntry, KeyLimits, KeyRecord } from '#shared/rpc/methods/keys.ts';
+import { joinScopes, type Scope, splitScopes } from '#shared/rpc/scopes.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Granting } from '../access/granting.ts';
 import type { Clock } from '../clock.ts';
@@ -13,9 +13,10 @@ import { type Month, Spending } from './spending.ts';
 /** What every secret begins with, so that one that has leaked is known for what it is. */
 const PREFIX = 'sk-perch-';
 const HINT_CHARS = 4;
-/** That a key was used is noted so often at the most. */
-const SEEN_MS = 60_000;
 const MINUTE = 60_000;
+/** Interval at which the use of a key is stored. */
+const SEEN_MS = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const MOST_KEYS = 1000;
 const UNLIMITED: KeyLimits = { requestsPerMinute: null, tokensPerMinute: null, monthlyBudget: null };
 
@@ -24,6 +25,7 @@ export interface ApiKeysDeps {
   clock: Clock;
   granting: Granting;
   timeZone(): string;
+  fault(error: unknown): unknown;
 }
 
 type Limits = { [Name in keyof KeyLimits]?: KeyLimits[Name] | undefined };
@@ -34,8 +36,12 @@ export class ApiKeys {
   readonly #records: Collection<KeyRecord>;
   readonly #spending: Spending;
   readonly #requests = new Map<string, { perMinute: number; limit: RateLimit }>();
-  /** When each was last noted as used, monotonic. */
-  readonly #seen = new Map<string, number>();
+  /** Use that is not stored yet, by key. */
+  readonly #unstored = new Map<string, { at: number; scopes: Set<Scope> }>();
+  /** Cancels of the stores that are scheduled. */
+  readonly #flushes = new Map<string, () => void>();
+  /** Monotonic times of the last stores. */
+  readonly #flushedAt = new Map<string, number>();
 
   constructor(deps: ApiKeysDeps) {
     this.#deps = deps;
@@ -59,7 +65,7 @@ export class ApiKeys {
       id: crypto.randomUUID(),
       name,
       hint: secret.slice(-HINT_CHARS),
-      scopes: [...new Set(scopes)],
+      ...splitScopes(scopes),
       limits: { ...UNLIMITED, ...given(limits) },
       createdAt: this.#deps.clock.now(),
       lastUsedAt: null,
@@ -75,16 +81,12 @@ export class ApiKeys {
     id: string,
     { name, scopes, limits }: { name?: string | undefined; scopes?: readonly Scope[] | undefined; limits?: Limits | undefined },
   ): Promise<KeyEntry> {
-    const after = await this.#records.update(
-      id,
-      (before) =>
-        before && {
-          ...before,
-          ...(name === undefined ? {} : { name }),
-          ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
-          limits: { ...before.limits, ...given(limits ?? {}) },
-        },
-    );
+    const after = await this.#records.update(id, (before) => {
+      if (!before) return undefined;
+      const { areas, ...rest } = before;
+      const kept = scopes ? splitScopes(scopes) : { scopes: before.scopes, ...(areas ? { areas } : {}) };
+      return { ...rest, ...(name === undefined ? {} : { name }), ...kept, limits: { ...before.limits, ...given(limits ?? {}) } };
+    });
     if (!after) throw noSuchKey();
     await this.#deps.granting.changed();
     return entryOf(after);
@@ -132,17 +134,65 @@ export class ApiKeys {
       throw limited(`This API key has reached its limit of ${requestsPerMinute} requests per minute. Try again later.`, wait, 'requests');
   }
 
+  /** Scopes of a principal that is a key, none if it was revoked; undefined for a principal that is no key. */
+  async scopes(principal: string): Promise<readonly Scope[] | undefined> {
+    const id = idOf(principal);
+    if (id === undefined) return undefined;
+    const record = await this.#records.get(id);
+    return record ? joinScopes(record) : [];
+  }
+
   /** The principal has connected or asked for something, if it is a key. */
   async seen(principal: string): Promise<void> {
+    await this.#note(principal);
+  }
+
+  /** A call or tool of the principal has needed a scope, if it is a key. */
+  async used(principal: string, scope: Scope): Promise<void> {
+    await this.#note(principal, scope);
+  }
+
+  stop(): void {
+    for (const cancel of this.#flushes.values()) cancel();
+  }
+
+  /** Stores the use of a key at most once a minute: the first at once, later ones together. */
+  async #note(principal: string, scope?: Scope): Promise<void> {
     const id = idOf(principal);
-    const { clock } = this.#deps;
-    if (id === undefined || clock.monotonic() - (this.#seen.get(id) ?? -Infinity) < SEEN_MS) return;
-    this.#seen.set(id, clock.monotonic());
-    await this.#records.update(id, (before) => before && { ...before, lastUsedAt: clock.now() });
+    if (id === undefined) return;
+    const { clock, fault } = this.#deps;
+    const { scopes } = this.#unstored.get(id) ?? { scopes: new Set<Scope>() };
+    if (scope) scopes.add(scope);
+    this.#unstored.set(id, { at: clock.now(), scopes });
+    if (this.#flushes.has(id)) return;
+    const wait = SEEN_MS - (clock.monotonic() - (this.#flushedAt.get(id) ?? -Infinity));
+    if (wait <= 0) return this.#flush(id);
+    this.#flushes.set(
+      id,
+      clock.after(wait, () => void this.#flush(id).catch(fault)),
+    );
+  }
+
+  async #flush(id: string): Promise<void> {
+    const noted = this.#unstored.get(id);
+    this.#unstored.delete(id);
+    this.#flushes.delete(id);
+    this.#flushedAt.set(id, this.#deps.clock.monotonic());
+    if (!noted) return;
+    const day = noted.at - (noted.at % DAY);
+    const times = Object.fromEntries([...noted.scopes].map((scope) => [scope, day]));
+    await this.#records.update(id, (before) => {
+      if (!before) return undefined;
+      const { since = noted.at, scopes = {} } = before.use ?? {};
+      return { ...before, lastUsedAt: noted.at, use: { since, scopes: { ...scopes, ...times } } };
+    });
   }
 
   async grants(): Promise<Grant[]> {
-    return (await this.#records.list()).map(({ id, tokenHash, scopes }) => ({ principal: principalOf(id), tokenHash, scopes }));
+    return (await this.#records.list()).map(({ id, tokenHash, scopes, areas }) => ({
+      ...{ principal: principalOf(id), tokenHash, scopes },
+      ...(areas ? { areas } : {}),
+    }));
   }
 
   readonly principalOf = principalOf;
@@ -166,7 +216,11 @@ const limited = (message: string, waitMs: number | undefined, limit: 'budget' | 
     ...(waitMs === undefined ? {} : { retryable: true, retryAfterMs: Math.ceil(waitMs) }),
   });
 
-const entryOf = ({ tokenHash: _, ...entry }: KeyRecord): KeyEntry => entry;
+const entryOf = ({ tokenHash: _, scopes, areas, use, ...entry }: KeyRecord): KeyEntry => ({
+  ...entry,
+  scopes: joinScopes({ scopes, areas }),
+  use: use ? { since: use.since, scopes: { ...use.scopes } as Record<string, number> } : null,
+});
 
 /** Without what is left out. */
 const given = (limits: Limits): Partial<KeyLimits> =>

@@ -170,6 +170,7 @@ export class OfferedTools {
       ...toToolLabel(tool, server),
       description: withoutMiddle(description ?? title ?? `The tool ${own} of ${server}`, MAX_DESCRIPTION),
       source: sourceOf(server),
+      scope: 'servers',
       schema: inputSchema,
       // What it says of itself, such as that it only reads, is not to be relied on.
       effect: (args) => `Use ${own} from the MCP server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,

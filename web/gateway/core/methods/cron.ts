@@ -10,12 +10,12 @@ export const cronMethods = ({ cron: load }: { cron(): Promise<Cron> }): Handlers
   },
   'cron.add': async ({ idempotencyKey: _, ...given }, caller) => {
     if (given.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
-    const job = await (await load()).jobs.add(given);
+    const job = await (await load()).jobs.add({ ...given, by: caller.principal });
     return { jobId: job.id, ok: true, job };
   },
   'cron.update': async ({ id, ...change }, caller) => {
     if (change.outsideGrant) requirePerson(caller, 'allow changes after reading from outside');
-    return { job: await (await load()).jobs.update(id, change) };
+    return { job: await (await load()).jobs.update(id, change, caller.principal) };
   },
   'cron.toggle': async ({ id, enabled }) => {
     await (await load()).jobs.toggle(id, enabled);

@@ -15,7 +15,7 @@ it('what runs is aborted by the one who runs it alone, whatever the tool says at
   const begun = Promise.withResolvers<AbortSignal>();
   registry.register(
     defineTool({
-      ...{ name: 'wait', title: 'Wait', summary: 'Waits.', description: 'Waits', source: 'core', params: z.strictObject({}) },
+      ...{ name: 'wait', title: 'Wait', summary: 'Waits.', description: 'Waits', source: 'core', scope: null, params: z.strictObject({}) },
       run: (_, { signal }) => {
         begun.resolve(signal);
         return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('it broke off'))));

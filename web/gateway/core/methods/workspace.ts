@@ -1,8 +1,11 @@
+import { RpcError } from '#shared/rpc/errors.ts';
 import type { workspaces } from '#shared/rpc/methods/workspace.ts';
-import type { Handlers } from '../dispatch.ts';
+import { allows } from '#shared/rpc/scopes.ts';
+import type { Caller, Handlers } from '../dispatch.ts';
 import type { KeptMirror } from '../files-mirror/keep.ts';
 import type { ContentLabels } from '../trust/labels.ts';
 import type { Workbench } from '../workbench.ts';
+import { scopeForPath } from '../workspace/path-scope.ts';
 
 export interface WorkspaceDeps {
   labels: ContentLabels;
@@ -19,12 +22,14 @@ export const workspaceMethods = ({ workbench, mirror, labels }: WorkspaceDeps): 
     const { key: _, content, encoding, ...file } = await (await workbench()).workspaces.read(workspace, path);
     return { file, content, encoding };
   },
-  'workspace.write': async ({ workspace, ...file }) => {
+  'workspace.write': async ({ workspace, ...file }, caller) => {
+    requirePathScope(caller, file.path);
     const written = await (await workbench()).workspaces.write(workspace, file);
     await labels.remove('file', `${workspace}/${file.path}`);
     return { file: written };
   },
-  'workspace.remove': async ({ workspace, path }) => {
+  'workspace.remove': async ({ workspace, path }, caller) => {
+    requirePathScope(caller, path);
     await (await workbench()).workspaces.remove(workspace, path);
     await labels.remove('file', `${workspace}/${path}`);
     return { removed: true };
@@ -33,7 +38,15 @@ export const workspaceMethods = ({ workbench, mirror, labels }: WorkspaceDeps): 
     const versions = await (await workbench()).versions.list(workspace, path);
     return { versions, count: versions.length };
   },
-  'workspace.restore': async ({ id }) => ({ file: await (await workbench()).versions.restore(id) }),
+  'workspace.restore': async ({ id }, caller) => {
+    requirePathScope(caller, id.slice(id.indexOf('/') + 1, id.lastIndexOf('@')));
+    return { file: await (await workbench()).versions.restore(id) };
+  },
   'workspace.mirrors': async () => ({ mirrors: mirror.states }),
   'workspace.resume': async ({ workspace, gone }) => ({ mirror: await mirror.resume(workspace, gone) }),
 });
+
+function requirePathScope({ scopes }: Pick<Caller, 'scopes'>, path: string): void {
+  const scope = scopeForPath(path);
+  if (!allows(scopes, scope)) throw new RpcError('AUTH_REQUIRED', `Changing ${path} requires the scope "${scope}".`);
+}

@@ -26,6 +26,7 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
       description:
         'Creates a plan for work with several steps and starts its first step. Call plan_update when a step is done; the next one then starts.',
       source: 'core',
+      scope: 'automation',
       params: z.strictObject({
         goal: text(2000, 'What to achieve'),
         steps: descriptions.describe('The steps, in order'),
@@ -41,6 +42,7 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
       description:
         'Updates a plan: sets the status or result of a step, rewords it, or adds steps. When the running step is completed or skipped, the next one starts automatically.',
       source: 'core',
+      scope: 'automation',
       params: z
         .strictObject({
           planId,
@@ -71,6 +73,7 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
       summary: 'Reads a plan of the chat.',
       description: 'Reads a plan of this chat with its steps.',
       source: 'core',
+      scope: 'automation',
       params: z.strictObject({ planId }),
       impact: 'reads',
       async run({ planId: id }, context) {

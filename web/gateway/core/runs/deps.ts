@@ -16,7 +16,7 @@ import type { GenerationEvent } from './generate.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
-  specs(agent: Agent, only?: readonly string[]): Promise<ToolSpec[]>;
+  specs(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolSpec[]>;
   run(call: ToolCall, context: ToolContext): Promise<unknown>;
 }
 
@@ -105,7 +105,8 @@ export const offeredTo = async (
   agent: Agent,
   { provider }: Pick<Chosen, 'provider'>,
   only?: readonly string[],
-): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent, only) : []);
+  actsFor = principal,
+): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent, actsFor, only) : []);
 export interface Models {
   /** Throws `NOT_FOUND`. */
   resolve(model?: string, provider?: string): Promise<Chosen>;
@@ -153,6 +154,8 @@ export interface RunRequest {
   principal: string;
   /** Of a channel: the message comes from an account of the owner. */
   isOwnerAccount?: boolean;
+  /** Principal whose rights limit its tools, if that is another one. */
+  actsFor?: string | undefined;
   /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
   tools?: readonly string[];
   /** What the run may do after reading from outside, given when its job was made. */

@@ -199,9 +199,9 @@ export class Run {
       events.waiting(this.#key),
       import('./generate.ts').catch((cause: unknown) => Promise.reject(notLoaded(cause))),
     ]);
-    const { agentId, principal, wishes, exact, tools: only, systemPrompt = this.#agent.systemPrompt } = this.#request;
+    const { agentId, principal, wishes, exact, tools: only, actsFor, systemPrompt = this.#agent.systemPrompt } = this.#request;
     this.#noteContext(above.messages, user, waiting);
-    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only);
+    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only, actsFor);
     const [notes, recalled] = await Promise.all([
       companion.notes(this.#agent, this.#key, offered, plainText(user.content), this.#taint),
       this.#recall(place, above.messages),
@@ -242,7 +242,16 @@ export class Run {
         shares: this.#shares,
         runTool: (call, signal, show) =>
           tools.run(call, {
-            ...{ agentId, sessionKey: this.#key, runId: this.id, toolCallId: call.id, principal, only, signal, send, show },
+            agentId,
+            sessionKey: this.#key,
+            runId: this.id,
+            toolCallId: call.id,
+            principal,
+            actsFor,
+            only,
+            signal,
+            send,
+            show,
             taint: this.#taint,
           }),
       })) {

@@ -23,6 +23,7 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
       summary: 'Reads the instructions of a skill.',
       description: 'Reads the instructions of a skill, or another text file in it. If nextOffset is not null, continue there.',
       source: 'core',
+      scope: null,
       params: z.strictObject({
         name: z.string().min(1).max(255).describe('Skill name'),
         file: z.string().min(1).max(1000).default('SKILL.md').describe('A file in the skill'),

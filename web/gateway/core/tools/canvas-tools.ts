@@ -38,6 +38,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       description:
         'Lists the user’s drawings and annotated screenshots. With a drawingId, returns its size and shapes with their notes; canvas_capture shows it.',
       source: 'core',
+      scope: 'files',
       params: z.strictObject({
         drawingId: drawingId.optional(),
         offset: z.number().int().min(0).default(0).describe('Characters to skip, as given in "next"'),
@@ -68,6 +69,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       description:
         'Edits a drawing, in CSS pixels from the top left corner. Anyone who has it open sees it at once. Point at things with arrows, boxes, markers and callouts. Returns the ids of added shapes.',
       source: 'core',
+      scope: 'files',
       params: z.strictObject({ drawingId, ...drawParams }),
       // What is added can be taken away again; what a person drew cannot be put back as it was.
       effect: ({ change, remove }) => {
@@ -93,6 +95,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       summary: 'Makes an image of one of your drawings.',
       description: 'Renders a drawing as an image. You see it if you support images; the user gets it with your reply.',
       source: 'core',
+      scope: 'files',
       params: z.strictObject({ drawingId }),
       impact: 'reads',
       async run({ drawingId: which }, context) {

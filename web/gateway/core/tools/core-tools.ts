@@ -32,6 +32,7 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       summary: 'Searches Perch’s documentation.',
       description: "Searches Perch's documentation.",
       source: 'core',
+      scope: null,
       params: z.strictObject({ query, limit: limit(10, 3) }),
       impact: 'reads',
       async run(args) {
@@ -45,6 +46,7 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       summary: 'Searches the messages of all chats.',
       description: 'Searches the messages of all chats for all words and "exact phrases"; if nothing matches, for any of them.',
       source: 'core',
+      scope: 'sessions',
       params: z.strictObject({ query, limit: limit(20, 5) }),
       impact: 'reads',
       async run(args, { taint }) {
@@ -71,6 +73,7 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       summary: 'Returns the current date and time.',
       description: 'Returns the current date and time.',
       source: 'core',
+      scope: null,
       params: z.strictObject({
         timeZone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin. Default: the configured time zone'),
       }),

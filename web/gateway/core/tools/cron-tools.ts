@@ -55,6 +55,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       summary: 'Schedules a message to the agent, once or repeatedly.',
       description: 'Schedules a message to yourself. Give one of cron, everyMinutes or at.',
       source: 'core',
+      scope: 'automation',
       params: z.strictObject({
         message: z.string().min(1).max(10_000).describe('Message that you get at that time, with everything you need to know then'),
         name: z.string().trim().min(1).max(200).optional(),
@@ -76,11 +77,11 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       effect: ({ message, cron: expr, everyMinutes, at }) =>
         `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
       check: async (when) => (await cron()).jobs.read(wanted(when), 'schedule'),
-      async run({ message, name, inMainSession, ...when }, { agentId }) {
+      async run({ message, name, inMainSession, ...when }, { agentId, principal, actsFor: by = principal }) {
         const schedule = wanted(when);
         const sessionTarget = inMainSession ? 'main' : 'isolated';
         const { jobs } = await cron();
-        return shown(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true }));
+        return shown(await jobs.add({ schedule, message, name, agentId, sessionTarget, catchUp: false, enabled: true, by }));
       },
     }),
     defineTool({
@@ -89,6 +90,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       summary: 'Lists the agent’s schedules.',
       description: 'Lists your schedules.',
       source: 'core',
+      scope: 'automation',
       params: z.strictObject({}),
       impact: 'reads',
       run: async (_args, { agentId }) => {
@@ -102,6 +104,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       summary: 'Deletes one of the agent’s schedules.',
       description: 'Deletes one of your schedules by its id from cron_list.',
       source: 'core',
+      scope: 'automation',
       params: z.strictObject({ id: z.string().min(1).max(128) }),
       // It may be one that the person made.
       effect: ({ id }) => `Delete the schedule ${id}`,

@@ -1,5 +1,6 @@
 import { placeOf } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { Area } from '#shared/rpc/scopes.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../providers/provider.ts';
 import type { Impact, Tool, ToolContext } from './registry.ts';
@@ -14,6 +15,10 @@ export function defineTool<P extends z.ZodObject>(tool: {
   /** The prompt for models. */
   description: string;
   source: string;
+  /** Scope that a key needs to use it; null for none. */
+  scope: Area | null;
+  /** Scope that a call needs instead, if that depends on its arguments. */
+  scopeFor?(args: z.output<P>): Area | null;
   params: P;
   effect?(args: z.output<P>): string | undefined;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
@@ -23,7 +28,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
   let schema: ToolSpec['schema'] | undefined;
-  const { effect, check, impact } = tool;
+  const { effect, check, impact, scopeFor } = tool;
   const parse = (args: Record<string, unknown>): z.output<P> => {
     const parsed = tool.params.safeParse(args);
     if (!parsed.success) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${tool.name}: ${problems(parsed.error)}.`);
@@ -35,6 +40,8 @@ export function defineTool<P extends z.ZodObject>(tool: {
     summary: tool.summary,
     description: tool.description,
     source: tool.source,
+    scope: tool.scope,
+    ...(scopeFor ? { scopeFor: (args) => scopeFor(parse(args)) } : {}),
     // Made when it is first asked for: a worker that starts needs none.
     get schema() {
       return (schema ??= schemaOf(tool.params));

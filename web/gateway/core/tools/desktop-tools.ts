@@ -22,6 +22,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       description:
         'Takes a screenshot of the computer that Perch runs on. You see it if you support images; the user gets it with your reply.',
       source: 'bridge',
+      scope: 'computer',
       params: z.strictObject({
         display: desktopPart.display.describe('Display number, from 1. Default: the main one'),
         windowId: desktopPart.windowId.describe('Only this window, by its id from desktop_windows'),
@@ -49,6 +50,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       summary: 'Lists your displays and open windows.',
       description: 'Lists the displays and windows that desktop_screenshot can capture.',
       source: 'bridge',
+      scope: 'computer',
       params: z.strictObject({}),
       effect: () => 'See which windows are open',
       check,

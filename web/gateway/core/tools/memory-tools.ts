@@ -42,7 +42,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
     ]);
     return mergeSources(own, file);
   };
-  return MEMORY_TOOLS.map(({ name, title, summary, description, params, run }) =>
+  return MEMORY_TOOLS.map(({ name, title, summary, description, params, writes, run }) =>
     defineTool({
       name,
       title,
@@ -50,6 +50,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
       description,
       params,
       source: 'memory',
+      scope: writes ? 'memory' : null,
       impact: (args, context) => getImpact(name, args, context),
       async run(args, context) {
         const { agentId, sessionKey, taint } = context;

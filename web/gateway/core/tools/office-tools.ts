@@ -62,6 +62,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       description: 'Reads the text of a PDF, page by page.',
       source: 'office',
       impact: 'reads',
+      scope: 'files',
       params: z.strictObject({ ...source, pages: list.describe('Such as 1-5, 8'), offset }),
       run: (args, context) => read(['pdf'], args, context),
     }),
@@ -72,6 +73,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       description: 'Reads a Word document (.docx) as Markdown.',
       source: 'office',
       impact: 'reads',
+      scope: 'files',
       params: z.strictObject({ ...source, offset }),
       run: (args, context) => read(['docx'], args, context),
     }),
@@ -82,6 +84,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       description: 'Reads the cells of a spreadsheet (.xlsx) as tables, with the values of formulas.',
       source: 'office',
       impact: 'reads',
+      scope: 'files',
       params: z.strictObject({
         ...source,
         sheet: list.describe('Sheet name, or number from 1. Default: all sheets'),
@@ -96,6 +99,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       description: 'Reads a presentation (.pptx) slide by slide, with chart data, diagram text and speaker notes.',
       source: 'office',
       impact: 'reads',
+      scope: 'files',
       params: z.strictObject({ ...source, slides: list.describe('Such as 1-5, 8'), offset }),
       async run({ slides, ...args }, context) {
         const { next, ...told } = await read(['pptx'], { ...args, pages: slides }, context);
@@ -111,6 +115,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       description: 'Reads a text file: plain text, Markdown, CSV, JSON or HTML.',
       source: 'office',
       impact: 'reads',
+      scope: 'files',
       params: z.strictObject({ ...source, offset }),
       run: (args, context) => read(['text', 'html'], args, context),
     }),

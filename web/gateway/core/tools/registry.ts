@@ -1,6 +1,7 @@
 import { withoutMiddle } from '#shared/cut-short.ts';
 import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { Area } from '#shared/rpc/scopes.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import type { ToolCall } from '#shared/rpc/records.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
@@ -18,6 +19,8 @@ export interface ToolContext {
   /** The id of the model's call; not there where no model has asked. */
   toolCallId?: string | undefined;
   principal: string;
+  /** Principal whose rights limit the call, if that is another one: a job acts for whoever made it. */
+  actsFor?: string | undefined;
   /** Names and patterns of the only tools that the run may use; all that its agent may where left out. */
   only?: readonly string[] | undefined;
   signal: AbortSignal;
@@ -58,6 +61,10 @@ export interface SentFile {
 export interface Tool extends ToolSpec, ToolLabel {
   /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
   source: string;
+  /** Scope that a key needs to use it, or null for none. A tool that names none is closed to keys with single scopes. */
+  scope?: Area | null;
+  /** Scope that a call needs instead, if that depends on its arguments. */
+  scopeFor?(args: Record<string, unknown>): Area | null | undefined;
   /** What models call it, where they would refuse its name. */
   modelName?: string;
   /**
@@ -93,6 +100,9 @@ export interface ToolGate {
   ask(question: ToolQuestion, context: ToolContext): Promise<void>;
 }
 
+/** Whether a principal may use a tool, or make a call of it if there are `args`. */
+export type MayUse = (tool: Tool, args?: Record<string, unknown>) => boolean;
+
 /** Where nobody can be asked: nothing that has an effect runs. */
 const SHUT: ToolGate = {
   policyOf: ({ effect }) => (effect ? 'deny' : 'auto'),
@@ -107,11 +117,17 @@ export class ToolRegistry {
   /** Tools that are not loaded yet. */
   readonly #later = new Set<() => Promise<readonly Tool[]>>();
   readonly #gate: ToolGate;
+  readonly #rights: (principal: string) => Promise<MayUse>;
 
-  /** `agent`: throws `NOT_FOUND` where there is none of that id. */
-  constructor(agent: (id: string) => Agent, gate: ToolGate = SHUT) {
+  /** `agent`: throws `NOT_FOUND` where there is none of that id. `rights`: loads what a principal may use. */
+  constructor(
+    agent: (id: string) => Agent,
+    gate: ToolGate = SHUT,
+    rights: (principal: string) => Promise<MayUse> = async () => () => true,
+  ) {
     this.#agent = agent;
     this.#gate = gate;
+    this.#rights = rights;
   }
 
   /** Throws `ALREADY_EXISTS` for a name that is taken. */
@@ -150,15 +166,15 @@ export class ToolRegistry {
     return this.#gate.policyOf(tool);
   }
 
-  /** Those that an agent may use, by name; with `only`, those among them that fit. */
-  async offered(agent: Agent, only?: readonly string[]): Promise<Tool[]> {
-    await this.ready();
-    return this.#of(agent, only);
+  /** Those that an agent may use for a principal, by name; with `only`, those among them that fit. */
+  async offered(agent: Agent, principal: string, only?: readonly string[]): Promise<Tool[]> {
+    const [mayUse] = await Promise.all([this.#rights(principal), this.ready()]);
+    return this.#of(agent, only).filter((tool) => mayUse(tool));
   }
 
-  /** What an agent's model is offered. */
-  async specs(agent: Agent, only?: readonly string[]): Promise<ToolSpec[]> {
-    return (await this.offered(agent, only)).map(({ name, modelName = name, description, schema }) => ({
+  /** What an agent's model is offered in a run for a principal. */
+  async specs(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolSpec[]> {
+    return (await this.offered(agent, principal, only)).map(({ name, modelName = name, description, schema }) => ({
       name: modelName,
       description,
       schema,
@@ -166,12 +182,12 @@ export class ToolRegistry {
   }
 
   /**
-   * Runs a call, after a person's word where the tool's policy wants one. Throws `NOT_FOUND` for a name that is unknown, or that the agent may not use,
+   * Runs a call, after a person's word where the tool's policy wants one. Throws `NOT_FOUND` for a name that is unknown, or that the agent or the principal may not use,
    * `INVALID_PARAMS` for arguments that do not fit, `AUTH_REQUIRED` where the call was denied, and at once when `signal` fires.
    */
   async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
-    await this.ready();
-    const tools = this.#of(this.#agent(context.agentId), context.only);
+    const principal = context.actsFor ?? context.principal;
+    const tools = await this.offered(this.#agent(context.agentId), principal, context.only);
     const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
     if (!tool)
       throw new RpcError(
@@ -179,6 +195,7 @@ export class ToolRegistry {
         `Unknown tool "${call.tool}". Available: ${tools.map(({ name, modelName = name }) => modelName).join(', ') || 'none'}.`,
       );
     context.signal.throwIfAborted();
+    await this.#requireRight(principal, tool, call.args);
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
@@ -189,6 +206,8 @@ export class ToolRegistry {
     // Empty lines would push the end of it out of sight.
     const summary = legible((effect ?? (outside ? toCallSummary(tool, call.args) : tool.title)).replace(/\s+/g, ' '));
     await this.#gate.ask({ tool: tool.name, args: call.args, summary, ...(outside ? { outside } : {}) }, context);
+    // The key may have been changed meanwhile.
+    await this.#requireRight(principal, tool, call.args);
     context.signal.throwIfAborted();
     return tool.run(call.args, { ...context, isApproved: true });
   }
@@ -198,6 +217,11 @@ export class ToolRegistry {
     const { taint } = context;
     if (!taint?.isTainted || tool.asks || ((await tool.impact?.(args, context)) ?? 'changes') !== 'changes') return undefined;
     return isGranted(tool.name, args, taint, this.#gate) ? undefined : [...taint.sources];
+  }
+
+  async #requireRight(principal: string, tool: Tool, args: Record<string, unknown>): Promise<void> {
+    const mayUse = await this.#rights(principal);
+    if (!mayUse(tool, args)) throw new RpcError('AUTH_REQUIRED', `The scopes of the API key don’t allow this call of ${tool.name}.`);
   }
 
   #of({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {

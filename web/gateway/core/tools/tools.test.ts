@@ -19,7 +19,7 @@ import { type ToolQuestion, ToolRegistry } from './registry.ts';
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 
 /** Everything of a tool but its arguments and what it does. */
-const plain = (name: string) => ({ name, title: `Title of ${name}`, summary: '', description: '', source: 'core' });
+const plain = (name: string) => ({ name, title: `Title of ${name}`, summary: '', description: '', source: 'core', scope: null });
 
 function setUp(messages: MessageRecord[] = []) {
   const clock = new FakeClock();
@@ -60,7 +60,7 @@ describe('the registry', () => {
       'memory_update_preference memory',
       'session_search core',
     ]);
-    expect((await registry.specs(agent)).find(({ name }) => name === 'docs_search')).toEqual({
+    expect((await registry.specs(agent, 'owner')).find(({ name }) => name === 'docs_search')).toEqual({
       name: 'docs_search',
       description: "Searches Perch's documentation.",
       schema: {

@@ -25,6 +25,7 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
       summary: 'Reads a web page, PDF or text file from the internet.',
       description: 'Fetches a page, PDF or text file from the public web as text.',
       source: 'core',
+      scope: 'web',
       params: z.strictObject({
         url: z.string().trim().min(1).max(4096).describe('Starts with https:// or http://'),
         maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters of text'),

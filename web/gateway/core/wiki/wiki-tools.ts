@@ -58,6 +58,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       summary: 'Searches the pages and claims of the wiki.',
       description: `Searches the pages and claims of your wiki. ${DATA}`,
       source: 'memory',
+      scope: null,
       params: z.strictObject({ query: z.string().trim().min(1).max(1000), limit: z.number().int().min(1).max(50).default(8) }),
       impact: 'reads',
       async run({ query, limit }, context) {
@@ -78,6 +79,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       summary: 'Reads a wiki page, or lists all pages.',
       description: `Reads a page of your wiki with its claims and backlinks; if nextOffset is not null, continue there. Without a path, lists the pages. ${DATA}`,
       source: 'memory',
+      scope: null,
       params: z.strictObject({
         path: path.optional(),
         offset: z.number().int().min(0).default(0).describe('Character to start at'),
@@ -109,6 +111,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       summary: 'Finds claims in the wiki that contradict each other.',
       description: `Lists pairs of contradicting claims in your wiki with the reason, for one claim or all. Resolve them with wiki_supersede or wiki_refute. ${DATA}`,
       source: 'memory',
+      scope: null,
       params: z.strictObject({ id: id.optional(), limit: z.number().int().min(1).max(100).default(20) }),
       impact: 'reads',
       async run({ id: of, limit }, context) {
@@ -131,6 +134,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       description:
         'Writes a page of your wiki in Markdown, replacing its text. Link to pages as [[Page]]. Folders: entities, concepts, syntheses, sources, reports. To change a page, pass its version from wiki_read. Add claims with wiki_claim.',
       source: 'memory',
+      scope: 'memory',
       params: z.strictObject({
         path,
         content: z.string().max(1_000_000).describe('The full text'),
@@ -155,6 +159,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       summary: 'Adds a claim with its evidence to a wiki page.',
       description: 'Adds a claim to a page of your wiki: one factual sentence with its evidence. Returns the claims that contradict it.',
       source: 'memory',
+      scope: 'memory',
       params: z.strictObject({
         path,
         text: text.describe('One sentence that names its subject and states a fact'),
@@ -181,6 +186,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       summary: 'Replaces an outdated claim; the old one stays in the history.',
       description: 'Replaces a claim that is no longer true with a new one. The old one stays in the history.',
       source: 'memory',
+      scope: 'memory',
       params: z.strictObject({ id, text, rationale: reason.describe('Why the old one is no longer true'), evidence: evidence.min(1) }),
       run: async ({ id: old, text: said, rationale, evidence: rests }, context) =>
         shownClaim(await (await own(context)).change((claims) => claims.supersedeClaim(old, said, rationale, rests))),
@@ -191,6 +197,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       summary: 'Marks a claim as wrong; it stays in the history.',
       description: 'Marks a claim that was never true as refuted. It stays in the history.',
       source: 'memory',
+      scope: 'memory',
       params: z.strictObject({ id, reason: reason.describe('Why it is not true'), evidence: evidence.default([]) }),
       run: async ({ id: of, reason: why, evidence: rests }, context) =>
         shownClaim(await (await own(context)).change((claims) => claims.refuteClaim(of, why, rests))),

@@ -9,6 +9,7 @@ import type { Impact, Tool, ToolContext } from '../tools/registry.ts';
 import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
 import { base64Of, bytesOf } from './content.ts';
 import { isGeneric, mediaType } from './media-type.ts';
+import { scopeForPath } from './path-scope.ts';
 import { pageOf } from './text-page.ts';
 import type { FileVersions } from './versions.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -47,6 +48,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       summary: 'Lists the files in the agent’s workspace.',
       description: 'Lists the files in your workspace, or in one of its folders.',
       source: 'core',
+      scope: 'files',
       params: z.strictObject({
         under: workspacePath.optional().describe('A folder, such as notes'),
         unreviewed: z.boolean().default(false).describe('Also list files that were written after reading from outside'),
@@ -78,6 +80,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       summary: 'Reads a text file from the agent’s workspace.',
       description: 'Reads a text file from your workspace. If nextOffset is not null, continue there.',
       source: 'core',
+      scope: 'files',
       params: z.strictObject({
         path,
         offset: z.number().int().min(0).default(0).describe('Character to start at'),
@@ -103,6 +106,8 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       summary: 'Creates or replaces a text file in the agent’s workspace.',
       description: 'Writes a text file in your workspace, replacing its content.',
       source: 'core',
+      scope: 'files',
+      scopeFor: ({ path: name }) => scopeForPath(name),
       params: z.strictObject({ path, content: z.string().describe('The full text') }),
       // A page that has an agent write one would speak in all chats from then on.
       effect: ({ path: name }) => (SKILLS.test(fold(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
@@ -123,6 +128,8 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       summary: 'Deletes a file from the agent’s workspace.',
       description: 'Deletes a file in your workspace.',
       source: 'core',
+      scope: 'files',
+      scopeFor: ({ path: name }) => scopeForPath(name),
       params: z.strictObject({ path }),
       effect: ({ path: name }) => `Delete the file ${name}`,
       check: ({ path: name }, context) => workspaces.read(own(context), name),
@@ -139,6 +146,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       summary: 'Sends you a file from the agent’s workspace.',
       description: 'Sends a file from your workspace to the user, with your reply in this chat.',
       source: 'core',
+      scope: 'files',
       params: z.strictObject({ path, note: z.string().trim().min(1).max(2000).optional().describe('A sentence about the file') }),
       async run({ path: name, note }, context) {
         if (!context.send) throw new RpcError('INVALID_PARAMS', 'Files can only be sent in a chat.');

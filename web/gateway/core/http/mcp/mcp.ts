@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '#shared/link/hello.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { allows, type Scope } from '#shared/rpc/scopes.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
 import { type Agent, workspaceOf } from '../../agents.ts';
 import type { WikiVault } from '../../wiki/vault.ts';
@@ -23,8 +24,8 @@ export interface McpServerDeps {
   /** Throws `NOT_FOUND`. */
   agent(id: string): Agent;
   tools: {
-    /** Those that an agent may use. */
-    offered(agent: Agent): Promise<readonly Tool[]>;
+    /** Those that an agent may use for a principal. */
+    offered(agent: Agent, principal: string): Promise<readonly Tool[]>;
     run(call: { tool: string; args: Record<string, unknown> }, context: ToolContext): Promise<unknown>;
   };
   files: {
@@ -55,6 +56,7 @@ export function mcpServer(deps: McpServerDeps): (request: Request, agentId: stri
 
 function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki, version, fault }: McpServerDeps): Server {
   const principal = authInfo?.clientId ?? '';
+  const may = (scope: Scope): boolean => allows(authInfo?.scopes ?? [], scope);
   const own = agent(String(authInfo?.extra?.['agentId']));
   const workspace = workspaceOf(own);
   const server = new Server(
@@ -64,9 +66,9 @@ function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki,
       instructions: `Tools, files and wiki pages of the agent "${own.id}". Calls that make changes wait until the owner approves them in Perch.`,
     },
   );
-  server.setRequestHandler('tools/list', async () => ({ tools: (await tools.offered(own)).map(described) }));
+  server.setRequestHandler('tools/list', async () => ({ tools: (await tools.offered(own, principal)).map(described) }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const offered = await tools.offered(own);
+    const offered = await tools.offered(own, principal);
     if (!offered.some(({ name, modelName = name }) => modelName === params.name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
     const sent: ContentBlock[] = [];
@@ -84,7 +86,7 @@ function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki,
   });
   server.setRequestHandler('resources/list', async () => ({
     resources: [
-      ...(await files.list(workspace, '')).map(({ path, mimeType, size, modifiedAt }) => ({
+      ...(may('files') ? await files.list(workspace, '') : []).map(({ path, mimeType, size, modifiedAt }) => ({
         ...{ uri: uriOf(FILES, path), name: path, mimeType, size },
         annotations: { lastModified: new Date(modifiedAt).toISOString() },
       })),
@@ -98,7 +100,7 @@ function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki,
       if (contents) return { contents: [contents] };
     }
     const path = pathOf(FILES, uri);
-    const file = path === undefined ? undefined : await files.get(workspace, path);
+    const file = path === undefined || !may('files') ? undefined : await files.get(workspace, path);
     if (!file) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No resource with URI "${uri}".`);
     const { mimeType, content, encoding } = file;
     return { contents: [{ uri, mimeType, ...(encoding === 'utf8' ? { text: content } : { blob: content }) }] };

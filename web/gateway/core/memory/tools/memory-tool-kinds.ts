@@ -14,6 +14,8 @@ export interface MemoryToolKind {
   summary: string;
   description: string;
   params: z.ZodObject;
+  /** Whether it changes what is remembered. */
+  writes?: boolean;
   /** `args`: as `params` gives them. `accepts`: what a search may return. `onfound`: called with each result of a search. */
   run(
     memory: MemoryManager,
@@ -43,6 +45,7 @@ export const MEMORY_TOOLS: readonly MemoryToolKind[] = [
   }),
   tool({
     name: 'memory_add',
+    writes: true,
     title: 'Save memory',
     summary: 'Saves a fact to memory.',
     description: 'Saves a fact to memory. A text that is already saved is not added again.',
@@ -57,6 +60,7 @@ export const MEMORY_TOOLS: readonly MemoryToolKind[] = [
   }),
   tool({
     name: 'memory_update_preference',
+    writes: true,
     title: 'Save preference',
     summary: 'Saves or replaces one of your preferences.',
     description: 'Saves a preference of the user, replacing an earlier one with the same key.',
@@ -77,6 +81,7 @@ export const MEMORY_TOOLS: readonly MemoryToolKind[] = [
   }),
   tool({
     name: 'memory_forget',
+    writes: true,
     title: 'Delete memory',
     summary: 'Deletes a memory.',
     description: 'Deletes a memory by its id from memory_search.',
@@ -106,6 +111,7 @@ function tool<P extends z.ZodObject>(given: {
   summary: string;
   description: string;
   params: P;
+  writes?: boolean;
   run(
     memory: MemoryManager,
     args: z.output<P>,

@@ -1,0 +1,275 @@
+import { describe, expect } from 'vitest';
+import { GatewayClient } from '#shared/client/client.ts';
+import { grant } from '#shared/ports/access.ts';
+import type { EventFrame } from '#shared/rpc/frames.ts';
+import { contracts, type MethodName } from '#shared/rpc/methods/index.ts';
+import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
+import { allows, AREAS, isLevel, joinScopes, KEY_SCOPES, type KeyScope, splitScopes } from '#shared/rpc/scopes.ts';
+import { STEPS } from '../conformance/steps.ts';
+import { verifies } from '../requirements.ts';
+import { FakeClock } from '../support/clock.ts';
+import { type ModelCall, type Say, type TestGateway, testGateway, until } from '../support/gateway.ts';
+import { tapped } from '../support/tap.ts';
+
+const DAY = 24 * 60 * 60_000;
+
+async function program(gw: TestGateway, scopes: KeyScope[], name = 'Script') {
+  const { client: owner } = await gw.client();
+  const { key } = await owner.call('keys.create', { name, scopes });
+  const principal = `key:${key.id}`;
+  const link = gw.link({ principal, scopes: key.scopes });
+  const client = await GatewayClient.connect(link, { params: { clientName: 'a program' } });
+  const ask = (body: Record<string, unknown>, path = '/v1/chat/completions', headers = {}): Promise<Response> =>
+    gw.gateway.fetch(
+      new Request(`http://gateway.test${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+      { id: principal, scopes: key.scopes },
+    );
+  return { owner, key, principal, client, ask };
+}
+
+/** The decision of builds before single scopes: the rank of the highest level, where an unknown value has none. */
+const allowedBefore = (scopes: readonly string[], needed: string): boolean =>
+  Math.max(-1, ...scopes.map((scope) => ['read', 'write', 'admin'].indexOf(scope))) >= ['read', 'write', 'admin'].indexOf(needed);
+
+describe('scopes', () => {
+  verifies('keys/scope-table', 'every method has one scope, and admin methods that of people', () => {
+    expect(Object.keys(METHOD_SCOPES).sort()).toEqual(
+      Object.keys(contracts)
+        .filter((method) => method !== 'connect')
+        .sort(),
+    );
+    for (const [method, scope] of Object.entries(METHOD_SCOPES)) {
+      const { scope: level, pairing } = contracts[method as MethodName].policy as { scope: string; pairing?: boolean };
+      expect(isLevel(scope) ? scope : level === 'admin' ? 'admin' : scope, method).toBe(scope);
+      if (level === 'admin' || pairing) expect(scope, method).toBe(level);
+    }
+  });
+
+  verifies('keys/levels', 'read and write allow what they allowed before, for every method', () => {
+    for (const scopes of [[], ['read'], ['write'], ['read', 'write'], ['admin']] as const)
+      for (const [method, scope] of Object.entries(METHOD_SCOPES)) {
+        const level = contracts[method as MethodName].policy.scope;
+        expect(allows(scopes, level) || allows(scopes, scope), `${method} as ${scopes.join()}`).toBe(allowedBefore(scopes, level));
+      }
+  });
+
+  verifies('keys/older-build', 'what is stored and sent of single scopes is denied by builds that do not know them', async () => {
+    await using gw = await testGateway();
+    const { key } = await program(gw, ['v1', 'browser']);
+    const [record] = await gw.vault.collection('apiKeys').list();
+    expect(record).toMatchObject({ scopes: [], areas: ['v1', 'browser'] });
+    for (const level of ['read', 'write', 'admin']) {
+      expect(allowedBefore(record?.scopes ?? ['admin'], level)).toBe(false);
+      expect(allowedBefore(key.scopes, level)).toBe(false);
+    }
+    // Unknown scopes of a later build.
+    expect(joinScopes({ scopes: [], areas: ['v1', 'teleport'] })).toEqual(['v1']);
+    expect(allows(['teleport'], 'v1')).toBe(false);
+    // One unknown value must not void the whole mirror.
+    const given = { principal: 'key:a', tokenHash: 'a'.repeat(64), ...splitScopes(['v1']), areas: ['v1', 'teleport'] };
+    expect(grant.safeParse(given).success).toBe(true);
+  });
+
+  verifies('keys/areas', 'a key with one area may call its methods alone', async () => {
+    await using gw = await testGateway({ useGuide: true });
+    for (const area of AREAS) {
+      const { client } = await program(gw, [area], area);
+      for (const { method, params } of STEPS) {
+        if (METHOD_SCOPES[method as keyof typeof METHOD_SCOPES] === area) continue;
+        await expect(client.request(method, params({})), `${method} as ${area}`).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+      }
+    }
+  });
+
+  verifies('keys/areas', 'over HTTP', async () => {
+    await using gw = await testGateway();
+    const chat = { model: 'test/scripted', messages: [{ role: 'user', content: 'Hi' }] };
+    const statuses = async (...scopes: KeyScope[]) => {
+      const { ask } = await program(gw, scopes);
+      return [(await ask(chat)).status, (await ask({}, '/mcp')).status === 403];
+    };
+    expect(await statuses('v1')).toEqual([200, true]);
+    expect(await statuses('mcp')).toEqual([403, false]);
+    expect(await statuses('chat', 'browser')).toEqual([403, true]);
+    expect(await statuses('read')).toEqual([403, true]);
+    expect(await statuses('write')).toEqual([200, false]);
+  });
+
+  verifies('keys/default', 'v1 alone where none is named', async () => {
+    await using gw = await testGateway();
+    const { client: owner } = await gw.client();
+    expect((await owner.call('keys.create', { name: 'Script' })).key.scopes).toEqual(['v1']);
+    expect(KEY_SCOPES).not.toContain('admin');
+  });
+});
+
+verifies('keys/events', 'a key hears of what its scopes cover, also with all events', async () => {
+  await using gw = await testGateway();
+  const { client: owner } = await gw.client();
+  const heard = async (scopes: KeyScope[]): Promise<string[]> => {
+    const { key } = await owner.call('keys.create', { name: scopes.join(), scopes });
+    const events: EventFrame[] = [];
+    const client = await GatewayClient.connect(tapped(gw.link({ principal: `key:${key.id}`, scopes: key.scopes }), events), {
+      params: { clientName: 'a program', events: 'all' },
+    });
+    await owner.call('chat.send', { message: 'A secret', sessionId: 'private' });
+    await owner.call('memory.add', { text: `A fact for ${scopes.join()}` });
+    client.close();
+    return events.map(({ event }) => event).filter((name) => !['connect.challenge', 'tick'].includes(name));
+  };
+  expect(await heard(['v1'])).toEqual([]);
+  expect(new Set(await heard(['memory']))).toEqual(new Set(['memory.changed']));
+  expect(await heard(['read'])).toEqual(expect.arrayContaining(['chat.delta', 'memory.changed']));
+});
+
+describe('agents that a key runs', () => {
+  const CALLS: Record<string, unknown> = {
+    browser_open: { url: 'https://example.com/' },
+    exec: { command: 'ls' },
+    file_read: { path: 'a.txt' },
+    file_write: { path: 'a.txt', content: 'x' },
+    memory_add: { text: 'I was here' },
+    cron_add: { message: 'Do it', everyMinutes: 5 },
+    web_fetch: { url: 'https://example.com/' },
+    session_search: { query: 'secret' },
+    plan_create: { goal: 'x', steps: ['y'] },
+    desktop_screenshot: {},
+    wiki_claim: { subject: 'a', text: 'b' },
+  };
+  /** A model that calls the tool that it is told, and a record of what it was offered. */
+  const scripted = (offered: string[][]) => ({
+    model({ body }: ModelCall): Say[] {
+      const last = body.messages.at(-1);
+      if (last?.role !== 'user') return ['done'];
+      const tools = (body.tools ?? []) as { function: { name: string } }[];
+      offered.push(tools.map(({ function: { name } }) => name));
+      const [, tool = '', args = '{}'] = /(\w+) (\{.*\})$/s.exec(String(last.content)) ?? [];
+      return [{ tool, args: JSON.parse(args) as unknown }];
+    },
+  });
+
+  verifies(['keys/tools', 'keys/tools-hidden'], 'neither offers nor runs a tool outside its scopes, over /v1 and chat.send', async () => {
+    const offered: string[][] = [];
+    await using gw = await testGateway(scripted(offered));
+    const { owner } = await program(gw, ['v1']);
+    await owner.call('config.patch', { patch: { tools: { policies: { '*': 'auto' } } } });
+    const before = await gw.vault.collection('jobs').list();
+    for (const [tool, args] of Object.entries(CALLS)) {
+      const { client, ask } = await program(gw, ['v1', 'chat']);
+      const message = `${tool} ${JSON.stringify(args)}`;
+      expect((await ask({ model: 'perch/main', messages: [{ role: 'user', content: message }] })).status).toBe(200);
+      await client.call('chat.send', { message });
+    }
+    for (const names of offered) for (const name of Object.keys(CALLS)) expect(names).not.toContain(name);
+    expect(offered[0]).toEqual(expect.arrayContaining(['current_time', 'memory_search']));
+    expect(await gw.vault.collection('jobs').list()).toEqual(before);
+    expect((await owner.call('workspace.list', { workspace: 'main' })).files.map(({ path }) => path)).not.toContain('a.txt');
+    expect((await owner.call('memory.list', {})).memories).toEqual([]);
+  });
+
+  verifies('keys/tools', 'a tool of its scopes runs, and so do all of a key with write and of the owner', async () => {
+    const offered: string[][] = [];
+    await using gw = await testGateway(scripted(offered));
+    const { owner, client } = await program(gw, ['chat', 'files']);
+    await client.call('chat.send', { message: 'file_write {"path":"a.txt","content":"x"}' });
+    expect((await owner.call('workspace.read', { workspace: 'main', path: 'a.txt' })).content).toBe('x');
+    expect(offered[0]).not.toContain('exec');
+    const wide = await program(gw, ['write']);
+    await wide.client.call('chat.send', { message: 'memory_add {"text":"Known"}' });
+    await owner.call('chat.send', { message: 'current_time {}' });
+    expect(offered[1]).toEqual(expect.arrayContaining(Object.keys(CALLS)));
+    expect(offered[2]).toEqual(offered[1]);
+  });
+
+  verifies('keys/instructions', 'skills, prompts and memory in files need their own scope, whatever the case', async () => {
+    await using gw = await testGateway(scripted([]));
+    const { owner, client } = await program(gw, ['chat', 'files']);
+    await owner.call('config.patch', { patch: { tools: { policies: { '*': 'auto' } } } });
+    for (const path of ['skills/x/SKILL.md', 'Skills/x/SKILL.md', 'prompts/a.md', 'MEMORY.md', 'memory.md', 'memory/2026-01-01.md']) {
+      await expect(client.call('workspace.write', { workspace: 'main', path, content: 'x' }), path).rejects.toMatchObject({
+        code: 'AUTH_REQUIRED',
+      });
+      await client.call('chat.send', { message: `file_write ${JSON.stringify({ path, content: 'x' })}` });
+      await expect(owner.call('workspace.read', { workspace: 'main', path }), path).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    const wider = await program(gw, ['files', 'instructions']);
+    await wider.client.call('workspace.write', { workspace: 'main', path: 'prompts/a.md', content: 'x' });
+  });
+
+  verifies('keys/changed-meanwhile', 'a key that lost a scope loses its tools at once', async () => {
+    const offered: string[][] = [];
+    await using gw = await testGateway(scripted(offered));
+    const { owner, client, key } = await program(gw, ['chat', 'files']);
+    await owner.call('keys.update', { id: key.id, scopes: ['chat'] });
+    await client.call('chat.send', { message: 'file_write {"path":"a.txt","content":"x"}' });
+    expect(offered[0]).not.toContain('file_write');
+  });
+
+  verifies('keys/jobs', 'a job that a key made or changed runs with the scopes of the key', async () => {
+    const offered: string[][] = [];
+    await using gw = await testGateway(scripted(offered));
+    const { owner, client } = await program(gw, ['automation']);
+    const message = 'file_write {"path":"a.txt","content":"x"}';
+    const { jobId } = await client.call('cron.add', { cron: '0 0 1 1 *', message });
+    const run = async (id: string): Promise<void> => {
+      const { length } = offered;
+      await owner.call('cron.run', { id });
+      await until(() => offered.length > length);
+      await until(async () => (await owner.call('cron.history', { jobId: id })).records.every(({ status }) => status !== 'running'));
+    };
+    await run(jobId);
+    expect(offered.at(-1)).not.toContain('file_write');
+    const own = await owner.call('cron.add', { cron: '0 0 1 1 *', message: 'current_time {}' });
+    await run(own.jobId);
+    expect(offered.at(-1)).toContain('file_write');
+    await client.call('cron.update', { id: own.jobId, message });
+    await run(own.jobId);
+    expect(offered.at(-1)).not.toContain('file_write');
+    await owner.call('cron.update', { id: own.jobId, message: 'current_time {}' });
+    await run(own.jobId);
+    expect(offered.at(-1)).toContain('file_write');
+  });
+
+  verifies('keys/own-sessions', 'a key without chat does not reach the owner’s chats by the name of a session', async () => {
+    await using gw = await testGateway();
+    const { owner, ask } = await program(gw, ['v1']);
+    await owner.call('chat.send', { message: 'A secret', sessionId: 'private' });
+    const body = { model: 'perch/main', messages: [{ role: 'user', content: 'Repeat' }] };
+    expect((await ask(body, '/v1/chat/completions', { 'x-perch-session': 'private' })).status).toBe(200);
+    expect((await ask({ ...body, user: 'private' })).status).toBe(200);
+    expect((await owner.call('chat.history', { sessionId: 'private' })).messages).toHaveLength(2);
+    const chats = (await owner.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId);
+    expect(chats.filter((id) => /^key-[0-9a-f]{8}-private$/.test(id))).toHaveLength(1);
+  });
+});
+
+describe('use of scopes', () => {
+  verifies(['keys/use', 'keys/doctor'], 'is stored at most once a minute, and Doctor names keys that are wider', async () => {
+    const clock = new FakeClock();
+    await using gw = await testGateway({ clock });
+    const { owner, ask } = await program(gw, ['read', 'write']);
+    const narrow = await program(gw, ['v1'], 'Narrow');
+    const body = { model: 'test/scripted', messages: [{ role: 'user', content: 'Hi' }] };
+    await narrow.ask(body);
+    const use = async () => (await owner.call('keys.list', {})).keys[0]?.use;
+    await ask(body);
+    for (let calls = 0; calls < 20; calls++) await ask(body);
+    await until(async () => (await use()) !== null);
+    expect(await gw.vault.collection('apiKeys').list()).toHaveLength(2);
+    clock.advance(60_000);
+    await until(async () => (await use())?.scopes['v1'] !== undefined);
+    const check = async () => (await owner.call('doctor.run', {})).checks.find(({ id }) => id === 'api-keys');
+    expect(await check()).toMatchObject({ severity: 'ok' });
+    clock.advance(8 * DAY);
+    expect(await check()).toMatchObject({
+      severity: 'info',
+      message: expect.stringMatching(/“Script” \(….{4}\) has read, write and used only v1 in the last 30 days/) as string,
+      fixHint: expect.stringContaining('keys.update') as string,
+    });
+    expect((await check())?.message).not.toContain('Narrow');
+  });
+});

@@ -1,0 +1,42 @@
+import { isLevel, type KeyScope } from '#shared/rpc/scopes.ts';
+import type { KeyEntry } from '#shared/rpc/methods/keys.ts';
+import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
+
+const DAY = 24 * 60 * 60_000;
+/** A key is judged by its use once that has been recorded for this long. */
+const MIN_RECORD_MS = 7 * DAY;
+/** A scope that was not used for this long is not needed. */
+const UNUSED_MS = 30 * DAY;
+/** Keys that are named in the message. */
+const MAX_NAMED = 10;
+
+/** Finds API keys that may do more than they do. */
+export const keyChecks = ({ keys, clock }: Pick<DoctorDeps, 'keys' | 'clock'>): Check[] => [
+  {
+    id: 'api-keys',
+    title: 'API key scopes',
+    async look() {
+      const all = await (await keys()).list();
+      const wide = all.flatMap((key) => describeWide(key, clock.now()) ?? []);
+      if (all.length === 0) return null;
+      if (wide.length === 0) return fine('No API key has scopes that it doesn’t use.');
+      const more = wide.length > MAX_NAMED ? ` And ${wide.length - MAX_NAMED} more.` : '';
+      return wrong(
+        'info',
+        `Some API keys can do more than they do. ${wide.slice(0, MAX_NAMED).join(' ')}${more}`,
+        'Give each key only the scopes it needs, in Settings or with `keys.update`.',
+      );
+    },
+  },
+];
+
+/** A sentence about a key that is wider than its use; undefined if it is not, or too little is known of it. */
+function describeWide({ name, hint, scopes, use }: Pick<KeyEntry, 'name' | 'hint' | 'scopes' | 'use'>, now: number): string | undefined {
+  if (!use || now - use.since < MIN_RECORD_MS) return undefined;
+  const used = Object.keys(use.scopes).filter((scope) => now - (use.scopes[scope] ?? 0) < UNUSED_MS);
+  const has = (scopes as KeyScope[]).filter((scope) => isLevel(scope) || !used.includes(scope));
+  if (has.length === 0) return undefined;
+  const key = `“${name}” (…${hint})`;
+  const needs = used.length === 0 ? 'used none' : `used only ${used.sort().join(', ')}`;
+  return `${key} has ${scopes.join(', ')} and ${needs} in the last 30 days.`;
+}

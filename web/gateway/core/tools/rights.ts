@@ -1,0 +1,29 @@
+import { allows, type Area, type Scope } from '#shared/rpc/scopes.ts';
+import type { MayUse, Tool } from './registry.ts';
+
+export interface RightsDeps {
+  /** Scopes of a key, none if it was revoked; undefined for a principal that is no key. */
+  scopes(principal: string): Promise<readonly Scope[] | undefined>;
+  used(principal: string, scope: Scope): void;
+}
+
+/**
+ * Loads what a principal may use. Keys are limited to the tools of their scopes, whichever agent they run and by whatever way; what other principals may use is up to
+ * the agent, the channel and the policies.
+ */
+export const toolRights =
+  ({ scopes, used }: RightsDeps): ((principal: string) => Promise<MayUse>) =>
+  async (principal) => {
+    const given = await scopes(principal);
+    return (tool, args) => {
+      if (!given) return true;
+      const needed = scopeOfCall(tool, args);
+      if (needed === null) return true;
+      const may = allows(given, needed ?? 'write');
+      if (may && args && needed) used(principal, needed);
+      return may;
+    };
+  };
+
+const scopeOfCall = ({ scope, scopeFor }: Tool, args?: Record<string, unknown>): Area | null | undefined =>
+  args && scopeFor ? scopeFor(args) : scope;

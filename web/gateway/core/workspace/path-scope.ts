@@ -1,0 +1,25 @@
+import type { Area } from '#shared/rpc/scopes.ts';
+
+const FOLDERS: Readonly<Record<string, Area>> = {
+  skills: 'instructions',
+  prompts: 'instructions',
+  memory: 'memory',
+  dialog: 'memory',
+  wiki: 'memory',
+  '.dreams': 'memory',
+};
+const FILES: Readonly<Record<string, Area>> = { 'memory.md': 'memory', 'dreams.md': 'memory' };
+
+/**
+ * Returns the scope that changing a workspace file needs: skills and prompts tell later chats what to do, and memory is in files too. Case is ignored, as some
+ * file systems do that mirror a workspace.
+ */
+export function scopeForPath(path: string): Area {
+  const [first = '', ...rest] = path
+    .normalize('NFKC')
+    .toLowerCase()
+    .split(/[/\\]+/)
+    .filter((part) => part !== '' && part !== '.');
+  const table = rest.length > 0 ? FOLDERS : { ...FOLDERS, ...FILES };
+  return Object.hasOwn(table, first) ? (table[first] ?? 'files') : 'files';
+}
