@@ -1,4 +1,5 @@
 import { PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
+import { joinScopes } from '#shared/rpc/scopes.ts';
 import { serveHttp } from '#shared/link/http.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import { ENDED_KIND, isHeld, RECEIPTS_KIND, type SplicedCall, WITHDRAW_PORT } from '#shared/link/splice.ts';
@@ -53,7 +54,8 @@ export async function bridgedGateway({
     async attach(to) {
       const host = await to.attach({
         onstream(stream, opening) {
-          const { kind, principal, scopes, headers } = opening;
+          const { kind, principal, headers } = opening;
+          const scopes = joinScopes(opening);
           if (kind === 'http') {
             return serveHttp(stream, opening, to.url, (request) =>
               gw.gateway.fetch(request, { id: principal, scopes }, egress ? stream : undefined),
