@@ -123,7 +123,7 @@ verifies('memory.agents/dialogs', 'not what came over a channel', async () => {
   const clock = new FakeClock();
   await using server = await telegramServer(clock);
   await using gw = await channelGateway(
-    { telegram: { enabled: true, botToken: TOKEN, apiBase: server.url } },
+    { telegram: { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [] } },
     { clock, model: () => ['Yes'] },
   );
   await gw.passes(async () => (await gw.status('telegram')).status === 'running', 'it runs');

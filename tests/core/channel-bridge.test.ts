@@ -20,7 +20,9 @@ verifies(
     await using gw = await bridgedGateway({ egress: true });
     const { client } = await gw.client();
     const status = () => client.call('channels.status', { channelId: 'telegram' });
-    await client.call('config.patch', { patch: { channels: { telegram: { enabled: true, botToken: token, apiBase: server.url } } } });
+    await client.call('config.patch', {
+      patch: { channels: { telegram: { enabled: true, botToken: token, allowedUsers: [], apiBase: server.url } } },
+    });
     expect(await status()).toMatchObject({ status: 'configured', problem: expect.stringContaining('needs the bridge') as string });
     const check = async () => (await client.call('doctor.run', {})).checks.find(({ id }) => id === 'channels');
     expect(await check()).toMatchObject({ severity: 'warning', message: expect.stringContaining('needs the bridge') as string });

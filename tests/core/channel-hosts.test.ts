@@ -21,7 +21,7 @@ function wayOut(platform: string, model: Script = echo): Fetch {
 
 const enable = async (gw: TestGateway, apiBase: string): Promise<void> => {
   const { client } = await gw.client();
-  await client.call('config.patch', { patch: { channels: { telegram: { enabled: true, botToken: TOKEN, apiBase } } } });
+  await client.call('config.patch', { patch: { channels: { telegram: { enabled: true, botToken: TOKEN, allowedUsers: [], apiBase } } } });
   client.close();
 };
 

@@ -136,7 +136,7 @@ verifies('recall.run/who', 'nothing for whoever writes on a channel', async () =
   const clock = new FakeClock();
   await using server = await telegramServer(clock);
   await using gw = await channelGateway(
-    { telegram: { enabled: true, botToken: TOKEN, apiBase: server.url } },
+    { telegram: { enabled: true, botToken: TOKEN, allowedUsers: [], apiBase: server.url } },
     { clock, model: (call) => [JSON.stringify(call.body.messages)] },
   );
   await remembered(gw.vault).add([{ text: DOG, category: 'fact', createdAt: 0 }]);

@@ -11,7 +11,7 @@ import { remembered } from '../support/remembered.ts';
 async function connected(settings: Record<string, unknown> = {}, options: Parameters<typeof channelGateway>[1] = {}) {
   const clock = options?.clock ?? new FakeClock();
   const server = await telegramServer(clock);
-  const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, ...settings };
+  const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [], ...settings };
   const gw = await channelGateway({ telegram }, { ...options, clock });
   const { client } = await gw.client();
   return {

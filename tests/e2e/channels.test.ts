@@ -33,7 +33,7 @@ describe('the managed Chromium hosts', () => {
         patch: {
           channels: {
             // As a reference, whose value the bridge has.
-            telegram: { enabled: true, botToken: '${MY_BOT}', apiBase: telegram.url },
+            telegram: { enabled: true, botToken: '${MY_BOT}', apiBase: telegram.url, allowedUsers: [] },
             x: { enabled: true, bearerToken: BEARER, socialUsername: 'perch', monitorDMs: true, clientId: 'client-id', apiBase: x.url },
           },
         },

@@ -24,7 +24,12 @@ export const channels = [
     'channels/metrics': 'The metrics of a channel count what came, was answered and failed, and lie in the vault.',
     'channels/no-tools': 'Runs from a channel get no tools but those that `channels.<id>.tools` names.',
     'channels/guide': 'For channels the guide runs no tool, and quotes no memory and no chat.',
-    'channels/allow-list': 'Only those whom `allowedUsers` names, by name or id, are heard; nobody named: everyone.',
+    'channels/allow-list': 'Only those whom `allowedUsers` names, by name or id, are heard; an empty list: everyone.',
+    'channels/strangers': 'If `allowedUsers` was never set, an unknown sender gets a pairing code, and no model gets the text.',
+    'channels/code': 'A code lets in the sender that got it, once, within an hour, if a person confirms it.',
+    'channels/code-limits': 'A sender has one code at a time, a channel at most 20, and wrong codes are limited.',
+    'channels/sender-removed': 'A sender that was let in can be removed, and is not answered from then on, waiting messages included.',
+    'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',
     'channels/rate-limit': 'After a 429 a platform is left alone until it says, and the status tells when.',

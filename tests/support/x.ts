@@ -13,7 +13,7 @@ export async function connected(settings: Record<string, unknown> = {}, { model,
   const clock = new FakeClock();
   const server = await xServer(clock, pageSize === undefined ? {} : { pageSize });
   const oauth = lend(oauthPort, { 'oauth.callback': () => Promise.resolve({ redirectUri: REDIRECT }) });
-  const x = { enabled: true, bearerToken: BEARER, socialUsername: 'perch', apiBase: server.url, ...settings };
+  const x = { enabled: true, bearerToken: BEARER, socialUsername: 'perch', apiBase: server.url, allowedUsers: [], ...settings };
   const gw = await channelGateway({ x }, { clock, bridge: new FakeBridge(egress, oauth), ...(model ? { model } : {}) });
   const { client } = await gw.client();
   const status = () => gw.status('x');

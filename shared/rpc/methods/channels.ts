@@ -55,11 +55,20 @@ const state = {
     .optional(),
   /** Why an enabled channel is not running, or what part of it does not work. */
   problem: z.string().optional(),
+  /** Who may write: everyone, those in `allowedUsers`, or (`ask`) those whom the owner confirms by a code. */
+  access: z.enum(['ask', 'listed', 'everyone']).optional(),
+  /** Everyone may write, and the owner has not yet chosen to keep that. */
+  asks_access: z.boolean().optional(),
+  /** Number of unknown senders that have a code and wait for the owner. */
+  senders_waiting: z.number().int().optional(),
   /** Number of messages that wait for an answer. */
   waiting: z.number().int().optional(),
   /** Searches used in the calendar month (UTC). `resets_at`: start of the next month, in milliseconds since the Unix epoch. `interval_seconds`: pause between two searches that makes the budget last. */
   budget: z.object({ used: z.number().int(), limit: z.number().int(), resets_at: z.number(), interval_seconds: z.number() }).optional(),
 };
+
+/** A person on a channel, by the platform’s id; `name` is the username or empty. */
+const sender = z.object({ channelId: z.string(), userId: z.string(), name: z.string() });
 
 export const channelEntry = z.object({ id: z.string(), ...state });
 /** A channel that is connected or configured. */
@@ -105,6 +114,30 @@ export const channels = {
     docs: 'Starts the authorization of a channel’s account (OAuth 2.0 with PKCE) and returns the URL of the consent page, valid for ten minutes. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
+  }),
+  'channels.senders': call({
+    params: z.strictObject({}),
+    result: z.object({
+      /** Unknown senders that got a code. Times are in milliseconds since the Unix epoch. */
+      waiting: z.array(sender.extend({ createdAt: z.number(), expiresAt: z.number() })),
+      paired: z.array(sender),
+    }),
+    docs: 'Lists unknown senders that wait for the owner, and senders that the owner has let in.',
+    policy: { scope: 'read' },
+  }),
+  'channels.confirmSender': call({
+    params: z.strictObject({ channelId: id, code: z.string().min(1).max(100) }),
+    result: z.object({ sender }),
+    docs: 'Lets in the sender that got the code. A code works once, within an hour. Not available to API keys and channels.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin', controlPlane: true },
+  }),
+  'channels.removeSender': call({
+    params: z.strictObject({ channelId: id, userId: z.string().min(1).max(200) }),
+    result: z.object({ removed: z.literal(true) }),
+    docs: 'Stops answering a sender that was let in. Not available to API keys and channels.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin', controlPlane: true },
   }),
   'channels.catalog': call({
     params: z.strictObject({}),

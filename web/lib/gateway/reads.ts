@@ -40,6 +40,7 @@ const READS: ReadonlySet<MethodName> = new Set<MethodName>([
   'browser.seen',
   'browser.unwatch',
   'channels.list',
+  'channels.senders',
   'channels.status',
   'channels.catalog',
   'tts.voices',

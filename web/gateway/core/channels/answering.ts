@@ -12,6 +12,7 @@ import { backOff } from './back-off.ts';
 import { deliver, type DeliveryDeps, filesOf } from './delivery.ts';
 import { TakenOver } from './inbox.ts';
 import { PlatformError } from './platform.ts';
+import { mayWrite } from './senders.ts';
 import type { PendingMessage } from './state.ts';
 
 /** Conversations that are answered side by side. */
@@ -101,6 +102,8 @@ export class Answering {
   async #answer(message: PendingMessage): Promise<void> {
     const { inbox, adapter, clock } = this.#deps;
     const { id } = message;
+    // It may wait since before the sender lost access, or since an older build that let everyone write.
+    if (!mayWrite(this.#deps.settings().channels[this.#deps.channelId], message)) return inbox.settle(id, null, clock.now());
     if (message.command) return this.#command(message, message.command);
     const typing = this.#typing(message);
     try {
@@ -150,7 +153,8 @@ export class Answering {
         ...placeOf(channelId, message, settings()),
         message: message.text,
         principal: `channel:${channelId}`,
-        isOwnerAccount: isOwner(settings().channels[channelId]?.owners ?? [], message.user),
+        // By id alone: a name can pass to somebody else.
+        isOwnerAccount: settings().channels[channelId]?.owners?.includes(message.user.id) ?? false,
         tools: settings().channels[channelId]?.tools ?? [],
         idempotencyKey: message.id,
         onrun: (id) => (runId = id),
@@ -208,9 +212,6 @@ export class Answering {
 /** Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. */
 const toChannelText = ({ content, outside = [], quotedUrls = [] }: MessageRecord): string =>
   outside.length > 0 ? removeComposedUrls(plainText(content), quotedUrls) : plainText(content);
-
-const isOwner = (owners: readonly string[], { id, name }: PendingMessage['user']): boolean =>
-  owners.some((owner) => owner === id || owner.replace(/^@/, '').toLowerCase() === name.toLowerCase());
 
 const TOO_LONG = 'Timed out after 10 minutes.';
 /** Who answers, and in which session: by the first binding that fits `<channel>:<name>`, `<channel>:<id>` or the channel, else by the channel's own setting. */

@@ -18,7 +18,10 @@ const needed = (name: string, meaning: string): Setting => ({ name, required: tr
 const free = (name: string, meaning: string): Setting => ({ name, required: false, secret: false, meaning });
 const optionalSecret = (name: string, meaning: string): Setting => ({ name, required: false, secret: true, meaning });
 const apiBase = free('apiBase', 'Base URL of another server with the same API');
-const allowedUsers = free('allowedUsers', 'Users who may send messages. An empty list allows everyone.');
+const allowedUsers = free(
+  'allowedUsers',
+  'Users who may send messages. If unset, you confirm each new sender by a code. An empty list allows everyone.',
+);
 const pollIntervalSeconds = free('pollIntervalSeconds', 'Polling interval in seconds, at least 60');
 
 const NOT_HERE = 'This version of Perch can’t connect to this channel yet';

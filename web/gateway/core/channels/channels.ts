@@ -8,12 +8,14 @@ import type { Vault } from '../vault.ts';
 import { isChannelSession } from './channel-session.ts';
 import { heldBack, type HeldBackDeps } from './held-back.ts';
 import type { LazyChannels } from './later.ts';
+import { accessTo, openRequests, Senders, type SendersDeps } from './senders.ts';
 import { isStartable } from './settings.ts';
 
 /** The channel that is always there: the app, and whoever chats by RPC. */
 const WEBCHAT = 'webchat';
 
-export interface ChannelsDeps extends HeldBackDeps {
+export interface ChannelsDeps extends HeldBackDeps, SendersDeps {
+  config: HeldBackDeps['config'] & SendersDeps['config'];
   hub: Hub;
   clock: Clock;
   vault: Pick<Vault, 'collection'>;
@@ -23,6 +25,7 @@ export interface ChannelsDeps extends HeldBackDeps {
 
 /** Channels: what is connected here, merged with what is configured (interface document 1, section 2.2). */
 export class Channels {
+  readonly senders: Senders;
   readonly #deps: ChannelsDeps;
   readonly #catalog = lazy(async () => (await import('./catalog.ts')).catalog);
   readonly #metrics: NonNullable<ChannelEntry['metrics']>;
@@ -30,6 +33,7 @@ export class Channels {
   constructor(deps: ChannelsDeps) {
     const { hub, clock } = deps;
     this.#deps = deps;
+    this.senders = new Senders(deps);
     this.#metrics = { messages_received: 0, messages_sent: 0, messages_failed: 0, last_message_at: null, connected_since: clock.now() };
     hub.add({
       all: false,
@@ -84,7 +88,13 @@ export class Channels {
     const { vault, running, settings, clock } = this.#deps;
     const state = await vault.collection('channelStates').get(kind.id);
     const { x } = settings().channels;
+    const given = settings().channels[kind.id];
+    const access = given && accessTo(given);
+    const asking = state && access === 'ask' ? openRequests(state, clock.now()).length : 0;
     const extra = {
+      ...(access ? { access } : {}),
+      asks_access: access === 'everyone' && given?.allowEveryone !== true,
+      ...(asking > 0 ? { senders_waiting: asking } : {}),
       ...(state ? { metrics: state.metrics } : {}),
       ...(kind.id === 'x' && x ? { budget: (await import('./x/budget.ts')).shownBudget(state?.budget, x, clock.now()) } : {}),
       ...(state && state.pending.length > 0 ? { waiting: state.pending.length } : {}),

@@ -1,6 +1,14 @@
 import type { Collection } from '../vault.ts';
 import type { Budget, Look } from './adapter.ts';
+import { codeText, type CodeReply, openRequests } from './senders.ts';
 import { type ChannelState, type Incoming, newState, type PendingMessage } from './state.ts';
+
+/** A stranger’s message with a code as its answer. Its text is dropped, so no model gets it. */
+const asCodeReply = (message: Incoming, { code }: CodeReply): Omit<PendingMessage, 'session'> => ({
+  ...message,
+  ...{ text: '', title: '', command: 'help' as const },
+  answer: { parts: [codeText(code)], sent: [], isApology: true },
+});
 
 /** Ids that are remembered: a platform that gives a message twice does so soon. */
 const SEEN = 500;
@@ -57,25 +65,32 @@ export class Inbox {
   }
 
   /** What came and how far was read, in one write: each message once, whatever is given again. */
-  async take({ messages, cursors }: Pick<Look, 'messages' | 'cursors'>, now: number): Promise<void> {
+  async take(
+    { messages, cursors, codes = new Map() }: Pick<Look, 'messages' | 'cursors'> & { codes?: ReadonlyMap<string, CodeReply> },
+    now: number,
+  ): Promise<void> {
     const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
     if (same && messages.length === 0) return;
     await this.change((state) => {
       const seen = new Set(state.seen);
       const added: PendingMessage[] = [];
+      const requests = codes.size > 0 ? openRequests(state, now) : [];
       for (const message of messages) {
         if (seen.has(message.id)) continue;
         seen.add(message.id);
-        added.push({ ...message, session: state.sessions[message.conversation] ?? 0 });
+        const reply = codes.get(message.id);
+        if (reply) requests.push(reply.request);
+        added.push({ ...(reply ? asCodeReply(message, reply) : message), session: state.sessions[message.conversation] ?? 0 });
       }
       const { metrics } = state;
+      const heard = added.filter(({ id }) => !codes.has(id)).length;
       return {
         ...state,
         cursors: { ...state.cursors, ...cursors },
         pending: [...state.pending, ...added],
         seen: [...seen].slice(-SEEN),
-        metrics:
-          added.length === 0 ? metrics : { ...metrics, messages_received: metrics.messages_received + added.length, last_message_at: now },
+        ...(codes.size > 0 ? { requests } : {}),
+        metrics: heard === 0 ? metrics : { ...metrics, messages_received: metrics.messages_received + heard, last_message_at: now },
       };
     });
   }
@@ -114,11 +129,10 @@ export class Inbox {
 }
 
 /**
- * Whether somebody may write: by id, or by name, whatever the case and with or without the at-sign. A bare number is an id, for a name of digits is
- * anybody's to take. Nobody is named: everybody may.
+ * Whether a list names somebody: by id, or by name, whatever the case and with or without the at-sign. A bare number is an id, for a name of digits is
+ * anybody's to take.
  */
-export function isAllowed(allowed: readonly string[] | null | undefined, { user }: Pick<Incoming, 'user'>): boolean {
-  if (!allowed || allowed.length === 0) return true;
+export function isNamed(allowed: readonly string[], user: Incoming['user']): boolean {
   const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();
   return allowed.some((each) => (/^-?\d+$/.test(each) ? each === user.id : user.name !== '' && plain(each) === plain(user.name)));
 }

@@ -9,8 +9,9 @@ import type { Vault } from '../vault.ts';
 import type { ChannelAdapter } from './adapter.ts';
 import { Answering } from './answering.ts';
 import { backOff } from './back-off.ts';
-import { Inbox, isAllowed, TakenOver } from './inbox.ts';
+import { Inbox, TakenOver } from './inbox.ts';
 import { PlatformError } from './platform.ts';
+import { accessTo, createCodes, mayWrite } from './senders.ts';
 
 /** A host that is there keeps it for longer; one that died is waited for no longer. */
 const LEASE_MS = 20_000;
@@ -129,11 +130,12 @@ export class RunningChannel {
         else {
           const { cursors, budget } = inbox.state;
           const look = await adapter.look({ cursors, budget, signal: looks, spend: (spent) => inbox.spend(spent) });
-          const allowed = settings().channels[id]?.allowedUsers;
-          await inbox.take(
-            { cursors: look.cursors, messages: look.messages.filter((message) => isAllowed(allowed, message)) },
-            clock.now(),
-          );
+          const access = settings().channels[id];
+          const strangers = look.messages.filter((message) => !mayWrite(access, message));
+          const codes = access && accessTo(access) === 'ask' ? await createCodes(strangers, inbox.state, clock.now()) : new Map();
+          if (codes.size > 0) note('Unknown senders got a code to pair with', { count: codes.size });
+          const messages = look.messages.filter((message) => codes.has(message.id) || !strangers.includes(message));
+          await inbox.take({ cursors: look.cursors, messages, codes }, clock.now());
           answering.look();
           this.#connectedSince ??= clock.now();
           this.#tell('looking', look.problem);

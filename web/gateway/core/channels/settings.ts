@@ -15,10 +15,17 @@ const apiBase = z
 /** What every channel has. Their other settings are kept as they are: each platform has its own. */
 const channel = z.looseObject({
   enabled: z.boolean().optional(),
-  /** Who may write; empty or null: everyone. */
+  /** Who may write; empty: everyone; null or absent: whom the owner has confirmed (`pairedUsers`). */
   allowedUsers: users.optional(),
-  /** Accounts of the owner, by id or name: what they write counts as the owner's own words, and not as outside content. */
+  /** Accounts of the owner, by id: what they write counts as the owner's own words, and not as outside content. */
   owners: users.optional(),
+  /** Senders that the owner has confirmed. */
+  pairedUsers: z
+    .array(z.object({ id: z.string().min(1).max(200), name: z.string().max(200) }))
+    .max(1000)
+    .optional(),
+  /** The owner was asked about an empty `allowedUsers` and chose to keep it. */
+  allowEveryone: z.boolean().optional(),
   pollIntervalSeconds: pollIntervalSeconds.optional(),
   /** Who answers there, unless a binding says otherwise. */
   agentId: id.optional(),

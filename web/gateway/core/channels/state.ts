@@ -39,6 +39,16 @@ export interface PendingMessage extends Incoming {
   };
 }
 
+/** A sender that got a code and waits for the owner. */
+export interface SenderRequest {
+  /** SHA-256 of the code. */
+  codeHash: string;
+  user: Incoming['user'];
+  /** Milliseconds since the Unix epoch. */
+  createdAt: number;
+  expiresAt: number;
+}
+
 /** How a channel stands, for all hosts. One record, so that how far it has read and what came of it are one write. */
 export interface ChannelState {
   /** The channel's. */
@@ -50,6 +60,8 @@ export interface ChannelState {
   pending: PendingMessage[];
   /** Ids of the last messages that came. */
   seen: string[];
+  /** Senders that wait for the owner; absent in states of older builds. */
+  requests?: SenderRequest[];
   /** Conversations that were begun anew, and how often. */
   sessions: Record<string, number>;
   metrics: NonNullable<ChannelEntry['metrics']>;

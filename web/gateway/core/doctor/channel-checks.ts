@@ -25,4 +25,19 @@ export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check
       return wrong(failed ? 'error' : 'warning', `${said.join('. ')}.`, bad.length > 0 ? MEND : WAIT);
     },
   },
+  {
+    id: 'channel-access',
+    title: 'Who may write on channels',
+    async look() {
+      const all = (await channels.list()).filter(({ access, status }) => access !== undefined && status !== 'stopped');
+      if (all.length === 0) return null;
+      const open = all.filter(({ access }) => access === 'everyone').map(({ display_name }) => display_name);
+      if (open.length === 0) return fine('Only people you let in can write on channels.');
+      return wrong(
+        'warning',
+        `Anyone can write to your agents on ${open.join(' and ')}.`,
+        'Edit the channel in Channels and choose “Ask each sender” (`allowedUsers`: null).',
+      );
+    },
+  },
 ];

@@ -49,6 +49,20 @@ export const channelMethods = ({ channels: service, running, oauth, config }: Ch
       return { url: await (await running.load()).authorize(channelId, await oauth.load()) };
     },
 
+    'channels.senders': () => service.senders.list(),
+
+    'channels.confirmSender': async ({ channelId, code }, caller) => {
+      requirePerson(caller, 'confirm a sender');
+      const { id: userId, name } = await service.senders.confirm(channelId, code);
+      return { sender: { channelId, userId, name } };
+    },
+
+    'channels.removeSender': async ({ channelId, userId }, caller) => {
+      requirePerson(caller, 'remove a sender');
+      await service.senders.remove(channelId, userId);
+      return { removed: true };
+    },
+
     'channels.catalog': async () => {
       const channels = await service.catalog();
       return { channels, count: channels.length };
