@@ -1,18 +1,10 @@
 import type { GatewayClient } from '#shared/client/client.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
 import type { McpServerState } from '#shared/rpc/methods/mcp.ts';
 import { commandLine } from '../command-line.ts';
-import { connect } from './connect.ts';
-import { CommandError, lineOf } from './errors.ts';
 import { say, sayJson, shownLine } from './output.ts';
+import { type GatewayOptions, withGateway } from './with-gateway.ts';
 
-export interface McpOptions {
-  port: number;
-  authToken?: string;
-  password?: string;
-  vault?: string;
-  json?: boolean;
-}
+export type McpOptions = GatewayOptions;
 
 /** `perch mcp status`: how it stands with each tool server. */
 export const showServers = (options: McpOptions): Promise<void> =>
@@ -42,17 +34,8 @@ export const authorizeServer = (name: string, options: McpOptions): Promise<void
     process.stderr.write('Open this link within 10 minutes, in a browser on the computer that runs Perch.\n');
   });
 
-async function asking({ port, authToken, password, vault }: McpOptions, work: (client: GatewayClient) => Promise<void>): Promise<void> {
-  const client = await connect({ port, token: authToken, password, vault, name: 'perch mcp' });
-  try {
-    await work(client);
-  } catch (error) {
-    if (error instanceof RpcError) throw new CommandError(`The gateway rejected the request: ${lineOf(error)}`, 1, { cause: error });
-    throw error;
-  } finally {
-    client.close();
-  }
-}
+const asking = (options: McpOptions, work: (client: GatewayClient) => Promise<void>): Promise<void> =>
+  withGateway('perch mcp', options, work);
 
 function linesOf({ name, state, transport, tools, error, changed, problems }: McpServerState): string[] {
   const several = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -2,8 +2,10 @@ import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../package-root.ts';
 import { activeMemoryCommands } from './commands/active-memory.ts';
 import { backupCommands } from './commands/backup.ts';
+import { channelCommands } from './commands/channels.ts';
 import { completionCommands } from './commands/completion.ts';
 import { gatewayCommands } from './commands/gateway.ts';
+import { keyCommands } from './commands/keys.ts';
 import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
 import { secretCommands } from './commands/secrets.ts';
@@ -25,7 +27,7 @@ export function makeProgram(): Command {
     .enablePositionalOptions();
   const groups = [
     ...[gatewayCommands, talkingCommands, runningCommands, modelCommands, mcpCommands, activeMemoryCommands, secretCommands],
-    ...[backupCommands, syncCommands, vaultCommands, completionCommands],
+    ...[keyCommands, channelCommands, backupCommands, syncCommands, vaultCommands, completionCommands],
   ];
   for (const add of groups) add(program);
   vaultOption(program);

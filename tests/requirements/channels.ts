@@ -29,6 +29,7 @@ export const channels = [
     'channels/code': 'A code lets in the sender that got it, once, within an hour, if a person confirms it.',
     'channels/code-limits': 'A sender has one code at a time, a channel at most 20, and wrong codes are limited.',
     'channels/sender-removed': 'A sender that was let in can be removed, and is not answered from then on, waiting messages included.',
+    'cli.channels/row': '`perch channels` lists senders, lets them in by their code and removes them.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',

@@ -21,6 +21,7 @@ export const keys = [
     'keys/own-sessions': 'A key without the scope chat reaches only sessions of its own over HTTP.',
     'keys/use': 'The scopes that a key has used are stored, at most once a minute.',
     'keys/doctor': 'Doctor names keys that have more scopes than they use.',
+    'cli.keys/row': '`perch keys` lists, creates, narrows and revokes API keys.',
     'keys/persons': 'Only a person makes, changes and revokes keys.',
     'keys/requests': 'A key over its requests per minute gets 429 with Retry-After, and RATE_LIMITED.',
     'keys/tokens': 'Likewise over its tokens per minute.',

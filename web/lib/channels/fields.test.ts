@@ -29,8 +29,8 @@ it('shows no secret, and leaves one that is not written anew', () => {
 });
 
 it('says in the app’s words what a setting is, and in the gateway’s where it has none', () => {
-  const meaning = 'Users who may send messages. An empty list allows everyone.';
-  expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('Leave empty to allow everyone.');
+  const meaning = 'Users who may send messages.';
+  expect(fieldOf({ ...setting('allowedUsers'), meaning }).hint).toBe('Usernames or IDs.');
   expect(fieldOf({ ...setting('guilds'), meaning: 'Servers to reply on' }).hint).toBe('Servers to reply on.');
 });
 

@@ -1,3 +1,5 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { ChannelEntry, ChannelKind } from '#shared/rpc/methods/channels.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
@@ -9,12 +11,22 @@ import { setting } from './setting.ts';
 const LOOK_EVERY_MS = 5_000;
 const LOOK_WHILE_CONNECTING_MS = 1_000;
 
+type Sender = MethodResult<'channels.confirmSender'>['sender'];
+
+/** A host of an older build knows no senders. */
+function withoutSenders(error: unknown): MethodResult<'channels.senders'> {
+  if (error instanceof RpcError && error.code === 'METHOD_NOT_FOUND') return { waiting: [], paired: [] };
+  throw error;
+}
+
 /** Where people reach agents beside the app. */
 class Channels {
   /** Null before the first answer. */
   list = $state.raw<ChannelEntry[] | null>(null);
   /** All that there could be. */
   kinds = $state.raw<ChannelKind[]>([]);
+  /** People on channels that wait for the owner, and those that were let in. */
+  senders = $state.raw<MethodResult<'channels.senders'>>({ waiting: [], paired: [] });
   problem = $state<Problem | null>(null);
   #asked = 0;
   #askedAt = 0;
@@ -43,12 +55,14 @@ class Channels {
     const asked = ++this.#asked;
     this.#askedAt = performance.now();
     try {
-      const [{ channels }, { channels: kinds }] = await Promise.all([
+      const [{ channels }, senders, { channels: kinds }] = await Promise.all([
         gateway.call('channels.list', {}),
+        gateway.call('channels.senders', {}).catch(withoutSenders),
         this.kinds.length > 0 ? { channels: this.kinds } : gateway.call('channels.catalog', {}),
       ]);
       if (asked !== this.#asked) return;
       this.kinds = kinds;
+      this.senders = senders;
       // In one order, whatever runs: no row jumps when it is connected.
       const place = ({ id }: ChannelEntry): number => kinds.findIndex((kind) => kind.id === id);
       this.list = channels.toSorted((a, b) => place(a) - place(b));
@@ -89,6 +103,18 @@ class Channels {
   /** Where the owner of the account allows it. */
   async authorize({ id }: ChannelEntry): Promise<string> {
     return (await gateway.call('channels.authorize', { channelId: id })).url;
+  }
+
+  /** Lets in the sender that got the code. */
+  async confirmSender(channelId: string, code: string, nameFor: (sender: Sender) => string): Promise<void> {
+    const { sender } = await gateway.call('channels.confirmSender', { channelId, code });
+    announcer.say(m.channels_was_let_in({ name: nameFor(sender) }));
+    await this.load();
+  }
+
+  async removeSender(channelId: string, userId: string): Promise<void> {
+    await gateway.call('channels.removeSender', { channelId, userId });
+    await this.load();
   }
 
   async remove({ id }: ChannelEntry): Promise<void> {

@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { portOption } from '../options.ts';
+
+/** People on the channels of the gateway that runs. */
+export function channelCommands(program: Command): void {
+  const group = program.command('channels').description('Decide who may write on channels');
+  const add = (name: string, description: string): Command =>
+    group
+      .command(name)
+      .description(description)
+      .addOption(portOption({ free: false }))
+      .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
+      .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
+      .option('--json', 'Print JSON');
+
+  add('senders', 'List people who wait to be let in and people you let in').action(async (options) =>
+    (await import('../channels.ts')).listSenders(options),
+  );
+  add('let-in', 'Let in the person who got a code')
+    .argument('<channel>', 'Channel, such as telegram')
+    .argument('<code>', 'Code that the person received')
+    .action(async (channel, code, options) => (await import('../channels.ts')).letIn(channel, code, options));
+  add('remove', 'Stop answering a person you let in')
+    .argument('<channel>', 'Channel, such as telegram')
+    .argument('<user>', 'User ID (see `channels senders`)')
+    .action(async (channel, user, options) => (await import('../channels.ts')).removeSender(channel, user, options));
+}

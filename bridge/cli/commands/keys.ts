@@ -1,0 +1,38 @@
+import { type Command, Option } from 'commander';
+import { addExamples } from '../examples.ts';
+import { portOption } from '../options.ts';
+
+/** API keys of the gateway that runs. */
+export function keyCommands(program: Command): void {
+  const group = program.command('keys').description('Manage API keys for programs');
+  const add = (name: string, description: string): Command =>
+    group
+      .command(name)
+      .description(description)
+      .addOption(portOption({ free: false }))
+      .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
+      .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
+      .option('--json', 'Print JSON');
+  const scopeOption = (): Option => new Option('--scope <scope...>', 'What the key may do (see `keys scopes`)');
+
+  add('list', 'List API keys and their scopes').action(async (options) => (await import('../keys.ts')).listKeys(options));
+  const create = add('create', 'Create an API key and print it')
+    .argument('<name>', 'Name of the program')
+    .addOption(scopeOption().default(['v1']))
+    .action(async (name, options) => (await import('../keys.ts')).createKey(name, options));
+  addExamples(create, ['keys create "My script"', 'keys create Notes --scope memory files']);
+  add('update', 'Change the scopes of an API key')
+    .argument('<key>', 'ID, name or last characters')
+    .addOption(scopeOption().makeOptionMandatory())
+    .action(async (key, options) => (await import('../keys.ts')).updateKey(key, options));
+  add('revoke', 'Revoke an API key')
+    .argument('<key>', 'ID, name or last characters')
+    .action(async (key, options) => (await import('../keys.ts')).revokeKey(key, options));
+  group
+    .command('scopes')
+    .description('List the scopes that a key can have')
+    .action(async () => {
+      const { SCOPE_MEANINGS } = await import('../keys.ts');
+      for (const [scope, meaning] of Object.entries(SCOPE_MEANINGS)) process.stdout.write(`${scope.padEnd(14)}${meaning}\n`);
+    });
+}
