@@ -13,7 +13,7 @@ export function keyCommands(program: Command): void {
       .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
       .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
       .option('--json', 'Print JSON');
-  const scopeOption = (): Option => new Option('--scope <scope...>', 'What the key may do (see `keys scopes`)');
+  const scopeOption = (): Option => new Option('--scope <scope...>', 'Scopes of the key (see `keys scopes`)');
 
   add('list', 'List API keys and their scopes').action(async (options) => (await import('../keys.ts')).listKeys(options));
   const create = add('create', 'Create an API key and print it')

@@ -27,7 +27,7 @@ export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check
   },
   {
     id: 'channel-access',
-    title: 'Who may write on channels',
+    title: 'Channel access',
     async look() {
       const all = (await channels.list()).filter(({ access, status }) => access !== undefined && status !== 'stopped');
       if (all.length === 0) return null;
