@@ -33,6 +33,7 @@ export const FAILURES: readonly Step[] = [
     ...step('tools.run', { ...waits, callId: 'call' }, 'ABORTED'),
     beside: { ...step('tools.run', { ...waits, callId: 'call' }, 'ALREADY_EXISTS'), beside: step('tools.cancel', { callId: 'call' }) },
   },
+  step('channels.confirmSender', { channelId: 'telegram', code: 'ABCD2345' }, 'NOT_FOUND'),
   step('skills.list', { agentId: 'none' }, 'NOT_FOUND'),
   step('sessions.preview', { path }, 'NOT_FOUND'),
   step('sessions.reset', { path }, 'NOT_FOUND'),

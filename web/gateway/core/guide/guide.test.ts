@@ -190,6 +190,7 @@ describe('answers', () => {
     ['export a chat from the terminal', 'command-line#save-a-chat-from-a-terminal'],
     ['what does each scope of a key allow', 'api#scopes-of-an-api-key'],
     ['why does the agent of my key not have its tools', 'api#limits-of-agents-that-a-key-runs'],
+    ['bind a sender to another agent', 'channels#reply-with-another-agent-to-single-people'],
     ['a stranger got a pairing code on Telegram', 'channels#let-in-a-new-sender'],
     ['this host name is not allowed', 'troubleshooting#a-request-is-not-allowed-403'],
     ['vault.key is missing', 'troubleshooting#perch-cant-read-its-data'],
