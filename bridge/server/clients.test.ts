@@ -96,6 +96,19 @@ verifies('limits/connections', 'a thousand clients are taken, and the next is re
   for (const { socket } of clients) socket.terminate();
 });
 
+verifies('load/many', '500 clients that each call once in a while are all answered, in order', async () => {
+  await using gateway = await startTestBridge();
+  await gateway.attach();
+  const clients: TestClient[] = [];
+  while (clients.length < 500)
+    clients.push(...(await Promise.all(Array.from({ length: 50 }, () => TestClient.connect(gateway.url, gateway.token)))));
+  for (let round = 0; round < 4; round++) {
+    const answers = await Promise.all(clients.map((client, i) => client.call('echo', { i, round })));
+    expect(answers.map(({ payload }) => payload)).toEqual(clients.map((_, i) => ({ i, round })));
+  }
+  for (const { socket } of clients) socket.terminate();
+});
+
 describe('sockets that never send connect', () => {
   const MAX_SILENT = 256;
 

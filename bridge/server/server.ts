@@ -103,6 +103,8 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-resource-policy': 'same-origin',
 });
 
+/** Interval in which Node looks for requests that are too slow. */
+const CHECK_MS = 5_000;
 /** Connections that have not sent a whole request head. */
 const UNASKED: BudgetLimits = { max: 1024, maxPerAddress: 128 };
 
@@ -156,7 +158,11 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const servers: (Server | SecureServer)[] = [];
   const unasked = new SocketBudget<Socket>(UNASKED, (socket) => socket.destroy());
   // Node itself answers without a Host with nothing in it.
-  const settings = { shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false, requestTimeout: 300_000, headersTimeout: 30_000 };
+  const settings = {
+    ...{ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false },
+    ...{ headersTimeout: timing.headMs, requestTimeout: timing.requestMs },
+    connectionsCheckingInterval: Math.min(timing.headMs, CHECK_MS),
+  };
   const kept = <S extends Server | SecureServer>(server: S, listener: RequestListener, opened: 'connection' | 'secureConnection'): S => {
     server.on(opened, (socket: Socket) => {
       unasked.add(socket, socket.remoteAddress);

@@ -2,6 +2,10 @@
 export const TIMING = {
   /** From a socket's opening to its `connect` (decisions, "Frames and connection"). */
   connectMs: 15_000,
+  /** For the whole head of an HTTP request. */
+  headMs: 15_000,
+  /** For a whole HTTP request with its body. */
+  requestMs: 300_000,
   /** The longest that a client waits while a host starts or hands over (decisions, "Frames and connection"). */
   hostWaitMs: 15_000,
   /** For each step of a host's attaching. */

@@ -97,6 +97,11 @@ export const bridge = [
     'mux/versions': 'N talks with N−1.',
     'egress/guard': 'Egress refuses what is not HTTP, and link-local and metadata addresses.',
     'bridge/stalled-reader': 'A stalled reader buffers at most 4 MiB and slows no other.',
+    'http/slow':
+      'A request whose head takes over 15 s, or whose body takes over 5 minutes, is answered 408 and closed; others are served meanwhile.',
+    'load/overload':
+      'More than 1,000 exchanges are refused at once with 503 and `Retry-After`; health answers meanwhile, and afterwards all is as before.',
+    'load/many': '500 connections that each call once a second are all answered, in order.',
     'bridge/port-taken': 'A taken port is an error that names its holder, never another port.',
     'bridge/killed':
       'After a SIGKILL the client is told within 5 s, service is back within 3 s of a restart, and nothing acknowledged is lost.',

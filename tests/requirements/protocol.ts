@@ -61,6 +61,7 @@ export const protocol = [
     'limits/connections': 'More than 1,000 connections are refused.',
     'limits/silent-sockets':
       'Sockets before `connect` have a budget of their own (256, and 32 of one remote address). The oldest is dropped, so that a newcomer that sends `connect` gets in.',
+    'clock/jump': 'A jump of the wall clock changes no limit, time-out, lock-out or tick: they go by a monotonic clock.',
     'limits/rate':
       'A socket’s 600 requests a minute with burst 100, or what is configured; more is RATE_LIMITED with retryAfterMs. MessagePorts are exempt.',
     'limits/control-plane': 'Control-plane writes: 30 a minute per method.',
