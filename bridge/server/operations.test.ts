@@ -45,6 +45,7 @@ describe('for those who run it', () => {
       perch_hosts: 1,
       perch_clients: 1,
       perch_clients_unsent_bytes: 0,
+      perch_silent_sockets: 0,
       perch_http_requests_under_way: 0,
       perch_journal_head: gateway.journal.head,
       'perch_http_requests_total{code="200"}': 1,

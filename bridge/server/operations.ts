@@ -101,6 +101,7 @@ async function registryOf(vault: Vault, { vaults, clients, about }: OperationsDe
   gauge('perch_serving', '1 while a host serves the vault, otherwise 0.', () => (hosts.holder ? 1 : 0));
   gauge('perch_hosts', 'Attached hosts, including the one that serves the vault.', () => hosts.size);
   gauge('perch_clients', 'Connected WebSocket clients.', () => clients.of(vault).size);
+  if (vault === vaults.first) gauge('perch_silent_sockets', 'WebSockets that have not sent connect.', () => clients.silent);
   gauge('perch_clients_unsent_bytes', 'Bytes waiting to be sent to clients.', () => clients.of(vault).unsent);
   gauge('perch_http_requests_under_way', 'Requests of /v1 and /mcp in progress.', () => exchanges.count);
   gauge('perch_journal_head', 'Newest sequence number of the journal.', () => journal.head);

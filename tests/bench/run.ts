@@ -13,6 +13,7 @@ import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { lighthouseScores } from './lighthouse.ts';
 import { memorySearch } from './memory-search.ts';
+import { load } from './load.ts';
 import { open } from './open.ts';
 import { recall } from './recall.ts';
 import { rpc } from './rpc.ts';
@@ -28,6 +29,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   rpc,
   deltas,
   http,
+  load,
   open,
   lighthouse: lighthouseScores,
   chat,

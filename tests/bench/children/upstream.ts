@@ -1,5 +1,5 @@
 // A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas, a hundred in a write, `writes-<n>` each in
-// a write of its own, `singles-<n>` each in a packet of its own, as models do; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
+// a write of its own, `singles-<n>` each in a packet of its own, as models do; `flood-<n>` n deltas of 4,000 characters; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
 import { createServer, type ServerResponse } from 'node:http';
 import { monotonic } from '../stats.ts';
 import { setImmediate } from 'node:timers/promises';
@@ -25,13 +25,14 @@ const event = (delta: object, finish: string | null, extra: object = {}): string
 
 /** Deltas of one write: a network chunk of about 16 KB. */
 const PER_WRITE = 100;
+const FLOOD = 'flood '.repeat(667);
 const streams = new Map<string, Buffer[]>();
 
-function bytesOf(count: number, perWrite: number): Buffer[] {
-  const key = `${count}/${perWrite}`;
+function bytesOf(count: number, perWrite: number, kind: string): Buffer[] {
+  const key = `${kind}/${count}/${perWrite}`;
   let parts = streams.get(key);
   if (parts) return parts;
-  const events = [...Array(count).keys()].map((i) => event({ content: `w${i} ` }, null));
+  const events = [...Array(count).keys()].map((i) => event({ content: kind === 'flood' ? FLOOD : `w${i} ` }, null));
   events[0] = event({ role: 'assistant', content: '' }, null) + (events[0] ?? '');
   parts = [];
   for (let at = 0; at < count; at += perWrite) parts.push(Buffer.from(events.slice(at, at + perWrite).join('')));
@@ -52,7 +53,7 @@ async function stream(response: ServerResponse, count: number, kind: string): Pr
   process.send?.({ count, at: monotonic() });
   const wake = { up: (): void => {} };
   response.on('drain', () => wake.up()).on('close', () => wake.up());
-  for (const part of bytesOf(count, kind === 'deltas' ? PER_WRITE : 1)) {
+  for (const part of bytesOf(count, kind === 'deltas' ? PER_WRITE : 1, kind)) {
     if (response.destroyed) return;
     if (!response.write(part)) await new Promise<void>((drained) => (wake.up = drained));
     if (kind === 'singles') await setImmediate();
@@ -68,7 +69,7 @@ const server = createServer((request, response) => {
       return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
     const text = Buffer.concat(chunks).toString();
     if (/"(never|first)"/.test(text)) return wait(response, text.includes('"first"'));
-    const [, kind = '', count] = /"(deltas|writes|singles)-(\d+)"/.exec(text) ?? [];
+    const [, kind = '', count] = /"(deltas|writes|singles|flood)-(\d+)"/.exec(text) ?? [];
     if (count !== undefined) return void stream(response, Number(count), kind);
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
   });

@@ -1,0 +1,57 @@
+// Opens sockets that cost their opener next to nothing. A command comes from the parent:
+// `{ kind: 'silent' | 'heads', port, open, perSecond }`: so many at once, then so many new ones a second; `{ stop: true }` ends all of them.
+// `silent`: WebSockets that never send anything; `heads`: requests whose head never ends, a byte a second. Closed ones are forgotten.
+import { connect, type Socket } from 'node:net';
+
+export interface Attack {
+  kind: 'silent' | 'heads';
+  port: number;
+  open: number;
+  perSecond: number;
+}
+
+const UPGRADE =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+/** New sockets come in so many portions a second. */
+const PORTIONS = 20;
+
+const sockets = new Set<Socket>();
+let opened = 0;
+let adding: NodeJS.Timeout | undefined;
+
+function open({ kind, port }: Attack): void {
+  const socket = connect(port, '127.0.0.1');
+  sockets.add(socket);
+  opened++;
+  socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  socket.write(
+    `GET ${kind === 'silent' ? '/ws' : '/v1/models'} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${kind === 'silent' ? UPGRADE : 'X-Slow: '}`,
+  );
+  if (kind === 'heads') {
+    const timer = setInterval(() => socket.write('a'), 1_000);
+    socket.on('close', () => clearInterval(timer));
+  }
+}
+
+process.on('message', (message: Attack | { stop: true }) => {
+  clearInterval(adding);
+  if ('stop' in message) {
+    process.send?.({ opened, stillOpen: sockets.size });
+    for (const socket of sockets) socket.destroy();
+    return;
+  }
+  opened = 0;
+  let left = message.open;
+  // Not all in one turn: the listener's queue is as long as the system allows.
+  const filling = setInterval(() => {
+    for (let i = 0; i < 100 && left > 0; i++, left--) open(message);
+    if (left > 0) return;
+    clearInterval(filling);
+    process.send?.({ filled: sockets.size });
+    adding = setInterval(() => {
+      for (let i = 0; i < message.perSecond / PORTIONS; i++) open(message);
+    }, 1_000 / PORTIONS);
+  }, 10);
+});
+process.on('disconnect', () => process.exit());
+process.send?.(0);
