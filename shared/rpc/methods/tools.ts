@@ -28,6 +28,8 @@ const catalogEntry = z.object({
   effect: z.boolean(),
   /** How such a call runs, according to `tools.policies` and the defaults. */
   policy: z.enum(TOOL_POLICIES),
+  /** If `policy` is `ask`, but only some calls wait for an approval: which, as a sentence. */
+  asksWhen: z.string().optional(),
 });
 /** A tool for agents. */
 export type CatalogEntry = z.infer<typeof catalogEntry>;

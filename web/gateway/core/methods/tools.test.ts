@@ -51,3 +51,28 @@ it('lists a title and a summary of each tool for people, also by the name that m
     ['mcp:a:sum', 'Add', 'Adds.', 'For models'],
   ]);
 });
+
+it('says which calls of a tool wait for an approval, unless all of them do', async () => {
+  const policies: Record<string, 'ask' | 'auto'> = { always: 'ask', never: 'auto' };
+  const registry = new ToolRegistry((id) => ({ id, config: {} }) as Agent, {
+    policyOf: ({ name, effect }) => policies[name] ?? (effect ? 'ask' : 'auto'),
+    isGranted: () => false,
+    ask: () => Promise.resolve(),
+  });
+  const tool = {
+    title: 'Write',
+    summary: 'Writes.',
+    description: 'Writes',
+    source: 'core',
+    params: z.strictObject({ skill: z.boolean() }),
+  };
+  const effect = ({ skill }: { skill: boolean }): string | undefined => (skill ? 'Write a skill' : undefined);
+  for (const name of ['some', 'always', 'never'])
+    registry.register(defineTool({ ...tool, name, effect, asksWhen: 'Asks for skills.', run: () => null }));
+  const { tools } = await toolMethods({ tools: registry, clock: { now: () => 0 } as never })['tools.catalog']({}, caller('one'));
+  expect(tools.map(({ name, policy, asksWhen }) => [name, policy, asksWhen])).toEqual([
+    ['always', 'ask', undefined],
+    ['never', 'auto', undefined],
+    ['some', 'ask', 'Asks for skills.'],
+  ]);
+});

@@ -23,6 +23,9 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
         ...{ name: tool.name, title: tool.title, summary: tool.summary, description: tool.description },
         ...{ schema: tool.schema, source: tool.source },
         ...{ effect: tool.effect !== undefined, policy: registry.policyOf(tool) },
+        ...(tool.asksWhen !== undefined && registry.policyOf(tool) === 'ask' && registry.policyOf({ name: tool.name }) === 'auto'
+          ? { asksWhen: tool.asksWhen }
+          : {}),
       }));
       return { tools: list, count: list.length };
     },

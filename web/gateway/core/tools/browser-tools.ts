@@ -214,6 +214,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
         text: z.string().max(10_000).optional().describe('Text to enter in prompt dialogs'),
         profile,
       }),
+      asksWhen: 'Asks before dialogs are accepted; dismissing them needs no approval.',
       effect: ({ answer, text, profile: which }) => {
         const host = seen.get(which)?.host;
         if (answer === 'dismiss') return undefined;

@@ -71,6 +71,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       source: 'core',
       scope: 'files',
       params: z.strictObject({ drawingId, ...drawParams }),
+      asksWhen: 'Asks before it changes or removes shapes that it did not draw itself.',
       // What is added can be taken away again; what a person drew cannot be put back as it was.
       effect: ({ change, remove }) => {
         const [changed, removed] = [change.map((each) => each.id), remove].map(

@@ -21,6 +21,8 @@ export function defineTool<P extends z.ZodObject>(tool: {
   scopeFor?(args: z.output<P>): Area | null;
   params: P;
   effect?(args: z.output<P>): string | undefined;
+  /** Required if `effect` gives undefined for some calls (see `Tool`). */
+  asksWhen?: string;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
   asks?: boolean;
   /** A constant, or what it is for these arguments. */
@@ -51,9 +53,8 @@ export function defineTool<P extends z.ZodObject>(tool: {
       const parsed = parse(args);
       await check?.(parsed, context);
     },
-    ...(impact === undefined
-      ? {}
-      : { impact: (args, context) => (typeof impact === 'function' ? impact(parse(args), context) : impact) }),
+    ...(impact === undefined ? {} : { impact: (args, context) => (typeof impact === 'function' ? impact(parse(args), context) : impact) }),
+    ...(tool.asksWhen === undefined ? {} : { asksWhen: tool.asksWhen }),
     ...(tool.asks === undefined ? {} : { asks: tool.asks }),
     run: async (args, context) => tool.run(parse(args), context),
   };

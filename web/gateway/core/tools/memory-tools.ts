@@ -59,10 +59,15 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
           await keepVersion((await memories.longTerm()).workspace(agentId), LONG_TERM_FILE, context.toolCallId);
         if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
         const found: FoundMemory[] = [];
-        const result = await run(await (await memories.load()).of(agentId), args, (memory) => {
-          // What was just said in the same conversation is before the model already.
-          return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
-        }, (memory) => found.push(memory));
+        const result = await run(
+          await (await memories.load()).of(agentId),
+          args,
+          (memory) => {
+            // What was just said in the same conversation is before the model already.
+            return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
+          },
+          (memory) => found.push(memory),
+        );
         if (taint && found.length > 0) {
           const workspace = (await memories.longTerm()).workspace(agentId);
           for (const memory of found) taint.add(await getFoundSources(memory, workspace));

@@ -76,6 +76,8 @@ export interface Tool extends ToolSpec, ToolLabel {
   check?(args: Record<string, unknown>, context: ToolContext): Promise<void>;
   /** The impact of a call; `changes` if left out. Throws `INVALID_PARAMS` as `run` does. */
   impact?(args: Record<string, unknown>, context: ToolContext): Impact | Promise<Impact>;
+  /** If `effect` gives undefined for some calls: which calls wait for an approval, as a sentence for people. */
+  asksWhen?: string;
   /** Whether `run` itself asks the person, in a way of its own. */
   asks?: boolean;
   /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
@@ -162,7 +164,7 @@ export class ToolRegistry {
   }
 
   /** How its calls that have an effect run. */
-  policyOf(tool: Tool): ToolPolicy {
+  policyOf(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy {
     return this.#gate.policyOf(tool);
   }
 

@@ -234,7 +234,11 @@ describe('the gate', () => {
 
   it('asks with the title for a call without an effect, if its policy is to ask', async () => {
     const questions: ToolQuestion[] = [];
-    const registry = new ToolRegistry(() => agent, { policyOf: () => 'ask', isGranted: () => false, ask: async (question) => void questions.push(question) });
+    const registry = new ToolRegistry(() => agent, {
+      policyOf: () => 'ask',
+      isGranted: () => false,
+      ask: async (question) => void questions.push(question),
+    });
     registry.register(look);
     await registry.run({ tool: 'look', args: {} }, context);
     expect(questions).toEqual([{ tool: 'look', args: {}, summary: 'Title of look' }]);

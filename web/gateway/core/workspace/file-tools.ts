@@ -109,6 +109,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       scope: 'files',
       scopeFor: ({ path: name }) => scopeForPath(name),
       params: z.strictObject({ path, content: z.string().describe('The full text') }),
+      asksWhen: 'Asks before it writes a file of a skill.',
       // A page that has an agent write one would speak in all chats from then on.
       effect: ({ path: name }) => (SKILLS.test(fold(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
       impact: ({ path: name }, context) => getWriteImpact(name, context),
