@@ -165,9 +165,9 @@ describe('diagrams of an answer', () => {
   verifies('rendering/diagrams', 'pictures that a diagram names are not asked for, nor by a file that was saved', async () => {
     await using place = await listening();
     const source = [
+      `%%{init: {"themeCSS": ".node rect { fill: url(${place.url}/fill.svg#a) }"}}%%`,
       'flowchart LR',
       `  A@{ img: "${place.url}/node.png", label: "Pictured", w: 60, h: 60 } --> B[Plain]`,
-      `  style B fill:url(${place.url}/fill.svg#a)`,
     ].join('\n');
     const page = await chat.page(fenced('mermaid', source));
     await picture(page, 'Flowchart').waitFor();

@@ -43,6 +43,8 @@
     mermaid.initialize({
       startOnLoad: false,
       securityLevel: 'strict',
+      // What a source may not set: styles could load from elsewhere.
+      secure: ['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'suppressErrorRendering', 'maxEdges', 'themeCSS'],
       suppressErrorRendering: true,
       htmlLabels: false,
       flowchart: { htmlLabels: false },
