@@ -33,7 +33,8 @@ export function standingOf(linked: boolean, host: HostStatus | null, sync: SyncS
   if (linked && host?.state === 'failed')
     return { name: 'no_copy', tone: 'bad', title: m.shell_sync_no_copy_title(), problem: host.problem };
   if (!linked && (!sync || state === 'off')) return { name: 'alone', tone: '', title: m.shell_sync_alone_title(), problem: null };
-  const shared = !linked && host?.cluster;
+  // A paired browser goes to the cluster itself while its bridge is away.
+  const shared = host?.cluster && (!linked || host.cluster.state === 'attached');
   if (shared && state === 'synced') return { name: 'shared', tone: 'good', title: m.shell_sync_shared_title(), problem };
   if (shared && (state === 'away' || state === 'failing'))
     return { name: 'unshared', tone: state === 'failing' ? 'bad' : 'warn', title: m.shell_sync_unshared_title(), problem };
