@@ -3,7 +3,7 @@ import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m as words } from '#lib/i18n/frame.ts';
 import { m } from '#lib/i18n/later.ts';
-import { BrokenZip, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
+import { BrokenZip, isSavedChat, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { ChatImport } from '#lib/state/chat-import.svelte.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
@@ -116,7 +116,7 @@ export class Incoming {
     if (!/\.(json|zip)$/i.test(file.name)) return false;
     try {
       const read = await readExport(file);
-      const isOne = /\.zip$/i.test(file.name) ? read.chats.length > 0 : read.chats.some(({ kind }) => kind === 'other');
+      const isOne = /\.zip$/i.test(file.name) ? read.chats.length > 0 : isSavedChat(read);
       if (isOne) this.#reads.set(file, read);
       return isOne;
     } catch (error) {

@@ -3,7 +3,7 @@ import { BlobWriter, configure, TextReader, ZipWriter } from '@zip.js/zip.js';
 import { verifies } from '../../../../tests/requirements.ts';
 import { readJsonLines } from '../../../gateway/core/transfer.ts';
 import { jsonLines, tagsOf } from './imported-chat.ts';
-import { readExport } from './read-export.ts';
+import { isSavedChat, readExport } from './read-export.ts';
 
 configure({ useWebWorkers: false });
 
@@ -289,4 +289,13 @@ verifies('chats.app/import-bad', 'tags that are none, or too long, are made such
   const taken = chat ? tagsOf(chat) : [];
   expect(taken.slice(0, 3)).toEqual(['birds', 'x'.repeat(49), 't0']);
   expect(taken).toHaveLength(50);
+});
+
+verifies('chats.app/import', 'a JSON file that was opened is a chat if somebody speaks in it', async () => {
+  const isChat = async (content: string): Promise<boolean> => isSavedChat(await readExport(file(content, 'opened.json')));
+  expect(
+    await isChat('{"id":"q","role":"user","content":"Hi","timestamp":1,"parentId":null}\n{"id":"a","role":"assistant","content":"Hello"}'),
+  ).toBe(true);
+  expect(await isChat(JSON.stringify([chatGpt]))).toBe(true);
+  expect(await isChat('{"level":"info","text":"started"}\n{"level":"info","text":"stopped"}')).toBe(false);
 });

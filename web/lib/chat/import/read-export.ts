@@ -124,3 +124,7 @@ async function chatsOfZip(file: File): Promise<Read> {
 }
 
 const titleOf = (name: string): string => name.replace(/\.(jsonl|json|md|markdown|txt)$/i, '');
+
+/** Whether a JSON file that was opened is a saved chat; data that only looks like JSON Lines goes with a message. */
+export const isSavedChat = ({ chats }: Read): boolean =>
+  chats.some((chat) => chat.kind === 'other' || /"role"\s*:\s*"(?:user|assistant|system|tool)"/.test(chat.content.split('\n', 1)[0] ?? ''));
