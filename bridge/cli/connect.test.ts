@@ -111,6 +111,14 @@ verifies('cli/url-credential', 'a redirect is refused: what it points to hears n
   }
 });
 
+verifies('vaults/commands', '`perch open` says that a gateway does not serve a vault, which a new one needs a restart for', async () => {
+  await using bridge = await startTestBridge();
+  await expect(openLink({ url: bridge.url, port: 1, vault: 'work', token: bridge.token })).rejects.toMatchObject({
+    exitCode: 1,
+    message: expect.stringMatching(/doesn’t serve the vault work\. If you have just created it, restart the gateway\.$/),
+  });
+});
+
 verifies('cli/url-credential', 'the line comes before the environment, and that before the files', async () => {
   await using bridge = await startTestBridge();
   const target = targetOf(bridge.url);

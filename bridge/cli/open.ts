@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NO_VAULT } from '../server/no-vault.ts';
 import { startCommand } from '../command-line.ts';
 import { type ConnectionOptions, reasonOf, targetFor } from './connect.ts';
 import { credentialFor } from './credential.ts';
@@ -13,7 +14,7 @@ export async function openLink({ timeout = 10_000, qr = false, ...options }: Con
   const target = targetFor(options);
   // The environment's password opens no link: that way is for tokens.
   const credential = await credentialFor(target, options, { ...process.env, PERCH_PASSWORD: undefined });
-  const { url, elsewhere } = await newLink(target, 'token' in credential ? credential.token : '', timeout);
+  const { url, elsewhere } = await newLink(target, 'token' in credential ? credential.token : '', timeout, options.vault);
   if (qr) {
     if (elsewhere === undefined)
       throw new CommandError('Other devices can’t open the app. Start the gateway with --bind, --expose, --tls-cert and --tls-key.');
@@ -26,7 +27,7 @@ export async function openLink({ timeout = 10_000, qr = false, ...options }: Con
   if (elsewhere !== undefined) note(`On another device: ${elsewhere}`);
 }
 
-async function newLink(target: Target, token: string, timeoutMs: number): Promise<z.infer<typeof answer>> {
+async function newLink(target: Target, token: string, timeoutMs: number, vault: string | undefined): Promise<z.infer<typeof answer>> {
   const { where } = target;
   let response: Response;
   try {
@@ -47,6 +48,8 @@ async function newLink(target: Target, token: string, timeoutMs: number): Promis
     throw new CommandError(`The gateway ${where} rejected the token. Check that PERCH_HOME and PERCH_TOKEN match the gateway’s.`);
   if (response.status === 429) throw new CommandError(`The gateway ${where} is locked after too many wrong tokens. Try again later.`);
   if (response.status === 403) throw new CommandError(`The gateway ${where} only creates links on its own computer`);
+  if (response.status === 404 && vault !== undefined && (await response.text()).includes(NO_VAULT))
+    throw new CommandError(`The gateway ${where} doesn’t serve the vault ${vault}. If you have just created it, restart the gateway.`);
   if (!response.ok) throw new CommandError(`The server ${where} answered with status ${response.status}. It may not be Perch.`);
   try {
     return answer.parse(await response.json());

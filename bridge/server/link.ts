@@ -29,7 +29,7 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
     const { origin } = request.headers;
     const { home, admission, auth, codes, log } = vaults.door(request.raw);
     if (origin === undefined || origin !== admission.appOrigin(arrivalOf(request.raw))) {
-      return reply.code(403).send(errorBody(403, 'Only the app can be linked'));
+      return reply.code(403).send(errorBody(403, 'Only the app can be paired'));
     }
     const body = trade.safeParse(request.body);
     if (!body.success) return reply.code(400).send(errorBody(400, 'The body must be JSON with a code'));
@@ -51,11 +51,11 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
       await home.addCredentials(made);
     } catch (error) {
       redeemed.restore();
-      log(`Couldn’t link a browser: ${error instanceof Error ? error.message : String(error)}`);
+      log(`Couldn’t pair a browser: ${error instanceof Error ? error.message : String(error)}`);
       return reply.code(500).send(errorBody(500, 'Couldn’t store the credential. The link is still valid.'));
     }
     auth.add(made);
-    log('Linked a browser');
+    log('Paired a browser');
     return { app: publicPart(made[0]), host: publicPart(made[1]) } satisfies Linked;
   });
 

@@ -38,7 +38,7 @@ export function linkedBrowsersHandlers({
       if (!pair) return { revoked: false };
       const { app, host } = pair;
       await home.removeCredentials([app.id, ...(host ? [host.id] : [])]);
-      log('Revoked a linked browser');
+      log('Revoked a paired browser');
       auth.remove([app.id]);
       // It may be the one that serves, and is to hand on the answer.
       if (host) setTimeout(() => auth.remove([host.id]), LEAVES_MS).unref();

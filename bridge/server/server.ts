@@ -30,7 +30,8 @@ import { renewing } from './renewing.ts';
 import { type BudgetLimits, SocketBudget } from './socket-budget.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { tlsFront } from './tls-front.ts';
-import { NO_VAULT, upgrades } from './upgrades.ts';
+import { NO_VAULT } from './no-vault.ts';
+import { upgrades } from './upgrades.ts';
 import { type Farewell, serveVault, type SharedParts, type Vault, type VaultDeps, type VaultOptions } from './vault.ts';
 import { Vaults } from './vaults.ts';
 

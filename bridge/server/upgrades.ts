@@ -7,12 +7,10 @@ import { arrivalOf } from './admission.ts';
 import { bearerOf } from './auth.ts';
 import type { Clients } from './clients.ts';
 import { errorBody } from './http-errors.ts';
+import { NO_VAULT } from './no-vault.ts';
 import type { Timing } from './timing.ts';
 import { UPLINK_MAX_PAYLOAD } from './uplink.ts';
 import type { Vaults } from './vaults.ts';
-
-/** Names are no secrets. */
-export const NO_VAULT = 'No vault with this name';
 
 export interface UpgradeDeps {
   vaults: Vaults;
