@@ -78,6 +78,12 @@ verifies('mcp-server/serves', 'an agent that is named serves its own tools; one 
   expect(tools.every(({ name }) => name.startsWith('file_'))).toBe(true);
   await expect(client.callTool({ name: 'memory_add', arguments: { text: 'x' } })).rejects.toThrow(/Unknown tool "memory_add"/);
   await expect(connected('/mcp/nobody')).rejects.toThrow();
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const refused = await bridge.http('/mcp/nobody', { method: 'POST', headers, body: '{}' });
+  expect(refused.status).toBe(404);
+  expect(await refused.json()).toMatchObject({
+    error: { type: 'not_found', message: expect.stringContaining('agent "nobody"') as string },
+  });
 });
 
 verifies('mcp-server/resources', 'files are listed and read, text and bytes, and names with odd characters', async () => {

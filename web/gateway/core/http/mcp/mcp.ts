@@ -17,6 +17,7 @@ import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
 import { type Agent, workspaceOf } from '../../agents.ts';
 import type { WikiVault } from '../../wiki/vault.ts';
 import type { SentFile, Tool, ToolContext } from '../../tools/registry.ts';
+import { HttpError } from '../errors.ts';
 import { FILES, pathOf, uriOf, WIKI } from './addresses.ts';
 import { wikiResource, wikiResources } from './wiki-resources.ts';
 
@@ -49,7 +50,13 @@ export function mcpServer(deps: McpServerDeps): (request: Request, agentId: stri
   const handler: McpHttpHandler = createMcpHandler((context) => serverFor(context, deps), { maxRequestBodySize: MAX_BYTES });
   return (request, agentId, { id, scopes }) => {
     // A name that is not there is told at once, as what else is not there.
-    deps.agent(agentId);
+    try {
+      deps.agent(agentId);
+    } catch (error) {
+      if (error instanceof RpcError && error.code === 'NOT_FOUND')
+        throw new HttpError(404, 'not_found', `The agent "${agentId}" does not exist. Use /mcp for the main agent.`);
+      throw error;
+    }
     return handler.fetch(request, { authInfo: { token: '', clientId: id, scopes: [...scopes], extra: { agentId } } });
   };
 }
