@@ -51,8 +51,8 @@ export const systemPort = port({
     }),
     'system.latest': call({
       params: nothing,
-      result: z.object({ version: z.string().nullable(), error: z.string().optional() }),
-      docs: 'Returns the newest version in the npm registry of this computer, or null and the reason if it is unknown.',
+      result: z.object({ version: z.string().nullable(), error: z.string().optional(), note: z.string().optional() }),
+      docs: 'Returns the newest version in the npm registry of this computer, or null and the reason: `error` if the check failed, `note` if there is no such package.',
       policy: { scope: 'read' },
     }),
   },

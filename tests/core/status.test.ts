@@ -157,12 +157,12 @@ verifies('web/status', 'a page here counts, one that comes by the bridge, and a 
 });
 
 verifies(['update/check', 'update/never-fails'], 'what the bridge finds is compared; without a bridge it says so', async () => {
-  const latest = (version: string | null, error?: string) =>
+  const latest = (version: string | null, more: { error?: string; note?: string } = {}) =>
     new FakeBridge(
       lend(systemPort, {
         'system.about': () => Promise.reject(new Error('not asked')),
         'system.faults': () => Promise.reject(new Error('not asked')),
-        'system.latest': async () => ({ version, ...(error === undefined ? {} : { error }) }),
+        'system.latest': async () => ({ version, ...more }),
       }),
     );
   const check = async (bridge?: FakeBridge) => {
@@ -172,10 +172,8 @@ verifies(['update/check', 'update/never-fails'], 'what the bridge finds is compa
   const current = { currentVersion: '1.2.3' };
   expect(await check(latest('1.10.0'))).toEqual({ ...current, updateAvailable: true, latestVersion: '1.10.0' });
   expect(await check(latest('1.2.3'))).toEqual({ ...current, updateAvailable: false, latestVersion: '1.2.3' });
-  expect(await check(latest(null, 'The registry has no package perch.'))).toEqual({
-    ...current,
-    ...{ updateAvailable: false, error: 'The registry has no package perch.' },
-  });
+  for (const why of [{ error: 'Couldn’t reach the registry.' }, { note: 'The registry has no package perch.' }])
+    expect(await check(latest(null, why))).toEqual({ ...current, updateAvailable: false, ...why });
   expect(await check()).toEqual({ ...current, updateAvailable: false, error: expect.stringMatching(/needs the bridge/) as string });
 });
 

@@ -4,6 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { type ProgramRun, runProgram } from './run-program.ts';
 
 const PACKAGE = 'perch';
+const NOT_PUBLISHED = `The package registry has no package ${PACKAGE}. Update this copy from where you got it.`;
 const ANSWER_MS = 30_000;
 const KNOWN_MS = 10 * 60_000;
 const UNKNOWN_MS = 30_000;
@@ -17,6 +18,8 @@ const refusal = z.object({ error: z.object({ code: z.string().optional(), summar
 export interface Latest {
   version: string | null;
   error?: string;
+  /** Why there is no version, if nothing failed. */
+  note?: string;
 }
 
 /** The newest version in the registry that this user's npm is set to, asked by npm itself: it knows proxies, certificates and credentials. */
@@ -65,7 +68,7 @@ export class LatestVersion {
       return { version: null, error: `The package ${PACKAGE} in the registry is another program.` };
     }
     const why = refusal.safeParse(said).data?.error;
-    if (why?.code === 'E404') return { version: null, error: `No package ${PACKAGE} in the registry.` };
+    if (why?.code === 'E404') return { version: null, note: NOT_PUBLISHED };
     if (code === null) return { version: null, error: 'npm couldn’t be started or didn’t respond in time.' };
     // Its summary may name the registry with credentials in it; the code says enough.
     return { version: null, error: `Couldn’t reach the registry${why?.code ? ` (${why.code})` : ''}.` };

@@ -116,14 +116,23 @@ verifies('update/check', 'the registry that npm is set to is asked, and asked on
   expect(server.paths).toEqual(['/perch']);
 });
 
+verifies('update/check', 'a registry without the package is no failure', async () => {
+  const note = 'The package registry has no package perch. Update this copy from where you got it.';
+  for (const answer of [
+    { status: 404, body: { error: 'not found' } },
+    { status: 200, body: packument('not a version', { perch: 'x.js' }) },
+  ]) {
+    await using server = await registry(() => answer);
+    expect(await system({ env: server.env })['system.latest']({}, call)).toEqual({ version: null, note });
+  }
+});
+
 verifies(
   'update/never-fails',
-  'no such package, one of others, nonsense, a failing registry, no registry, no npm: each is said',
+  'one of others, nonsense, a failing registry, no registry, no npm: each is said',
   async () => {
     const answers: [status: number, body: unknown, says: RegExp][] = [
-      [404, { error: 'not found' }, /No package perch/],
       [200, packument('9.9.9', { other: 'x.js' }), /another program/],
-      [200, packument('not a version', { perch: 'x.js' }), /registry/],
       [200, 'nonsense', /registry/],
       [500, { error: 'oops' }, /Couldn’t reach the registry/],
     ];

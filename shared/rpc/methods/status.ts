@@ -64,6 +64,8 @@ export const status = {
       latestVersion: z.string().optional(),
       /** Why the check failed. */
       error: z.string().optional(),
+      /** Why no version is known although the check did not fail: the registry has no such package. */
+      note: z.string().optional(),
     }),
     docs: 'Asks the package registry, through the bridge, whether a newer version is available. If the check fails, `error` gives the reason.',
     policy: { scope: 'read' },

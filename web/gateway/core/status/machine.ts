@@ -35,9 +35,10 @@ export async function aboutBridge({ bridge, clock }: Pick<MachineDeps, 'bridge' 
 export async function checkUpdate({ bridge, clock, environment }: MachineDeps, signal: AbortSignal): Promise<MethodResult<'update.check'>> {
   const currentVersion = environment.release;
   try {
-    const { version, error } = await withTimeout(clock, LATEST_MS, signal, (ends) =>
+    const { version, error, note } = await withTimeout(clock, LATEST_MS, signal, (ends) =>
       bridge.call(systemPort, 'system.latest', {}, { signal: ends }),
     );
+    if (version === null && note !== undefined) return { currentVersion, updateAvailable: false, note };
     if (version === null) return { currentVersion, updateAvailable: false, error: error ?? 'Unknown' };
     return { currentVersion, updateAvailable: isNewer(version, currentVersion), latestVersion: version };
   } catch (error) {
