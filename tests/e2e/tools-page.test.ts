@@ -57,7 +57,7 @@ describe('tools in the app', () => {
       .poll(async () => (await client.call('tools.catalog', {})).tools.find(({ name }) => name === 'docs_search')?.policy)
       .toBe('deny');
     await form.getByRole('button', { name: 'Run' }).click();
-    await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor();
+    await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor({ state: 'attached' });
     await client.call('config.patch', { patch: { tools: { policies: { docs_search: 'ask' } } } });
     await expect.poll(() => policy.inputValue()).toBe('ask');
 
@@ -65,7 +65,7 @@ describe('tools in the app', () => {
     const card = docs.getByRole('list', { name: 'Approvals for Search Perch docs' });
     await form.getByRole('button', { name: 'Run' }).click();
     await card.getByRole('button', { name: 'Deny' }).click();
-    await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor();
+    await docs.getByRole('alert').getByText('AUTH_REQUIRED').waitFor({ state: 'attached' });
     await form.getByRole('button', { name: 'Run' }).click();
     await shoot(page, 'asked');
     await card.getByRole('button', { name: 'Allow once' }).click();
