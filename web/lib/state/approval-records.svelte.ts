@@ -6,8 +6,11 @@ import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 
-/** What runs without asking: a tool, or all that a pattern names; or exactly one command. */
-export type Allowed = { kind: 'tool'; id: string; name: string } | { kind: 'command'; id: string; policy: ExecPolicy };
+/** What runs without asking: a tool, or all that a pattern names; the same after reading from some sources; or exactly one command. */
+export type Allowed =
+  | { kind: 'tool'; id: string; name: string }
+  | { kind: 'after-reading'; id: string; name: string; sources: string[] }
+  | { kind: 'command'; id: string; policy: ExecPolicy };
 
 /** What was decided on calls of tools, and what was always allowed. What waits is in `approvals`. */
 class ApprovalRecords {
@@ -32,16 +35,21 @@ class ApprovalRecords {
   async load(): Promise<void> {
     const asked = ++this.#asked;
     try {
-      const [{ approvals }, { requests }, { policies }, tools] = await Promise.all([
+      const [{ approvals }, { requests }, { policies }, tools, grants] = await Promise.all([
         gateway.call('approvals.list', { status: 'all' }),
         gateway.call('exec.list', {}),
         gateway.call('exec.policies', {}),
         setting('tools.policies'),
+        setting('tools.afterReading'),
       ]);
       if (asked !== this.#asked) return;
       this.past = approvals.filter(({ status }) => status !== 'pending');
       this.#requests = new Map(requests.map((request) => [request.requestId, request]));
-      this.allowed = [...alwaysAuto(tools), ...policies.map((policy) => ({ kind: 'command' as const, id: policy.hash, policy }))];
+      this.allowed = [
+        ...alwaysAuto(tools),
+        ...toGrants(grants),
+        ...policies.map((policy) => ({ kind: 'command' as const, id: policy.hash, policy })),
+      ];
       this.problem = null;
     } catch (error) {
       if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.approvals_doing_read());
@@ -66,15 +74,24 @@ class ApprovalRecords {
   /** From now on it is asked for again. */
   async revoke(allowed: Allowed): Promise<void> {
     if (allowed.kind === 'command') await gateway.call('exec.forget', { hash: allowed.policy.hash });
-    else await gateway.call('config.patch', { patch: { tools: { policies: { [allowed.name]: null } } } });
+    else {
+      const setting = allowed.kind === 'tool' ? 'policies' : 'afterReading';
+      await gateway.call('config.patch', { patch: { tools: { [setting]: { [allowed.name]: null } } } });
+    }
     this.allowed = (this.allowed ?? []).filter(({ id }) => id !== allowed.id);
     announcer.say(m.approvals_asks_again());
   }
 }
 
+const entriesOf = (setting: unknown): [string, unknown][] => Object.entries(typeof setting === 'object' && setting !== null ? setting : {});
+
 const alwaysAuto = (policies: unknown): Allowed[] =>
-  Object.entries(typeof policies === 'object' && policies !== null ? policies : {}).flatMap(([name, policy]) =>
-    policy === 'auto' ? [{ kind: 'tool', id: `tool ${name}`, name }] : [],
-  );
+  entriesOf(policies).flatMap(([name, policy]) => (policy === 'auto' ? [{ kind: 'tool', id: `tool ${name}`, name }] : []));
+
+const toGrants = (grants: unknown): Allowed[] =>
+  entriesOf(grants).flatMap(([name, sources]) => {
+    const known = Array.isArray(sources) ? sources.filter((source) => typeof source === 'string') : [];
+    return known.length > 0 ? [{ kind: 'after-reading', id: `after ${name}`, name, sources: known }] : [];
+  });
 
 export const approvalRecords = new ApprovalRecords();

@@ -3,6 +3,7 @@ import type { EventPayload } from '#shared/rpc/events.ts';
 import { BASE, named } from '#lib/demo.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
+import { loadWords } from '#lib/i18n/load.ts';
 import { kept } from './kept.ts';
 import { visible } from './visible.svelte.ts';
 
@@ -33,7 +34,7 @@ class Notices {
     void this.#followPermission();
     gateway.on('chat.done', (event) => void this.#ended(event, m.state_notice_reply_done()));
     gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && void this.#ended(event, m.state_notice_reply_failed()));
-    gateway.on('approval.requested', ({ approval }) => void this.#tell(noticeOf(approval)));
+    gateway.on('approval.requested', ({ approval }) => void this.#ask(approval));
     gateway.on('approval.resolved', ({ approval }) => void this.#withdraw(({ tag }) => tag === noticeOf(approval).tag));
   }
 
@@ -81,6 +82,14 @@ class Notices {
     void this.#tell({ tag: `run:${runId}`, title, body: read?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
   }
 
+  /** Says what was read before, in words that a visit does not load at its start. */
+  async #ask(approval: Approval): Promise<void> {
+    const notice = noticeOf(approval);
+    if (!this.on || visible.now) return;
+    const after = approval.outside ? await describeOutside(approval.outside).catch(() => '') : '';
+    await this.#tell(after === '' ? notice : { ...notice, body: `${notice.body}\n${after}` });
+  }
+
   async #tell({ tag, title, body, href }: Told): Promise<void> {
     if (!this.on || visible.now) return;
     const { held = [] } = await navigator.locks.query();
@@ -93,6 +102,11 @@ class Notices {
     const registration = await navigator.serviceWorker.getRegistration();
     for (const notification of (await registration?.getNotifications()) ?? []) if (isOver(notification)) notification.close();
   }
+}
+
+async function describeOutside(outside: readonly string[]): Promise<string> {
+  const [{ describeAfterReading }] = await Promise.all([import('#lib/trust/describe-sources.ts'), loadWords('later')]);
+  return describeAfterReading(outside);
 }
 
 const noticeOf = ({ id, summary, agentId, sessionId }: Approval): Told => ({

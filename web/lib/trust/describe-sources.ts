@@ -1,0 +1,47 @@
+import { legible } from '#shared/legible.ts';
+import { list } from '#lib/i18n/format.ts';
+import { m } from '#lib/i18n/later.ts';
+
+/** Sources that are named in a line; the rest are counted. */
+const MAX_NAMED = 3;
+/** Names are chosen by whoever wrote the content: a long one must not pass for a sentence of the app. */
+const MAX_NAME_CHARS = 40;
+
+const CHANNELS: Readonly<Record<string, string>> = { telegram: 'Telegram', x: 'X' };
+
+const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
+  web: (name) => (name === 'unknown' ? m.trust_unknown() : name),
+  mcp: (name) => m.trust_mcp({ name }),
+  document: (name) => (name === 'without a name' ? m.trust_document() : name),
+  picture: (name) => (name === 'without a name' ? m.trust_picture() : name === 'the screen' ? m.trust_screen() : name),
+  channel: (name) => (name === 'a message' ? m.trust_channel_any() : m.trust_channel({ name: CHANNELS[name] ?? name })),
+  program: (name) => (name === 'a system event' ? m.trust_event() : name === 'a tool' ? m.trust_tool_any() : m.trust_tool({ name })),
+  command: (name) => m.trust_command({ name }),
+  import: (name) => m.trust_import({ name }),
+};
+
+/** A source of outside content, such as `web:example.com`, in words. A pattern, such as `web:*`, stays as it is written. */
+export function describeSource(source: string): string {
+  if (source.includes('*')) return shorten(source);
+  const at = source.indexOf(':');
+  const kind = source.slice(0, at);
+  const name = shorten(source.slice(at + 1));
+  return Object.hasOwn(DESCRIBED, kind) ? (DESCRIBED[kind]?.(name) ?? name) : shorten(source) || m.trust_unknown();
+}
+
+/** Several of them as one phrase: `pages.test and invoice.pdf`. */
+export function describeSources(sources: readonly string[], max = MAX_NAMED): string {
+  const words = [...new Set(sources.map(describeSource))];
+  // A count of one takes as much room as the name.
+  const named = words.length > max + 1 ? words.slice(0, max) : words;
+  const more = words.length - named.length;
+  return list(more === 0 ? named : [...named, m.trust_more({ count: more })]);
+}
+
+/** `After reading pages.test`. */
+export const describeAfterReading = (sources: readonly string[]): string => m.trust_after({ sources: describeSources(sources) });
+
+function shorten(text: string): string {
+  const chars = [...legible(text.replace(/\s+/g, ' '))];
+  return chars.length > MAX_NAME_CHARS ? `${chars.slice(0, MAX_NAME_CHARS - 1).join('')}…` : chars.join('');
+}
