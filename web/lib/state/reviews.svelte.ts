@@ -1,0 +1,64 @@
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { ReviewItem } from '#shared/rpc/methods/review.ts';
+import { isLost, type Problem, problemOf } from '#lib/errors.ts';
+import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/pages.ts';
+import { announcer } from './announcer.svelte.ts';
+
+/** Content that agents wrote after reading from outside, and that no person has reviewed. */
+class Reviews {
+  /** The newest first; null before the first answer. */
+  items = $state.raw<ReviewItem[] | null>(null);
+  problem = $state<Problem | null>(null);
+  #asked = 0;
+  readonly #byId = $derived(new Map(this.items?.map((item) => [item.id, item])));
+
+  /** Reads them, now and at each change; the result stops it. */
+  show(): () => void {
+    void this.load();
+    return gateway.on('review.changed', () => void this.load());
+  }
+
+  async load(): Promise<void> {
+    const asked = ++this.#asked;
+    try {
+      const { items } = await gateway.call('review.list', {});
+      if (asked === this.#asked) this.#set(items);
+    } catch (error) {
+      if (asked !== this.#asked || isLost(error)) return;
+      // A host of an older build labels nothing.
+      if (error instanceof RpcError && error.code === 'METHOD_NOT_FOUND') this.#set([]);
+      else this.problem = problemOf(error, m.review_doing_read());
+    }
+  }
+
+  /** The item with an id such as `memory:main/<memory id>`. */
+  find(id: string): ReviewItem | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Rejects if the gateway refuses. */
+  async approve({ id }: ReviewItem): Promise<void> {
+    await gateway.call('review.approve', { id });
+    this.#remove(id);
+    announcer.say(m.review_approved());
+  }
+
+  /** Deletes the content. Rejects if the gateway refuses. */
+  async discard({ id }: ReviewItem): Promise<void> {
+    await gateway.call('review.discard', { id });
+    this.#remove(id);
+    announcer.say(m.review_discarded());
+  }
+
+  #set(items: ReviewItem[]): void {
+    this.items = items;
+    this.problem = null;
+  }
+
+  #remove(id: string): void {
+    this.items = this.items?.filter((item) => item.id !== id) ?? null;
+  }
+}
+
+export const reviews = new Reviews();
