@@ -194,3 +194,27 @@ test('a reply is copied with the texts that were left out of it', async () => {
   );
   expect(await whole).toBe('First.\n\nLarge.');
 });
+
+test('a reply says what it read, and which of it the one before had not read', () => {
+  const items = itemsOf([
+    message({ id: 'u1', role: 'user' }),
+    message({ id: 'a1', role: 'assistant', content: 'Reading.' }),
+    message({ id: 't1', role: 'tool', toolCallId: 'c', outside: ['web:pages.test'] }),
+    message({ id: 'a2', role: 'assistant', content: 'Read.', outside: ['web:pages.test'], quotedUrls: ['https://pages.test/'] }),
+    message({ id: 'u2', role: 'user' }),
+    message({ id: 'a3', role: 'assistant', content: 'Yes.', outside: ['web:pages.test'] }),
+    message({ id: 'u3', role: 'user', outside: ['document:a.pdf'] }),
+    message({ id: 'a4', role: 'assistant', content: 'And that.', outside: ['web:pages.test', 'document:a.pdf'] }),
+  ]);
+  const replies = items.flatMap((item) => (item.kind === 'reply' ? [item] : []));
+  expect(replies.map(({ outside, read }) => [outside, read])).toEqual([
+    [['web:pages.test'], ['web:pages.test']],
+    [['web:pages.test'], []],
+    [['web:pages.test', 'document:a.pdf'], ['document:a.pdf']],
+  ]);
+  expect(replies[0]?.segments.map((segment) => (segment.kind === 'text' ? segment.links : null))).toEqual([
+    undefined,
+    null,
+    { sources: ['web:pages.test'], quoted: new Set(['https://pages.test/']) },
+  ]);
+});

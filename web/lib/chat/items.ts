@@ -1,4 +1,5 @@
 import type { Compaction, HistoryMessage, Reasoning, RecalledMemory, Usage } from '#shared/rpc/records.ts';
+import { type LinkPolicy, toLinkPolicy } from '#lib/trust/composed-links.ts';
 import { filesOf, type ShownFile, shownText } from './shown-files.ts';
 
 /** A tool that a reply used. `result` is what the gateway stored: text, often JSON. */
@@ -14,9 +15,9 @@ export interface ToolUse {
 }
 
 export type Segment =
-  | { kind: 'text'; text: string }
+  | { kind: 'text'; text: string; links?: LinkPolicy | undefined }
   /** `ms` null: the model is still thinking. */
-  | ({ kind: 'reasoning'; ms: number | null } & Omit<Reasoning, 'ms'>)
+  | ({ kind: 'reasoning'; ms: number | null; links?: LinkPolicy | undefined } & Omit<Reasoning, 'ms'>)
   | { kind: 'tool'; use: ToolUse }
   | { kind: 'files'; files: ShownFile[] }
   /** A text that a history left out for its size. */
@@ -37,6 +38,10 @@ export interface ReplyItem {
   /** What was recalled for it. */
   recalled: readonly RecalledMemory[];
   segments: Segment[];
+  /** Outside sources that were read before it was written. */
+  outside: readonly string[];
+  /** Those among them that the reply before it had not read. */
+  read: readonly string[];
   timestamp: number;
   end: 'done' | 'aborted' | 'interrupted' | 'failed';
   model?: string | undefined;
@@ -73,6 +78,8 @@ export async function wholeReplyText(segments: () => readonly Segment[], fetch: 
 export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<string, string> = new Map()): Item[] {
   const items: Item[] = [];
   let group: HistoryMessage[] = [];
+  /** Outside sources of the reply before. */
+  let before: readonly string[] = [];
   /** A reply that it falls into is not cut in two, and stays the last where it is. */
   const mark = ({ id, compaction }: HistoryMessage): void => {
     if (compaction) items.push({ kind: 'summary', key: `summary:${id}`, compaction });
@@ -80,7 +87,11 @@ export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<s
   const flush = (): void => {
     const last = group.at(-1);
     group.slice(0, -1).forEach(mark);
-    if (last) items.push(replyOf(group, keys.get(last.id) ?? last.id));
+    if (last) {
+      const reply = replyOf(group, keys.get(last.id) ?? last.id, before);
+      before = reply.outside;
+      items.push(reply);
+    }
     if (last) mark(last);
     group = [];
   };
@@ -100,7 +111,8 @@ export function itemsOf(messages: readonly HistoryMessage[], keys: ReadonlyMap<s
   return items;
 }
 
-function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
+function replyOf(group: readonly HistoryMessage[], key: string, before: readonly string[]): ReplyItem {
+  const outside = [...new Set(group.flatMap((message) => message.outside ?? []))];
   const segments: Segment[] = [];
   const uses = new Map<string, ToolUse>();
   for (const message of group) {
@@ -111,9 +123,11 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
       else segments.push({ kind: 'tool', use: { id: message.id, tool: message.name ?? 'tool', args: {}, ...told } });
       continue;
     }
-    if (message.reasoning) segments.push({ kind: 'reasoning', ...message.reasoning });
+    const policy = toLinkPolicy(message);
+    const links = policy ? { links: policy } : {};
+    if (message.reasoning) segments.push({ kind: 'reasoning', ...message.reasoning, ...links });
     const text = shownText(message);
-    if (text !== '') segments.push({ kind: 'text', text });
+    if (text !== '') segments.push({ kind: 'text', text, ...links });
     if (message.leftOut?.text) segments.push({ kind: 'left-out', messageId: message.id, bytes: message.leftOut.bytes });
     const files = filesOf(message);
     if (files.length > 0) segments.push({ kind: 'files', files });
@@ -130,6 +144,8 @@ function replyOf(group: readonly HistoryMessage[], key: string): ReplyItem {
     ids: group.map(({ id }) => id),
     recalled: group.find(({ recalled }) => recalled)?.recalled ?? [],
     segments,
+    outside,
+    read: outside.filter((source) => !before.includes(source)),
     timestamp: last?.timestamp ?? 0,
     end: last?.error ? 'failed' : last?.aborted ? 'aborted' : last?.interrupted ? 'interrupted' : 'done',
     model: last?.model,

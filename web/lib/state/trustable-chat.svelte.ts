@@ -1,0 +1,22 @@
+/** The chat on screen, if outside content was read in it that no person has reviewed. */
+export interface TrustableChat {
+  /** `<agentId>/<sessionId>`. */
+  key: string;
+  sources: readonly string[];
+  /** Rejects if the gateway refuses. */
+  trust(): Promise<void>;
+}
+
+class Holder {
+  current = $state.raw<TrustableChat | null>(null);
+
+  /** Offers a chat; the result takes it back. */
+  offer(chat: TrustableChat): () => void {
+    this.current = chat;
+    return () => {
+      if (this.current === chat) this.current = null;
+    };
+  }
+}
+
+export const trustableChat = new Holder();

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { isComposed, toLinkPolicy, UNFINISHED } from './composed-links.ts';
+
+test('without outside content, and once a person has reviewed it, addresses are followed as any', () => {
+  expect(toLinkPolicy({})).toBeUndefined();
+  expect(toLinkPolicy({ outside: [], quotedUrls: [] })).toBeUndefined();
+});
+
+test.each([
+  ['https://pages.test/tulips', false],
+  ['https://PAGES.test/tulips#prices', false],
+  ['http://pages.test/tulips', true],
+  ['https://pages.test/tulips?note=secret', true],
+  ['https://pages.test/tulips/', true],
+  ['https://secret.pages.test/', true],
+  ['mailto:ana@pages.test', false],
+  ['not an address', false],
+])('%s was composed: %s', (url, composed) => {
+  const policy = toLinkPolicy({ outside: ['web:pages.test'], quotedUrls: ['https://pages.test/tulips'] });
+  expect(policy && isComposed(url, policy)).toBe(composed);
+});
+
+test('every address counts as composed if none is known, and while a reply is being written', () => {
+  const policy = toLinkPolicy({ outside: ['web:pages.test'] });
+  expect(policy && isComposed('https://pages.test/', policy)).toBe(true);
+  expect(isComposed('https://pages.test/', UNFINISHED)).toBe(true);
+});

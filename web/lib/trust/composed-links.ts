@@ -1,0 +1,26 @@
+import type { HistoryMessage } from '#shared/rpc/records.ts';
+
+/** How addresses in a text of a model are followed. */
+export interface LinkPolicy {
+  /** What was read before the text was written; empty while it is being written. */
+  sources: readonly string[];
+  /** Addresses that stood in what was read or typed. All others were composed by the model. */
+  quoted: ReadonlySet<string>;
+}
+
+/** For a reply that is being written: which of its addresses were read is known at its end. */
+export const UNFINISHED: LinkPolicy = { sources: [], quoted: new Set() };
+
+/** Undefined if nothing from outside was read: its addresses are followed as any. */
+export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMessage, 'outside' | 'quotedUrls'>): LinkPolicy | undefined {
+  return outside.length === 0 ? undefined : { sources: outside, quoted: new Set(quotedUrls) };
+}
+
+/** True if the model composed the address, which may carry what it read to whoever has the address. Only the web is meant. */
+export function isComposed(url: string, { quoted }: LinkPolicy): boolean {
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) return false;
+  // It is not sent.
+  parsed.hash = '';
+  return !quoted.has(parsed.href);
+}
