@@ -111,13 +111,28 @@ describe('the demo, from a plain file server', () => {
 
     // One of the first chats waits for a person, and goes on once they say so.
     await page.goto(`${site.url}#/approvals`);
-    await page.getByText('npm test').first().waitFor();
-    await page.getByRole('button', { name: 'Allow once' }).first().click();
+    const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+    await waiting.filter({ hasText: 'npm test' }).getByRole('button', { name: 'Allow once' }).click();
     await page
       .getByRole('link', { name: /^Run the tests/ })
       .first()
       .click();
     await replies(page).getByText('All tests passed').waitFor();
+
+    // Another one has read a page from outside, which its card says; what it remembered waits for review.
+    await page.goto(`${site.url}#/approvals`);
+    const outside = waiting.filter({ hasText: 'After reading birdclub.example' });
+    await outside.getByRole('button', { name: 'Always allow after reading from birdclub.example' }).waitFor();
+    await page.getByRole('region', { name: 'Waiting for review' }).getByText('The bird club wants the numbers by April 15.').waitFor();
+    await outside.getByRole('button', { name: 'Allow once' }).click();
+    await page
+      .getByRole('link', { name: /^Read https:\/\/birdclub/ })
+      .first()
+      .click();
+    // A link that it made up shows its address first.
+    await replies(page).getByRole('link', { name: 'send the numbers here' }).click();
+    await page.getByRole('dialog').getByText('https://birdclub.example/send?nests=14').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
 
     // Pages by their own addresses, which a file server knows nothing of.
     await page.goto(`${site.url}#/usage`);

@@ -2,10 +2,13 @@ import type { EventSchemas } from '#shared/link/calls.ts';
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { execPort } from '#shared/ports/exec.ts';
 import type { Port } from '#shared/ports/port.ts';
+import { webPort } from '#shared/ports/web.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
 import type { Contracts, ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
 import { commandLine } from '#shared/command-line.ts';
 import { sha256 } from '#shared/sha256.ts';
 import { type Bridge, needsBridge } from '../core/bridge.ts';
+import { CLUB_PAGE } from './bird-club.ts';
 import { desktopPicture, DESKTOP } from './desktop.ts';
 
 type Tell<E extends EventSchemas> = (event: keyof E & string, payload: unknown) => void;
@@ -52,7 +55,14 @@ const desktop = lent(desktopPort, {
   'desktop.screenshot': desktopPicture,
 });
 
-const PORTS = new Map([exec, desktop].map((each) => [each.port.kind, each]));
+const web = lent(webPort, {
+  'web.fetch': async ({ url }) => {
+    if (url !== CLUB_PAGE.url) throw new RpcError('NOT_IMPLEMENTED', 'The demo has no network access.');
+    return { url, status: 200, contentType: 'text/plain; charset=utf-8', body: btoa(CLUB_PAGE.text) };
+  },
+});
+
+const PORTS = new Map([exec, desktop, web].map((each) => [each.port.kind, each]));
 
 /** What a bridge would lend, as far as the demo plays it. Params and answers are checked by the ports' own contracts. */
 export const demoBridge = (): Bridge => ({

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ModelMessage } from '../core/providers/provider.ts';
+import { CLUB_PAGE } from './bird-club.ts';
 import { lineFor } from './script.ts';
 
 const words = join(import.meta.dirname, '../../words/frame/chat');
@@ -91,4 +92,18 @@ it('what was recalled for a question is not taken for it', () => {
   const together = { role: 'user', content: `${recalled.content}\n\n${asked.content}` } as const;
   for (const messages of [[recalled, asked], [asked, recalled], [together]])
     expect(lineFor(messages, tools).calls).toMatchObject([{ tool: 'current_time' }]);
+});
+
+it('reads a page, remembers what it says, and then wants to change a file of the owner’s', () => {
+  const messages: ModelMessage[] = [{ role: 'user', content: `Read ${CLUB_PAGE.url} and update my checklist.` }];
+  const tools = ['web_fetch', 'memory_add', 'file_write'];
+  for (const tool of tools) {
+    const [call] = lineFor(messages, new Set(tools)).calls;
+    expect(call?.tool).toBe(tool);
+    messages.push(
+      { role: 'assistant', content: '', toolCalls: call ? [call] : [] },
+      { role: 'tool', toolCallId: call?.id ?? '', content: '{"written":true}' },
+    );
+  }
+  expect(lineFor(messages, new Set(tools)).text).toContain('https://birdclub.example/send?nests=14');
 });

@@ -1,6 +1,7 @@
 import type { ToolCall } from '#shared/rpc/records.ts';
 import type { ModelMessage } from '../core/providers/provider.ts';
 import { plainText } from '../core/sessions.ts';
+import { CHECKLIST, CLUB_PAGE, DEADLINE } from './bird-club.ts';
 
 /** What the model says next, and which tools it calls then. */
 export interface Line {
@@ -87,6 +88,20 @@ const SCENES: readonly Scene[] = [
       /"written"/.test(answer)
         ? 'Done. You’ll find it on the **Skills** page. Start a message with `/` and its name to use it. (A real model would ask you what to put in it.)'
         : 'OK, I didn’t write it.',
+  },
+  {
+    cue: /birdclub\.example/,
+    tool: (_, answers) =>
+      [
+        { name: 'web_fetch', args: { url: CLUB_PAGE.url } },
+        { name: 'memory_add', args: { text: DEADLINE } },
+        { name: 'file_write', args: { path: CHECKLIST.path, content: CHECKLIST.after } },
+      ][answers.length],
+    before: 'I’ll read the page first.',
+    after: (answer) =>
+      /"written"/.test(answer)
+        ? 'I added two items to your checklist. You can [send the numbers here](https://birdclub.example/send?nests=14). (I made that link up, so Perch shows you the address before it opens.)'
+        : 'OK, I left your checklist as it is.',
   },
   {
     cue: /\b(plane?|plans|planifi(e|ca)|plano|planeje|piano|pianifica|zaplanuj)\b|план|меню|خط[ةّ]|計画|计划|规划/i,

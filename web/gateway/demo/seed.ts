@@ -4,6 +4,7 @@ import { LEVELS } from '#shared/rpc/contract.ts';
 import type { Gateway } from '../core/gateway-options.ts';
 import { isObject } from '../core/merge.ts';
 import type { Vault } from '../core/vault.ts';
+import { CHECKLIST, CLUB_PAGE } from './bird-club.ts';
 import { desktopPicture } from './desktop.ts';
 import { knowledge } from './knowledge.ts';
 import { PROVIDER_URL } from './provider.ts';
@@ -17,7 +18,12 @@ const CHATS = [
   { sessionId: 'wiki', message: 'Are there any contradictions in the wiki about herons?' },
   { sessionId: 'plan', message: 'Make a plan for this spring’s heron count and start on it.' },
   { sessionId: 'screen', message: 'What’s wrong on this page?', picture: true },
+];
+
+/** Chats that wait for an approval: a command, and a change after reading from outside. */
+const WAITING_CHATS = [
   { sessionId: 'approval', message: 'Run the tests, please.' },
+  { sessionId: 'outside', message: `Read ${CLUB_PAGE.url} and update my checklist.` },
 ];
 
 /** Puts the demo's data into a new vault, by the gateway's own methods. */
@@ -29,24 +35,33 @@ export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
   });
   const { value } = await client.call('config.get', {});
   if (isObject(value) && isObject(value.providers) && PROVIDER in value.providers) return client.close();
-  const policies = { desktop_screenshot: 'auto', wiki_contradictions: 'auto', current_time: 'auto' };
+  const policies = {
+    desktop_screenshot: 'auto',
+    wiki_contradictions: 'auto',
+    current_time: 'auto',
+    web_fetch: 'auto',
+    memory_add: 'auto',
+    file_write: 'auto',
+  };
   await client.call('config.patch', { patch: { gateway: { discover: false }, tools: { policies } } });
   await vault.usage.keep(usageOf30Days(Date.now()));
   await knowledge(client);
+  await client.call('workspace.write', { path: CHECKLIST.path, content: CHECKLIST.before });
   const provider = { kind: 'openai-compatible', name: 'Demo (scripted)', baseUrl: PROVIDER_URL };
   await client.call('config.patch', { patch: { providers: { [PROVIDER]: provider }, chat: { model: `${PROVIDER}/scripted` } } });
   // The page need not wait for them: they come about before its eyes.
   void chats(client);
 }
 
-/** Ends when the last of them does: the one that waits for an approval keeps the connection, and goes with it. */
+/** Ends when the last of them does: those that wait for an approval keep the connection, and go with it. */
 async function chats(client: GatewayClient): Promise<void> {
   const { screenshotB64, sizeBytes } = await desktopPicture();
   const attachments = [{ filename: 'herons.png', mimeType: 'image/png', content: screenshotB64, size: sizeBytes }];
-  for (const { sessionId, message, picture } of CHATS) {
-    await client
+  const send = ({ sessionId, message, picture = false }: { sessionId: string; message: string; picture?: boolean }): Promise<unknown> =>
+    client
       .call('chat.send', { sessionId, message, idempotencyKey: `demo-${sessionId}`, ...(picture ? { attachments } : {}) })
       .catch((error: unknown) => console.warn('[perch demo]', error));
-  }
+  for (const chat of CHATS) await send(chat);
+  await Promise.all(WAITING_CHATS.map(send));
   client.close();
 }
