@@ -111,7 +111,13 @@ describe('the page of approvals', () => {
     const { client } = outside;
     const page = await at.browser.page(`${at.perch.url}/approvals`);
     await connected(page, LINKED);
-    await client.call('config.patch', { patch: { tools: { policies: { canvas_draw: 'auto', exec: 'ask' } } } });
+    const afterReading = { file_write: ['web:pages.test', 'document:invoice.pdf'] };
+    await client.call('config.patch', { patch: { tools: { policies: { canvas_draw: 'auto', exec: 'ask' }, afterReading } } });
+    const after = allowed(page).getByRole('listitem').filter({ hasText: 'Runs after reading from pages.test and invoice.pdf' });
+    await after.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+    await after.waitFor({ state: 'detached' });
+    expect((await client.call('config.get', { key: 'tools.afterReading' })).value).toEqual({});
     const row = allowed(page).getByRole('listitem').filter({ hasText: 'canvas_draw' });
     await row.getByRole('button', { name: 'Revoke' }).click();
     expect(await allowed(page).getByRole('listitem').count()).toBe(1);

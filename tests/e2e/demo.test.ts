@@ -133,6 +133,18 @@ describe('the demo, from a plain file server', () => {
     await replies(page).getByRole('link', { name: 'send the numbers here' }).click();
     await page.getByRole('dialog').getByText('https://birdclub.example/send?nests=14').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
+    // Once the chat is trusted it opens as any link.
+    const row = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: 'birdclub' });
+    await row.hover();
+    await row.getByRole('button', { name: /^More actions/ }).click();
+    await page.getByRole('menuitem', { name: 'Trust this chat…' }).click();
+    await page.getByRole('button', { name: 'Trust chat' }).click();
+    await replies(page).locator('a[href="https://birdclub.example/send?nests=14"]').waitFor();
+    await page.goto(`${site.url}#/memory`);
+    const memory = page.getByRole('listitem').filter({ hasText: 'The bird club wants the numbers' });
+    await memory.getByText('From birdclub.example').waitFor();
+    await memory.getByRole('button', { name: 'Approve' }).click();
+    await memory.getByText('From birdclub.example').waitFor({ state: 'detached' });
 
     // Pages by their own addresses, which a file server knows nothing of.
     await page.goto(`${site.url}#/usage`);
