@@ -9,6 +9,7 @@ import { stopReply } from '#lib/chat/stop.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
+import { collectAttachments } from '#lib/trust/collect-sources.ts';
 import { MAIN_AGENT } from './agents.svelte.ts';
 import { announcer } from './announcer.svelte.ts';
 import type { ListedChat } from './listed-chat.ts';
@@ -168,7 +169,9 @@ export class IncognitoChat implements ListedChat {
     const id = `end:${live.runId}`;
     this.#keys.set(id, `run:${live.runId}`);
     const written = live.toMessages({ id });
-    this.messages = [...this.messages, ...written.map((message) => (message.id === id ? { ...message, ...end } : message))];
+    const sources = collectAttachments(this.messages);
+    const outside = sources.length > 0 ? { outside: sources } : {};
+    this.messages = [...this.messages, ...written.map((message) => ({ ...message, ...outside, ...(message.id === id ? end : {}) }))];
     this.live = null;
   }
 }

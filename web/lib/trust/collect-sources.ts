@@ -1,6 +1,16 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
+import { filesOf } from '#lib/chat/shown-files.ts';
 
 /** Outside sources of messages and of their summaries that no person has reviewed, each once. */
 export const collectSources = (messages: readonly Pick<HistoryMessage, 'outside' | 'compaction'>[]): string[] => [
   ...new Set(messages.flatMap(({ outside = [], compaction }) => [...outside, ...(compaction?.outside ?? [])])),
+];
+
+/** Documents and pictures among messages, as sources: for a chat that no gateway keeps, and so none labels. */
+export const collectAttachments = (messages: readonly HistoryMessage[]): string[] => [
+  ...new Set(
+    messages.flatMap((message) =>
+      filesOf(message).map(({ filename, mimeType }) => `${mimeType.startsWith('image/') ? 'picture' : 'document'}:${filename}`),
+    ),
+  ),
 ];
