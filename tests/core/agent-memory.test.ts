@@ -197,3 +197,22 @@ verifies('memory.agents/brought-over', 'what earlier versions kept for all agent
   ]);
   expect(await gw.vault.memories.list()).toEqual([]);
 });
+
+verifies(
+  'memory.agents/dialogs',
+  'a day is summarised also by a model that leaves out headings; one that says nothing is told of in words',
+  async () => {
+    for (const [answer, expected] of [
+      ['We spoke of the kayak.', { notes: expect.stringContaining('We spoke of the kayak.') as string }],
+      ['', /^The model returned an invalid summary twice/],
+    ] as const) {
+      await using gw = await testGateway({ model: (_call, count) => [count === 1 ? 'All right' : answer] });
+      const { client } = await gw.client();
+      await client.call('chat.send', { message: 'The kayak stands behind the shed' });
+      const summary = client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });
+      if (expected instanceof RegExp) await expect(summary).rejects.toMatchObject({ message: expect.stringMatching(expected) as string });
+      else expect(await summary).toMatchObject(expected);
+      expect(gw.calls).toHaveLength(3);
+    }
+  },
+);

@@ -25,7 +25,7 @@ export async function summariseDay(
   const said = (await linesOf(workspace, date, dayOf)).filter(({ message: { role } }) => role === 'user' || role === 'assistant');
   if (said.length === 0) return undefined;
   const body = asking
-    ? (await summarise(said.map(({ message }) => message), asking)).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
+    ? (await summarise(said.map(({ message }) => message), { ...asking, takesPlain: true })).toMarkdown().replaceAll(/^## /gm, '### ') // prettier-ignore
     : extract(said);
   const path = dayFile(date);
   const section = `${BEGIN}\n## Summary of the day\n\n${body.replaceAll('<!--', '&lt;!--').trim()}\n${END}\n`;
