@@ -21,7 +21,7 @@ const point = z.tuple([coordinate, coordinate]);
 const IMAGE_DATA_URL = /^data:image\/(?:png|jpeg|webp|gif|avif|bmp);base64,/;
 
 /** Whether a text is an image as a data URL in base64. One pattern for all of it would overflow the stack of V8's regular expressions at some 15 MB. */
-function isImageDataUrl(text: string): boolean {
+export function isImageDataUrl(text: string): boolean {
   const header = IMAGE_DATA_URL.exec(text)?.[0];
   if (header === undefined) return false;
   const end = text.endsWith('==') ? -2 : text.endsWith('=') ? -1 : undefined;

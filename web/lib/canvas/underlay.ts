@@ -1,7 +1,7 @@
-import { toBase64 } from '#shared/base64.ts';
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 import { blobOf, decodeImage } from '../../paint/images.ts';
+import { toImageDataUrl } from './image-data-url.ts';
 
 /** Where a picture comes from: an address (same origin, or one that allows it), a data URL, or a file. */
 export type ImageSource = string | URL | Blob;
@@ -36,7 +36,7 @@ export class Underlay {
     const scale = Math.min(page.width / image.width, page.height / image.height);
     const [width, height] = [image.width * scale, image.height * scale];
     image.close();
-    const src = `data:${file.type};base64,${toBase64(new Uint8Array(await file.arrayBuffer()))}`;
+    const src = toImageDataUrl(file.type, new Uint8Array(await file.arrayBuffer()));
     const at = { x: page.x + (page.width - width) / 2, y: page.y + (page.height - height) / 2, width, height };
     const editor = new Editor(this.#drawing);
     const { id } = editor.add('image', { ...at, src, locked: true });
