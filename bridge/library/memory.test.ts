@@ -264,3 +264,18 @@ verifies('memory.node/config', 'settings are read from a file', async () => {
   await expect(MemoryConfig.fromYaml(file)).rejects.toThrow(/memory\.yaml: The settings are not valid YAML/);
   await expect(MemoryConfig.fromYaml(join(dir, 'none'))).rejects.toThrow(/Couldn’t read .*none/);
 });
+
+verifies('memory.node/folder', 'a second manager of the same folder warns, until the first is closed', async () => {
+  const warnings: string[] = [];
+  const made = (): MemoryManager => new MemoryManager(dir, {}, undefined, { warn: (message) => warnings.push(message) });
+  const [first, second, third] = [made(), made(), made()];
+  await first.open();
+  expect(warnings).toEqual([]);
+  await second.open();
+  expect(warnings).toEqual([`Another MemoryManager is open on ${dir}. Close it, or use one for all agents.`]);
+  await first.close();
+  await second.close();
+  await third.open();
+  expect(warnings).toHaveLength(1);
+  await third.close();
+});

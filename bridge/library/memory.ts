@@ -11,6 +11,7 @@ import type { Embedder } from '../../web/gateway/core/memory/vectors/vectors.ts'
 import type { MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 import { completeBy, modelOf, type ModelConfigInput, summaryModel } from '../../web/library/model.ts';
+import { noteClosed, noteOpen } from '../../web/gateway/core/memory/open-managers.ts';
 import { settingsAt } from '../../web/library/settings-at.ts';
 import { counterOf } from './counter.ts';
 import { SqliteIndex } from './sqlite-index.ts';
@@ -93,7 +94,9 @@ export class MemoryManager extends Manager {
     };
   }
 
+  /** Warns if another manager of this process has the folder open. */
   override async open(): Promise<this> {
+    noteOpen(this.workspaceDir, this, (message) => this.warn(message));
     await this.#counterReady();
     return super.open();
   }
@@ -102,6 +105,7 @@ export class MemoryManager extends Manager {
     try {
       await super.close();
     } finally {
+      noteClosed(this.workspaceDir, this);
       this.#closeIndex();
     }
   }

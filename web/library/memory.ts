@@ -12,6 +12,7 @@ import { DatabaseIndex } from './database-index.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { fetchedText } from './fetched-text.ts';
 import { completeBy, modelOf, type ModelConfigInput, summaryModel } from './model.ts';
+import { noteClosed, noteOpen } from '../gateway/core/memory/open-managers.ts';
 import { settingsAt } from './settings-at.ts';
 import { databaseName } from './workspace-database.ts';
 
@@ -83,6 +84,20 @@ export class MemoryManager extends Manager {
       warn,
     });
     this.workspaceDir = name;
+  }
+
+  /** Warns if another manager of this page has the database open. */
+  override async open(): Promise<this> {
+    noteOpen(this.workspaceDir, this, (message) => this.warn(message));
+    return super.open();
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+    } finally {
+      noteClosed(this.workspaceDir, this);
+    }
   }
 }
 

@@ -1,0 +1,15 @@
+/** By name of a folder or database: the memory managers of this process that are open on it. */
+const managers = new Map<string, Set<object>>();
+
+/** Notes that a manager opens a folder or database, and warns if another one has it open: each then reads and indexes all files itself. */
+export function noteOpen(name: string, manager: object, warn: (message: string) => void): void {
+  const open = managers.get(name) ?? new Set();
+  if ([...open].some((other) => other !== manager)) warn(`Another MemoryManager is open on ${name}. Close it, or use one for all agents.`);
+  managers.set(name, open.add(manager));
+}
+
+export function noteClosed(name: string, manager: object): void {
+  const open = managers.get(name);
+  open?.delete(manager);
+  if (open?.size === 0) managers.delete(name);
+}
