@@ -211,6 +211,27 @@ describe('a server', () => {
     }
   });
 
+  verifies('mcp/restarted', 'that does not start in time says so, and is tried later each time', async () => {
+    const clock = new FakeClock();
+    await using at = await serving({ clock });
+    const silent = { command: process.execPath, args: ['-e', 'console.error("fetching…"); setInterval(() => {}, 1000)'], timeoutMs: 1000 };
+    await at.client.call('config.set', { key: 'tools.mcpServers.hand', value: silent });
+    const { hash = '' } = await standing(at.client, 'hand', 'waiting');
+    await at.client.call('mcp.approve', { name: 'hand', hash });
+    const error = 'MCP server hand did not start within 1 s (fetching…). If its command downloads a package, check the network.';
+    for (const wait of [1000, 2000]) {
+      await standing(at.client, 'hand', 'starting');
+      // However long a start takes, it is none that has stood.
+      clock.advance(120_000);
+      expect(await standing(at.client, 'hand', 'failed')).toMatchObject({ error });
+      clock.advance(wait - 1);
+      expect((await stateOf(at.client, 'hand'))?.state).toBe('failed');
+      clock.advance(1);
+    }
+    // It says why it is being tried again.
+    expect(await standing(at.client, 'hand', 'starting')).toMatchObject({ error });
+  });
+
   verifies('mcp/restarted', 'is there again when the bridge is', async () => {
     await using at = await serving();
     await start(at.client, 'hand', byHand());

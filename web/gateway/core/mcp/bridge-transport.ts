@@ -30,6 +30,7 @@ export class BridgeTransport implements Transport {
   #waiting = 0;
   #taken = 0;
   #closed: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
 
   constructor(bridge: Bridge, command: ToolServerCommand) {
     this.#bridge = bridge;
@@ -94,9 +95,16 @@ export class BridgeTransport implements Transport {
   }
 
   /** Resolves when the bridge has let go of it. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    // Asked for first: once it is let go of, the bridge does not know it.
+    const said = this.stderr().catch(() => '');
     this.#stop.abort(new Error('The connection was closed'));
     await this.#closed;
+    if (this.end?.why === undefined) this.end = { why: undefined, stderr: await said };
   }
 
   /** The end of what it has written to its standard error so far. */

@@ -50,6 +50,8 @@ export interface ConnectionOptions {
   signal: AbortSignal;
   /** Why the transport is over; undefined while it is not, or does not say. */
   over(): string | undefined;
+  /** Says more of why it could not be opened. */
+  explain(failure: Error): Promise<Error>;
   /** Prepares the client before it connects: what it can do for the server. */
   prepare(client: Client): void;
   capabilities: ClientCapabilities;
@@ -85,7 +87,7 @@ export class McpConnection {
       await client.connect(transport, { signal, timeout: entry.timeoutMs });
       return connection;
     } catch (error) {
-      const failure = connection.failure(error);
+      const failure = await options.explain(connection.failure(error));
       await connection.close();
       throw failure;
     }

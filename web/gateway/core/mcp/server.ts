@@ -1,6 +1,6 @@
 import { toClause } from '#shared/clause.ts';
 import { commandLine } from '#shared/command-line.ts';
-import type { Transport } from '@modelcontextprotocol/client';
+import { SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client';
 import { mcpPort } from '#shared/ports/mcp.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ChangedTool, McpServerState } from '#shared/rpc/methods/mcp.ts';
@@ -58,6 +58,8 @@ export class McpServer {
   #settle = (): void => {};
   #state: McpServerState['state'] = 'off';
   #since: number;
+  /** By the monotonic clock; undefined while it has not been ready since its last start. */
+  #readyAt: number | undefined;
   #error: string | undefined;
   #hash: string | undefined;
   #transport: BridgeTransport | undefined;
@@ -179,9 +181,10 @@ export class McpServer {
     const { clock, fault } = this.#deps;
     const { signal } = this.#stop;
     for (let failures = 0; !signal.aborted;) {
-      const began = clock.monotonic();
+      this.#readyAt = undefined;
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#set('starting');
+      // What went wrong before is still what there is to say.
+      this.#set('starting', failures > 0 ? this.#error : undefined);
       let failure: unknown;
       try {
         await this.#connect();
@@ -199,7 +202,8 @@ export class McpServer {
         failures = 0;
         await this.#pause(woken, undefined);
       } else {
-        failures = clock.monotonic() - began > STEADY_MS ? 1 : failures + 1;
+        // A start that takes long, and fails, is none that has stood.
+        failures = this.#readyAt !== undefined && clock.monotonic() - this.#readyAt > STEADY_MS ? 1 : failures + 1;
         await this.#pause(woken, Math.min(AGAIN_MS * 2 ** (failures - 1), LONGEST_MS));
       }
     }
@@ -249,9 +253,15 @@ export class McpServer {
             if (this.#connection) list().catch((error: unknown) => this.#deps.requests.noted(entry.name, error));
           });
         },
+        explain: async (failure) => {
+          // The client has closed it, which it does not wait for.
+          await this.#transport?.close();
+          return entry.transport === 'stdio' ? toStartFailure(failure, entry, await this.logs()) : failure;
+        },
       });
       this.#connection = connection;
       await list();
+      this.#readyAt = this.#deps.clock.monotonic();
       this.#set('ready');
       const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
       await Promise.race([connection.closed, aborted]);
@@ -285,6 +295,14 @@ export class McpServer {
     this.#since = this.#deps.clock.now();
     this.#deps.changed(this.entry.name);
   }
+}
+
+/** A command that gives no answer may be one that downloads the server first. */
+function toStartFailure(error: Error, { name, timeoutMs }: Entry, stderr: string): Error {
+  if (!(error instanceof RpcError) || !SdkError.isInstance(error.cause) || error.cause.code !== SdkErrorCode.RequestTimeout) return error;
+  const last = stderr.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? '';
+  const message = `MCP server ${name} did not start within ${timeoutMs / 1000} s${last === '' ? '' : ` (${last})`}. If its command downloads a package, check the network.`;
+  return new RpcError('INTERNAL_ERROR', message, {}, { cause: error });
 }
 
 /** Why a command has ended, with the last that it said. */
