@@ -1,5 +1,5 @@
 import { call } from '../rpc/contract.ts';
-import { browser } from '../rpc/methods/browser.ts';
+import { browser, download } from '../rpc/methods/browser.ts';
 import { browserView, frame, viewSize } from '../rpc/methods/browser-view.ts';
 import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
@@ -34,5 +34,7 @@ export const browserPort = port({
     /** A view has begun; null where there is no tab as yet. */
     'browser.viewing': z.object({ viewId: z.string(), tabId: z.string().nullable() }),
     'browser.frame': z.object({ viewId: z.string(), ...frame }),
+    /** A page has downloaded a file. */
+    'browser.downloaded': z.object({ viewId: z.string(), download }),
   },
 });

@@ -3,6 +3,7 @@ import { shapeSchema } from '../canvas/shape-schema.ts';
 import { chatEvents } from './chat-events.ts';
 import { errorShape } from './frames.ts';
 import { approval } from './methods/approvals.ts';
+import { download } from './methods/browser.ts';
 import { frame } from './methods/browser-view.ts';
 import { configFileState } from './methods/config.ts';
 import { execRequest } from './methods/exec.ts';
@@ -61,6 +62,8 @@ export const events = {
   'approval.resolved': z.object({ approval }),
   /** An image of a driven browser's tab, sent to the connection that watches it. */
   'browser.frame': z.object({ profile: z.string(), ...frame }),
+  /** A page of a driven browser downloaded a file, sent to the connection that watches it. The next result reports it as `happened` too. */
+  'browser.downloaded': z.object({ profile: z.string(), download }),
   /** A stream of `browser.watch` ended. */
   'browser.unwatched': z.object({ profile: z.string(), reason: z.string() }),
   /** The configuration file was read or written, or cannot be used. */

@@ -89,6 +89,24 @@ verifies('browser/watch', 'a tab is shown as it changes, to its viewer alone; th
   expect(gw.faults).toEqual([]);
 });
 
+verifies('browser/watch', 'a download that a person starts is told at once', async () => {
+  const { client, events } = await gw.client();
+  await client.call('browser.open', { url });
+  await client.call('browser.watch', {});
+  await evaluated(
+    client,
+    '() => { document.body.onclick = () => Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob(["x"])), download: "list.txt" }).click(); }',
+  );
+  await client.call('browser.input', { type: 'click', x: 100, y: 100 });
+  const downloaded = (): EventFrame[] => events.filter(({ event }) => event === 'browser.downloaded');
+  await until(() => downloaded().length > 0, 'the download to be told');
+  const download = { downloadId: expect.any(String) as string, filename: 'list.txt', sizeBytes: 1, error: null };
+  expect(downloaded()).toMatchObject([{ payload: { profile: 'default', download } }]);
+  // The next result reports it as well.
+  expect((await client.call('browser.snapshot', {})).happened?.downloads).toMatchObject([download]);
+  client.close();
+});
+
 verifies('browser/watch-slow', 'the next frame waits until the last one is here; what is seen last is what there is', async () => {
   const { client, events } = await gw.client();
   await client.call('browser.open', { url: `${url}lively` });

@@ -78,7 +78,7 @@ export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers
       if (driver === starting) driver = undefined;
     });
     const starting = driver;
-    for (const event of ['browser.viewing', 'browser.frame'] as const)
+    for (const event of ['browser.viewing', 'browser.frame', 'browser.downloaded'] as const)
       started.calls.on(event, (payload) => viewers.get(payload.viewId)?.(event, payload));
     await started.calls.call('browser.allow', reach);
     return started;

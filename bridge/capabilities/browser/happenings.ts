@@ -39,6 +39,7 @@ export class Happenings {
   #downloads: Told<'downloads'>[] = [];
   readonly #underWay = new Set<Promise<void>>();
   readonly #kept = new Map<string, Kept>();
+  readonly #ondownload = new Set<(download: Told<'downloads'>) => void>();
   /** `folder`: where the browser writes downloads, and nothing else; null where that is another machine. */
   constructor(context: BrowserContext, folder: string | null) {
     // A dialog that nobody answers would hold the page up for good.
@@ -61,6 +62,12 @@ export class Happenings {
   /** How questions are answered from here on. */
   answer(accept: boolean, text?: string): void {
     this.#answer = { accept, text };
+  }
+
+  /** Listens to downloads as they end; `take` gives them too. The result stops it. */
+  onDownload(listener: (download: Told<'downloads'>) => void): () => void {
+    this.#ondownload.add(listener);
+    return () => this.#ondownload.delete(listener);
   }
 
   /** What has happened since it was last taken; undefined where nothing has. */
@@ -118,7 +125,9 @@ export class Happenings {
       .catch(firstLine)
       .then((error) => {
         this.#underWay.delete(work);
-        this.#downloads = [...this.#downloads, { downloadId, filename, sizeBytes, error }].slice(-MAX_TOLD);
+        const download = { downloadId, filename, sizeBytes, error };
+        this.#downloads = [...this.#downloads, download].slice(-MAX_TOLD);
+        for (const listener of this.#ondownload) listener(download);
       });
     this.#underWay.add(work);
   }

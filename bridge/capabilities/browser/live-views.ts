@@ -84,6 +84,7 @@ export class LiveViews {
       () => screencast?.more(),
     );
     this.#viewers.set(viewId, viewer);
+    const stopTelling = browser.happenings.onDownload((download) => send('browser.downloaded', { viewId, download }));
     const over = new AbortController();
     const enough = AbortSignal.any([signal, over.signal]);
     const aborted = once(enough, 'abort').then(() => 'No viewers');
@@ -121,6 +122,7 @@ export class LiveViews {
       }
     } finally {
       over.abort();
+      stopTelling();
       viewer.stop();
       this.#viewers.delete(viewId);
     }

@@ -86,7 +86,7 @@ export const browserView = {
   'browser.watch': call({
     params: z.strictObject({ ...on, ...viewSize }),
     result: z.object({ watching: z.literal(true), profile: z.string(), tabId: z.string().nullable() }),
-    emits: ['browser.frame', 'browser.unwatched'],
+    emits: ['browser.frame', 'browser.downloaded', 'browser.unwatched'],
     docs: 'Streams the view of a tab to this connection as `browser.frame` events: JPEG images, up to five per second. Each frame must be confirmed with `browser.seen` before the next is sent; only the latest state is sent. Without `tabId`, follows the current tab; the result has null if there is none. The stream ends with the connection, with `browser.unwatch`, or when the tab or browser closes (`browser.unwatched`). Another call for the same profile replaces it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },

@@ -14,14 +14,20 @@ const ref = z.string().min(1).max(4096);
 const tab = z.object({ tabId: z.string(), url: z.string(), title: z.string(), active: z.boolean() });
 export type BrowserTab = z.infer<typeof tab>;
 
+/** A file downloaded by a page. `error` says why it is not available. */
+export const download = z.object({
+  downloadId: z.string(),
+  filename: z.string(),
+  sizeBytes: z.number().int().nullable(),
+  error: z.string().nullable(),
+});
+
 /** Dialogs and downloads since the last result that reported them. The texts come from the pages. */
 const happened = z.object({
   /** Dialogs of pages and how they were answered. `text` is the input given to a prompt. */
   dialogs: z.array(z.object({ kind: z.string(), message: z.string(), accepted: z.boolean(), text: z.string().optional() })),
-  /** Files downloaded by pages. `error` says why a file is not available. */
-  downloads: z.array(
-    z.object({ downloadId: z.string(), filename: z.string(), sizeBytes: z.number().int().nullable(), error: z.string().nullable() }),
-  ),
+  /** Files downloaded by pages. */
+  downloads: z.array(download),
 });
 export type BrowserHappened = z.infer<typeof happened>;
 const acted = { happened: happened.optional() };

@@ -71,6 +71,9 @@ export class BrowserViews {
                 shown = true;
                 began.resolve(first);
               },
+              'browser.downloaded': ({ download }) => {
+                if (!signal.aborted) tell({ event: 'browser.downloaded', payload: { profile, download } });
+              },
               'browser.frame': ({ viewId: _, ...frame }) => {
                 if (!signal.aborted) tell({ event: 'browser.frame', payload: { profile, ...frame } });
               },

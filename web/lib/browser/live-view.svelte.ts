@@ -17,6 +17,12 @@ export class LiveView {
   /** The tab that the last picture is of. */
   tabId = $state<string | null>(null);
   #canvas: HTMLCanvasElement | null = null;
+  readonly #ondownload: (download: EventPayload<'browser.downloaded'>['download']) => void;
+
+  /** `ondownload`: a page has downloaded a file. */
+  constructor(ondownload: (download: EventPayload<'browser.downloaded'>['download']) => void) {
+    this.#ondownload = ondownload;
+  }
 
   /** For an attachment: where the pictures go. */
   readonly drawOn = (canvas: HTMLCanvasElement): (() => void) => {
@@ -34,6 +40,7 @@ export class LiveView {
       gateway.on('browser.frame', (frame) => {
         if (frame.profile === profile) void this.#draw(frame, () => over);
       }),
+      gateway.on('browser.downloaded', ({ profile: of, download }) => of === profile && this.#ondownload(download)),
       gateway.on('browser.unwatched', ({ profile: of, reason }) => {
         if (of !== profile) return;
         this.state = 'ended';

@@ -128,8 +128,14 @@ class DrivenBrowser {
     saveFile(filename, new Blob([fromBase64(contentB64)]));
   }
 
+  /** The live view and the next result both report a download. */
+  addDownloads(downloads: readonly Download[]): void {
+    const known = new Set(this.downloads.map(({ downloadId }) => downloadId));
+    this.downloads = [...downloads.filter(({ downloadId }) => !known.has(downloadId)), ...this.downloads].slice(0, MAX_NEWS);
+  }
+
   #note({ happened }: { happened?: BrowserHappened | undefined }): void {
-    this.downloads = [...(happened?.downloads ?? []), ...this.downloads].slice(0, MAX_NEWS);
+    this.addDownloads(happened?.downloads ?? []);
     this.dialogs = [...(happened?.dialogs ?? []), ...this.dialogs].slice(0, MAX_NEWS);
     void this.load();
   }
