@@ -7,6 +7,7 @@ import { startUpstream, type Upstream, UPSTREAM_TEXT } from '../upstream.ts';
 import { allReady, serves } from './bridge.ts';
 import { filesWith } from './copies.ts';
 import { Member } from './member.ts';
+import { INTERRUPTED_MS } from './runs-under-way.ts';
 
 const GUIDE = 'guide/guide';
 
@@ -101,6 +102,43 @@ describe('with --host auto', () => {
     },
   );
 });
+
+for (const ends of ['is closed', 'is killed'] as const)
+  verifies('vault.runs/text', `a browser that ${ends} while a reply streams leaves one version, interrupted, and no conflict`, async () => {
+    await using upstream = await startUpstream({ models: ['endless'] });
+    await using perch = await startPerch();
+    await using member = await Member.link('tab', perch);
+    await serves(perch, 'tab');
+    await allReady(perch, 2);
+    const caller = await connectOutside(perch, 'all');
+    await addProvider(caller.client, upstream.url);
+    caller.client.call('chat.send', { sessionId: 'long', message: 'Take your time', model: 'local/endless' }).catch(() => {});
+    const written = (): number =>
+      caller.events.reduce((sum, { event, payload }) => sum + (event === 'chat.delta' ? String(payload.delta).length : 0), 0);
+    await until(() => written() > 10_000, 'a good deal of text', 20_000);
+    if (ends === 'is closed') await member.browser.context.close();
+    else await member.kill();
+    await serves(perch, 'headless');
+    using outside = await connectOutside(perch);
+    const read = () => outside.client.call('chat.history', { sessionId: 'long' });
+    await until(async () => (await read()).messages.at(-1)?.interrupted === true, 'the reply to be ended', INTERRUPTED_MS);
+    expect(String((await read()).messages.at(-1)?.content).length).toBeGreaterThan(1_000);
+    await member.reopen();
+    await member.synced();
+    await serves(perch, 'tab');
+    for (const { messages, versions } of [await read(), await member.call('chat.history', { sessionId: 'long' })]) {
+      expect(messages.map(({ role, interrupted }) => [role, interrupted])).toEqual([
+        ['user', undefined],
+        ['assistant', true],
+      ]);
+      expect(versions).toEqual({});
+    }
+    expect((await outside.client.call('sync.conflicts', {})).conflicts).toEqual([]);
+    await member.openTab(`${perch.url}/chat/main/long`);
+    await member.page.getByText('Interrupted: connection lost').waitFor();
+    await member.page.getByRole('button', { name: 'Continue' }).click();
+    await member.page.getByText('Continue where you stopped.').waitFor();
+  });
 
 verifies('vault.hand-over/headless', 'with --host headless the tab stands by, and answers when the bridge is stopped', async () => {
   await using perch = await startPerch({ host: 'headless' });
