@@ -4,6 +4,7 @@ import { FakeClock } from '../support/clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';
 import { historyOf, isInterrupted, withRun } from '../support/foreign-run.ts';
 import { until } from '../support/gateway.ts';
+import { MemoryJournal } from '../support/memory-journal.ts';
 
 describe('a run whose host is gone', () => {
   verifies(['vault.runs/recovers', 'runs/interrupted'], 'is ended at the start where there are no other hosts', async () => {
@@ -42,6 +43,13 @@ describe('a run whose host is gone', () => {
     await using gw = await withRun({ sync, change: { replica: 'this' }, vault: { replica: 'this' } });
     expect(sync.claimed).toEqual([{ runId: 'run-q', executor: 'nobody' }]);
     expect(await isInterrupted((await gw.client()).client)).toBe(true);
+    // A copy of the browser's profile, which has the same data, executes it.
+    const copied = new FakeSync({ role: 'replica' });
+    const about = { kind: 'tab' as const, build: 'test', name: '', since: 0, ready: true, holder: true };
+    copied.journal = { journal: new MemoryJournal().info(), hosts: [{ ...about, origin: 'elsewhere' }] };
+    await using beside = await withRun({ sync: copied, change: { replica: 'this' }, vault: { replica: 'this' } });
+    expect(copied.claimed).toEqual([{ runId: 'run-q', executor: 'elsewhere' }]);
+    expect(await isInterrupted((await beside.client()).client)).toBe(false);
   });
 
   verifies('vault.runs/recovers', 'by the host that serves, once it is given a fence; it is asked for again', async () => {

@@ -178,7 +178,7 @@ export class ForeignRuns {
     void this.#look();
   }
 
-  /** Begun on this copy of the data: its owner is this host now, so the executor is gone. Data of a build without replicas counts as such. */
+  /** Begun on this copy of the data, whose owner is this host now. Data of a build without replicas counts as such. */
   #isFromHere({ replica }: RunRecord): boolean {
     return replica === undefined || replica === this.#deps.vault.replica;
   }
@@ -247,8 +247,11 @@ export class ForeignRuns {
     // While the bridge may still answer, another host may be ending it: two ends would be two versions of the reply.
     const isAlone = !state || state.state === 'off' || (this.#cutOff && isFromHere);
     if (isAlone) next = (fence ?? 0) + 1;
-    else if (state.role === 'holder' || (isFromHere && state.state === 'synced'))
-      next = (await sync?.claim(id, isFromHere ? 'nobody' : executor)) ?? null;
+    else if (state.role === 'holder' || (isFromHere && state.state === 'synced')) {
+      // Its host counts as there for a while after it went; of this copy's own that is known better, unless the browser's profile was copied.
+      const isGone = isFromHere && !(await sync?.info())?.hosts.some(({ origin }) => origin === executor);
+      next = (await sync?.claim(id, isGone ? 'nobody' : executor)) ?? null;
+    }
     if (next === null) return false;
     // Noted first: what is read once it is claimed would pass for a run of this host's own lanes.
     this.#taken.set(id, 'ending');
