@@ -79,6 +79,7 @@ describe('a browser that closes while a reply streams', () => {
       clock.advance(10_000);
       await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended here');
       await expectOneVersion(again);
+      clock.advance(1);
       const { client } = await other.client();
       await client.call('chat.send', { message: 'go on' });
       await other.synced();
