@@ -54,13 +54,42 @@ describe('channels in the app', () => {
     await form.getByLabel('API base URL').fill(telegram.url);
     await form.getByRole('button', { name: 'Connect' }).click();
     await row.getByText('Connected', { exact: true }).waitFor();
+
+    // Nobody was allowed yet: a sender gets a code, which the owner enters.
     telegram.write('Hello');
-    await until(() => telegram.sent.length === 1, 'an answer on Telegram');
+    await until(() => telegram.sent.length === 1, 'a code on Telegram');
+    const [code = 'none'] = /\b[2-9A-HJKMNP-Z]{8}\b/.exec(telegram.sent[0]?.text ?? '') ?? [];
+    await row.getByText('Waiting to be let in: @ada.').waitFor();
+    await row.getByLabel('Code').fill('wrong');
+    await row.getByRole('button', { name: 'Let in' }).click();
+    await row.getByRole('alert').getByText('The code is wrong').waitFor();
+    await shoot(page, 'waits');
+    await row.getByLabel('Code').fill(code.toLowerCase());
+    await row.getByRole('button', { name: 'Let in' }).click();
+    await row.getByText('People you let in (1)').click();
+    await row.getByRole('button', { name: 'Remove @ada' }).waitFor();
+    await row.getByText('Connected', { exact: true }).waitFor();
+    telegram.write('Hello');
+    await until(() => telegram.sent.length === 2, 'an answer on Telegram');
     await row.getByText('1 message received, 1 answered').waitFor();
     await shoot(page, 'runs');
 
+    // An open channel is asked about once.
+    const patch = (telegram: Record<string, unknown>) => client.call('config.patch', { patch: { channels: { telegram } } });
+    await patch({ allowedUsers: [] });
+    const open = row.getByRole('group', { name: 'Anyone can write to your agents here.' });
+    await shoot(page, 'open');
+    await open.getByRole('button', { name: 'Allow everyone' }).click();
+    await open.waitFor({ state: 'detached' });
+    await row.getByText('Anyone can write to your agents here.').waitFor();
+    await patch({ allowEveryone: null });
+    await open.getByRole('button', { name: 'Ask each sender' }).click();
+    await row.getByText('Anyone can write').waitFor({ state: 'detached' });
+    expect((await client.call('config.get', { key: 'channels.telegram' })).value).not.toHaveProperty('allowedUsers');
+
     // What is stored stays where the field is left empty.
     await row.getByRole('button', { name: 'Edit…' }).click();
+    await form.getByLabel('Allowed senders').selectOption('listed');
     await form.getByLabel('Allowed users').fill('@somebody_else');
     await form.getByRole('button', { name: 'Connect' }).click();
     await form.waitFor({ state: 'detached' });
@@ -122,6 +151,7 @@ describe('channels in the app', () => {
       await until(async () => (await form.getByLabel('Account').inputValue()) === 'perch', 'what is set');
       await form.getByLabel('Bearer token').fill(BEARER);
       await form.getByLabel('Client ID').fill('client-id');
+      await form.getByLabel('Allowed senders').selectOption('everyone');
       await form.getByLabel('Reply to direct messages').check();
       await form.getByRole('button', { name: 'Connect' }).click();
       // What still wants the owner's word, with the name of the button for it.

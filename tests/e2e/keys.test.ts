@@ -5,6 +5,7 @@ import { verifies } from '../requirements.ts';
 import { launchBrowser } from './browser.ts';
 import { startPerch } from './harness.ts';
 import { openaiOf } from './openai.ts';
+import { shoot } from './shoot.ts';
 
 const ASKED = { model: 'perch/main', messages: [{ role: 'user' as const, content: 'What can you do?' }] };
 
@@ -21,12 +22,19 @@ verifies(
     await section.getByRole('button', { name: 'Create API key' }).click();
     const form = page.getByRole('dialog', { name: 'Create API key' });
     await form.getByLabel('Name').fill('A script');
+    const chosen = (): Promise<string[]> =>
+      form.locator('input[type=checkbox]:checked').evaluateAll((all) => all.map((each) => (each as HTMLInputElement).value));
+    expect(await chosen()).toEqual(['v1']);
+    await form.getByRole('checkbox', { name: /^sessions/ }).check();
+    await shoot(page, 'key-form');
     await form.getByLabel('Requests per minute').fill('3');
     await form.getByRole('button', { name: 'Create key' }).click();
     const secret = (await form.getByText(/^sk-perch-/).textContent()) ?? '';
     await form.getByRole('button', { name: 'Copy key' }).waitFor();
     await form.getByRole('button', { name: 'Done' }).click();
     await section.getByText('Up to 3 requests per minute').waitFor();
+    await section.getByText('v1, sessions').waitFor();
+    await shoot(page, 'keys');
     expect(await page.content()).not.toContain(secret);
 
     const openai = openaiOf(perch, secret);
@@ -36,6 +44,7 @@ verifies(
     const program = await connect();
     expect((await program.call('sessions.list', {})).sessions).toBeDefined();
     await expect(program.call('config.set', { key: 'chat.systemPrompt', value: 'Mine' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    await expect(program.call('memory.list', {})).rejects.toMatchObject({ message: 'memory.list requires the scope "memory".' });
     program.close();
 
     await perch.restart();
