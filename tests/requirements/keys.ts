@@ -11,6 +11,7 @@ export const keys = [
     'keys/levels': 'The scopes read and write allow what they allowed before single scopes.',
     'keys/older-build': 'A build that does not know single scopes denies a key that has them.',
     'keys/areas': 'A scope allows the methods and paths of its area and no others.',
+    'keys/connect-scopes': '`connect.params.scopes` restricts a connection to scopes that its key has, and never widens it.',
     'keys/default': 'A key has the scope v1 if none is named.',
     'keys/events': 'Events and broadcasts reach a key only if its scopes cover them.',
     'keys/tools': 'An agent that a key runs uses only tools that the agent and the key’s scopes both allow.',
