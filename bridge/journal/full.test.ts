@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
@@ -10,12 +10,23 @@ import { openJournal } from './open.ts';
 
 const big = (key: string, kilobytes: number) => version(key, 1, 'a', { payload: 'x'.repeat(kilobytes * 1024) });
 
+/** Takes all space that is left. */
+function fillUp(path: string): void {
+  for (const block of [64 * 1024, 4096]) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(block));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
+}
+
 /** A disk of its own, where this may be made. */
-function smallDisk(): ({ dir: string } & Disposable) | undefined {
+function smallDisk(megabytes = 1): ({ dir: string } & Disposable) | undefined {
   const folder = temporaryFolder();
   const dir = join(folder.dir, 'disk');
   mkdirSync(dir);
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', dir]).status === 0;
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', dir]).status === 0;
   const end = (): void => {
     if (mounted) spawnSync('umount', [dir]);
     folder[Symbol.dispose]();
@@ -56,6 +67,35 @@ test('a real disk that is full, through the thread', async ({ skip }) => {
   expect(outcomes).toMatchObject([{ reason: expect.any(JournalFull) }, { value: { before: 0, last: 1, conflicts: 0 } }]);
   expect((await journal.pull(0, 10)).records).toMatchObject([{ key: 'fits' }]);
   expect(await journal.push([big('smaller', 100)], 'a')).toMatchObject({ last: 2 });
+});
+
+verifies('vault.journal/reserve', 'on a full disk the space set aside is used, said so, and set aside again', ({ skip }) => {
+  using disk = smallDisk(24);
+  if (!disk) return skip('no file system can be mounted here');
+  const { dir } = disk;
+  using journal = openCore({ dir });
+  journal.prune();
+  const reserve = join(dir, 'journal.reserve');
+  expect(statSync(reserve).size).toBe(4 * 1024 * 1024);
+  expect(push(journal, [version('before', 1)])).not.toHaveProperty('low');
+  const ballast = join(dir, 'ballast');
+  fillUp(ballast);
+  const stored: string[] = [];
+  let used = false;
+  for (let i = 0; !used; i++) {
+    const { low } = push(journal, [big(`k${i}`, 100)]);
+    stored.push(`k${i}`);
+    used = low === true;
+  }
+  expect(existsSync(reserve)).toBe(false);
+  expect(push(journal, [version('more', 1)])).toMatchObject({ low: true });
+  journal.poll();
+  expect(existsSync(reserve)).toBe(false);
+  rmSync(ballast);
+  journal.poll();
+  expect(existsSync(reserve)).toBe(true);
+  expect(push(journal, [version('after', 1)])).not.toHaveProperty('low');
+  expect(pullAll(journal).map(({ key }) => key)).toEqual(['before', ...stored, 'more', 'after']);
 });
 
 test('a damaged journal on a full disk stays as it is until there is room to save it', ({ skip }) => {

@@ -47,7 +47,7 @@ export interface Journal extends AsyncDisposable {
    * Merges (shared/sync/conflict.ts), and resolves when it is on disk. All of one push or nothing, however many. Pushes that come together are committed
    * together.
    */
-  push(records: readonly SyncRecord[], pusher: string): Promise<{ before: number; last: number; conflicts: number }>;
+  push(records: readonly SyncRecord[], pusher: string): Promise<Pushed>;
   /**
    * The new fence, higher than every earlier one of this name; null: somebody else's, or `presumed`'s while that one is among `present`. `present` is null
    * just after a start, when nobody can be said to be gone.
@@ -64,6 +64,14 @@ export interface Journal extends AsyncDisposable {
 }
 
 /** The disk has no room for it. */
+export interface Pushed {
+  before: number;
+  last: number;
+  conflicts: number;
+  /** The disk is full; space that was set aside has been used. */
+  low?: boolean;
+}
+
 export class JournalFull extends Error {
   override name = 'JournalFull';
 }

@@ -1,6 +1,6 @@
 import type { JournalInfo, SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
-import type { Opened, Replica } from './journal.ts';
+import type { Opened, Pushed, Replica } from './journal.ts';
 import type { LeaseWanted } from '#shared/sync/lease.ts';
 
 /** What the thread is started with. */
@@ -16,7 +16,7 @@ export interface ThreadCalls {
   open: { asked: { replica: Replica }; answer: Opened };
   push: {
     asked: { records: readonly SyncRecord[]; pusher: string; schema: number | undefined };
-    answer: { before: number; last: number; conflicts: number };
+    answer: Pushed;
   };
   takeLease: { asked: { lease: LeaseWanted }; answer: number | null };
   releaseLease: { asked: { name: string; holder: string; fence: number }; answer: void };

@@ -6,9 +6,10 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import { getBlob, putBlob } from './blobs.ts';
 import { failureOf, isDamage, reasonOf } from './failures.ts';
 import { identityOf, makePrivate, prepare, type Surroundings, surroundings } from './file.ts';
-import { JOURNAL_FILE } from './file-names.ts';
+import { DiskReserve } from './disk-reserve.ts';
+import { JOURNAL_FILE, RESERVE_FILE } from './file-names.ts';
 import { infoOf } from './info.ts';
-import { type JournalFailed, JournalFull, type Opened, type Replica } from './journal.ts';
+import { type JournalFailed, JournalFull, type Opened, type Pushed, type Replica } from './journal.ts';
 import { noteFence, releaseLease, takeLease } from './leases.ts';
 import type { LeaseWanted } from '#shared/sync/lease.ts';
 import { type Connection, replaceJournal } from './replace.ts';
@@ -43,6 +44,7 @@ export class SqliteJournal {
   readonly #snapshots = new Set<Snapshot>();
   /** This opening: who read under it is told from who read a newer copy of the file. */
   readonly #era = randomUUID();
+  readonly #reserve: DiskReserve;
   #tables: Tables;
   #file: string | null;
   /** What listeners were told last. */
@@ -56,6 +58,7 @@ export class SqliteJournal {
     this.#surroundings = options.surroundings ?? surroundings;
     this.#seal = new RowSeal(options.vaultKey);
     this.path = join(options.dir, JOURNAL_FILE);
+    this.#reserve = new DiskReserve(join(options.dir, RESERVE_FILE));
     try {
       this.#tables = this.#open();
     } catch (error) {
@@ -79,6 +82,7 @@ export class SqliteJournal {
       return this.#whole(() => this.#transaction(tasks));
     } catch (error) {
       const failure = failureOf(error, true);
+      if (failure instanceof JournalFull && this.#reserve.spend()) return this.commit(tasks);
       // Together they had no room: one alone may have.
       if (failure instanceof JournalFull && tasks.length > 1) return tasks.flatMap((task) => this.commit([task]));
       return tasks.map(() => ({ error: failure }));
@@ -93,7 +97,7 @@ export class SqliteJournal {
   }
 
   /** Within `commit`: see `Journal.push`. `schema`: of the records, where the pusher has said so. */
-  push(records: readonly SyncRecord[], pusher: string, schema = 0): { before: number; last: number; conflicts: number } {
+  push(records: readonly SyncRecord[], pusher: string, schema = 0): Pushed {
     const { meta } = this.#tables;
     const before = meta.head;
     const now = this.#surroundings.now();
@@ -103,7 +107,7 @@ export class SqliteJournal {
       conflicts += this.#tables.accept(record, pusher, now);
     }
     if (records.length > 0) meta.schema = Math.max(meta.schema, schema);
-    return { before, last: meta.head, conflicts };
+    return { before, last: meta.head, conflicts, ...(this.#reserve.isSpent && { low: true }) };
   }
 
   /** Within `commit`. */
@@ -165,9 +169,10 @@ export class SqliteJournal {
     return this.#reading(() => infoOf(this.#tables, this.path));
   }
 
-  /** Looks whether another process has written, and whether the file is still there. */
+  /** Looks whether there is space to set aside again, whether another process has written, and whether the file is still there. */
   poll(): void {
     const { isBehind, meta } = this.#tables;
+    if (this.#reserve.isSpent) this.#reserve.fill();
     // What others wrote may have been read in passing.
     if (this.#isExchanged() || isBehind || meta.head !== this.#told.head || meta.id !== this.#told.id) this.commit([]);
   }
@@ -175,6 +180,7 @@ export class SqliteJournal {
   /** Forgets what need not be kept any longer. */
   prune(): void {
     this.commit([() => prune(this.#tables, this.#surroundings.now())]);
+    this.#reserve.fill();
   }
 
   close(): void {

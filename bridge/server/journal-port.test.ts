@@ -172,7 +172,11 @@ describe('the journal’s port', () => {
     });
     await late.call('journal.ready', { seq: 0 });
     gateway.journal.failure = undefined;
-    expect(await push()).toMatchObject({ last: 1 });
+    gateway.journal.low = true;
+    expect(await push()).toMatchObject({ last: 1, low: true });
+    expect(gateway.lines.filter((line) => line.startsWith('Storage is full'))).toHaveLength(1);
+    gateway.journal.low = false;
+    expect(await push()).not.toHaveProperty('low');
     expect(gateway.lines).toContain('The journal works again');
   });
 

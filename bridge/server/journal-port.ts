@@ -112,7 +112,7 @@ export class JournalPort {
         replica.pushes.add(pushing);
         try {
           const pushed = await pushing;
-          this.#note('');
+          this.#note(pushed.low ? DISK_FULL : '');
           // Copies of losers come from the journal: the pusher has to read those.
           if (replica.told !== undefined && pushed.before <= replica.told && pushed.conflicts === 0) {
             replica.told = Math.max(replica.told, pushed.last);
@@ -213,6 +213,9 @@ export class JournalPort {
     this.#problem = problem;
   }
 }
+
+/** The journal used the space that it had set aside. */
+const DISK_FULL = 'Storage is full: the disk with the journal has no space left. Free up space. Until then, only deletions are saved';
 
 function inWords(error: unknown): RpcError | undefined {
   if (error instanceof JournalFull) {

@@ -40,6 +40,9 @@ export const attachedHost = z.object({
 });
 export type AttachedHost = z.infer<typeof attachedHost>;
 
+/** With less space than this on the journal's disk none is set aside. */
+export const RESERVE_MIN_FREE = 16 * 1024 * 1024;
+
 export const journalInfo = z.object({
   id: z.string(),
   /** Path of its file on the bridge's disk. */
@@ -114,6 +117,8 @@ export const journalCalls = {
       last: z.number().int().nonnegative(),
       /** Versions that lost against others written apart, and were kept as copies. */
       conflicts: z.number().int().nonnegative(),
+      /** The disk is full, and space that was set aside has been used: the host should write nothing more until there is space. */
+      low: z.boolean().optional(),
     }),
     docs: 'Stores changes, all of one push or none. They are on disk when it resolves.',
     policy: { scope: 'write' },

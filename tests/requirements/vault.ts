@@ -41,7 +41,10 @@ export const vault = [
     'vault.backup/keeps':
       'A restore keeps what was made since, or, where that is asked for, deletes it; either wins on every host without making copies',
     'vault.backup/all-or-nothing': 'A backup is checked as a whole before the first write: one that is damaged or hostile changes nothing',
-    'vault.backup/limit': 'What a backup unpacks to is counted while it is unpacked, and stops at 256 MB, or at 100 times its size above 32 MB',
+    'vault.journal/reserve':
+      'Space is set aside on the journal’s disk. When that is full it is used for what is about to be acknowledged, and hosts write nothing but deletions until there is space again.',
+    'vault.backup/limit':
+      'What a backup unpacks to is counted while it is unpacked, and stops at 256 MB, or at 100 times its size above 32 MB',
     'vault.backup/secrets': 'No key is in a backup in the clear; with a passphrase they are in it sealed, and open in another vault',
     'vault.backup/bounded': 'Writing a backup takes bounded memory, whatever the number of records',
     'vault.backup/file': 'A backup is a file of mode 0600 that is there as a whole or not at all, and replaces none unasked',

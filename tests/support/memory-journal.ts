@@ -7,6 +7,7 @@ import {
   journalEvents,
   type JournalEvents,
   type JournalInfo,
+  RESERVE_MIN_FREE,
   type SequencedRecord,
 } from '#shared/ports/journal.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
@@ -23,6 +24,8 @@ export class MemoryJournal {
   schema = 1;
   /** What pushes meet: an error to throw, or nothing. */
   refusal: RpcError | undefined;
+  /** Free bytes on its disk; with fewer than the reserve needs, pushes answer `low`. */
+  free: number | null = null;
   /** What pushes wait for. */
   gate: Promise<void> | undefined;
   /** What pulls wait for. */
@@ -70,7 +73,7 @@ export class MemoryJournal {
         let conflicts = 0;
         for (const record of records) conflicts += this.#merge(record, port.origin);
         for (const other of this.#ports) if (other.origin !== port.origin) other.answerer.send('journal.changed', { head: this.seq });
-        return { before, last: this.seq, conflicts };
+        return { before, last: this.seq, conflicts, ...(this.free !== null && this.free < RESERVE_MIN_FREE && { low: true }) };
       },
       'journal.ready': async () => ({}),
       'host.leave': async () => ({}),
@@ -113,7 +116,7 @@ export class MemoryJournal {
   }
 
   info(): JournalInfo {
-    const nothing = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: null };
+    const nothing = { path: '', bytes: 0, tombstones: 0, blobs: 0, blobBytes: 0, changedAt: null, notices: [], free: this.free };
     return { ...nothing, id: this.id, head: this.seq, schema: this.schema, records: this.rows.size };
   }
 

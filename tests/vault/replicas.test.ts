@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { sessionKey, VaultReadOnly } from '../../web/gateway/core/vault.ts';
+import { sessionKey, StorageFull, VaultReadOnly } from '../../web/gateway/core/vault.ts';
 import { steps } from '../../web/gateway/storage/migrations.ts';
 import { answer, ask, contentOf, dump, KEY, newMessage, newRun, newSession } from '../../web/gateway/storage/fixture.ts';
 import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
@@ -172,6 +172,32 @@ verifies(
     expect(host.replicator.state()).toMatchObject({ state: 'failing', problem: 'The journal is not responding' });
   },
 );
+
+verifies(['vault.journal/reserve', 'storage/disk-full'], 'while the journal’s disk is full, only deletions are written', async () => {
+  const journal = new MemoryJournal();
+  const host = await TestReplica.open('host');
+  await host.join(journal);
+  const question = await ask(host.vault, 'm-1');
+  journal.free = 0;
+  // The one that meets it is on disk, in the space that was set aside.
+  await answer(host.vault, question);
+  expect(journal.rows.has('messages/re-m-1')).toBe(true);
+  await expect(ask(host.vault, 'm-2')).rejects.toBeInstanceOf(StorageFull);
+  expect(await host.vault.messages.get('m-2')).toBeUndefined();
+  expect(journal.rows.has('messages/m-2')).toBe(false);
+  await host.vault.sessions.remove(KEY);
+  await host.synced(journal);
+  host.clock.advance(2_000);
+  await expect(ask(host.vault, 'm-3')).rejects.toBeInstanceOf(StorageFull);
+  journal.free = 1024 ** 3;
+  await until(() => {
+    host.clock.advance(2_000);
+    return host.vault.sync.full === undefined;
+  }, 'the next look at the disk');
+  await ask(host.vault, 'm-4');
+  await host.synced(journal);
+  expect(journal.rows.has('messages/m-4')).toBe(true);
+});
 
 verifies(
   'vault.sync/attachments',

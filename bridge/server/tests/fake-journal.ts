@@ -15,6 +15,8 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
   schema = 1;
   /** Rejects every call until it is taken away. */
   failure: Error | undefined;
+  /** Its disk is full. */
+  low = false;
   /** Pushes wait for it. */
   gate: Promise<unknown> = Promise.resolve();
   /** Pushes that have come. */
@@ -63,7 +65,7 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
     }
     if (records.length > 0) this.schema = Math.max(this.schema, this.#schemas.get(pusher) ?? 0);
     if (this.head > before) this.emit('changed', this.head);
-    return { before, last: this.head, conflicts };
+    return { before, last: this.head, conflicts, ...(this.low && { low: true }) };
   }
 
   async takeLease(lease: Parameters<Journal['takeLease']>[0]): Promise<number | null> {

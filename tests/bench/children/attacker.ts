@@ -18,12 +18,15 @@ const PORTIONS = 20;
 const sockets = new Set<Socket>();
 let opened = 0;
 let adding: NodeJS.Timeout | undefined;
+/** Sockets that have been answered or closed, or of which no answer is to be expected. */
+let settled = 0;
 
 function open({ kind, port }: Attack): void {
   const socket = connect(port, '127.0.0.1');
   sockets.add(socket);
   opened++;
   socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  socket.once(kind === 'silent' ? 'data' : 'connect', () => void settled++);
   socket.write(
     `GET ${kind === 'silent' ? '/ws' : '/v1/models'} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${kind === 'silent' ? UPGRADE : 'X-Slow: '}`,
   );
@@ -40,12 +43,13 @@ process.on('message', (message: Attack | { stop: true }) => {
     for (const socket of sockets) socket.destroy();
     return;
   }
-  opened = 0;
+  opened = settled = 0;
   let left = message.open;
   // Not all in one turn: the listener's queue is as long as the system allows.
   const filling = setInterval(() => {
     for (let i = 0; i < 100 && left > 0; i++, left--) open(message);
-    if (left > 0) return;
+    // The listener's queue is not what is measured.
+    if (left > 0 || settled < message.open) return;
     clearInterval(filling);
     process.send?.({ filled: sockets.size });
     adding = setInterval(() => {

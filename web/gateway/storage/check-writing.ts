@@ -1,8 +1,9 @@
 import type { Transactions } from './transaction.ts';
 
-/** Writes a row of its own, strictly, and reads it back; see `Vault.check`. */
+/** Rejects while storage is full. Writes a row of its own, strictly, and reads it back; see `Vault.check`. */
 export async function checkWriting(transactions: Transactions): Promise<void> {
   const value = crypto.randomUUID();
+  if (transactions.sink?.full) throw transactions.sink.full;
   await transactions.local(['local'], (tx) => tx.objectStore('local').put({ name: 'checked', value }), 'strict');
   const row = await transactions.read(['local'], (tx) => tx.objectStore('local').get('checked'));
   if (row?.name !== 'checked' || row.value !== value) throw new Error('Written data could not be read back');

@@ -1,7 +1,7 @@
 import type { Position, SequencedRecord } from '#shared/ports/journal.ts';
 import { SYNC_STORES, type SyncRecord, type Version } from '#shared/sync/record.ts';
 import type { HybridClock } from '#shared/sync/hybrid-clock.ts';
-import type { ForeignChange, VaultReadOnly } from '../core/vault.ts';
+import type { ForeignChange, StorageFull, VaultReadOnly } from '../core/vault.ts';
 import { applyRecords } from './apply.ts';
 import type { Blobs } from './blobs.ts';
 import { type Change, isPushed, ownReading } from './change-log.ts';
@@ -40,6 +40,8 @@ export class Replica implements ChangeSink {
   readonly blobs: Blobs;
   /** Set where the data is of a newer build: every write is refused with it. */
   refusal: VaultReadOnly | undefined;
+  /** Set while the journal's disk is full: every write but deletions is refused with it. */
+  full: StorageFull | undefined;
   /** Takes each change made here, while it commits; see `ChangeSink.changed`. */
   outlet: ((records: SyncRecord[]) => Promise<void>) | undefined;
   /** The browser cleared the data: everything must be read anew. */

@@ -40,6 +40,8 @@ export interface ChangeSink {
   readonly pushed: string;
   /** Nothing may be written: why. */
   readonly refusal: VaultReadOnly | undefined;
+  /** Only deletions may be written: why. */
+  readonly full: StorageFull | undefined;
   /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
   changed(changes: readonly Change[]): Promise<void>;
   /** What was given to `changed` could not be committed here. Resolves when it is taken back elsewhere, or cannot be now; never rejects. */
@@ -144,6 +146,7 @@ export class Transactions {
       const messages = changes.filter(({ row }) => row.store === 'messages').map(({ row }) => row.key);
       if (messages.length > 0) putInto(tx, 'searchPending', { ids: messages });
       committed = { sessions, messages: messages.length };
+      if (sink?.full && changes.some(({ row }) => !row.deleted)) throw sink.full;
       if (changes.length > 0) elsewhere = sink?.changed(changes);
       return done;
     };

@@ -22,6 +22,8 @@ export interface ExchangeOptions {
   onbridge(vaultKey: string, cluster: unknown): void;
   /** A page was read, or a push confirmed. */
   onprogress(done: number, total: number): void;
+  /** The journal's disk is full. */
+  onlow(): void;
   /** Reading what others wrote, or writing what was put aside, failed while nobody waits for it. */
   onfault(error: unknown): void;
 }
@@ -216,8 +218,9 @@ export class Exchange {
   async #send(records: SyncRecord[]): Promise<void> {
     const flight = this.#outbox.send(records);
     for (const record of records) for (const hash of record.blobs ?? []) await this.#upload(hash);
-    const { before, last, conflicts } = await this.#line.call('journal.push', { records });
+    const { before, last, conflicts, low } = await this.#line.call('journal.push', { records });
     this.#outbox.confirm(flight, records);
+    if (low) this.#options.onlow();
     if (this.#ended) return;
     // Not before all is written that was here: the reading would claim more than the journal has.
     if (this.#settled && this.#outbox.pushed > this.#replica.pushed) this.#replica.pushed = this.#outbox.pushed;

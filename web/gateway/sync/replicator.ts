@@ -1,10 +1,10 @@
 import { CallsClosed } from '#shared/link/calls.ts';
-import { BATCH } from '#shared/ports/journal.ts';
+import { BATCH, RESERVE_MIN_FREE } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SyncPort } from '../core/sync.ts';
-import { VaultReadOnly } from '../core/vault.ts';
+import { StorageFull, VaultReadOnly } from '../core/vault.ts';
 import type { Replica } from '../storage/vault.ts';
 import { Exchange } from './exchange.ts';
 import type { JournalLine } from './journal-line.ts';
@@ -18,6 +18,8 @@ const LAST_RETRY_MS = 10_000;
 const KEEP_MS = 1_000;
 /** How long a stream waits at most until the host has read what it must have. */
 const REACH_MS = 10_000;
+/** Interval in which the journal's disk is looked at while it is full. */
+const FULL_MS = 2_000;
 const RUN_LEASE_MS = 60_000;
 /** Deletions are remembered here for so long, as in the journal. */
 const TOMBSTONES_MS = 90 * 24 * 3_600_000;
@@ -223,6 +225,7 @@ export class Replicator implements SyncPort {
       ...{ line, replica: this.#replica, outbox: this.#outbox, schema, name },
       onbridge: (vaultKey, cluster) => this.#options.onbridge?.(vaultKey, cluster),
       onprogress: (done, total) => this.#progress(done, total),
+      onlow: () => this.#holdBack(line),
       onfault: (error) => this.#fail(exchange, error),
     });
     this.#stop();
@@ -244,6 +247,22 @@ export class Replicator implements SyncPort {
       // With a journal that is out of order it can serve all the same, from what is here.
       if (this.#line === line && !(error instanceof CallsClosed)) await line.call('journal.ready', { seq: exchange.seq }).catch(() => {});
     }
+  }
+
+  /**
+   * Refuses writes until the journal's disk has space. The browser's database is usually on the same disk, and Chromium may lose all
+   * of it when it cannot write; so what is acknowledged must be in the journal, and the browser must not write on.
+   */
+  #holdBack(line: JournalLine): void {
+    if (this.#replica.full) return;
+    this.#replica.full = new StorageFull('The disk is full. Nothing was saved.');
+    const look = async (): Promise<void> => {
+      const info = this.#line === line ? await line.call('journal.info', {}).catch(() => null) : null;
+      const isFull = info?.journal.free !== null && info?.journal.free !== undefined && info.journal.free < RESERVE_MIN_FREE;
+      if (isFull) this.#options.clock.after(FULL_MS, () => void look());
+      else this.#replica.full = undefined;
+    };
+    this.#options.clock.after(FULL_MS, () => void look());
   }
 
   /** See `ChangeSink.changed`. */

@@ -1,0 +1,52 @@
+import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { RESERVE_MIN_FREE } from '#shared/ports/journal.ts';
+
+const RESERVE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Space set aside on the journal's disk. When the disk is full it is given back, so that what a browser has stored and is about to
+ * acknowledge is on disk too: Chromium may lose its whole database on a full disk.
+ */
+export class DiskReserve {
+  readonly #path: string;
+  #isSpent = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The space was given back, and has not been set aside again since. */
+  get isSpent(): boolean {
+    return this.#isSpent;
+  }
+
+  /** Gives the space back. False if none was set aside. */
+  spend(): boolean {
+    if (statSync(this.#path, { throwIfNoEntry: false }) === undefined) return false;
+    try {
+      rmSync(this.#path);
+      return (this.#isSpent = true);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Sets the space aside if it is not, and the disk has plenty. Best effort. */
+  fill(): void {
+    try {
+      if ((statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) === RESERVE_BYTES) return;
+      const { bavail, bsize } = statfsSync(dirname(this.#path));
+      if (bavail * bsize < RESERVE_MIN_FREE) return;
+      const file = openSync(this.#path, 'w', 0o600);
+      try {
+        writeSync(file, Buffer.alloc(RESERVE_BYTES));
+      } finally {
+        closeSync(file);
+      }
+      this.#isSpent = false;
+    } catch {
+      rmSync(this.#path, { force: true });
+    }
+  }
+}
