@@ -15,11 +15,14 @@ describe('addresses', () => {
       'See https://pages.test/a?b=1, (https://pages.test/b) and [c](https://pages.test/c_(d)).',
       '{"url":"https:\\/\\/pages.test\\/json"}',
       'My site is example.com/start',
+      'The part https://pages.test/d#top',
     );
     for (const url of [
       'https://pages.test/a?b=1',
-      'https://pages.test/a?b=1#part',
+      'https://pages.test/a?b=1#',
       'https://pages.test/b',
+      'https://pages.test/d#top',
+      'https://pages.test/d',
       'https://pages.test/c_(d)',
       'https://pages.test/json',
       'https://example.com/start',
@@ -29,6 +32,8 @@ describe('addresses', () => {
     for (const url of [
       'https://pages.test/a',
       'https://pages.test/a?b=1&secret=2',
+      'https://pages.test/b#secret',
+      'https://pages.test/d#secret',
       'https://pages.test/',
       'https://secret.pages.test/b',
       'https://pages.test/b/secret',

@@ -31,11 +31,11 @@ export class VerbatimUrls {
     if (text !== '') this.#texts.push(text);
   }
 
-  /** True if the whole address stands in one of the texts. The fragment is ignored, because it is not sent. */
+  /** True if the whole address stands in one of the texts. Its fragment may be left out, but not composed: the scripts of a page read it. */
   has(url: string): boolean {
     const wanted = normalize(url);
     if (wanted === undefined) return false;
-    for (const text of this.#texts.splice(0)) for (const found of findUrls(text)) this.#urls.add(found);
+    for (const text of this.#texts.splice(0)) for (const found of findUrls(text)) this.#urls.add(found).add(withoutFragment(found));
     return this.#urls.has(wanted);
   }
 }
@@ -86,6 +86,9 @@ function findUrls(text: string): string[] {
 function normalize(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return undefined;
-  parsed.hash = '';
+  // An empty fragment is none.
+  if (parsed.hash === '') parsed.hash = '';
   return parsed.href;
 }
+
+const withoutFragment = (url: string): string => url.split('#', 1)[0] ?? url;
