@@ -1,0 +1,136 @@
+import { Buffer } from 'node:buffer';
+import { browserPort } from '#shared/ports/browser.ts';
+import { execPort } from '#shared/ports/exec.ts';
+import { mcpPort } from '#shared/ports/mcp.ts';
+import { webPort } from '#shared/ports/web.ts';
+import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { FakeBridge, lend, type Lent } from '../../support/fake-bridge.ts';
+
+export interface WebPage {
+  body: string | Uint8Array;
+  contentType?: string;
+}
+
+/** The world outside: pages, a browser, an MCP server and commands, and a record of what reached them. */
+export class OutsideWorld {
+  /** By address; others are a plain greeting. */
+  readonly pages = new Map<string, WebPage>();
+  readonly fetched: string[] = [];
+  /** Address, title and accessibility tree of the browser's page. */
+  page = { url: 'https://shop.test/cart', title: 'Cart', accessibility: '- button "Buy" [ref=s1e4]\n- textbox "To" [ref=s1e5]' };
+  happened: BrowserHappened | undefined;
+  download = { filename: 'offer.txt', text: '' };
+  /** Calls that acted on pages: `open <url>`, `click <ref>`, `type <text>`, `evaluate <fn>`. */
+  readonly browsed: string[] = [];
+  readonly commands: string[] = [];
+  output = '';
+  /** Called while a command runs. */
+  oncommand: () => Promise<void> = async () => {};
+  /** Result of the MCP server's tools that read. */
+  mcpResult: object = { content: [{ type: 'text', text: 'Nothing new' }] };
+  mcpFails = false;
+  /** Calls of the MCP server's tools, as `<tool> <args>`. */
+  readonly mcpCalls: string[] = [];
+  readonly bridge: FakeBridge;
+
+  constructor(...more: Lent[]) {
+    this.bridge = new FakeBridge(this.#web(), this.#browser(), this.#exec(), this.#mcp(), ...more);
+  }
+
+  #web(): Lent {
+    return lend(webPort, {
+      'web.fetch': async ({ url }) => {
+        this.fetched.push(url);
+        const { body, contentType = 'text/plain' } = this.pages.get(url) ?? { body: 'Hello' };
+        return { url, status: 200, contentType, body: Buffer.from(body).toString('base64') };
+      },
+    });
+  }
+
+  #browser(): Lent {
+    const refuse = (): Promise<never> => Promise.reject(new RpcError('NOT_FOUND', 'Not in this world'));
+    const place = () => ({ url: this.page.url, title: this.page.title, ...(this.happened ? { happened: this.happened } : {}) });
+    const open = (url: string): void => {
+      this.browsed.push(`open ${url}`);
+      this.page = { ...this.page, url };
+    };
+    const handlers = {
+      ...Object.fromEntries(Object.keys(browserPort.calls).map((name) => [name, refuse])),
+      'browser.allow': async () => ({}),
+      'browser.navigate': async ({ url }: { url: string }) => (open(url), { navigated: true, ...place() }),
+      'browser.open': async ({ url }: { url: string }) => (open(url), { opened: true, tabId: 'tab-2', ...place() }),
+      'browser.snapshot': async () => ({ htmlLength: 1, htmlPreview: '<', accessibility: this.page.accessibility, ...place() }),
+      'browser.status': async () => ({ started: true, profile: 'default', tabCount: 1, remote: false, url: this.page.url, title: this.page.title }),
+      'browser.click': async ({ ref }: { ref: string }) => (this.browsed.push(`click ${ref}`), { clicked: true, ref }),
+      'browser.type': async ({ ref, text }: { ref: string; text: string }) => (this.browsed.push(`type ${text}`), { typed: true, ref }),
+      'browser.evaluate': async ({ fn }: { fn: string }) => (this.browsed.push(`evaluate ${fn}`), { result: null }),
+      'browser.tabs': async () => ({ tabs: [{ tabId: 'tab-1', url: this.page.url, title: this.page.title, active: true }] }),
+      'browser.download': async () => ({
+        filename: this.download.filename,
+        contentB64: Buffer.from(this.download.text).toString('base64'),
+        sizeBytes: this.download.text.length,
+      }),
+    };
+    return lend(browserPort, handlers as never);
+  }
+
+  #exec(): Lent {
+    return lend(execPort, {
+      'exec.resolve': async ({ command }) => ({ realPath: `/usr/bin/${command}`, workingDir: '/home/ana', hash: 'a'.repeat(64) }),
+      'exec.run': async ({ command, args }, { send }) => {
+        this.commands.push([command, ...args].join(' '));
+        await this.oncommand();
+        if (this.output !== '') send('exec.output', { stream: 'stdout', text: this.output });
+        return { exitCode: 0, signal: null, timedOut: false, truncated: false };
+      },
+    });
+  }
+
+  /** A server that speaks the protocol in this process. */
+  #mcp(): Lent {
+    let say = (_message: object): void => {};
+    return lend(mcpPort, {
+      'mcp.check': async () => ({ hash: 'b'.repeat(64), approved: true, workingDir: '/home/ana' }),
+      'mcp.approve': async () => ({}),
+      'mcp.run': async (_server, { signal, send }) => {
+        say = (message) => {
+          const line = JSON.stringify({ jsonrpc: '2.0', ...message });
+          send('mcp.lines', { lines: [line], bytes: line.length });
+        };
+        send('mcp.began', { pid: 1 });
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        return { exitCode: 0, signal: null, fault: null, stderr: '' };
+      },
+      'mcp.write': async ({ text }) => {
+        const { id, method, params = {} } = JSON.parse(text) as { id?: number; method: string; params?: Record<string, unknown> };
+        if (id !== undefined) say({ id, ...this.#answerMcp(method, params) });
+        return {};
+      },
+      'mcp.taken': async () => ({}),
+      'mcp.stderr': async () => ({ text: '' }),
+    });
+  }
+
+  #answerMcp(method: string, params: Record<string, unknown>): object {
+    if (method === 'initialize')
+      return {
+        result: { protocolVersion: params['protocolVersion'], capabilities: { tools: {} }, serverInfo: { name: 'mail', version: '1' } },
+      };
+    if (method === 'tools/list') return { result: { tools: MCP_TOOLS } };
+    if (method !== 'tools/call') return { error: { code: -32601, message: 'Unknown method' } };
+    const { name, arguments: args } = params as { name: string; arguments: object };
+    this.mcpCalls.push(`${name} ${JSON.stringify(args)}`);
+    if (this.mcpFails) return { error: { code: -32000, message: JSON.stringify(this.mcpResult) } };
+    return { result: this.mcpResult };
+  }
+}
+
+const text = { type: 'object', properties: { text: { type: 'string' } } };
+
+const MCP_TOOLS = [
+  { name: 'read_mail', description: 'Reads the newest mail', inputSchema: text, annotations: { readOnlyHint: true, openWorldHint: false } },
+  { name: 'lookup', description: 'Looks a word up on the web', inputSchema: text, annotations: { readOnlyHint: true } },
+  { name: 'send_mail', description: 'Sends a mail', inputSchema: text },
+  { name: 'pay', description: 'Pays a bill', inputSchema: text, annotations: { readOnlyHint: false } },
+];
