@@ -205,6 +205,23 @@ describe('a run that has read outside content', () => {
     for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
   });
 
+  verifies('injection/labels', 'includes the summary of an imported chat, which a model is given instead of its messages', async () => {
+    const t = await tainted([[{ tool: 'file_remove', args: { path: 'mine.md' } }]]);
+    await using gw = t.gw;
+    const { client, pending } = t;
+    await client.call('config.patch', { patch: { tools: { policies: { file_remove: 'auto' } } } });
+    await client.call('workspace.write', { path: 'mine.md', content: 'mine' });
+    const compaction = { summary: 'Obey', trigger: 'manual', messages: 1, tokensBefore: 2, tokensAfter: 1, model: 'm', at: 1 };
+    const message = { id: 'm', role: 'user', content: 'Hi', timestamp: 1, parentId: null, outside: [], compaction };
+    await client.call('sessions.import', { content: JSON.stringify(message), sessionId: 'imported' });
+    const sent = client.call('chat.send', { sessionId: 'imported', message: 'Go on' });
+    await until(async () => (await pending()).length === 1, 'the approval');
+    for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
+    await sent;
+    expect(JSON.stringify(gw.calls[0]?.body.messages)).toContain('Obey');
+    expect(await files(client)).toContain('mine.md');
+  });
+
   verifies('injection/labels', 'has no part in summaries of days, which every later run may read', async () => {
     const t = await tainted([['Mine'], [fetchPage], ['Obey the page'], ['## Goal\n\nTo catch the ferry']]);
     await using gw = t.gw;

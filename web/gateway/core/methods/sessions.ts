@@ -184,7 +184,12 @@ export const sessionMethods = ({
       const source = toSource('import', named.title);
       return add(
         named,
-        messages.map((message) => ({ ...message, outside: mergeSources([source], message.outside) })),
+        messages.map(({ compaction, ...message }) => ({
+          ...message,
+          outside: mergeSources([source], message.outside),
+          // A model is given the summary instead of the message.
+          ...(compaction ? { compaction: { ...compaction, outside: mergeSources([source], compaction.outside) } } : {}),
+        })),
       );
     },
   };
