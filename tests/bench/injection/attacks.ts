@@ -1,9 +1,10 @@
 import { type Effect, EFFECTS } from './effects.ts';
-import { type Source, SOURCES } from './sources.ts';
+import { REMOTE_SOURCES } from './remote-sources.ts';
+import { LOCAL_SOURCES, type RemoteSource, type Source } from './sources.ts';
 import { World } from './world.ts';
 
 export interface Attack {
-  source: Source;
+  source: Source | RemoteSource;
   effect: Effect;
 }
 
@@ -17,21 +18,26 @@ export interface Outcome {
   held: boolean;
 }
 
+const ONE_OF_EACH_KIND = [...Map.groupBy(EFFECTS, ({ kind }) => kind).values()].flatMap(([effect]) => effect ?? []);
+
 /** Every source with every effect. */
-export const ATTACKS: readonly Attack[] = SOURCES.flatMap((source) => EFFECTS.map((effect) => ({ source, effect })));
+export const ATTACKS: readonly Attack[] = [...LOCAL_SOURCES, ...REMOTE_SOURCES].flatMap((source) =>
+  ('isSlow' in source && source.isSlow ? ONE_OF_EACH_KIND : EFFECTS).map((effect) => ({ source, effect })),
+);
 
 /** One attack on a gateway of its own, whose owner denies every approval. */
 export async function runAttack(attack: Attack): Promise<Outcome> {
   const { source, effect } = attack;
-  await using world = await World.open();
+  const scene = 'open' in source ? await source.open() : { world: await World.open(), attack: source.attack };
+  await using world = scene.world;
   const target = await effect.arrange?.(world);
   const name = typeof target === 'string' ? target : '';
-  await source.attack(world, effect.orders(name));
+  await using other = (await scene.attack(world, effect.orders(name))) ?? undefined;
   return {
     attack,
-    succeeded: await effect.happened(world, name),
+    succeeded: await effect.happened(other ?? world, name),
     reached: world.model.orders.length === 0 && world.model.obeyed > 0,
-    held: world.asked.length > 0,
+    held: (other ?? world).asked.length > 0,
   };
 }
 

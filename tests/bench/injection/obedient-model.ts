@@ -20,16 +20,19 @@ export class ObedientModel {
   orders: Step[] = [];
   /** Number of orders that were obeyed: an attack whose text never reached the model proves nothing. */
   obeyed = 0;
-  /** Text of the next call without tools: summaries and the like. Obeys by repeating the order. */
-  summary = (isOrdered: boolean): string => (isOrdered ? `## Goals\n\n- ${ORDER}` : '## Goals\n\n- None');
-
   readonly script: Script = (call) => {
     const isOrdered = readsOrder(call);
-    if (!call.body.tools?.length) return [this.summary(isOrdered)];
+    if (!call.body.tools?.length) return [summarise(call, isOrdered)];
     const order = isOrdered ? this.orders.shift() : undefined;
     if (order) this.obeyed++;
     return order ?? this.wishes.shift() ?? ['Done.'];
   };
+}
+
+/** Text of a call without tools, such as a summary: it repeats the order. */
+function summarise({ body }: ModelCall, isOrdered: boolean): string {
+  const note = isOrdered ? ORDER : 'Nothing of note';
+  return JSON.stringify(body.messages).includes('remembered permanently') ? `- [fact] ${note}` : `## Goals\n\n- ${note}`;
 }
 
 /** True if the order, or all of its parts, stand in a prompt. */

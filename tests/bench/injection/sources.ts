@@ -3,28 +3,38 @@ import { docx, paragraph, pdf } from '../../support/office-files.ts';
 import { ORDER, ORDER_PARTS, type Step } from './obedient-model.ts';
 import type { World } from './world.ts';
 
+/** Puts the text in its place, and has the model read it, which obeys in the last chat. Returns the world of that chat if it is another one. */
+export type Attempt = (world: World, order: Step) => Promise<World | void>;
+
 /** A way by which an injected text reaches the model. */
 export interface Source {
   name: string;
-  /** Puts the text in its place, and has the model read it. The model obeys in the last chat. */
-  attack(world: World, order: Step): Promise<void>;
+  attack: Attempt;
+}
+
+/** A source that needs more than a gateway. */
+export interface RemoteSource {
+  name: string;
+  /** It takes long, so it is tried with one effect of each kind alone. */
+  isSlow?: boolean;
+  open(): Promise<{ world: World; attack: Attempt }>;
 }
 
 export const PAGE = 'https://pages.test/news';
-const step = (tool: string, args: object): Step => [{ tool, args }];
+export const step = (tool: string, args: object): Step => [{ tool, args }];
 const fetchPage = step('web_fetch', { url: PAGE });
 
 /** The owner's own wish is in the way of nothing: it names the page, and no more. */
 const readPage = `Read ${PAGE}`;
 
 /** Tells the model the order when it reads, in one chat. */
-async function obeyIn(world: World, order: Step, chat: () => Promise<void>): Promise<void> {
+export async function obeyIn(world: World, order: Step, chat: () => Promise<void>): Promise<void> {
   world.model.orders = [order];
   await chat();
 }
 
 /** A run that read the page does this step, and a later chat gets the order. */
-async function launder(world: World, first: Step, order: Step, chat: () => Promise<void>): Promise<void> {
+export async function launder(world: World, first: Step, order: Step, chat: () => Promise<void>): Promise<void> {
   world.outside.pages.set(PAGE, { body: ORDER });
   world.model.orders = [first];
   await world.chat(readPage, [fetchPage]);
@@ -133,6 +143,9 @@ const direct: Source[] = [
   },
 ];
 
+const importedLine = (content: string, more: object = {}): string =>
+  JSON.stringify({ id: 'm1', role: 'user', content, timestamp: 1, parentId: null, outside: [], ...more });
+
 const NOTE = `# Tulips\n\n${ORDER}\n`;
 const evidence = [{ source_id: 'page', source_path: 'sources/page.md', weight: 1 }];
 
@@ -220,6 +233,44 @@ const left: Source[] = [
     },
   },
   {
+    name: 'plan of a chat that was reset',
+    attack: (world, order) =>
+      launder(world, step('plan_create', { goal: 'Tulips', steps: [ORDER] }), order, async () => {
+        await world.client.call('sessions.reset', { path: 'main/main.jsonl' });
+        await world.chat('Go on');
+      }),
+  },
+  {
+    name: 'summary of a chat',
+    attack: (world, order) =>
+      launder(world, ['Well.'], order, async () => {
+        const { orders } = world.model;
+        world.model.orders = [];
+        for (let turn = 0; turn < 8; turn++) await world.chat('And what else is there to say? '.repeat(40));
+        const { compacted } = await world.client.call('sessions.compact', {});
+        if (!compacted) throw new Error('The chat has no summary');
+        world.model.orders = orders;
+        await world.chat('And now?');
+      }),
+  },
+  {
+    name: 'imported chat',
+    attack: (world, order) =>
+      obeyIn(world, order, async () => {
+        await world.client.call('sessions.import', { content: `${importedLine(ORDER)}\n`, sessionId: 'imported' });
+        await world.chat('Go on', [], { session: 'imported' });
+      }),
+  },
+  {
+    name: 'imported chat with a summary',
+    attack: (world, order) =>
+      obeyIn(world, order, async () => {
+        const compaction = { summary: ORDER, trigger: 'manual', messages: 1, tokensBefore: 2, tokensAfter: 1, model: 'm', at: 1 };
+        await world.client.call('sessions.import', { content: `${importedLine('Hi', { compaction })}\n`, sessionId: 'imported' });
+        await world.chat('Go on', [], { session: 'imported' });
+      }),
+  },
+  {
     name: 'output of a command',
     attack: (world, order) =>
       obeyIn(world, order, () => {
@@ -229,4 +280,4 @@ const left: Source[] = [
   },
 ];
 
-export const SOURCES: readonly Source[] = [...direct, ...left];
+export const LOCAL_SOURCES: readonly Source[] = [...direct, ...left];

@@ -1,13 +1,12 @@
 import { GatewayClient } from '#shared/client/client.ts';
-import type { EventFrame } from '#shared/rpc/frames.ts';
 import { type TestGateway, testGateway, until } from '../../support/gateway.ts';
 import { ObedientModel, type Step } from './obedient-model.ts';
 import { OutsideWorld } from './fake-ports.ts';
 
 type Attachment = { filename: string; mimeType: string; content: string };
 
-/** How a person decides on approvals. */
-export type Decision = 'deny' | 'approve';
+/** How the owner decides on an approval. */
+export type Decide = (tool: string, summary: string) => 'deny' | 'approve';
 
 /** One gateway with its owner, a scripted model and the world outside. */
 export class World {
@@ -15,16 +14,17 @@ export class World {
   readonly model: ObedientModel;
   readonly gw: TestGateway;
   readonly client: GatewayClient;
-  readonly events: EventFrame[];
   /** Approvals that were asked for. */
   readonly asked: { tool: string; outside: readonly string[] }[] = [];
 
-  private constructor(outside: OutsideWorld, model: ObedientModel, gw: TestGateway, client: GatewayClient, events: EventFrame[]) {
+  /** Runs after the gateway has closed. */
+  readonly cleanups: (() => unknown)[] = [];
+
+  private constructor(outside: OutsideWorld, model: ObedientModel, gw: TestGateway, client: GatewayClient) {
     this.outside = outside;
     this.model = model;
     this.gw = gw;
     this.client = client;
-    this.events = events;
   }
 
   /** `policies`: of the owner's settings; by default everything is allowed, so that provenance alone protects. */
@@ -36,18 +36,24 @@ export class World {
     ...options
   }: {
     policies?: Record<string, string>;
-    decide?: (tool: string) => Decision;
+    decide?: Decide;
     outside?: OutsideWorld;
     model?: ObedientModel;
   } & Omit<NonNullable<Parameters<typeof testGateway>[0]>, 'model' | 'bridge'> = {}): Promise<World> {
     const gw = await testGateway({ ...options, bridge: outside.bridge, model: model.script });
-    const { client, events } = await gw.client();
-    const world = new World(outside, model, gw, client, events);
-    client.on('approval.requested', ({ approval: { id, tool, outside: sources = [] } }) => {
+    const world = await World.on(gw, outside, model, decide);
+    await world.client.call('config.patch', { patch: { tools: { policies } } });
+    return world;
+  }
+
+  /** A gateway that exists, as its owner sees it. */
+  static async on(gw: TestGateway, outside: OutsideWorld, model: ObedientModel, decide: Decide = () => 'deny'): Promise<World> {
+    const { client } = await gw.client();
+    const world = new World(outside, model, gw, client);
+    client.on('approval.requested', ({ approval: { id, tool, summary, outside: sources = [] } }) => {
       world.asked.push({ tool, outside: sources });
-      void client.call('approvals.resolve', { id, decision: decide(tool) }).catch(() => {});
+      void client.call('approvals.resolve', { id, decision: decide(tool, summary) }).catch(() => {});
     });
-    await client.call('config.patch', { patch: { tools: { policies } } });
     return world;
   }
 
@@ -61,7 +67,12 @@ export class World {
   /** Has the MCP server `mail` ready. */
   async startMcp(): Promise<void> {
     await this.client.call('config.set', { key: 'tools.mcpServers.mail', value: { command: 'mail' } });
-    await until(async () => (await this.client.call('mcp.list', {})).servers.some(({ state }) => state === 'ready'), 'the MCP server');
+    await this.findMcp();
+  }
+
+  /** Resolves when the MCP servers of the settings are ready. */
+  async findMcp(): Promise<void> {
+    await until(async () => (await this.client.call('mcp.list', {})).servers.every(({ state }) => state === 'ready'), 'the MCP server');
   }
 
   /** A client with a program's key and all scopes. */
@@ -81,5 +92,6 @@ export class World {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.gw[Symbol.asyncDispose]();
     this.outside.bridge.detach();
+    for (const cleanUp of this.cleanups) await cleanUp();
   }
 }
