@@ -35,7 +35,7 @@ export function startKept(
 export function startKept(
   program: string,
   args: readonly string[],
-  options: KeptOptions<['ignore', 'pipe', 'pipe']>,
+  options: KeptOptions<['ignore', 'pipe', 'pipe', ...number[]]>,
 ): KeptProcess<ChildProcessByStdio<null, Readable, Readable>>;
 export function startKept(program: string, args: readonly string[], options: KeptOptions): KeptProcess;
 export function startKept(program: string, args: readonly string[], { keeper, env, ...options }: KeptOptions): KeptProcess<ChildProcess> {

@@ -11,6 +11,8 @@ export interface Program {
   args: readonly string[];
   workingDir: string;
   env: Readonly<Record<string, string>>;
+  /** Open files that it gets as descriptors from 3 on. */
+  fds?: readonly number[];
 }
 
 /** One that runs: `In` is its standard input, or null where it has none. */
@@ -20,7 +22,7 @@ export type Started<In extends Writable | null> = KeptProcess<ChildProcessByStdi
 export function startProgram(program: Program, input: 'pipe', keeper: Pick<Keeper, 'keep'>): Started<Writable>;
 export function startProgram(program: Program, input: 'ignore', keeper: Pick<Keeper, 'keep'>): Started<null>;
 export function startProgram(
-  { command, realPath, args, workingDir, env }: Program,
+  { command, realPath, args, workingDir, env, fds = [] }: Program,
   input: 'pipe' | 'ignore',
   keeper: Pick<Keeper, 'keep'>,
 ): Started<Writable | null> {
@@ -28,7 +30,7 @@ export function startProgram(
     const options = { keeper, argv0: command, cwd: workingDir, env };
     return input === 'pipe'
       ? startKept(realPath, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
-      : startKept(realPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+      : startKept(realPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe', ...fds] });
   } catch (error) {
     throw notStarted(command, error);
   }

@@ -6,6 +6,8 @@ import { port } from './port.ts';
 export const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** How long a command may take where nothing else is set: ten minutes. */
 export const COMMAND_MS = 600_000;
+/** Longer scripts are hashed and run, but not shown to the person who approves. */
+export const MAX_SHOWN_SCRIPT_BYTES = 256 * 1024;
 export const MAX_COMMAND_MS = 24 * 3_600_000;
 
 // The kernel ends a text there: what is shown would not be what runs.
@@ -14,6 +16,24 @@ const withoutNul = (text: string): boolean => !text.includes('\0');
 export const commandName = z.string().min(1).max(4096).refine(withoutNul, 'must not contain NUL characters');
 export const commandArgs = z.array(z.string().max(32_768).refine(withoutNul, 'must not contain NUL characters')).max(1000);
 export const commandDir = z.string().min(1).max(4096).refine(withoutNul, 'must not contain NUL characters');
+
+/** A script that a command runs. */
+export const execScript = z.object({
+  /** Links resolved. */
+  path: z.string(),
+  bytes: z.number().int(),
+  /** Missing if it is longer than 256 KiB or not text. */
+  text: z.string().optional(),
+});
+export type ExecScript = z.infer<typeof execScript>;
+
+/** A file that a command's arguments name. */
+export const execFile = z.object({
+  path: z.string(),
+  bytes: z.number().int(),
+  /** Whether the approval "always" covers other contents of it. */
+  isData: z.boolean(),
+});
 
 const asked = { command: commandName, args: commandArgs };
 
@@ -29,8 +49,16 @@ export const execPort = port({
         realPath: z.string(),
         /** Absolute, links resolved. */
         workingDir: z.string(),
-        /** SHA-256 in hex: command, real path, the file's bytes, arguments, directory, environment. */
+        /** SHA-256 in hex: command, real path, the bytes of its programs and scripts, arguments and the files that they name, directory, environment. */
         hash: z.string(),
+        /** The same without files that only hold data; "always" is bound to it. Missing in older bridges. */
+        standingHash: z.string().optional(),
+        /** The hash of older builds, for programs that run no other code. */
+        earlierHash: z.string().optional(),
+        scripts: z.array(execScript).optional(),
+        files: z.array(execFile).optional(),
+        /** Whether the program is an interpreter or runs other programs: it may load more than is hashed. */
+        isInterpreter: z.boolean().optional(),
       }),
       docs: 'Resolves a command as it would run now. `INVALID_PARAMS` if the program or directory does not exist.',
       policy: { scope: 'read' },

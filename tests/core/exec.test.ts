@@ -53,6 +53,11 @@ describe('a request', () => {
       riskLevel: 'medium',
       hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       realPath: script,
+      standingHash: request.hash,
+      scripts: [{ path: script, bytes: expect.any(Number) as number, text: await readFile(script, 'utf8') }],
+      files: [],
+      isInterpreter: true,
+      grantee: 'owner',
     });
     expect(await counted(exec)).toBe(0);
     const { requestId } = request;
@@ -265,7 +270,8 @@ describe('policies', () => {
     await client.call('exec.approve', { requestId: first.requestId, always: true });
     await over(client, first.requestId);
     const { policies } = await client.call('exec.policies', {});
-    expect(policies).toMatchObject([{ hash: first.hash, command: script, args: ['x'] }]);
+    expect(policies).toMatchObject([{ grantee: 'owner', command: script, args: ['x'] }]);
+    const hash = policies[0]?.hash ?? '';
 
     const second = await create(client, script, ['x']);
     expect(second).toMatchObject({ status: 'approved', reason: 'Allowed by a saved policy for exactly this command' });
@@ -276,9 +282,9 @@ describe('policies', () => {
     await exec.script('count', '#!/bin/sh\necho other\n');
     expect((await create(client, script, ['x'])).status).toBe('pending');
     await counting(exec);
-    await client.call('exec.forget', { hash: first.hash });
+    await client.call('exec.forget', { hash });
     expect((await create(client, script, ['x'])).status).toBe('pending');
-    await expect(client.call('exec.forget', { hash: first.hash })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('exec.forget', { hash })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await counted(exec)).toBe(2);
   });
 });

@@ -17,6 +17,9 @@ export const exec = [
     'exec/answers-at-once': '`exec.approve` answers at once, and the command runs on.',
     'exec/admin': 'Approving and denying need the scope `admin`.',
     'exec/bound': 'An approval binds to command, real path, the program’s bytes, arguments, directory and environment, and is used once.',
+    'exec/script':
+      'What is executed is shown, hashed and run as the same bytes: the program, an interpreter’s script, what a shebang names. Files among the arguments are hashed at approval and at the start.',
+    'exec/standing': 'A stored "always" is bound to the bytes and to whom it was given; it leaves out files that only hold data.',
     'exec/no-shell': 'A command runs without a shell: its arguments reach the program as they are.',
     'exec/policies': 'A stored "always" covers exactly the same command, until it is taken back.',
     'exec/needs-bridge': 'Without a bridge `exec.create` is INTERNAL_ERROR "needs the bridge".',

@@ -4,7 +4,9 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import type { Keeper } from '../../processes/keep.ts';
-import { resolveCommand } from './resolve.ts';
+import { CopyLauncher, dryLauncher } from './launcher.ts';
+import { PrivateCopies } from './private-copies.ts';
+import { prepareCommand } from './resolve.ts';
 import { runCommand } from './run.ts';
 
 export interface ExecOptions {
@@ -23,19 +25,23 @@ export function execHandlers({
 }: ExecOptions): PortHandlers<typeof execPort.calls, typeof execPort.events> {
   const env = commandEnvironment(given);
   const surroundings = { workspace: join(home, 'workspace'), env };
+  const copies = new PrivateCopies(join(home, 'running'));
   return {
-    'exec.resolve': (asked) => resolveCommand(asked, surroundings),
+    'exec.resolve': async (asked) => (await prepareCommand(asked, surroundings, dryLauncher(process.platform), copies)).resolved,
 
     'exec.run': async ({ command, args, workingDir, hash, timeoutMs }, { signal, send }) => {
-      const resolved = await resolveCommand({ command, args, workingDir }, surroundings);
+      await using launcher = new CopyLauncher(copies, await copies.open());
+      const { resolved, run } = await prepareCommand({ command, args, workingDir }, surroundings, launcher, copies);
       if (resolved.hash !== hash || resolved.workingDir !== workingDir) {
-        throw new RpcError('INTERNAL_ERROR', `${command} changed after it was approved: its program, folder or environment is different`, {
-          details: { reason: 'changed' },
-        });
+        throw new RpcError(
+          'INTERNAL_ERROR',
+          `${command} changed after it was approved: its program, script, files, folder or environment is different`,
+          { details: { reason: 'changed' } },
+        );
       }
-      return runCommand(
-        { command, realPath: resolved.realPath, args, workingDir, env, timeoutMs },
-        { signal, keeper, send: (stream, text) => send('exec.output', { stream, text }) },
+      return await runCommand(
+        { command: run.argv0, realPath: run.file, args: run.args, workingDir, env, fds: launcher.fds, timeoutMs },
+        { signal, keeper, send: (stream, text) => send('exec.output', { stream, text }), started: () => launcher.closeFds() },
       );
     },
   };

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { type ExecScript, MAX_SHOWN_SCRIPT_BYTES } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { findDataFiles } from './data-files.ts';
+import { type Expanded, expandCommand, type Launcher } from './expand.ts';
+import type { PrivateCopies } from './private-copies.ts';
 
 /** A command as it was asked for. */
 export interface Asked {
@@ -16,7 +19,15 @@ export interface Asked {
 export interface Resolved {
   realPath: string;
   workingDir: string;
+  /** What an approval binds to. */
   hash: string;
+  /** What "always" binds to: the same without files that only hold data. */
+  standingHash: string;
+  /** What earlier builds bound to, of programs that run no code of others. */
+  earlierHash?: string;
+  scripts: ExecScript[];
+  files: { path: string; bytes: number; isData: boolean }[];
+  isInterpreter: boolean;
 }
 
 export interface Surroundings {
@@ -25,26 +36,70 @@ export interface Surroundings {
   env: Readonly<Record<string, string>>;
 }
 
-/**
- * Finds a command's program and directory, and the hash that an approval binds to. Throws `INVALID_PARAMS`, naming the param, where there is no such
- * program or directory.
- */
-export async function resolveCommand({ command, args, workingDir }: Asked, surroundings: Surroundings): Promise<Resolved> {
-  const { env } = surroundings;
-  const { realPath, workingDir: dir } = await findCommand({ command, workingDir }, surroundings);
-  const what = { version: 1, command, realPath, content: await contentHash(realPath), args, workingDir: dir, env: Object.entries(env) };
-  return { realPath, workingDir: dir, hash: createHash('sha256').update(JSON.stringify(what)).digest('hex') };
+/** A command with what it runs, read once: what is hashed is what `run` runs. */
+export interface Prepared {
+  resolved: Resolved;
+  run: Pick<Expanded, 'file' | 'argv0' | 'args'>;
 }
 
-/** Finds a command's program and directory alone, and throws as `resolveCommand` does. */
+/**
+ * Finds a command's program, scripts and directory, and the hashes that approvals bind to. Throws `INVALID_PARAMS`, naming the param, if there is no such
+ * program or directory, and a sentence if what is approved could not be what runs.
+ */
+export async function prepareCommand(
+  { command, args, workingDir }: Asked,
+  surroundings: Surroundings,
+  launcher: Launcher,
+  copies: PrivateCopies,
+): Promise<Prepared> {
+  const { env } = surroundings;
+  const { realPath, workingDir: dir } = await findCommand({ command, workingDir }, surroundings);
+  const find = (name: string): Promise<string> => findProgram(name, dir, env);
+  const expanded = await expandCommand(command, realPath, args, { dir, find, launcher }).catch((error: unknown) => {
+    if (error instanceof RpcError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw invalid('command', `${command} can’t be run exactly as approved: ${why}`, error);
+  });
+  const { programs, scripts } = expanded;
+  const hashed = await Promise.all(programs.map(async ({ path, isSealed }) => [path, await programHash(path, isSealed, copies)] as const));
+  const code = scripts.map(({ path, bytes }) => [path, createHash('sha256').update(bytes).digest('hex')] as const);
+  const data = await findDataFiles(realPath, args, dir, expanded);
+  const bound = { version: 2, command, realPath, programs: hashed, scripts: code, args, workingDir: dir, env: Object.entries(env) };
+  const print = ({ path, print: fingerprint }: (typeof data)[number]): [string, string] => [path, fingerprint];
+  const content = hashed.find(([path]) => path === realPath)?.[1];
+  const resolved: Resolved = {
+    realPath,
+    workingDir: dir,
+    hash: sha256({ ...bound, files: data.map(print) }),
+    standingHash: sha256({ ...bound, files: data.filter(({ isData }) => !isData).map(print) }),
+    ...(expanded.isInterpreter || content === undefined
+      ? {}
+      : { earlierHash: sha256({ version: 1, command, realPath, content, args, workingDir: dir, env: Object.entries(env) }) }),
+    scripts: scripts.map(({ path, bytes }) => ({ path, bytes: bytes.length, ...shownText(bytes) })),
+    files: data.map(({ path, bytes, isData }) => ({ path, bytes, isData })),
+    isInterpreter: expanded.isInterpreter,
+  };
+  // Nothing had to be replaced: the system runs it as it is named.
+  const isPlain = [...programs, ...scripts].every((each) => each.isSealed);
+  return { resolved, run: isPlain ? { file: realPath, argv0: command, args: [...args] } : expanded };
+}
+
+const sha256 = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** A script's text for a person; none if it is too long, or no text. */
+function shownText(bytes: Buffer): { text?: string } {
+  if (bytes.length > MAX_SHOWN_SCRIPT_BYTES || bytes.includes(0)) return {};
+  return { text: bytes.toString('utf8') };
+}
+
+/** Finds a command's program and directory alone, and throws as `prepareCommand` does. */
 export async function findCommand(
   { command, workingDir }: Omit<Asked, 'args'>,
   { workspace, env }: Surroundings,
-): Promise<Omit<Resolved, 'hash'>> {
+): Promise<Pick<Resolved, 'realPath' | 'workingDir'>> {
   const dir = await realDirectory(workingDir, workspace);
   return { realPath: await findProgram(command, dir, env), workingDir: dir };
 }
-
 async function realDirectory(given: string | undefined, workspace: string): Promise<string> {
   if (given === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const asked = given ?? workspace;
@@ -92,16 +147,14 @@ async function programAt(path: string): Promise<string | null | undefined> {
   }
 }
 
-async function contentHash(path: string): Promise<string> {
-  const hash = createHash('sha256');
+async function programHash(path: string, isSealed: boolean, copies: PrivateCopies): Promise<string> {
   try {
-    await pipeline(createReadStream(path), hash);
+    return await copies.hash(path);
   } catch (error) {
-    // A program may be runnable and not readable; then its path must do.
-    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return 'unreadable';
+    // A program of the system may be runnable and not readable; then its path must do.
+    if (isSealed && error instanceof Error && 'code' in error && error.code === 'EACCES') return 'unreadable';
     throw invalid('command', `${path} can’t be read`, error);
   }
-  return hash.digest('hex');
 }
 
 const invalid = (param: string, what: string, cause?: unknown): RpcError =>

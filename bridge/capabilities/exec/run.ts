@@ -19,15 +19,18 @@ export interface RunOptions {
   signal: AbortSignal;
   keeper: Pick<Keeper, 'keep'>;
   send(stream: 'stdout' | 'stderr', text: string): void;
+  /** Its process has been made, with descriptors of its own. */
+  started?(): void;
 }
 
 /**
  * Runs a program with its arguments as they are, no shell, no input, in a process group of its own. What it leaves running is ended behind it, and all
  * of it when the signal fires or its time is over. Rejects where it cannot be started, and with the signal's reason.
  */
-export async function runCommand(command: Command, { signal, keeper, send }: RunOptions): Promise<Ended> {
+export async function runCommand(command: Command, { signal, keeper, send, started }: RunOptions): Promise<Ended> {
   signal.throwIfAborted();
   const running = startProgram(command, 'ignore', keeper);
+  started?.();
   const { child } = running;
   const outputs = {
     stdout: new Output(MAX_OUTPUT_BYTES, send.bind(null, 'stdout')),

@@ -1,4 +1,4 @@
-import { commandArgs, commandDir, commandName } from '../../ports/exec.ts';
+import { commandArgs, commandDir, commandName, execFile, execScript } from '../../ports/exec.ts';
 import { call } from '../contract.ts';
 import { agentId, sessionId } from '../records.ts';
 import { z } from '../zod.ts';
@@ -36,17 +36,30 @@ export const execRequest = z.object({
   /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */
   outside: z.array(z.string()).optional(),
   riskLevel: z.enum(['low', 'medium', 'high']),
-  /** SHA-256 that an approval is bound to: of the command, its real path, the program's bytes, arguments, directory and environment. */
+  /** SHA-256 that an approval is bound to: of the command, its real path, the bytes of its programs and scripts, arguments and the files that they name, directory and environment. */
   hash: z.string(),
   /** Path of the program with links resolved. */
   realPath: z.string(),
+  /** SHA-256 that `always` is bound to: like `hash`, without the content of files that only hold data. */
+  standingHash: z.string().optional(),
+  /** The scripts that the command runs. Their text is only in `exec.get`, with that of the version that was allowed last. */
+  scripts: z.array(execScript.extend({ previous: z.string().optional() })).optional(),
+  /** The files that the arguments name. */
+  files: z.array(execFile).optional(),
+  /** Whether the program may load more code than is hashed. */
+  isInterpreter: z.boolean().optional(),
+  /** To whom `always` would apply: `owner`, `agent:<id>` or `key:<id>`. */
+  grantee: z.string().optional(),
 });
 /** A command that waits for approval, is running or has ended. */
 export type ExecRequest = z.infer<typeof execRequest>;
 
-/** A stored "always" approval: commands with this hash run without asking. */
+/** A stored "always" approval: this command runs without asking. */
 export const execPolicy = z.object({
+  /** Its ID. */
   hash: z.string(),
+  /** Who may run it: `owner`, `agent:<id>` or `key:<id>`. Missing in policies of older builds: they apply to the owner, and not to interpreters. */
+  grantee: z.string().optional(),
   command: z.string(),
   args: z.array(z.string()),
   workingDir: z.string(),

@@ -33,9 +33,16 @@ export class KeptOutput {
   }
 }
 
-/** The record with less output, where its place from the newest and its size ask for that. */
+/** The record with less output and without long scripts, where its place from the newest and its size ask for that. */
 export function trimmed(record: ExecRecord, place: number): ExecRecord | undefined {
-  const { stdout = '', stderr = '' } = record;
-  if (place < WHOLE || Math.max(stdout.length, stderr.length) <= TRIMMED_CHARS) return undefined;
-  return { ...record, stdout: stdout.slice(0, TRIMMED_CHARS), stderr: stderr.slice(0, TRIMMED_CHARS), truncated: true };
+  const { stdout = '', stderr = '', scripts = [] } = record;
+  if (place < WHOLE) return undefined;
+  const isLong = Math.max(stdout.length, stderr.length) > TRIMMED_CHARS;
+  const hasLongScript = scripts.some(({ text = '' }) => text.length > TRIMMED_CHARS);
+  if (!isLong && !hasLongScript) return undefined;
+  return {
+    ...record,
+    ...(isLong ? { stdout: stdout.slice(0, TRIMMED_CHARS), stderr: stderr.slice(0, TRIMMED_CHARS), truncated: true } : {}),
+    ...(hasLongScript ? { scripts: scripts.map(({ text, ...script }) => (text && text.length <= TRIMMED_CHARS ? { ...script, text } : script)) } : {}),
+  };
 }

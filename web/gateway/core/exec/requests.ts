@@ -6,13 +6,13 @@ import type { Bridge } from '../bridge.ts';
 import { type Clock, every } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { SyncPort } from '../sync.ts';
-import { mergeSources } from '../trust/sources.ts';
 import type { ExecRecord, Vault } from '../vault.ts';
 import { execute, type Outcome } from './execute.ts';
 import { KeptOutput, trimmed } from './kept-output.ts';
 import { lentBy, orphaned } from './orphaned.ts';
 import { riskOf } from './risk.ts';
-import { briefOf, requestOf } from './shown.ts';
+import { findPolicy, storePolicy } from './policies.ts';
+import { briefOf, requestOf, withPrevious } from './shown.ts';
 import { sessionOf, tell } from './tell.ts';
 import type { Wanted } from './wanted.ts';
 
@@ -94,7 +94,7 @@ export class ExecRequests {
   async get(id: string): Promise<ExecRequest> {
     const record = await this.#questions.get(id);
     const live = this.#live.get(id);
-    return requestOf(live?.begun ? { ...record, ...live.output.fields } : record);
+    return withPrevious(requestOf(live?.begun ? { ...record, ...live.output.fields } : record), await this.records());
   }
 
   /** Whether there is one of that id. */
@@ -109,8 +109,8 @@ export class ExecRequests {
   ): Promise<ExecRequest> {
     const { bridge, vault, clock } = this.#deps;
     const asked = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
-    const resolved = await bridge.call(execPort, 'exec.resolve', asked, { signal });
-    const policy = await vault.collection('execPolicies').get(resolved.hash);
+    const { earlierHash, ...resolved } = await bridge.call(execPort, 'exec.resolve', asked, { signal });
+    const policy = await findPolicy(vault, { ...resolved, ...who, earlierHash });
     const covered = policy !== undefined && (outside ?? []).every((source) => policy.outside?.includes(source));
     const at = clock.now();
     const record: ExecRecord = {
@@ -162,12 +162,7 @@ export class ExecRequests {
     const { vault, clock } = this.#deps;
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status: 'approved', resolvedAt: at }));
     if (changed && always && record.status === 'approved') {
-      const { hash, command, args, workingDir } = record;
-      const at = clock.now();
-      await vault.collection('execPolicies').update(hash, (before) => {
-        const outside = mergeSources(before?.outside, record.outside);
-        return { hash, command, args, workingDir, createdAt: at, ...(outside.length > 0 ? { outside } : {}) };
-      });
+      await storePolicy(vault, record, clock.now());
     }
     return requestOf(record);
   }

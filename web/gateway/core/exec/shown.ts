@@ -6,10 +6,29 @@ import type { ApprovalRecord, ExecRecord } from '../vault.ts';
 /** A request as it is shown. */
 export const requestOf = ({ origin: _, replica: __, connId: ___, ...request }: ExecRecord): ExecRequest => request;
 
-/** The same without its output, for lists and events. */
+/** The same without its output and the text of its scripts, for lists and events. */
 export function briefOf(record: ExecRecord): ExecRequest {
   const { stdout: _, stderr: __, ...request } = requestOf(record);
-  return request;
+  return withoutTexts(request);
+}
+
+/** For callers that are no person: they may not read files by asking to run them. */
+export function withoutTexts(request: ExecRequest): ExecRequest {
+  const { scripts } = request;
+  return scripts ? { ...request, scripts: scripts.map(({ path, bytes }) => ({ path, bytes })) } : request;
+}
+
+const ALLOWED: ReadonlySet<ExecRequest['status']> = new Set(['approved', 'running', 'completed', 'failed']);
+
+/** A request with the text that each of its scripts had when it was last allowed, if that is known. */
+export function withPrevious(request: ExecRequest, newestFirst: readonly ExecRecord[]): ExecRequest {
+  if (!request.scripts) return request;
+  const before = newestFirst.filter(({ requestId, status, createdAt }) => requestId !== request.requestId && ALLOWED.has(status) && createdAt <= request.createdAt);
+  const scripts = request.scripts.map((script) => {
+    const previous = before.flatMap((record) => record.scripts ?? []).find(({ path, text }) => path === script.path && text !== undefined)?.text;
+    return previous === undefined ? script : { ...script, previous };
+  });
+  return { ...request, scripts };
 }
 
 export const approvalOf = ({ origin: _, replica: __, ...approval }: ApprovalRecord): Approval => approval;

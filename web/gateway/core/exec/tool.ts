@@ -9,6 +9,7 @@ import type { Desk } from '../approvals/desk.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { toSource } from '../trust/sources.ts';
 import type { TaintedCommands } from '../trust/tainted-commands.ts';
+import { toGrantee } from './grantee.ts';
 import { isSilent } from './risk.ts';
 import type { Tool } from '../tools/registry.ts';
 
@@ -41,14 +42,15 @@ export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): T
     }),
     effect: ({ command, args }) => `Run ${commandLine(command, args)}`,
     asks: true,
-    async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, signal, taint }) {
+    async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, principal, signal, taint }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const sources = taint?.sources ?? [];
       // Neither `auto` nor a stored policy holds for a command that outside content may have asked for.
       const isOpen = sources.length === 0 || taint?.isGranted(tool.name, undefined) === true || isGranted(tool.name, sources);
       const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await desk();
-      const wanted = { command, args, workingDir, purpose: purpose || undefined, agentId, sessionId, runId, toolCallId, approved };
+      const grantee = toGrantee(principal, agentId);
+      const wanted = { command, args, workingDir, purpose: purpose || undefined, agentId, sessionId, runId, toolCallId, approved, grantee };
       const request = await commands.track(sources, () => exec.perform({ ...wanted, ...(isOpen ? {} : { outside: [...sources] }) }, signal));
       // Its output may quote any page or file.
       if (!isSilent(request)) taint?.add([toSource('command', command)]);

@@ -9,6 +9,8 @@ export interface Wanted {
   /** The model's call, and what it says the command is for. */
   toolCallId?: string | undefined;
   purpose?: string | undefined;
+  /** To whom a stored policy must have been given: `owner`, `agent:<id>` or `key:<id>`. */
+  grantee: string;
   /** It needs no approval: the tool's policy is `auto`. */
   approved?: boolean;
   /** Outside sources that the agent has read: neither `approved` nor a stored policy lets it run then. */

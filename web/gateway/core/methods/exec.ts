@@ -1,7 +1,12 @@
-import type { exec } from '#shared/rpc/methods/exec.ts';
-import { requirePerson } from '../approvals/person.ts';
+import type { exec, ExecRequest } from '#shared/rpc/methods/exec.ts';
+import { isPerson, requirePerson } from '../approvals/person.ts';
 import type { Desk } from '../approvals/desk.ts';
 import type { Handlers } from '../dispatch.ts';
+import { toGrantee } from '../exec/grantee.ts';
+import { withoutTexts } from '../exec/shown.ts';
+
+const shownTo = ({ principal }: { principal: string }, request: ExecRequest): ExecRequest =>
+  isPerson(principal) ? request : withoutTexts(request);
 
 const BY_HAND = { agentId: null, sessionId: null, runId: null };
 
@@ -11,11 +16,13 @@ export const execMethods = ({ desk }: { desk(): Promise<Desk> }): Handlers<typeo
     return { requests, count: requests.length };
   },
 
-  'exec.get': async ({ requestId }) => ({ request: await (await desk()).exec.get(requestId) }),
+  'exec.get': async ({ requestId }, caller) => ({ request: shownTo(caller, await (await desk()).exec.get(requestId)) }),
 
-  'exec.create': async ({ command, args, workingDir }, { signal, connId }) => ({
-    request: await (await desk()).exec.create({ command, args, workingDir, connId, ...BY_HAND }, signal),
-  }),
+  'exec.create': async ({ command, args, workingDir }, caller) => {
+    const { signal, connId, principal } = caller;
+    const wanted = { command, args, workingDir, connId, grantee: toGrantee(principal), ...BY_HAND };
+    return { request: shownTo(caller, await (await desk()).exec.create(wanted, signal)) };
+  },
 
   'exec.approve': async ({ requestId, always }, caller) => {
     requirePerson(caller, 'approve a command');
@@ -27,7 +34,7 @@ export const execMethods = ({ desk }: { desk(): Promise<Desk> }): Handlers<typeo
     return { request: await (await desk()).exec.deny(requestId, reason) };
   },
 
-  'exec.cancel': async ({ requestId }) => ({ request: await (await desk()).exec.cancel(requestId) }),
+  'exec.cancel': async ({ requestId }, caller) => ({ request: shownTo(caller, await (await desk()).exec.cancel(requestId)) }),
 
   'exec.policies': async () => {
     const policies = await (await desk()).exec.policies();

@@ -1,0 +1,49 @@
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Expanded } from './expand.ts';
+import { fingerprintFile } from './files.ts';
+import { toProgramName } from './interpreters.ts';
+
+/** More files in one command are not looked at. */
+const MAX_FILES = 500;
+
+/** Programs that take their files as data, whatever is in them. */
+const READERS = new Set(
+  `cat head tail wc ls stat file du grep egrep fgrep rg cut sort uniq tr diff cmp cksum md5sum sha1sum sha224sum sha256sum sha512sum cp mv rm ln touch
+   basename dirname realpath readlink echo printf tee split base64 xxd od hexdump strings jq gzip gunzip bzip2 xz zstd zip unzip tar
+   ffmpeg ffprobe convert magick identify pdftotext pandoc exiftool`.split(/\s+/),
+);
+
+export interface DataFile {
+  path: string;
+  print: string;
+  bytes: number;
+  /** "Always" covers other contents of it, too. */
+  isData: boolean;
+}
+
+/** The regular files among a command's arguments that are not run themselves, and those that its code names. The program opens them itself. */
+export async function findDataFiles(
+  realPath: string,
+  args: readonly string[],
+  dir: string,
+  { scripts, loaded, inline, isInterpreter }: Expanded,
+): Promise<DataFile[]> {
+  const run = new Set(scripts.map(({ path }) => path));
+  // An approved script decides what becomes of its arguments. Code in an argument may run what the next one names.
+  const isReader = READERS.has(toProgramName(realPath)) && !isInterpreter;
+  const isData = isReader || (scripts.length > 0 && inline.length === 0);
+  const named = new Map<string, boolean>();
+  for (const path of [...loaded, ...inline.flatMap((code) => code.split(/[\s'"`;&|()<>{}=,]+/))]) named.set(resolve(dir, path), false);
+  for (const arg of args.filter((each) => !inline.includes(each)))
+    for (const path of [arg, ...(/^[^=]*=(.+)$/s.exec(arg)?.slice(1) ?? []), ...(arg.startsWith('@') ? [arg.slice(1)] : [])])
+      if (path !== '' && !named.has(resolve(dir, path))) named.set(resolve(dir, path), isData);
+  const found: DataFile[] = [];
+  for (const [path, data] of [...named].slice(0, MAX_FILES)) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real === undefined || run.has(real)) continue;
+    const file = await fingerprintFile(real);
+    if (file) found.push({ path, ...file, isData: data });
+  }
+  return found;
+}

@@ -1,0 +1,212 @@
+import { open, readFile, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isSealed } from './files.ts';
+import { type Feed, findInterpreter, findOperands, findWrapped, isWrapper } from './interpreters.ts';
+
+/** Deepest chain of interpreters that are scripts themselves, and of programs that run another. */
+const MAX_DEPTH = 8;
+
+/** A script, as it was read once: what is shown, hashed and run. */
+export interface ScriptFile {
+  /** Links resolved. */
+  path: string;
+  bytes: Buffer;
+  isSealed: boolean;
+}
+
+/** A program's own file. */
+export interface ProgramFile {
+  path: string;
+  isSealed: boolean;
+}
+
+/** How a script or program gets into the words of a command. */
+export interface Launcher {
+  /** The words for a script operand; `before` come ahead of the options' end. Throws a sentence if that interpreter can't be given a script's bytes. */
+  feed(script: ScriptFile, feed: Feed, given: string): Promise<{ words: string[]; before?: string[] }>;
+  /** The path to run a program by. */
+  stand(program: ProgramFile): Promise<string>;
+}
+
+export interface Expanded {
+  /** The program's path, what it is called by, and its arguments. */
+  file: string;
+  argv0: string;
+  args: string[];
+  programs: ProgramFile[];
+  scripts: ScriptFile[];
+  /** Files that an interpreter is told to load, which it opens itself. */
+  loaded: string[];
+  /** Code in the arguments. */
+  inline: string[];
+  /** An interpreter or a program that runs others: what it loads is not all known. */
+  isInterpreter: boolean;
+}
+
+export interface Finder {
+  dir: string;
+  /** The path of a program by its name or path, links resolved. Throws `INVALID_PARAMS`. */
+  find(command: string): Promise<string>;
+  launcher: Launcher;
+}
+
+/** Follows a command through wrappers, shebangs and interpreters to all files whose bytes it executes. */
+export async function expandCommand(command: string, realPath: string, args: readonly string[], finder: Finder): Promise<Expanded> {
+  const expansion = new Expansion([command, ...args], finder);
+  const file = await expansion.follow(0, realPath, 0);
+  const [argv0 = command, ...rest] = expansion.words;
+  return { ...expansion.found, file, argv0, args: rest };
+}
+
+class Expansion {
+  readonly words: string[];
+  readonly found = {
+    programs: [] as ProgramFile[],
+    scripts: [] as ScriptFile[],
+    loaded: [] as string[],
+    inline: [] as string[],
+    isInterpreter: false,
+  };
+  readonly #finder: Finder;
+
+  constructor(words: string[], finder: Finder) {
+    this.words = words;
+    this.#finder = finder;
+  }
+
+  /** Replaces the words from `at` on by what the system and the interpreters make of them. The path to run the first one by. */
+  async follow(at: number, file: string, depth: number): Promise<string> {
+    if (depth > MAX_DEPTH) throw new Error('too many interpreters run one another');
+    await this.#operands(at, file);
+    const shebang = await readShebang(file);
+    if (shebang) return this.#shebang(at, file, shebang, depth);
+    if (isWrapper(file)) await this.#wrapped(at, file, depth);
+    const program = { path: file, isSealed: await isSealed(file) };
+    this.found.programs.push(program);
+    return this.#finder.launcher.stand(program);
+  }
+
+  async #shebang(at: number, file: string, { interpreter, argument }: Shebang, depth: number): Promise<string> {
+    this.found.isInterpreter = true;
+    const given = at === 0 || !(this.words[at] ?? '').includes('/') ? file : (this.words[at] ?? file);
+    this.words.splice(at, 1, interpreter, ...(argument === undefined ? [] : [argument]), given);
+    if (basename(interpreter) !== 'env') return this.follow(at, await this.#finder.find(interpreter), depth + 1);
+    if (argument?.startsWith('-S')) this.words.splice(at + 1, 1, ...argument.slice(2).trim().split(/\s+/));
+    const named = this.words[at + 1] ?? '';
+    if (named.startsWith('-') || named.includes('=')) return this.follow(at, await this.#finder.find(interpreter), depth + 1);
+    this.words.splice(at, 1);
+    return this.follow(at, await this.#finder.find(named), depth + 1);
+  }
+
+  async #wrapped(at: number, file: string, depth: number): Promise<void> {
+    const inner = findWrapped(file, this.words.slice(at + 1));
+    if (inner < 0) return;
+    this.found.isInterpreter = true;
+    const place = at + 1 + inner;
+    const real = await this.#finder.find(this.words[place] ?? '').catch(() => undefined);
+    if (real === undefined) return;
+    const before = [...this.words];
+    const runs = await this.follow(place, real, depth + 1);
+    const isSame = runs === real && this.words.length === before.length && this.words.every((word, index) => word === before[index]);
+    // A program with several names goes by the one that it is called by.
+    if (!isSame || basename(real) === this.words[place]) this.words[place] = runs;
+  }
+
+  async #operands(at: number, file: string): Promise<void> {
+    const interpreter = findInterpreter(this.words[at] ?? '', file);
+    if (!interpreter) return;
+    this.found.isInterpreter = true;
+    const { dir, launcher } = this.#finder;
+    const operands = findOperands(interpreter, this.words.slice(at + 1));
+    for (const operand of operands.toReversed()) {
+      if (operand.kind === 'unscripted') {
+        this.found.loaded.push(...(await findModules(this.words.slice(at + 1), dir)));
+        continue;
+      }
+      let place = at + 1 + operand.at;
+      const given = this.words[place] ?? '';
+      if (operand.kind === 'inline') {
+        this.found.inline.push(given);
+        continue;
+      }
+      // Python runs a folder, too.
+      const main = join(resolve(dir, given), '__main__.py');
+      if (interpreter.feed === 'python' && (await isFile(main))) {
+        this.found.loaded.push(main);
+        continue;
+      }
+      const path = await findScript(given, dir, interpreter.feed, (name) => this.#finder.find(name));
+      if (path === undefined) continue;
+      const script = { path, bytes: await readFile(path), isSealed: await isSealed(path) };
+      this.found.scripts.push(script);
+      if (script.isSealed) continue;
+      const { words, before } = await launcher.feed(script, interpreter.feed, given);
+      this.words.splice(place, 1, ...words);
+      if (this.words[place - 1] === '--') {
+        if (before) place--;
+        else this.words.splice(place - 1, 1);
+      }
+      if (before) this.words.splice(place, 0, ...before);
+    }
+  }
+}
+
+interface Shebang {
+  interpreter: string;
+  argument?: string;
+}
+
+/** The interpreter that a script's first line names, as Linux reads it: all that follows is one argument. */
+async function readShebang(file: string): Promise<Shebang | undefined> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  if (!handle) return undefined;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0);
+    const line = /^#![ \t]*([^\s]+)[ \t]*([^\n]*)/.exec(buffer.toString('utf8', 0, bytesRead));
+    if (!line?.[1]) return undefined;
+    const argument = line[2]?.trimEnd();
+    return { interpreter: line[1], ...(argument ? { argument } : {}) };
+  } finally {
+    await handle.close();
+  }
+}
+
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() === true;
+
+/** A script operand's file, links resolved; undefined for a device such as `/dev/null`. Throws a sentence if there is none. */
+async function findScript(
+  given: string,
+  dir: string,
+  feed: Feed,
+  find: (name: string) => Promise<string>,
+): Promise<string | undefined> {
+  const path = resolve(dir, given);
+  const candidates = [path];
+  if (feed === 'node') {
+    const main = await readFile(join(path, 'package.json'), 'utf8').then(
+      (text) => (JSON.parse(text) as { main?: unknown }).main,
+      () => undefined,
+    );
+    candidates.push(`${path}.js`, `${path}.json`, `${path}.node`);
+    if (typeof main === 'string') candidates.push(join(path, main), `${join(path, main)}.js`, join(path, main, 'index.js'));
+    candidates.push(join(path, 'index.js'));
+  }
+  for (const candidate of candidates) if (await isFile(candidate)) return realpath(candidate);
+  if (path.startsWith('/dev/')) return undefined;
+  if (feed === 'shell' && !given.includes('/')) {
+    const found = await find(given).catch(() => undefined);
+    if (found !== undefined) return found;
+  }
+  throw new Error(`there is no script ${given} in ${dirname(path)}`);
+}
+
+/** The files of the folder that a module's name stands for, as in \`python3 -m report\`. */
+async function findModules(args: readonly string[], dir: string): Promise<string[]> {
+  const names = args.flatMap((arg, at) => (/^-[A-Za-z]*m$/.test(arg) ? (args[at + 1] ?? []) : /^-m(.+)/.exec(arg)?.[1] ?? []));
+  const paths = names.flatMap((name) => {
+    const path = join(dir, ...name.split('.'));
+    return [`${path}.py`, join(path, '__main__.py'), join(path, '__init__.py')];
+  });
+  const there = await Promise.all(paths.map(isFile));
+  return paths.filter((_, index) => there[index]);
+}

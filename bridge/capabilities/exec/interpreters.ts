@@ -1,0 +1,145 @@
+import { basename } from 'node:path';
+
+/** How an interpreter can be given a script's bytes without reading its file again; `none`: it can't. */
+export type Feed = 'shell' | 'python' | 'node' | 'perl' | 'file' | 'none';
+
+interface Interpreter {
+  feed: Feed;
+  /** Matches the option that is followed by code. */
+  inline?: RegExp;
+  /** Options that take the next argument as their value. */
+  valued?: RegExp;
+  /** Options or words with which it finds its files without a script operand. */
+  unscripted?: RegExp;
+  /** The options that name the script; otherwise the first operand does. */
+  scriptOption?: RegExp;
+  /** Words before the script, such as `run`. */
+  subcommand?: RegExp;
+}
+
+const SHELL: Interpreter = {
+  feed: 'shell',
+  inline: /^[-+][A-Za-z]*c[A-Za-z]*$/,
+  valued: /^([-+][A-Za-z]*[oO]|--rcfile|--init-file)$/,
+  unscripted: /^-[A-Za-z]*s[A-Za-z]*$/,
+};
+const NODE: Interpreter = {
+  feed: 'node',
+  inline: /^(-[ep]+|--eval|--print)$/,
+  valued: /^(-r|--require|--import|--loader|--experimental-loader|-C|--conditions|--env-file|--title|--input-type)$/,
+  unscripted: /^(--test|--watch|--watch-path|--run|--eval=.*|--print=.*|inspect|-i|--interactive|--build-snapshot|--experimental-sea-config)$/,
+};
+const other = (inline: RegExp, subcommand?: RegExp): Interpreter => ({ feed: 'none', inline, ...(subcommand ? { subcommand } : {}) });
+
+const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
+  ...Object.fromEntries(['sh', 'bash', 'dash', 'ash', 'ksh', 'mksh', 'zsh'].map((name) => [name, SHELL])),
+  python: { feed: 'python', inline: /^-[A-Za-z]*c$/, valued: /^(-[WX]|--check-hash-based-pycs)$/, unscripted: /^-[A-Za-z]*m.*$/ },
+  node: NODE,
+  perl: { feed: 'perl', inline: /^-[A-Za-z]*[eE]$/, valued: /^-[I]$/ },
+  awk: { feed: 'file', scriptOption: /^(-f|--file)$/ },
+  sed: { feed: 'file', scriptOption: /^(-[nErsuz]*f|--file)$/ },
+  fish: other(/^(-c|--command)$/),
+  ruby: other(/^-[A-Za-z]*e$/),
+  php: other(/^(-r|--run)$/),
+  lua: other(/^-e$/),
+  rscript: other(/^-e$/),
+  tclsh: other(/^-c$/),
+  julia: other(/^(-e|--eval|-E|--print)$/),
+  groovy: other(/^-e$/),
+  osascript: other(/^-e$/),
+  pwsh: other(/^(-c|-command)$/i, /^(-f|-file)$/i),
+  deno: other(/^eval$/, /^run$/),
+  bun: other(/^(-e|--eval|-p|--print)$/, /^run$/),
+  tsx: other(/^(-e|--eval|-p|--print)$/),
+  'ts-node': other(/^(-e|--eval|-p|--print)$/),
+};
+const ALIASES: Readonly<Record<string, string>> = {
+  pypy: 'python',
+  nodejs: 'node',
+  gawk: 'awk',
+  mawk: 'awk',
+  nawk: 'awk',
+  rbash: 'bash',
+  powershell: 'pwsh',
+};
+
+/** Programs that run the program which their arguments name, and the operands that come before it. */
+const WRAPPERS: Readonly<Record<string, { valued?: RegExp; operands?: number }>> = {
+  env: { valued: /^(-u|--unset|-C|--chdir)$/ },
+  nice: { valued: /^(-n|--adjustment)$/ },
+  nohup: {},
+  setsid: {},
+  time: { valued: /^-[fo]$/ },
+  stdbuf: { valued: /^-[ioe]$/ },
+  timeout: { valued: /^(-[ks]|--kill-after|--signal)$/, operands: 1 },
+  ionice: { valued: /^-[cnpP]$/ },
+  chrt: { operands: 1 },
+  taskset: { operands: 1 },
+  xargs: { valued: /^-[aEdILnPs]$/ },
+  sudo: { valued: /^-[ugpChTDRr]$/ },
+  doas: { valued: /^-[uC]$/ },
+};
+
+/** A program's name without its folder, its version and the ending that Windows adds. */
+export const toProgramName = (path: string): string =>
+  basename(path.replaceAll('\\', '/'))
+    .toLowerCase()
+    .replace(/\.exe$/, '')
+    .replace(/(?<=[a-z])[-.]?\d[\d.]*$/, '');
+
+/** The interpreter that a program is, by the name that it is called by or that of its file. */
+export function findInterpreter(...paths: string[]): Interpreter | undefined {
+  const names = paths.map(toProgramName);
+  const name = names.map((each) => ALIASES[each] ?? each).find((each) => Object.hasOwn(INTERPRETERS, each));
+  return name === undefined ? undefined : INTERPRETERS[name];
+}
+
+export const isWrapper = (path: string): boolean => Object.hasOwn(WRAPPERS, toProgramName(path));
+
+/** The index of the program that a wrapper's arguments name; -1 if there is none. */
+export function findWrapped(path: string, args: readonly string[]): number {
+  const { valued, operands = 0 } = WRAPPERS[toProgramName(path)] ?? {};
+  let skipped = 0;
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? '';
+    if (valued?.test(arg)) at++;
+    else if (arg.startsWith('-') || /^[A-Za-z_]\w*=/.test(arg)) continue;
+    else if (skipped++ >= operands) return at;
+  }
+  return -1;
+}
+
+export type Operand =
+  /** A file with the script; `at` is its index. */
+  | { kind: 'script'; at: number }
+  /** Code in the argument `at`. */
+  | { kind: 'inline'; at: number }
+  /** The interpreter finds its files itself, such as a module by its name. */
+  | { kind: 'unscripted' };
+
+/** What an interpreter's arguments have it run; several scripts if each has an option. Empty: its input. */
+export function findOperands(interpreter: Interpreter, args: readonly string[]): Operand[] {
+  const { inline, valued, unscripted, scriptOption, subcommand } = interpreter;
+  const found: Operand[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? '';
+    if (scriptOption) {
+      if (scriptOption.test(arg) && at + 1 < args.length) found.push({ kind: 'script', at: ++at });
+      continue;
+    }
+    if (unscripted?.test(arg)) return [{ kind: 'unscripted' }];
+    if (inline?.test(arg)) {
+      // `sh -ec -x 'code'`: further options come before the code.
+      const code = interpreter === SHELL ? args.findIndex((each, place) => place > at && !/^[-+]./.test(each)) : at + 1;
+      return code > 0 && code < args.length ? [{ kind: 'inline', at: code }] : [];
+    }
+    if (valued?.test(arg)) at++;
+    else if (arg === '--') return at + 1 < args.length ? [{ kind: 'script', at: at + 1 }] : [];
+    else if (arg === '-') return [];
+    else if (subcommand?.test(arg)) continue;
+    else if (!arg.startsWith('-') && !(interpreter === SHELL && arg.startsWith('+'))) return [{ kind: 'script', at }];
+    // Perl and others take code that is glued to its option.
+    else if (interpreter.feed === 'perl' && /^-[A-Za-z]*[eE]/.test(arg)) return [{ kind: 'inline', at }];
+  }
+  return found;
+}

@@ -1,0 +1,84 @@
+import { closeSync, openSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { Launcher, ProgramFile, ScriptFile } from './expand.ts';
+import type { Feed } from './interpreters.ts';
+import { copyScript, type PrivateCopies } from './private-copies.ts';
+import { toNodePreload, toPythonArgs, toShellArgs } from './shims.ts';
+
+/** File descriptors below this are a program's own. */
+const FIRST_FD = 3;
+
+/** Says whether everything could be run from bytes that nobody can change, without doing it. */
+export const dryLauncher = (platform: NodeJS.Platform): Launcher => ({
+  feed(script, feed, given) {
+    refuseUnfed(script, feed, platform);
+    if (feed === 'shell') toShellArgs(script.bytes.toString('utf8'), '', given);
+    return Promise.resolve({ words: [given] });
+  },
+  stand(program) {
+    refuseUnsealed(program, platform);
+    return Promise.resolve(program.path);
+  },
+});
+
+/** Puts private copies in the place of scripts and programs. They are in `folder` until it is disposed of. */
+export class CopyLauncher implements Launcher, AsyncDisposable {
+  /** To pass on to the program, from descriptor 3 on. */
+  readonly fds: number[] = [];
+  readonly #copies: PrivateCopies;
+  readonly #folder: string;
+  #count = 0;
+
+  constructor(copies: PrivateCopies, folder: string) {
+    this.#copies = copies;
+    this.#folder = folder;
+  }
+
+  async feed(script: ScriptFile, feed: Feed, given: string): Promise<{ words: string[]; before?: string[] }> {
+    refuseUnfed(script, feed, process.platform);
+    const copy = await copyScript(this.#folder, `script-${this.#count++}`, script.bytes);
+    switch (feed) {
+      case 'shell':
+        return { words: toShellArgs(script.bytes.toString('utf8'), copy, given) };
+      case 'python':
+        return { words: toPythonArgs(copy, given) };
+      case 'node': {
+        const preload = Buffer.from(toNodePreload(copy, script.path));
+        return { words: [given], before: ['--require', await copyScript(this.#folder, `preload-${this.#count}.cjs`, preload)] };
+      }
+      case 'perl':
+        // Perl takes the rest of such a path as the script's name.
+        return { words: [`/dev/fd/${FIRST_FD + this.fds.push(openSync(copy, 'r')) - 1}/${given}`] };
+      case 'file':
+        return { words: [copy] };
+      case 'none':
+        throw new Error('unreachable');
+    }
+  }
+
+  async stand(program: ProgramFile): Promise<string> {
+    if (program.isSealed) return program.path;
+    refuseUnsealed(program, process.platform);
+    return this.#copies.program(this.#folder, program.path, await this.#copies.hash(program.path));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closeFds();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** The program has its own. */
+  closeFds(): void {
+    for (const fd of this.fds.splice(0)) closeSync(fd);
+  }
+}
+
+function refuseUnfed({ path }: ScriptFile, feed: Feed, platform: NodeJS.Platform): void {
+  if (feed === 'none') throw new Error(`its interpreter opens ${path} itself, and the file could change before that`);
+  if (feed === 'perl' && platform === 'win32') throw new Error(`Perl on Windows opens ${path} itself, and the file could change before that`);
+}
+
+function refuseUnsealed({ path, isSealed }: ProgramFile, platform: NodeJS.Platform): void {
+  if (!isSealed && platform === 'win32')
+    throw new Error(`${path} is not in a folder of the system, and Windows could start a changed file. Install it in Program Files`);
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { constants, rmSync } from 'node:fs';
+import { copyFile, chmod, link, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { hashFile } from './files.ts';
+
+/** More entries beside a program are not linked to its copy's folder. */
+const MAX_SIBLINGS = 5000;
+const MAX_KNOWN = 2000;
+
+/** Folders of this process. */
+const folders = new Set<string>();
+
+function removeFolders(): void {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Copies of approved programs and scripts, in a folder that only this user can read; they go with the process. */
+export class PrivateCopies {
+  readonly #root: string;
+  #folder: Promise<string> | undefined;
+  /** Hashes by the identity of what was hashed: a change of content changes the time in it. */
+  readonly #known = new Map<string, string>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** A program's hash. What runs is a copy with that hash, or a file that nobody can change, so that a stale one can only refuse. */
+  async hash(path: string): Promise<string> {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
+    const known = this.#known.get(identity);
+    if (known !== undefined) return known;
+    const hash = await hashFile(path);
+    // A change within the clock's resolution would not show.
+    if (Date.now() - Number(ctimeNs / 1_000_000n) > 2000) {
+      if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+      this.#known.set(identity, hash);
+    }
+    return hash;
+  }
+
+  /** A folder for one run. */
+  async open(): Promise<string> {
+    return mkdtemp(join(await this.#open(), 'run-'));
+  }
+
+  /**
+   * An executable copy of a program in `folder`, with links to what lies beside it, so that it finds its libraries as in its own folder. Rejects if the file's
+   * bytes do not have this hash any more.
+   */
+  async program(folder: string, path: string, hash: string): Promise<string> {
+    const kept = join(await this.#open(), hash);
+    if (!(await stat(kept).catch(() => undefined))) {
+      const fresh = join(folder, 'fresh');
+      await copyFile(path, fresh, constants.COPYFILE_FICLONE);
+      if ((await hashFile(fresh)) !== hash) throw new Error('its content changed');
+      await chmod(fresh, 0o500);
+      await link(fresh, kept).catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      });
+      await rm(fresh);
+    }
+    const above = join(folder, createHash('sha256').update(path).digest('hex').slice(0, 16));
+    const here = join(above, basename(dirname(path)) || 'bin');
+    await mkdir(here, { recursive: true, mode: 0o700 });
+    await link(kept, join(here, basename(path)));
+    await linkSiblings(dirname(path), here, basename(path));
+    await linkSiblings(dirname(dirname(path)), above, basename(dirname(path)));
+    return join(here, basename(path));
+  }
+
+  async #open(): Promise<string> {
+    return (this.#folder ??= this.#make());
+  }
+
+  async #make(): Promise<string> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 });
+    await chmod(this.#root, 0o700);
+    for (const name of await readdir(this.#root)) {
+      const pid = Number(/^(\d+)-/.exec(name)?.[1]);
+      if (pid && !isAlive(pid)) await rm(join(this.#root, name), { recursive: true, force: true });
+    }
+    const folder = await mkdtemp(join(this.#root, `${process.pid}-`));
+    if (folders.size === 0) process.once('exit', removeFolders);
+    folders.add(folder);
+    return folder;
+  }
+}
+
+/** Writes a script's bytes to the run's folder. */
+export async function copyScript(folder: string, name: string, bytes: Uint8Array): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, bytes, { mode: 0o600, flag: 'wx' });
+  return path;
+}
+
+async function linkSiblings(from: string, to: string, except: string): Promise<void> {
+  const names = await readdir(from).catch((): string[] => []);
+  const linked = names.filter((name) => name !== except).slice(0, MAX_SIBLINGS);
+  await Promise.all(linked.map((name) => symlink(join(from, name), join(to, name)).catch(() => {})));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Ways to have an interpreter run bytes that were read before, from a copy that only Perch can read, while the script's own name, folder and arguments stay as
+ * they are.
+ */
+
+/** Runs the first argument's file as the second argument's. Its own frame is left out of tracebacks. */
+const PYTHON = `
+import sys
+def load():
+    import os
+    from importlib.machinery import SourceFileLoader
+    copy, path = sys.argv[1:3]
+    del sys.argv[:2]
+    if hasattr(sys, 'orig_argv') and copy in sys.orig_argv:
+        at = sys.orig_argv.index(copy)
+        del sys.orig_argv[at - 2:at + 1]
+    if not getattr(sys.flags, 'safe_path', sys.flags.isolated):
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    def report(kind, error, trace):
+        while trace and trace.tb_frame.f_code.co_filename == '<string>':
+            trace = trace.tb_next
+        sys.__excepthook__(kind, error.with_traceback(trace), trace)
+    sys.excepthook = report
+    main = sys.modules['__main__']
+    main.__file__ = path
+    main.__loader__ = SourceFileLoader('__main__', path)
+    main.__cached__ = None
+    with open(copy, 'rb') as file:
+        code = compile(file.read(), path, 'exec', dont_inherit=True)
+    del main.load, main.sys
+    return code
+exec(load())
+`.trim();
+
+export const toPythonArgs = (copy: string, script: string): string[] => ['-c', PYTHON, copy, script];
+
+/** A module for `--require` that serves the approved source for the main file's first load, by either of Node's loaders, and leaves no trace of itself. */
+export const toNodePreload = (copy: string, path: string): string => `'use strict';
+const fs = require('node:fs');
+const nodeModule = require('node:module');
+const { pathToFileURL } = require('node:url');
+const own = process.execArgv.indexOf(__filename);
+if (own > 0) process.execArgv.splice(own - 1, 2);
+delete require.cache[__filename];
+const path = ${JSON.stringify(path)};
+const url = pathToFileURL(path).href;
+const source = fs.readFileSync(${JSON.stringify(copy)}, 'utf8');
+if (nodeModule.registerHooks) {
+  let served = false;
+  nodeModule.registerHooks({
+    load(asked, context, next) {
+      const loaded = next(asked, context);
+      if (served || asked !== url) return loaded;
+      served = true;
+      return { ...loaded, source, shortCircuit: true };
+    },
+  });
+} else {
+  const read = fs.readFileSync;
+  fs.readFileSync = function (file, ...rest) {
+    if (file !== path) return read.call(this, file, ...rest);
+    fs.readFileSync = read;
+    const [options] = rest;
+    return typeof options === 'string' || options?.encoding ? source : Buffer.from(source);
+  };
+  if (nodeModule.register) {
+    const code = 'const url = ' + JSON.stringify(url) + ', source = ' + JSON.stringify(source) + ';' +
+      'export const load = async (asked, context, next) => asked === url ? { ...(await next(asked, context)), source } : next(asked, context);';
+    nodeModule.register('data:text/javascript,' + encodeURIComponent(code));
+  }
+}
+`;
+
+/** Longest text in one argument. Linux takes 128 KiB. */
+const MAX_ARG_BYTES = 100_000;
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * A shell's arguments that run a script's text under its name. `BASH_SOURCE` is empty for such text: its uses get an array with what it would hold. Throws a
+ * sentence if they can't be told from text that the script only passes on.
+ */
+export function toShellArgs(text: string, copy: string, script: string): string[] {
+  if (!/\bBASH_SOURCE\b/.test(text)) {
+    return ['-c', Buffer.byteLength(text) < MAX_ARG_BYTES ? text : `eval "$(cat ${quote(copy)})"`, script];
+  }
+  if (/<<-?\s*['"\\]/.test(text)) throw new Error('the script uses both BASH_SOURCE and a quoted here-document');
+  const [first = '', ...rest] = text.replace(/\bBASH_SOURCE\b/g, 'SCRIPT_BASH_SOURCE').split('\n');
+  const named = [`SCRIPT_BASH_SOURCE=(${quote(script)}); ${first.startsWith('#') ? '' : first}`, ...rest].join('\n');
+  if (Buffer.byteLength(named) >= MAX_ARG_BYTES) throw new Error('the script uses BASH_SOURCE and is longer than 100 KB');
+  return ['-c', named, script];
+}
