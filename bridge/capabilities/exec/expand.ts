@@ -24,8 +24,8 @@ export interface ProgramFile {
 export interface Launcher {
   /** The words for a script operand; `before` come ahead of the options' end. Throws a sentence if that interpreter can't be given a script's bytes. */
   feed(script: ScriptFile, feed: Feed, given: string): Promise<{ words: string[]; before?: string[] }>;
-  /** The path to run a program by. */
-  stand(program: ProgramFile): Promise<string>;
+  /** The path to run a program by, and words to come before its arguments. */
+  stand(program: ProgramFile, feed: Feed | undefined): Promise<{ path: string; before?: string[] }>;
 }
 
 export interface Expanded {
@@ -43,17 +43,23 @@ export interface Expanded {
   isInterpreter: boolean;
 }
 
+export interface FoundProgram {
+  /** As it was found, and with links resolved. */
+  path: string;
+  realPath: string;
+}
+
 export interface Finder {
   dir: string;
-  /** The path of a program by its name or path, links resolved. Throws `INVALID_PARAMS`. */
-  find(command: string): Promise<string>;
+  /** A program by its name or path. Throws `INVALID_PARAMS`. */
+  find(command: string): Promise<FoundProgram>;
   launcher: Launcher;
 }
 
 /** Follows a command through wrappers, shebangs and interpreters to all files whose bytes it executes. */
-export async function expandCommand(command: string, realPath: string, args: readonly string[], finder: Finder): Promise<Expanded> {
+export async function expandCommand(command: string, program: FoundProgram, args: readonly string[], finder: Finder): Promise<Expanded> {
   const expansion = new Expansion([command, ...args], finder);
-  const file = await expansion.follow(0, realPath, 0);
+  const file = await expansion.follow(0, program, 0);
   const [argv0 = command, ...rest] = expansion.words;
   return { ...expansion.found, file, argv0, args: rest };
 }
@@ -75,20 +81,22 @@ class Expansion {
   }
 
   /** Replaces the words from `at` on by what the system and the interpreters make of them. The path to run the first one by. */
-  async follow(at: number, file: string, depth: number): Promise<string> {
+  async follow(at: number, { path, realPath: file }: FoundProgram, depth: number): Promise<string> {
     if (depth > MAX_DEPTH) throw new Error('too many interpreters run one another');
     await this.#operands(at, file);
     const shebang = await readShebang(file);
-    if (shebang) return this.#shebang(at, file, shebang, depth);
+    if (shebang) return this.#shebang(at, path, shebang, depth);
     if (isWrapper(file)) await this.#wrapped(at, file, depth);
     const program = { path: file, isSealed: await isSealed(file) };
     this.found.programs.push(program);
-    return this.#finder.launcher.stand(program);
+    const stand = await this.#finder.launcher.stand(program, findInterpreter(file)?.feed);
+    this.words.splice(at + 1, 0, ...(stand.before ?? []));
+    return stand.path;
   }
 
-  async #shebang(at: number, file: string, { interpreter, argument }: Shebang, depth: number): Promise<string> {
+  async #shebang(at: number, path: string, { interpreter, argument }: Shebang, depth: number): Promise<string> {
     this.found.isInterpreter = true;
-    const given = at === 0 || !(this.words[at] ?? '').includes('/') ? file : (this.words[at] ?? file);
+    const [, given = path] = /^(.*\/.*)$/s.exec(this.words[at] ?? '') ?? [];
     this.words.splice(at, 1, interpreter, ...(argument === undefined ? [] : [argument]), given);
     if (basename(interpreter) !== 'env') return this.follow(at, await this.#finder.find(interpreter), depth + 1);
     if (argument?.startsWith('-S')) this.words.splice(at + 1, 1, ...argument.slice(2).trim().split(/\s+/));
@@ -107,9 +115,9 @@ class Expansion {
     if (real === undefined) return;
     const before = [...this.words];
     const runs = await this.follow(place, real, depth + 1);
-    const isSame = runs === real && this.words.length === before.length && this.words.every((word, index) => word === before[index]);
+    const isSame = runs === real.realPath && this.words.length === before.length && this.words.every((word, index) => word === before[index]);
     // A program with several names goes by the one that it is called by.
-    if (!isSame || basename(real) === this.words[place]) this.words[place] = runs;
+    if (!isSame || basename(real.realPath) === this.words[place]) this.words[place] = runs;
   }
 
   async #operands(at: number, file: string): Promise<void> {
@@ -178,7 +186,7 @@ async function findScript(
   given: string,
   dir: string,
   feed: Feed,
-  find: (name: string) => Promise<string>,
+  find: (name: string) => Promise<FoundProgram>,
 ): Promise<string | undefined> {
   const path = resolve(dir, given);
   const candidates = [path];
@@ -195,7 +203,7 @@ async function findScript(
   if (path.startsWith('/dev/')) return undefined;
   if (feed === 'shell' && !given.includes('/')) {
     const found = await find(given).catch(() => undefined);
-    if (found !== undefined) return found;
+    if (found !== undefined) return found.realPath;
   }
   throw new Error(`there is no script ${given} in ${dirname(path)}`);
 }

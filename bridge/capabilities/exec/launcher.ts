@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { Launcher, ProgramFile, ScriptFile } from './expand.ts';
 import type { Feed } from './interpreters.ts';
 import { copyScript, type PrivateCopies } from './private-copies.ts';
-import { toNodePreload, toPythonArgs, toShellArgs } from './shims.ts';
+import { toNodeIdentity, toNodePreload, toPythonArgs, toShellArgs } from './shims.ts';
 
 /** File descriptors below this are a program's own. */
 const FIRST_FD = 3;
@@ -17,7 +17,7 @@ export const dryLauncher = (platform: NodeJS.Platform): Launcher => ({
   },
   stand(program) {
     refuseUnsealed(program, platform);
-    return Promise.resolve(program.path);
+    return Promise.resolve({ path: program.path });
   },
 });
 
@@ -56,10 +56,13 @@ export class CopyLauncher implements Launcher, AsyncDisposable {
     }
   }
 
-  async stand(program: ProgramFile): Promise<string> {
-    if (program.isSealed) return program.path;
+  async stand(program: ProgramFile, feed: Feed | undefined): Promise<{ path: string; before?: string[] }> {
+    if (program.isSealed) return { path: program.path };
     refuseUnsealed(program, process.platform);
-    return this.#copies.program(this.#folder, program.path, await this.#copies.hash(program.path));
+    const path = await this.#copies.program(this.#folder, program.path, await this.#copies.hash(program.path));
+    if (feed !== 'node') return { path };
+    const identity = await copyScript(this.#folder, `identity-${this.#count++}.cjs`, Buffer.from(toNodeIdentity(program.path)));
+    return { path, before: ['--require', identity] };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { type ExecScript, MAX_SHOWN_SCRIPT_BYTES } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { findDataFiles } from './data-files.ts';
-import { type Expanded, expandCommand, type Launcher } from './expand.ts';
+import { type Expanded, expandCommand, type FoundProgram, type Launcher } from './expand.ts';
 import type { PrivateCopies } from './private-copies.ts';
 
 /** A command as it was asked for. */
@@ -53,9 +53,11 @@ export async function prepareCommand(
   copies: PrivateCopies,
 ): Promise<Prepared> {
   const { env } = surroundings;
-  const { realPath, workingDir: dir } = await findCommand({ command, workingDir }, surroundings);
-  const find = (name: string): Promise<string> => findProgram(name, dir, env);
-  const expanded = await expandCommand(command, realPath, args, { dir, find, launcher }).catch((error: unknown) => {
+  const dir = await realDirectory(workingDir, surroundings.workspace);
+  const find = (name: string): Promise<FoundProgram> => findProgram(name, dir, env);
+  const program = await find(command);
+  const { realPath } = program;
+  const expanded = await expandCommand(command, program, args, { dir, find, launcher }).catch((error: unknown) => {
     if (error instanceof RpcError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw invalid('command', `${command} can’t be run exactly as approved: ${why}`, error);
@@ -98,7 +100,7 @@ export async function findCommand(
   { workspace, env }: Surroundings,
 ): Promise<Pick<Resolved, 'realPath' | 'workingDir'>> {
   const dir = await realDirectory(workingDir, workspace);
-  return { realPath: await findProgram(command, dir, env), workingDir: dir };
+  return { realPath: (await findProgram(command, dir, env)).realPath, workingDir: dir };
 }
 async function realDirectory(given: string | undefined, workspace: string): Promise<string> {
   if (given === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
@@ -114,7 +116,7 @@ async function realDirectory(given: string | undefined, workspace: string): Prom
 }
 
 /** By its path, or by its name on the `PATH`, of which relative entries do not count. */
-async function findProgram(command: string, dir: string, env: Readonly<Record<string, string>>): Promise<string> {
+async function findProgram(command: string, dir: string, env: Readonly<Record<string, string>>): Promise<FoundProgram> {
   const windows = process.platform === 'win32';
   const byPath = windows ? /[\\/]/.test(command) : command.includes('/');
   const folders = byPath ? [] : (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
@@ -127,7 +129,7 @@ async function findProgram(command: string, dir: string, env: Readonly<Record<st
     if (found === null) refused ??= candidate;
     // The system runs such a file by its own shell, which reads arguments in its own way.
     else if (windows && /\.(bat|cmd)$/i.test(found)) throw invalid('command', `${found} is a batch file, which can only run in a shell`);
-    else return found;
+    else return { path: candidate, realPath: found };
   }
   if (refused !== undefined) throw invalid('command', `${refused} is not executable`);
   throw invalid('command', byPath ? `no file ${command}` : `no program ${command} on the bridge’s PATH`);

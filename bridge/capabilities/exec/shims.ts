@@ -16,11 +16,14 @@ def load():
         del sys.orig_argv[at - 2:at + 1]
     if not getattr(sys.flags, 'safe_path', sys.flags.isolated):
         sys.path[0] = os.path.dirname(os.path.realpath(path))
+    hook = sys.__excepthook__
     def report(kind, error, trace):
         while trace and trace.tb_frame.f_code.co_filename == '<string>':
             trace = trace.tb_next
-        sys.__excepthook__(kind, error.with_traceback(trace), trace)
+        hook(kind, error.with_traceback(trace), trace)
     sys.excepthook = report
+    if sys.version_info >= (3, 9):
+        path = os.path.join(os.getcwd(), path)
     main = sys.modules['__main__']
     main.__file__ = path
     main.__loader__ = SourceFileLoader('__main__', path)
@@ -32,16 +35,26 @@ def load():
 exec(load())
 `.trim();
 
+/** Takes a preloaded module out of what the script sees. */
+const FORGET_PRELOAD = `const own = process.execArgv.indexOf(__filename);
+if (own > 0) process.execArgv.splice(own - 1, 2);
+delete require.cache[__filename];`;
+
 export const toPythonArgs = (copy: string, script: string): string[] => ['-c', PYTHON, copy, script];
+
+/** A module for `--require` by which Node takes its program's own path for the one that it runs by. */
+export const toNodeIdentity = (path: string): string => `'use strict';
+${FORGET_PRELOAD}
+if (process.argv[0] === process.execPath) process.argv[0] = ${JSON.stringify(path)};
+process.execPath = ${JSON.stringify(path)};
+`;
 
 /** A module for `--require` that serves the approved source for the main file's first load, by either of Node's loaders, and leaves no trace of itself. */
 export const toNodePreload = (copy: string, path: string): string => `'use strict';
 const fs = require('node:fs');
 const nodeModule = require('node:module');
 const { pathToFileURL } = require('node:url');
-const own = process.execArgv.indexOf(__filename);
-if (own > 0) process.execArgv.splice(own - 1, 2);
-delete require.cache[__filename];
+${FORGET_PRELOAD}
 const path = ${JSON.stringify(path)};
 const url = pathToFileURL(path).href;
 const source = fs.readFileSync(${JSON.stringify(copy)}, 'utf8');
