@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { test, type TestContext } from 'vitest';
 import { annotate } from './requirements/annotate.ts';
 import { app } from './requirements/app.ts';
 import { bridge } from './requirements/bridge.ts';
@@ -110,7 +110,7 @@ export const requirements: readonly Requirement[] = sections.flatMap(({ origin, 
 export function verifies(
   ids: RequirementId | readonly RequirementId[],
   name: string,
-  run: () => void | Promise<void>,
+  run: (context: TestContext) => void | Promise<void>,
   timeout?: number,
 ): void {
   test(`${[ids].flat().join(', ')}: ${name}`, run, timeout);

@@ -248,6 +248,7 @@ export const EVENT_SCOPES = {
   'exec.output': 'computer',
   'approval.requested': 'status',
   'approval.resolved': 'status',
+  'browser.downloaded': 'browser',
   'browser.frame': 'browser',
   'browser.unwatched': 'browser',
   'config.file': 'status',

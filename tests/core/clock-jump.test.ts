@@ -15,7 +15,8 @@ for (const days of [1, -1]) {
     const socket = await connected(gw, { socket: true });
     for (let i = 0; i < 101; i++) socket.send({ type: 'req', id: `r${i}`, method: 'health' });
     expect(await socket.answer('r100')).toMatchObject({ error: { code: 'RATE_LIMITED' } });
-    const added = await client.call('memory.add', { text: 'Tea', idempotencyKey: 'once' });
+    const job = { cron: '0 9 1 1 *', message: 'Tea', idempotencyKey: 'once' };
+    const added = await client.call('cron.add', job);
     const silent = client.call('chat.send', { message: 'hello' });
     silent.catch(() => {});
     await until(() => gw.calls.length === 1, 'the model to be asked');
@@ -23,7 +24,7 @@ for (const days of [1, -1]) {
     clock.jump(days * DAY_MS);
     socket.send({ type: 'req', id: 'after', method: 'health' });
     expect(await socket.answer('after')).toMatchObject({ error: { code: 'RATE_LIMITED' } });
-    expect(await client.call('memory.add', { text: 'Tea', idempotencyKey: 'once' })).toEqual(added);
+    expect(await client.call('cron.add', job)).toEqual(added);
     const before = ticks();
     clock.advance(15_000);
     await until(() => ticks() > before, 'a tick');

@@ -163,7 +163,7 @@ const program = (name: string, messages: readonly object[]): RemoteSource => ({
             headers: { 'content-type': 'application/json' },
             body: JSON.stringify({ model: 'perch/main', messages }),
           });
-          const response = await world.gw.gateway.fetch(request, { id: `key:${key.id}`, scopes: SCOPES });
+          const response = await world.gw.gateway.fetch(request, { id: `key:${key.id}`, scopes: [...SCOPES] });
           if (!response.ok) throw new Error(await response.text());
           await response.text();
         }),

@@ -64,6 +64,7 @@ it('says which calls of a tool wait for an approval, unless all of them do', asy
     summary: 'Writes.',
     description: 'Writes',
     source: 'core',
+    scope: null,
     params: z.strictObject({ skill: z.boolean() }),
   };
   const effect = ({ skill }: { skill: boolean }): string | undefined => (skill ? 'Write a skill' : undefined);
