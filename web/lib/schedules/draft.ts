@@ -1,5 +1,5 @@
 import { cronProblem, parseCron } from '#shared/cron/fields.ts';
-import type { Job, Schedule } from '#shared/rpc/methods/cron.ts';
+import type { Job, OutsideGrant, Schedule } from '#shared/rpc/methods/cron.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { wrongCron } from './cron-words.ts';
 
@@ -27,6 +27,10 @@ export interface JobDraft {
   expr: string;
   /** Of `daily`, `weekly` and `cron`; empty: the configured one. */
   zone: string;
+  /** The changes that are allowed after reading from outside: none, files of a folder, all, or those that were set elsewhere. */
+  outside: 'ask' | 'files' | 'all' | 'custom';
+  /** Of `files`. */
+  outsideFolder: string;
 }
 
 const UNIT_MS: Readonly<Record<Unit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
@@ -38,11 +42,12 @@ export const WORKDAYS: readonly number[] = [1, 2, 3, 4, 5];
 export const newDraft = (now: number, zone: string): JobDraft => ({
   ...{ name: '', message: '', agentId: 'main', sessionTarget: 'isolated', catchUp: false, when: 'daily' },
   ...{ count: 1, unit: 'hours', time: '08:00', weekdays: [...WORKDAYS], date: localTime(now + UNIT_MS.hours), expr: '0 8 * * *', zone },
+  ...{ outside: 'ask', outsideFolder: 'reports' },
 });
 
 /** A job that there is, to be changed. What its form has of other kinds of schedules is as in a new one. */
-export function draftOf({ name, message, agentId, sessionTarget, catchUp, schedule }: Job, now: number): JobDraft {
-  const draft: JobDraft = { ...newDraft(now, ''), name, message, agentId, sessionTarget, catchUp };
+export function draftOf({ name, message, agentId, sessionTarget, catchUp, schedule, outsideGrant }: Job, now: number): JobDraft {
+  const draft: JobDraft = { ...newDraft(now, ''), ...readGrant(outsideGrant), name, message, agentId, sessionTarget, catchUp };
   switch (schedule.kind) {
     case 'at':
       return { ...draft, when: 'once', date: localTime(schedule.at) };
@@ -54,6 +59,28 @@ export function draftOf({ name, message, agentId, sessionTarget, catchUp, schedu
       return { ...draft, when: 'cron', expr: schedule.expr, zone: schedule.tz ?? '', ...plainTime(schedule.expr) };
   }
 }
+
+const FILE_WRITE = 'file_write';
+
+function readGrant(grant: OutsideGrant | undefined): Partial<JobDraft> {
+  const { tools = [], paths = [] } = grant ?? {};
+  if (tools.length === 0) return { outside: 'ask' };
+  if (tools.join() === '*' && !grant?.paths) return { outside: 'all' };
+  const [folder = ''] = paths;
+  return tools.join() === FILE_WRITE && paths.length === 1 && folder.endsWith('/')
+    ? { outside: 'files', outsideFolder: folder.slice(0, -1) }
+    : { outside: 'custom' };
+}
+
+/** What the form allows after reading from outside; undefined leaves it as it is. */
+export function toOutsideGrant({ outside, outsideFolder }: Pick<JobDraft, 'outside' | 'outsideFolder'>): OutsideGrant | undefined {
+  if (outside === 'ask') return { tools: [] };
+  if (outside === 'all') return { tools: ['*'] };
+  return outside === 'files' ? { tools: [FILE_WRITE], paths: [`${toFolder(outsideFolder)}/`] } : undefined;
+}
+
+/** A folder as people write it, without slashes around it. */
+export const toFolder = (text: string): string => text.trim().replace(/^(\.?\/)+|\/+$/g, '');
 
 /** Of an expression that is one time on every day, or on some days of the week. */
 function plainTime(expr: string): Partial<JobDraft> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Job, Schedule } from '#shared/rpc/methods/cron.ts';
-import { draftOf, type JobDraft, newDraft, scheduleOf } from './draft.ts';
+import { draftOf, type JobDraft, newDraft, scheduleOf, toOutsideGrant } from './draft.ts';
 import { ahead, byTheClock, scheduleWords } from './words.ts';
 
 const NOW = new Date(2026, 10, 23, 9, 0).getTime();
@@ -46,6 +46,23 @@ test.each<[Schedule, Partial<JobDraft>]>([
   const draft = draftOf(job(schedule), NOW);
   expect(draft).toMatchObject({ name: 'A', message: 'Say it', sessionTarget: 'main', catchUp: true, ...fields });
   expect(scheduleOf(draft, NOW)).toEqual(schedule);
+});
+
+test.each<[Job['outsideGrant'], Partial<JobDraft>]>([
+  [{ tools: [] }, { outside: 'ask' }],
+  [{ tools: ['*'] }, { outside: 'all' }],
+  [{ tools: ['file_write'], paths: ['reports/daily/'] }, { outside: 'files', outsideFolder: 'reports/daily' }],
+])('the form has what %j allows after reading from outside, and makes the same of it', (outsideGrant, fields) => {
+  const draft = draftOf({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW);
+  expect(draft).toMatchObject(fields);
+  expect(toOutsideGrant(draft)).toEqual(outsideGrant);
+});
+
+test('the form leaves what was allowed elsewhere, asks in a new job, and reads a folder as people write it', () => {
+  const outsideGrant = { tools: ['file_write', 'wiki_write'] };
+  expect(toOutsideGrant(draftOf({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW))).toBeUndefined();
+  expect(toOutsideGrant(newDraft(NOW, ''))).toEqual({ tools: [] });
+  expect(toOutsideGrant({ outside: 'files', outsideFolder: ' /reports// ' })).toEqual({ tools: ['file_write'], paths: ['reports/'] });
 });
 
 test('Monday to Friday is what a form for days of the week begins with', () => {
