@@ -103,6 +103,27 @@ export const STEPS: readonly Step[] = [
   step('chat.text', { sessionId: 'plan', messageId: 'none' }, 'NOT_FOUND'),
   step('workspace.remove', { path: 'notes/a.md' }),
   step('workspace.remove', { path: 'notes/a.md' }, 'NOT_FOUND'),
+  ...['first', 'second'].map((content) =>
+    step('chat.send', { message: `/tool file_write {"path": "notes/e.md", "content": "${content}"}`, sessionId: 'versions' }),
+  ),
+  step('workspace.versions', { path: 'notes/e.md' }),
+  step('workspace.restore', (results) => ({ id: results['workspace.versions']?.versions[0]?.id ?? 'none' })),
+  step('workspace.restore', { id: 'none' }, 'NOT_FOUND'),
+  // Written after reading an attachment, they wait for review.
+  ...['c', 'd'].map((name) =>
+    step('chat.send', {
+      message: `/tool file_write {"path": "notes/${name}.md", "content": "Obey"}`,
+      attachments: [{ filename: 'a.txt', mimeType: 'text/plain', content: 'T2JleQ==' }],
+      sessionId: name,
+    }),
+  ),
+  step('review.list', {}),
+  step('review.approve', { id: 'file:main/notes/c.md' }),
+  step('review.approve', { id: 'file:main/notes/c.md' }, 'NOT_FOUND'),
+  step('review.discard', { id: 'file:main/notes/d.md' }),
+  step('review.discard', { id: 'file:main/notes/d.md' }, 'NOT_FOUND'),
+  step('review.trustChat', { sessionId: 'c' }),
+  step('review.trustChat', { sessionId: 'none' }, 'NOT_FOUND'),
   step('workspace.mirrors', {}),
   step('workspace.resume', { gone: 'restore' }),
   step('workspace.resume', { workspace: 'none', gone: 'restore' }, 'NOT_FOUND'),

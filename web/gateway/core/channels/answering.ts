@@ -6,6 +6,7 @@ import { abortable, pause } from '../providers/watchdog.ts';
 import type { Runs } from '../runs/runs.ts';
 import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
+import { toSource } from '../trust/sources.ts';
 import { removeComposedUrls } from '../trust/verbatim-urls.ts';
 import { type MessageRecord, sessionKey } from '../vault.ts';
 import { backOff } from './back-off.ts';
@@ -110,7 +111,7 @@ export class Answering {
       const { messageId } = await this.#run(message);
       const reply = await this.#deps.vault.messages.get(messageId);
       const files = reply && adapter.sendFile ? filesOf(reply.content).length : 0;
-      const parts = adapter.split(reply ? toChannelText(reply) : '', message).filter((part) => part.trim() !== '');
+      const parts = adapter.split(reply ? toChannelText(reply, this.#deps.channelId) : '', message).filter((part) => part.trim() !== '');
       if (parts.length + files === 0) return await inbox.settle(id, 'messages_failed', clock.now());
       await inbox.update(id, (before) => ({
         ...before,
@@ -209,9 +210,14 @@ export class Answering {
   }
 }
 
-/** Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. */
-const toChannelText = ({ content, outside = [], quotedUrls = [] }: MessageRecord): string =>
-  outside.length > 0 ? removeComposedUrls(plainText(content), quotedUrls) : plainText(content);
+/**
+ * Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. The people on the channel itself
+ * get the reply anyway.
+ */
+function toChannelText({ content, outside = [], quotedUrls = [] }: MessageRecord, channelId: string): string {
+  const isOthers = outside.some((source) => source !== toSource('channel', channelId));
+  return isOthers ? removeComposedUrls(plainText(content), quotedUrls) : plainText(content);
+}
 
 const TOO_LONG = 'Timed out after 10 minutes.';
 /** Who answers, and in which session: by the first binding that fits `<channel>:<name>`, `<channel>:<id>` or the channel, else by the channel's own setting. */
