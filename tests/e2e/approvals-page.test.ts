@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -60,7 +63,12 @@ describe('the page of approvals', () => {
     await waiting(page).getByRole('button', { name: 'Allow once' }).waitFor();
     const command = waiting(page).getByRole('group', { name: 'Full command' });
     expect(await command.innerText()).toMatch(/^echo "word 0" .*"the last"$/);
+    const allow = waiting(page).getByRole('button', { name: 'Allow once' });
     expect(await command.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
+    expect(await allow.isDisabled()).toBe(true);
+    await waiting(page).getByRole('button', { name: /more lines/ }).click();
+    expect(await command.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(false);
+    await until(() => allow.isEnabled(), 'the command to be seen');
     expect(await waiting(page).innerText()).toMatch(/in \/.+\n/);
     await link(page).getByText('1 pending').waitFor();
     expect(await left(page)).toBeGreaterThan(200);
@@ -133,6 +141,43 @@ describe('the page of approvals', () => {
     await running.getByRole('button', { name: 'Stop' }).click();
     await running.getByText('Cancelled', { exact: true }).waitFor();
     expect((await client.call('exec.get', { requestId: request.requestId })).request.status).toBe('cancelled');
+    await page.close();
+  });
+
+  verifies('approvals/page', 'a script is shown, with what changed since it was allowed; look-alikes are marked', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const dir = await mkdtemp(join(tmpdir(), 'approved-'));
+    const write = (text: string): Promise<void> => writeFile(join(dir, 'job.sh'), text);
+    const ask = async (): Promise<string> =>
+      (await client.call('exec.create', { command: 'sh', args: ['job.sh'], workingDir: dir })).request.requestId;
+    const page = await at.browser.page(`${at.perch.url}/approvals`);
+    await connected(page, LINKED);
+    await write('echo one\necho two\n');
+    await ask();
+    const script = waiting(page).getByRole('group', { name: /job\.sh/ });
+    expect(await script.innerText()).toContain('echo two');
+    await waiting(page).getByText('Modules and other files that it loads are not checked.').waitFor();
+    await waiting(page).getByRole('button', { name: 'Allow once' }).click();
+    await past(page).filter({ hasText: 'job.sh' }).getByText('Completed').waitFor();
+    await write(`echo one\n${'echo more\n'.repeat(30)}rm -rf /END\n`);
+    const again = await ask();
+    await waiting(page).getByText('Changed since you last allowed it').waitFor();
+    const allow = waiting(page).getByRole('button', { name: 'Allow once' });
+    expect(await allow.isDisabled()).toBe(true);
+    await waiting(page).getByRole('button', { name: /more lines/ }).click();
+    await until(() => allow.isEnabled(), 'all of it to be seen');
+    expect(await script.innerText()).toContain('- echo two');
+    expect(await script.innerText()).toContain('+ rm -rf /END');
+    await shoot(page, 'script');
+    await client.call('exec.deny', { requestId: again });
+    await waiting(page).getByText('job.sh').first().waitFor({ state: 'detached' });
+
+    await writeFile(join(dir, 'g\u0456t'), '#!/bin/sh\n', { mode: 0o755 });
+    const { request } = await client.call('exec.create', { command: './g\u0456t', workingDir: dir });
+    await waiting(page).getByText('\u0456 (U+0456)').waitFor();
+    await client.call('exec.deny', { requestId: request.requestId });
+    expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
 

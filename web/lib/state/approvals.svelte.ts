@@ -1,4 +1,5 @@
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
+import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
@@ -32,6 +33,11 @@ class Approvals {
       if (!unknown && !isLost(error)) throw error;
       this.pending = [];
     }
+  }
+
+  /** A command with the text of its scripts. Rejects if the gateway refuses. */
+  async request(requestId: string): Promise<ExecRequest> {
+    return (await gateway.call('exec.get', { requestId })).request;
   }
 
   /** Rejects where the gateway refuses. */

@@ -150,6 +150,8 @@ describe('answers', () => {
     ['my MCP server needs a token in an environment variable', 'tools#add-an-mcp-server-in-configjson'],
     ['where is the workspace folder on disk', 'tools#open-a-workspace-folder'],
     ['can an agent run shell commands', 'automations#let-an-agent-run-commands'],
+    ['does an approval cover the script file', 'automations#what-an-approval-covers'],
+    ['my command can’t be run exactly as approved', 'automations#what-an-approval-covers'],
     ['how do I approve a tool call', 'automations#approve-or-deny-a-request'],
     ['connect a telegram bot', 'channels#connect-telegram'],
     ['does it work with discord', 'channels#which-channels-are-supported'],

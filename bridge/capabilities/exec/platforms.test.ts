@@ -1,0 +1,98 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isSealed } from './files.ts';
+import { findInterpreter, findOperands, findWrapped, toProgramName } from './interpreters.ts';
+import { dryLauncher } from './launcher.ts';
+import { toShellArgs } from './shims.ts';
+import { lendExec } from './tests/lent.ts';
+
+describe('a file that nobody can replace', () => {
+  test.skipIf(process.platform === 'win32')('belongs to root with all its folders, and only root writes there', async () => {
+    expect(await isSealed('/usr/bin/env', { uid: 1000 })).toBe(true);
+    expect(await isSealed('/usr/bin/no-such-file', { uid: 1000 })).toBe(false);
+    expect(await isSealed('/tmp', { uid: 1000 })).toBe(false);
+    await using exec = await lendExec();
+    const folder = join(exec.home, 'folder');
+    await mkdir(folder);
+    await writeFile(join(folder, 'file'), '', { mode: 0o755 });
+    await chmod(folder, 0o777);
+    expect(await isSealed(join(folder, 'file'), { uid: 1000 })).toBe(false);
+  });
+
+  test.skipIf(process.platform === 'win32')('as root, only one of the system: root can write to all others', async () => {
+    expect(await isSealed('/usr/bin/env', { uid: 0 })).toBe(true);
+    expect(await isSealed('/etc/passwd', { uid: 0 })).toBe(false);
+    expect(await isSealed('/etc/passwd', { uid: 1000 })).toBe(true);
+  });
+
+  test('Windows: is in the folders of the system and of installed programs', async () => {
+    const surface = { platform: 'win32', env: { SystemRoot: 'C:\\Windows', ProgramFiles: 'C:\\Program Files' } } as const;
+    expect(await isSealed('C:\\WINDOWS\\System32\\where.exe', surface)).toBe(true);
+    expect(await isSealed('C:\\Program Files\\nodejs\\node.exe', surface)).toBe(true);
+    expect(await isSealed('C:\\Program Files (x86)\\a.exe', surface)).toBe(false);
+    expect(await isSealed('C:\\Users\\ana\\app.exe', surface)).toBe(false);
+  });
+});
+
+describe('where the system cannot run the approved bytes', () => {
+  const script = { path: '/ws/x', bytes: Buffer.from('1'), isSealed: false };
+  test('Windows refuses programs of the user, and Perl’s scripts', async () => {
+    const launcher = dryLauncher('win32');
+    await expect(async () => launcher.stand({ path: 'C:\\x.exe', isSealed: false }, undefined)).rejects.toThrow('Install it in Program Files');
+    await expect(async () => launcher.feed(script, 'perl', 'x')).rejects.toThrow('could change before that');
+    expect(await launcher.feed(script, 'python', 'x')).toEqual({ words: ['x'] });
+  });
+
+  test('every system refuses an interpreter that opens its script itself; macOS and Linux run copies of the user’s programs', async () => {
+    for (const platform of ['linux', 'darwin'] as const) {
+      const launcher = dryLauncher(platform);
+      await expect(async () => launcher.feed(script, 'none', 'x')).rejects.toThrow('could change before that');
+      expect(await launcher.feed(script, 'perl', 'x')).toEqual({ words: ['x'] });
+      expect(await launcher.stand({ path: '/x', isSealed: false }, undefined)).toEqual({ path: '/x' });
+    }
+  });
+
+  test('a script that can’t be told from text that it passes on', () => {
+    expect(() => toShellArgs("cat <<'END'\n$BASH_SOURCE\nEND\n", '', 'x.sh')).toThrow('here-document');
+    expect(() => toShellArgs(`echo $BASH_SOURCE\n${'#'.repeat(100_000)}`, '', 'x.sh')).toThrow('longer than 100 KB');
+    expect(toShellArgs('#'.repeat(200_000), "/a'b", 'x.sh')).toEqual(['-c', `eval "$(cat '/a'\\''b')"`, 'x.sh']);
+  });
+});
+
+test.for([
+  ['python3 -W ignore x.py a', { kind: 'script', at: 2 }],
+  ['python3.11 -c code', { kind: 'inline', at: 1 }],
+  ['python -Bm json.tool', { kind: 'unscripted' }],
+  ['bash -o pipefail -eu x.sh', { kind: 'script', at: 3 }],
+  ['bash -ec -x code', { kind: 'inline', at: 2 }],
+  ['bash -s a', { kind: 'unscripted' }],
+  ['node --require ./a x.js', { kind: 'script', at: 2 }],
+  ['node --test a.test.js', { kind: 'unscripted' }],
+  ['node -p 1', { kind: 'inline', at: 1 }],
+  ['perl -I lib x.pl', { kind: 'script', at: 2 }],
+  ['perl -ne code x', { kind: 'inline', at: 1 }],
+  ['gawk -f x.awk data', { kind: 'script', at: 1 }],
+  ['deno run --allow-net x.ts', { kind: 'script', at: 2 }],
+  ['bash', undefined],
+] as const)('%s', ([line, operand]) => {
+  const [command = '', ...args] = line.split(' ');
+  const interpreter = findInterpreter(command);
+  expect(interpreter && findOperands(interpreter, args)[0]).toEqual(operand);
+});
+
+test('a program that runs another names it after its own options', () => {
+  const inner = (line: string): string | undefined => {
+    const [command = '', ...args] = line.split(' ');
+    return args[findWrapped(command, args)];
+  };
+  expect(['env -u A B=1 sh x', 'timeout -k 5 10 sh x', 'nice -n 5 sh x', 'nohup sh x', 'xargs -n 1 sh', 'env'].map(inner)).toEqual([
+    'sh',
+    'sh',
+    'sh',
+    'sh',
+    'sh',
+    undefined,
+  ]);
+  expect(['/usr/bin/Python3.11', 'C:\\x\\NODE.EXE', 'perl5.36.0', 'x86-64'].map(toProgramName)).toEqual(['python', 'node', 'perl', 'x86']);
+});
