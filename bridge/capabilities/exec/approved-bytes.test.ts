@@ -61,17 +61,19 @@ describe('an approval covers', () => {
     const standing = async (command: string, ...args: string[]): Promise<unknown> => (await resolve(exec, command, args)).standingHash;
     await exec.script('s.sh', 'cat "$1"');
     await exec.script('d', '1');
+    await exec.script('n.js', '1');
     const commands = [
       ['cat', 'd'],
       ['sh', 's.sh', 'd'],
       ['sh', '-c', 'sh "$1"', 'x', 'd'],
       ['make', '-f', 'd'],
       ['xargs', '-a', 'd'],
+      ['node', '--require', './d', 'n.js'],
     ] as const;
     const before = await Promise.all(commands.map((words) => standing(...words)));
     await exec.script('d', '2');
     const after = await Promise.all(commands.map((words) => standing(...words)));
-    expect(before.map((hash, at) => hash === after[at])).toEqual([true, true, false, false, false]);
+    expect(before.map((hash, at) => hash === after[at])).toEqual([true, true, false, false, false, false]);
   });
 });
 

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Expanded } from './expand.ts';
 import { fingerprintFile } from './files.ts';
-import { toProgramName } from './interpreters.ts';
+import { findInterpreter, toProgramName } from './interpreters.ts';
 
 /** More files in one command are not looked at. */
 const MAX_FILES = 500;
@@ -24,20 +24,27 @@ export interface DataFile {
 
 /** The regular files among a command's arguments that are not run themselves, and those that its code names. The program opens them itself. */
 export async function findDataFiles(
+  command: string,
   realPath: string,
   args: readonly string[],
   dir: string,
   { scripts, loaded, inline, isInterpreter }: Expanded,
 ): Promise<DataFile[]> {
   const run = new Set(scripts.map(({ path }) => path));
-  // An approved script decides what becomes of its arguments. Code in an argument may run what the next one names.
   const isReader = READERS.has(toProgramName(realPath)) && !isInterpreter;
-  const isData = isReader || (scripts.length > 0 && inline.length === 0);
+  // An approved script decides what becomes of the arguments after it. Those before it, and those after code, may be run.
+  const places = await Promise.all(args.map(async (arg) => run.has(await realpath(resolve(dir, arg)).catch(() => ''))));
+  const isScript = run.has(realPath) && !findInterpreter(command, realPath);
+  const scriptAt = isScript ? -1 : places.indexOf(true);
+  const hasScript = (isScript || scriptAt >= 0) && inline.length === 0;
   const named = new Map<string, boolean>();
   for (const path of [...loaded, ...inline.flatMap((code) => code.split(/[\s'"`;&|()<>{}=,]+/))]) named.set(resolve(dir, path), false);
-  for (const arg of args.filter((each) => !inline.includes(each)))
+  for (const [at, arg] of args.entries()) {
+    if (inline.includes(arg)) continue;
+    const isData = isReader || (hasScript && at > scriptAt);
     for (const path of [arg, ...(/^[^=]*=(.+)$/s.exec(arg)?.slice(1) ?? []), ...(arg.startsWith('@') ? [arg.slice(1)] : [])])
       if (path !== '' && !named.has(resolve(dir, path))) named.set(resolve(dir, path), isData);
+  }
   const found: DataFile[] = [];
   for (const [path, data] of [...named].slice(0, MAX_FILES)) {
     const real = await realpath(path).catch(() => undefined);

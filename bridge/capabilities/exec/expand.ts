@@ -1,7 +1,7 @@
 import { open, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isSealed } from './files.ts';
-import { type Feed, findInterpreter, findOperands, findWrapped, isWrapper } from './interpreters.ts';
+import { isSealed, MAX_HASHED_BYTES } from './files.ts';
+import { type Feed, findInterpreter, findOperands, findWrapped, isLoader, isWrapper } from './interpreters.ts';
 
 /** Deepest chain of interpreters that are scripts themselves, and of programs that run another. */
 const MAX_DEPTH = 8;
@@ -86,6 +86,7 @@ class Expansion {
     await this.#operands(at, file);
     const shebang = await readShebang(file);
     if (shebang) return this.#shebang(at, path, shebang, depth);
+    if (isLoader(file) || isLoader(this.words[at] ?? '')) this.found.isInterpreter = true;
     if (isWrapper(file)) await this.#wrapped(at, file, depth);
     const program = { path: file, isSealed: await isSealed(file) };
     this.found.programs.push(program);
@@ -132,7 +133,8 @@ class Expansion {
         continue;
       }
       let place = at + 1 + operand.at;
-      const given = this.words[place] ?? '';
+      const prefix = operand.kind === 'script' ? (operand.prefix ?? '') : '';
+      const given = (this.words[place] ?? '').slice(prefix.length);
       if (operand.kind === 'inline') {
         this.found.inline.push(given);
         continue;
@@ -145,11 +147,12 @@ class Expansion {
       }
       const path = await findScript(given, dir, interpreter.feed, (name) => this.#finder.find(name));
       if (path === undefined) continue;
+      if ((await stat(path)).size > MAX_HASHED_BYTES) throw new Error(`the script ${path} is larger than 64 MB`);
       const script = { path, bytes: await readFile(path), isSealed: await isSealed(path) };
       this.found.scripts.push(script);
       if (script.isSealed) continue;
       const { words, before } = await launcher.feed(script, interpreter.feed, given);
-      this.words.splice(place, 1, ...words);
+      this.words.splice(place, 1, ...words.map((word, index) => (index === 0 ? prefix + word : word)));
       if (this.words[place - 1] === '--') {
         if (before) place--;
         else this.words.splice(place - 1, 1);

@@ -63,6 +63,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   powershell: 'pwsh',
 };
 
+/** Programs that find the code to run themselves, by the files of a folder. */
+const LOADERS = new Set(
+  'make gmake cmake ninja meson bazel cargo go gradle mvn ant dotnet java docker docker-compose podman just task rake bundle composer tox nox pytest find parallel'.split(' '),
+);
+
 /** Programs that run the program which their arguments name, and the operands that come before it. */
 const WRAPPERS: Readonly<Record<string, { valued?: RegExp; operands?: number }>> = {
   env: { valued: /^(-u|--unset|-C|--chdir)$/ },
@@ -94,6 +99,8 @@ export function findInterpreter(...paths: string[]): Interpreter | undefined {
   return name === undefined ? undefined : INTERPRETERS[name];
 }
 
+export const isLoader = (path: string): boolean => LOADERS.has(toProgramName(path));
+
 export const isWrapper = (path: string): boolean => Object.hasOwn(WRAPPERS, toProgramName(path));
 
 /** The index of the program that a wrapper's arguments name; -1 if there is none. */
@@ -110,8 +117,8 @@ export function findWrapped(path: string, args: readonly string[]): number {
 }
 
 export type Operand =
-  /** A file with the script; `at` is its index. */
-  | { kind: 'script'; at: number }
+  /** A file with the script; `at` is its index, `prefix` an option that is written together with it. */
+  | { kind: 'script'; at: number; prefix?: string }
   /** Code in the argument `at`. */
   | { kind: 'inline'; at: number }
   /** The interpreter finds its files itself, such as a module by its name. */
@@ -124,7 +131,9 @@ export function findOperands(interpreter: Interpreter, args: readonly string[]):
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? '';
     if (scriptOption) {
+      const [, prefix] = /^(-[a-zA-Z]*f|--file=)./s.exec(arg) ?? [];
       if (scriptOption.test(arg) && at + 1 < args.length) found.push({ kind: 'script', at: ++at });
+      else if (prefix !== undefined) found.push({ kind: 'script', at, prefix });
       continue;
     }
     if (unscripted?.test(arg)) return [{ kind: 'unscripted' }];

@@ -12,7 +12,7 @@ const FIRST_FD = 3;
 export const dryLauncher = (platform: NodeJS.Platform): Launcher => ({
   feed(script, feed, given) {
     refuseUnfed(script, feed, platform);
-    if (feed === 'shell') toShellArgs(script.bytes.toString('utf8'), '', given);
+    if (feed === 'shell') toShellArgs(script.bytes, '', given);
     return Promise.resolve({ words: [given] });
   },
   stand(program) {
@@ -39,7 +39,7 @@ export class CopyLauncher implements Launcher, AsyncDisposable {
     const copy = await copyScript(this.#folder, `script-${this.#count++}`, script.bytes);
     switch (feed) {
       case 'shell':
-        return { words: toShellArgs(script.bytes.toString('utf8'), copy, given) };
+        return { words: toShellArgs(script.bytes, copy, given) };
       case 'python':
         return { words: toPythonArgs(copy, given) };
       case 'node': {
@@ -76,8 +76,9 @@ export class CopyLauncher implements Launcher, AsyncDisposable {
   }
 }
 
-function refuseUnfed({ path }: ScriptFile, feed: Feed, platform: NodeJS.Platform): void {
+function refuseUnfed({ path, bytes }: ScriptFile, feed: Feed, platform: NodeJS.Platform): void {
   if (feed === 'none') throw new Error(`its interpreter opens ${path} itself, and the file could change before that`);
+  if (feed === 'python' && bytes.includes(0)) throw new Error(`${path} is no source code, and Python would open it itself`);
   if (feed === 'perl' && platform === 'win32') throw new Error(`Perl on Windows opens ${path} itself, and the file could change before that`);
 }
 

@@ -53,10 +53,13 @@ describe('where the system cannot run the approved bytes', () => {
     }
   });
 
+  const shellArgs = (text: string, copy: string, script: string): string[] => toShellArgs(Buffer.from(text), copy, script);
+
   test('a script that can’t be told from text that it passes on', () => {
-    expect(() => toShellArgs("cat <<'END'\n$BASH_SOURCE\nEND\n", '', 'x.sh')).toThrow('here-document');
-    expect(() => toShellArgs(`echo $BASH_SOURCE\n${'#'.repeat(100_000)}`, '', 'x.sh')).toThrow('longer than 100 KB');
-    expect(toShellArgs('#'.repeat(200_000), "/a'b", 'x.sh')).toEqual(['-c', `eval "$(cat '/a'\\''b')"`, 'x.sh']);
+    expect(() => shellArgs("cat <<'END'\n$BASH_SOURCE\nEND\n", '', 'x.sh')).toThrow('here-document');
+    expect(() => shellArgs(`echo $BASH_SOURCE\n${'#'.repeat(100_000)}`, '', 'x.sh')).toThrow('longer than 100 KB');
+    expect(shellArgs('#'.repeat(200_000), "/a'b", 'x.sh')).toEqual(['-c', `eval "$(head -c 200000 '/a'\\''b')"`, 'x.sh']);
+    expect(shellArgs('exit\n\0\0', '', 'x.sh')).toEqual(['-c', 'exit\n', 'x.sh']);
   });
 });
 
@@ -73,6 +76,8 @@ test.for([
   ['perl -I lib x.pl', { kind: 'script', at: 2 }],
   ['perl -ne code x', { kind: 'inline', at: 1 }],
   ['gawk -f x.awk data', { kind: 'script', at: 1 }],
+  ['sed --file=x.sed data', { kind: 'script', at: 0, prefix: '--file=' }],
+  ['awk -fx.awk data', { kind: 'script', at: 0, prefix: '-f' }],
   ['deno run --allow-net x.ts', { kind: 'script', at: 2 }],
   ['bash', undefined],
 ] as const)('%s', ([line, operand]) => {
@@ -94,5 +99,5 @@ test('a program that runs another names it after its own options', () => {
     'sh',
     undefined,
   ]);
-  expect(['/usr/bin/Python3.11', 'C:\\x\\NODE.EXE', 'perl5.36.0', 'x86-64'].map(toProgramName)).toEqual(['python', 'node', 'perl', 'x86']);
+  expect(['/usr/bin/Python3.11', 'C:\\x\\NODE.EXE', 'perl5.36.0', 'x86-64'].map(toProgramName)).toEqual(['python', 'node', 'perl', 'x86-64']);
 });

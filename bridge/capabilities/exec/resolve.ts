@@ -65,7 +65,7 @@ export async function prepareCommand(
   const { programs, scripts } = expanded;
   const hashed = await Promise.all(programs.map(async ({ path, isSealed }) => [path, await programHash(path, isSealed, copies)] as const));
   const code = scripts.map(({ path, bytes }) => [path, createHash('sha256').update(bytes).digest('hex')] as const);
-  const data = await findDataFiles(realPath, args, dir, expanded);
+  const data = await findDataFiles(command, realPath, args, dir, expanded);
   const bound = { version: 2, command, realPath, programs: hashed, scripts: code, args, workingDir: dir, env: Object.entries(env) };
   const print = ({ path, print: fingerprint }: (typeof data)[number]): [string, string] => [path, fingerprint];
   const content = hashed.find(([path]) => path === realPath)?.[1];

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * Ways to have an interpreter run bytes that were read before, from a copy that only Perch can read, while the script's own name, folder and arguments stay as
  * they are.
@@ -93,10 +95,16 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * A shell's arguments that run a script's text under its name. `BASH_SOURCE` is empty for such text: its uses get an array with what it would hold. Throws a
  * sentence if they can't be told from text that the script only passes on.
  */
-export function toShellArgs(text: string, copy: string, script: string): string[] {
+export function toShellArgs(bytes: Buffer, copy: string, script: string): string[] {
+  // A program may be packed after the script, which reads it from its own file.
+  const end = bytes.indexOf(0);
+  const code = end < 0 ? bytes : bytes.subarray(0, bytes.lastIndexOf('\n', end) + 1);
+  const text = code.toString('utf8');
   if (!/\bBASH_SOURCE\b/.test(text)) {
-    return ['-c', Buffer.byteLength(text) < MAX_ARG_BYTES ? text : `eval "$(cat ${quote(copy)})"`, script];
+    const fits = code.length < MAX_ARG_BYTES && isUtf8(code);
+    return ['-c', fits ? text : `eval "$(head -c ${code.length} ${quote(copy)})"`, script];
   }
+  if (!isUtf8(code)) throw new Error('the script uses BASH_SOURCE and is not UTF-8 text');
   if (/<<-?\s*['"\\]/.test(text)) throw new Error('the script uses both BASH_SOURCE and a quoted here-document');
   const [first = '', ...rest] = text.replace(/\bBASH_SOURCE\b/g, 'SCRIPT_BASH_SOURCE').split('\n');
   const named = [`SCRIPT_BASH_SOURCE=(${quote(script)}); ${first.startsWith('#') ? '' : first}`, ...rest].join('\n');
