@@ -104,9 +104,9 @@ describe('a script', () => {
     const key = await connectAs(gw, 'key:one');
     await inWorkspace(exec, 'secret', 'TOKEN=1');
     const request = await create(key, 'sh', ['secret']);
-    expect(JSON.stringify([request, await get(key, request.requestId), await key.call('exec.list', {}), await key.call('approvals.list', {})])).not.toContain(
-      'TOKEN',
-    );
+    expect(
+      JSON.stringify([request, await get(key, request.requestId), await key.call('exec.list', {}), await key.call('approvals.list', {})]),
+    ).not.toContain('TOKEN');
     expect((await get((await gw.client()).client, request.requestId)).scripts).toMatchObject([{ text: 'TOKEN=1' }]);
   });
 
@@ -121,9 +121,13 @@ describe('a script', () => {
       ['sh', ['old.sh']],
     ] as const) {
       const { realPath, workingDir } = await create(client, command, [...args]);
-      const content = createHash('sha256').update(await readFile(realPath)).digest('hex');
+      const content = createHash('sha256')
+        .update(await readFile(realPath))
+        .digest('hex');
       const env = Object.entries(commandEnvironment());
-      const hash = createHash('sha256').update(JSON.stringify({ version: 1, command, realPath, content, args, workingDir, env })).digest('hex');
+      const hash = createHash('sha256')
+        .update(JSON.stringify({ version: 1, command, realPath, content, args, workingDir, env }))
+        .digest('hex');
       await gw.vault.collection('execPolicies').put({ hash, command, args: [...args], workingDir, createdAt: 1 });
     }
     expect((await create(client, 'uname', ['-s'])).status).toBe('approved');

@@ -66,7 +66,9 @@ describe('the page of approvals', () => {
     const allow = waiting(page).getByRole('button', { name: 'Allow once' });
     expect(await command.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
     expect(await allow.isDisabled()).toBe(true);
-    await waiting(page).getByRole('button', { name: /more lines/ }).click();
+    await waiting(page)
+      .getByRole('button', { name: /more lines/ })
+      .click();
     expect(await command.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(false);
     await until(() => allow.isEnabled(), 'the command to be seen');
     expect(await waiting(page).innerText()).toMatch(/in \/.+\n/);
@@ -165,7 +167,9 @@ describe('the page of approvals', () => {
     await waiting(page).getByText('Changed since you last allowed it').waitFor();
     const allow = waiting(page).getByRole('button', { name: 'Allow once' });
     expect(await allow.isDisabled()).toBe(true);
-    await waiting(page).getByRole('button', { name: /more lines/ }).click();
+    await waiting(page)
+      .getByRole('button', { name: /more lines/ })
+      .click();
     await until(() => allow.isEnabled(), 'all of it to be seen');
     expect(await script.innerText()).toContain('- echo two');
     expect(await script.innerText()).toContain('+ rm -rf /END');

@@ -1,8 +1,11 @@
-import { appendFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
+import { appendFile, copyFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { execPort } from '#shared/ports/exec.ts';
 import { verifies } from '../../../tests/requirements.ts';
+import { UNKEPT } from '../../processes/keep.ts';
+import { execHandlers } from './exec.ts';
 import { type LentExec, lendExec } from './tests/lent.ts';
 
 const resolve = (exec: LentExec, command: string, args: string[] = [], workingDir = exec.home) =>
@@ -90,7 +93,10 @@ describe('what runs', () => {
     const path = await exec.script(name, good);
     // In place of the interpreter, a program that swaps the script before the interpreter opens it.
     await mkdir(join(exec.home, 'bin'));
-    await exec.script(`bin/${command}`, `#!/bin/sh\nprintf '%s' evil > ${path}\nPATH=$OLD exec ${command} "$@"\n`.replace('$OLD', `'${process.env['PATH'] ?? ''}'`));
+    await exec.script(
+      `bin/${command}`,
+      `#!/bin/sh\nprintf '%s' evil > ${path}\nPATH=$OLD exec ${command} "$@"\n`.replace('$OLD', `'${process.env['PATH'] ?? ''}'`),
+    );
     await using swapping = await lendExec({ ...process.env, PATH: `${join(exec.home, 'bin')}:${process.env['PATH'] ?? ''}` });
     const { stdout, stderr } = await swapping.run(command, [name, 'good'], { workingDir: exec.home });
     expect({ stdout, stderr, now: await readFile(path, 'utf8') }).toEqual({ stdout: 'good\n', stderr: '', now: 'evil' });
@@ -110,7 +116,12 @@ describe('what runs', () => {
     let said = '';
     for (let at = 0; at < 40; at++) {
       await exec.bridge
-        .call(execPort, 'exec.run', { command: path, args: [], workingDir: exec.home, hash }, { on: { 'exec.output': ({ text }) => (said += text) } })
+        .call(
+          execPort,
+          'exec.run',
+          { command: path, args: [], workingDir: exec.home, hash },
+          { on: { 'exec.output': ({ text }) => (said += text) } },
+        )
         .catch((error: unknown) => {
           if (!(error instanceof Error && error.message.includes('changed after'))) throw error;
         });
@@ -118,6 +129,27 @@ describe('what runs', () => {
     stop = true;
     await swapping;
     expect(said).not.toContain('evil');
+  });
+
+  verifies('exec/script', 'a program of the user’s own that is swapped between the check and the start runs as approved', async () => {
+    await using exec = await lendExec();
+    const [tool, evil] = [join(exec.home, 'tool'), join(exec.home, 'evil')];
+    await copyFile('/bin/echo', tool);
+    await copyFile('/bin/false', evil);
+    // It is told of a process right before that is made.
+    const keeper = {
+      keep: () => {
+        renameSync(evil, tool);
+        return UNKEPT.keep();
+      },
+    };
+    const handlers = execHandlers({ home: exec.home, keeper });
+    let said = '';
+    const call = { signal: new AbortController().signal, send: (_: string, { text }: { text: string }) => (said += text) };
+    const asked = { command: './tool', args: ['good'], workingDir: exec.home };
+    const { hash } = await handlers['exec.resolve'](asked, call);
+    expect(await handlers['exec.run']({ ...asked, hash, timeoutMs: 10_000 }, call)).toMatchObject({ exitCode: 0 });
+    expect(said).toBe('good\n');
   });
 
   verifies('exec/script', 'an interpreter that must open its script itself is refused', async () => {

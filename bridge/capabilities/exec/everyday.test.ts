@@ -10,7 +10,7 @@ import { type LentExec, lendExec } from './tests/lent.ts';
 
 /** Files of a small project: `<name>!` may be executed. */
 const FILES: Readonly<Record<string, string>> = {
-  'Makefile': 'all:\n\t@echo made $@ by $(MAKE_VERSION)\n\t@./scripts/show.sh from make\n',
+  Makefile: 'all:\n\t@echo made $@ by $(MAKE_VERSION)\n\t@./scripts/show.sh from make\n',
   'data.txt': 'b 2\na 1\nc 3\n',
   'prog.awk': '{ sum += $2 } END { print sum, FILENAME }\n',
   'edit.sed': 's/a/A/\n',
@@ -31,7 +31,8 @@ const FILES: Readonly<Record<string, string>> = {
   'fail.py': 'def inner():\n    raise ValueError("as it should")\ninner()\n',
   'pool.py':
     'import multiprocessing\ndef double(n): return n * 2\nif __name__ == "__main__":\n    multiprocessing.set_start_method("spawn")\n    with multiprocessing.Pool(1) as pool: print(pool.map(double, [1, 2]))\n',
-  'main.pl': '#!/usr/bin/perl -w\nuse FindBin;\nprint "$0 $FindBin::Bin ", __FILE__, " @ARGV $^W\\n";\nwhile (<DATA>) { print }\nexit 4;\n__DATA__\nfrom DATA\n',
+  'main.pl':
+    '#!/usr/bin/perl -w\nuse FindBin;\nprint "$0 $FindBin::Bin ", __FILE__, " @ARGV $^W\\n";\nwhile (<DATA>) { print }\nexit 4;\n__DATA__\nfrom DATA\n',
   'scripts/lib.sh': 'lib() { echo "lib ${BASH_SOURCE[0]} $0"; }\n',
   'scripts/show.sh!': '#!/bin/sh\necho "$0 $(dirname "$0") $# $* $PWD"\n',
   'scripts/where.sh!':
@@ -39,6 +40,7 @@ const FILES: Readonly<Record<string, string>> = {
   'scripts/fail.sh': 'echo start\nno-such-program\necho "status $?"\nfalse\n',
   'scripts/env.py!': '#!/usr/bin/env -S python3 -u\nimport sys\nprint(sys.argv, __file__, sys.path[0])\n',
   'scripts/tool.mjs!': '#!/usr/bin/env node\nimport { dep } from "../lib/dep.mjs";\nconsole.log(process.argv, dep);\n',
+  'scripts/either.sh': 'here=$(dirname "${BASH_SOURCE:-$0}")\necho "$here"\n',
   'main.c':
     '#include <stdio.h>\n#include <unistd.h>\nint main(int argc, char **argv) { char cwd[4096]; printf("%s %d %s\\n", argv[0], argc, getcwd(cwd, sizeof cwd)); return 6; }\n',
 };
@@ -68,6 +70,7 @@ const COMMANDS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['./scripts/where.sh', 'two'],
   ['scripts/show.sh', 'three', ''],
   ['sh', '-eu', 'scripts/show.sh', 'four'],
+  ['sh', 'scripts/either.sh'],
   ['sh', 'scripts/fail.sh'],
   ['bash', 'scripts/fail.sh'],
   ['bash', '-c', 'echo "$0 $1"; ./scripts/show.sh', 'zero', 'one'],
@@ -119,23 +122,32 @@ describe('everyday commands', () => {
     await rm(base, { recursive: true, force: true });
   });
 
-  test.for(COMMANDS.map((words) => [words.join(' '), words] as const))('%s', { timeout: 60_000 }, async ([, [command, ...args]], { skip }) => {
-    if (!has(command)) skip();
-    await cp(dirs.approved, dirs.plain, { recursive: true, preserveTimestamps: true });
-    const plain = spawnSync(command, args, { cwd: dirs.approved, env: { ...commandEnvironment(), PROGRAM_RUN_X: '1' }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    const left = await readdir(dirs.approved, { recursive: true });
-    await rm(dirs.approved, { recursive: true });
-    await cp(dirs.plain, dirs.approved, { recursive: true, preserveTimestamps: true });
-    await rm(dirs.plain, { recursive: true });
-    const approved = await exec.run(command, args, { workingDir: dirs.approved });
-    expect({ exitCode: approved.exitCode, stdout: approved.stdout, stderr: approved.stderr }).toEqual({
-      exitCode: plain.status,
-      stdout: plain.stdout,
-      stderr: plain.stderr,
-    });
-    const names = (list: string[]): string[] => list.filter((name) => !/\.git\/objects|__pycache__/.test(name)).sort();
-    expect(names(await readdir(dirs.approved, { recursive: true }))).toEqual(names(left));
-  });
+  test.for(COMMANDS.map((words) => [words.join(' '), words] as const))(
+    '%s',
+    { timeout: 60_000 },
+    async ([, [command, ...args]], { skip }) => {
+      if (!has(command)) skip();
+      await cp(dirs.approved, dirs.plain, { recursive: true, preserveTimestamps: true });
+      const plain = spawnSync(command, args, {
+        cwd: dirs.approved,
+        env: { ...commandEnvironment(), PROGRAM_RUN_X: '1' },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const left = await readdir(dirs.approved, { recursive: true });
+      await rm(dirs.approved, { recursive: true });
+      await cp(dirs.plain, dirs.approved, { recursive: true, preserveTimestamps: true });
+      await rm(dirs.plain, { recursive: true });
+      const approved = await exec.run(command, args, { workingDir: dirs.approved });
+      expect({ exitCode: approved.exitCode, stdout: approved.stdout, stderr: approved.stderr }).toEqual({
+        exitCode: plain.status,
+        stdout: plain.stdout,
+        stderr: plain.stderr,
+      });
+      const names = (list: string[]): string[] => list.filter((name) => !/\.git\/objects|__pycache__/.test(name)).sort();
+      expect(names(await readdir(dirs.approved, { recursive: true }))).toEqual(names(left));
+    },
+  );
 
   test('a server on this machine is asked by curl', async ({ skip }) => {
     if (!has('curl')) skip();

@@ -116,7 +116,8 @@ class Expansion {
     if (real === undefined) return;
     const before = [...this.words];
     const runs = await this.follow(place, real, depth + 1);
-    const isSame = runs === real.realPath && this.words.length === before.length && this.words.every((word, index) => word === before[index]);
+    const isSame =
+      runs === real.realPath && this.words.length === before.length && this.words.every((word, index) => word === before[index]);
     // A program with several names goes by the one that it is called by.
     if (!isSame || basename(real.realPath) === this.words[place]) this.words[place] = runs;
   }
@@ -213,7 +214,7 @@ async function findScript(
 
 /** The files of the folder that a module's name stands for, as in \`python3 -m report\`. */
 async function findModules(args: readonly string[], dir: string): Promise<string[]> {
-  const names = args.flatMap((arg, at) => (/^-[A-Za-z]*m$/.test(arg) ? (args[at + 1] ?? []) : /^-m(.+)/.exec(arg)?.[1] ?? []));
+  const names = args.flatMap((arg, at) => (/^-[A-Za-z]*m$/.test(arg) ? (args[at + 1] ?? []) : (/^-m(.+)/.exec(arg)?.[1] ?? [])));
   const paths = names.flatMap((name) => {
     const path = join(dir, ...name.split('.'));
     return [`${path}.py`, join(path, '__main__.py'), join(path, '__init__.py')];

@@ -27,7 +27,8 @@ const NODE: Interpreter = {
   feed: 'node',
   inline: /^(-[ep]+|--eval|--print)$/,
   valued: /^(-r|--require|--import|--loader|--experimental-loader|-C|--conditions|--env-file|--title|--input-type)$/,
-  unscripted: /^(--test|--watch|--watch-path|--run|--eval=.*|--print=.*|inspect|-i|--interactive|--build-snapshot|--experimental-sea-config)$/,
+  unscripted:
+    /^(--test|--watch|--watch-path|--run|--eval=.*|--print=.*|inspect|-i|--interactive|--build-snapshot|--experimental-sea-config)$/,
 };
 const other = (inline: RegExp, subcommand?: RegExp): Interpreter => ({ feed: 'none', inline, ...(subcommand ? { subcommand } : {}) });
 
@@ -65,7 +66,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** Programs that find the code to run themselves, by the files of a folder. */
 const LOADERS = new Set(
-  'make gmake cmake ninja meson bazel cargo go gradle mvn ant dotnet java docker docker-compose podman just task rake bundle composer tox nox pytest find parallel'.split(' '),
+  'make gmake cmake ninja meson bazel cargo go gradle mvn ant dotnet java docker docker-compose podman just task rake bundle composer tox nox pytest find parallel'.split(
+    ' ',
+  ),
 );
 
 /** Programs that run the program which their arguments name, and the operands that come before it. */

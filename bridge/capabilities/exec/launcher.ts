@@ -79,7 +79,8 @@ export class CopyLauncher implements Launcher, AsyncDisposable {
 function refuseUnfed({ path, bytes }: ScriptFile, feed: Feed, platform: NodeJS.Platform): void {
   if (feed === 'none') throw new Error(`its interpreter opens ${path} itself, and the file could change before that`);
   if (feed === 'python' && bytes.includes(0)) throw new Error(`${path} is no source code, and Python would open it itself`);
-  if (feed === 'perl' && platform === 'win32') throw new Error(`Perl on Windows opens ${path} itself, and the file could change before that`);
+  if (feed === 'perl' && platform === 'win32')
+    throw new Error(`Perl on Windows opens ${path} itself, and the file could change before that`);
 }
 
 function refuseUnsealed({ path, isSealed }: ProgramFile, platform: NodeJS.Platform): void {

@@ -39,7 +39,9 @@ describe('where the system cannot run the approved bytes', () => {
   const script = { path: '/ws/x', bytes: Buffer.from('1'), isSealed: false };
   test('Windows refuses programs of the user, and Perl’s scripts', async () => {
     const launcher = dryLauncher('win32');
-    await expect(async () => launcher.stand({ path: 'C:\\x.exe', isSealed: false }, undefined)).rejects.toThrow('Install it in Program Files');
+    await expect(async () => launcher.stand({ path: 'C:\\x.exe', isSealed: false }, undefined)).rejects.toThrow(
+      'Install it in Program Files',
+    );
     await expect(async () => launcher.feed(script, 'perl', 'x')).rejects.toThrow('could change before that');
     expect(await launcher.feed(script, 'python', 'x')).toEqual({ words: ['x'] });
   });
@@ -99,5 +101,10 @@ test('a program that runs another names it after its own options', () => {
     'sh',
     undefined,
   ]);
-  expect(['/usr/bin/Python3.11', 'C:\\x\\NODE.EXE', 'perl5.36.0', 'x86-64'].map(toProgramName)).toEqual(['python', 'node', 'perl', 'x86-64']);
+  expect(['/usr/bin/Python3.11', 'C:\\x\\NODE.EXE', 'perl5.36.0', 'x86-64'].map(toProgramName)).toEqual([
+    'python',
+    'node',
+    'perl',
+    'x86-64',
+  ]);
 });

@@ -92,7 +92,7 @@ const MAX_ARG_BYTES = 100_000;
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * A shell's arguments that run a script's text under its name. `BASH_SOURCE` is empty for such text: its uses get an array with what it would hold. Throws a
+ * A shell's arguments that run a script's text under its name. `BASH_SOURCE` is empty for such text: its uses get a variable with what it would hold. Throws a
  * sentence if they can't be told from text that the script only passes on.
  */
 export function toShellArgs(bytes: Buffer, copy: string, script: string): string[] {
@@ -107,7 +107,7 @@ export function toShellArgs(bytes: Buffer, copy: string, script: string): string
   if (!isUtf8(code)) throw new Error('the script uses BASH_SOURCE and is not UTF-8 text');
   if (/<<-?\s*['"\\]/.test(text)) throw new Error('the script uses both BASH_SOURCE and a quoted here-document');
   const [first = '', ...rest] = text.replace(/\bBASH_SOURCE\b/g, 'SCRIPT_BASH_SOURCE').split('\n');
-  const named = [`SCRIPT_BASH_SOURCE=(${quote(script)}); ${first.startsWith('#') ? '' : first}`, ...rest].join('\n');
+  const named = [`SCRIPT_BASH_SOURCE=${quote(script)}; ${first.startsWith('#') ? '' : first}`, ...rest].join('\n');
   if (Buffer.byteLength(named) >= MAX_ARG_BYTES) throw new Error('the script uses BASH_SOURCE and is longer than 100 KB');
   return ['-c', named, script];
 }

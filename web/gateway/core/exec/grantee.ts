@@ -1,7 +1,11 @@
-import { isPerson } from '../approvals/person.ts';
+import { isChannel, isPerson } from '../approvals/person.ts';
 
-/** To whom a stored policy is given: the person as `owner`, else the program behind a principal, such as `key:<id>`; in an agent's run of the person, the agent. */
+/**
+ * To whom a stored policy is given: an API key or a channel as its principal, also for the agent that it runs; else the agent of a run, be it by a person's
+ * message or by the clock; else the person as `owner`.
+ */
 export function toGrantee(principal: string, agentId: string | null = null): string {
-  if (!isPerson(principal)) return principal;
-  return agentId === null ? 'owner' : `agent:${agentId}`;
+  if (principal.startsWith('key:') || isChannel(principal)) return principal;
+  if (agentId !== null) return `agent:${agentId}`;
+  return isPerson(principal) ? 'owner' : principal;
 }

@@ -43,6 +43,8 @@ export function trimmed(record: ExecRecord, place: number): ExecRecord | undefin
   return {
     ...record,
     ...(isLong ? { stdout: stdout.slice(0, TRIMMED_CHARS), stderr: stderr.slice(0, TRIMMED_CHARS), truncated: true } : {}),
-    ...(hasLongScript ? { scripts: scripts.map(({ text, ...script }) => (text && text.length <= TRIMMED_CHARS ? { ...script, text } : script)) } : {}),
+    ...(hasLongScript
+      ? { scripts: scripts.map(({ text, ...script }) => (text && text.length <= TRIMMED_CHARS ? { ...script, text } : script)) }
+      : {}),
   };
 }

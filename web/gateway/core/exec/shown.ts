@@ -23,9 +23,13 @@ const ALLOWED: ReadonlySet<ExecRequest['status']> = new Set(['approved', 'runnin
 /** A request with the text that each of its scripts had when it was last allowed, if that is known. */
 export function withPrevious(request: ExecRequest, newestFirst: readonly ExecRecord[]): ExecRequest {
   if (!request.scripts) return request;
-  const before = newestFirst.filter(({ requestId, status, createdAt }) => requestId !== request.requestId && ALLOWED.has(status) && createdAt <= request.createdAt);
+  const before = newestFirst.filter(
+    ({ requestId, status, createdAt }) => requestId !== request.requestId && ALLOWED.has(status) && createdAt <= request.createdAt,
+  );
   const scripts = request.scripts.map((script) => {
-    const previous = before.flatMap((record) => record.scripts ?? []).find(({ path, text }) => path === script.path && text !== undefined)?.text;
+    const previous = before
+      .flatMap((record) => record.scripts ?? [])
+      .find(({ path, text }) => path === script.path && text !== undefined)?.text;
     return previous === undefined ? script : { ...script, previous };
   });
   return { ...request, scripts };

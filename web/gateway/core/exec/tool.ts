@@ -51,7 +51,9 @@ export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): T
       const { exec } = await desk();
       const grantee = toGrantee(principal, agentId);
       const wanted = { command, args, workingDir, purpose: purpose || undefined, agentId, sessionId, runId, toolCallId, approved, grantee };
-      const request = await commands.track(sources, () => exec.perform({ ...wanted, ...(isOpen ? {} : { outside: [...sources] }) }, signal));
+      const request = await commands.track(sources, () =>
+        exec.perform({ ...wanted, ...(isOpen ? {} : { outside: [...sources] }) }, signal),
+      );
       // Its output may quote any page or file.
       if (!isSilent(request)) taint?.add([toSource('command', command)]);
       if (request.status !== 'completed' && request.status !== 'failed') throw refusal('The command', request);
