@@ -73,9 +73,9 @@ describe('an approval covers', () => {
       ['xargs', '-a', 'd'],
       ['node', '--require', './d', 'n.js'],
     ] as const;
-    const before = await Promise.all(commands.map((words) => standing(...words)));
+    const before = await Promise.all(commands.map(([command, ...args]) => standing(command, ...args)));
     await exec.script('d', '2');
-    const after = await Promise.all(commands.map((words) => standing(...words)));
+    const after = await Promise.all(commands.map(([command, ...args]) => standing(command, ...args)));
     expect(before.map((hash, at) => hash === after[at])).toEqual([true, true, false, false, false, false]);
   });
 });
@@ -88,7 +88,7 @@ describe('what runs', () => {
     ['node', 'x.js', 'console.log(process.argv[2])'],
     ['node', 'x.mjs', 'import fs from "node:fs"; console.log(process.argv[2])'],
     ['perl', 'x.pl', 'print "$ARGV[0]\\n"'],
-  ])('%s %s: is what was read at the check, though the file is swapped at once', async ([command, name, good]) => {
+  ] as const)('%s %s: is what was read at the check, though the file is swapped at once', async ([command, name, good]) => {
     await using exec = await lendExec();
     const path = await exec.script(name, good);
     // In place of the interpreter, a program that swaps the script before the interpreter opens it.
