@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Expanded } from './expand.ts';
-import { fingerprintFile } from './files.ts';
+import { fingerprintFile, MAX_HASHED_BYTES } from './files.ts';
 import { findInterpreter, toProgramName } from './interpreters.ts';
 
-/** More files in one command are not looked at. */
-const MAX_FILES = 500;
+/** Bytes that are hashed whole for one command; files after that are known by identity, size and time. */
+const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
 /** Programs that take their files as data, whatever is in them. */
 const READERS = new Set(
@@ -46,11 +46,14 @@ export async function findDataFiles(
       if (path !== '' && !named.has(resolve(dir, path))) named.set(resolve(dir, path), isData);
   }
   const found: DataFile[] = [];
-  for (const [path, data] of [...named].slice(0, MAX_FILES)) {
+  let left = MAX_TOTAL_BYTES;
+  for (const [path, data] of named) {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || run.has(real)) continue;
-    const file = await fingerprintFile(real);
-    if (file) found.push({ path, ...file, isData: data });
+    const file = await fingerprintFile(real, Math.min(MAX_HASHED_BYTES, left));
+    if (!file) continue;
+    if (file.isWhole) left -= file.bytes;
+    found.push({ path, print: file.print, bytes: file.bytes, isData: data });
   }
   return found;
 }

@@ -21,7 +21,7 @@ const FILES: Readonly<Record<string, string>> = {
     'import { dep } from "./lib/dep.mjs";\nconsole.log(import.meta.url, import.meta.filename, dep, process.argv, process.execArgv, process.env.NODE_OPTIONS);\nconsole.log(await new Promise((done) => import("./lib/dep.mjs").then((found) => done(Object.keys(found)))));\n',
   'main.cjs':
     'const { dep } = require("./lib/dep.cjs");\nconsole.log(__filename, __dirname, dep, require.main === module, require.main.filename, process.argv, process.execArgv, module.paths.length);\nprocess.exitCode = 7;\n',
-  'typed.ts': 'const text: string = import.meta.filename;\nconsole.log(text);\n',
+  'typed.mts': 'const text: string = import.meta.filename;\nconsole.log(text);\n',
   'fail.mjs': 'console.log("before");\nthrow new TypeError("as it should");\n',
   'fork.cjs':
     'if (process.send) process.send(__filename);\nelse require("node:child_process").fork(__filename).on("message", (text) => console.log(text, process.execArgv));\n',
@@ -58,6 +58,7 @@ const COMMANDS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['node', 'main.mjs', 'a b', '-x'],
   ['node', '--no-warnings', './main.cjs', '--', 'c'],
   ['node', 'main.cjs'],
+  ['node', 'typed.mts'],
   ['node', 'fail.mjs'],
   ['node', 'fork.cjs'],
   ['node', '-e', 'console.log(process.argv)', 'x'],

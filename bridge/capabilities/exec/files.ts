@@ -13,14 +13,21 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The content of a regular file, or its identity if it is large; undefined if it is none. */
-export async function fingerprintFile(path: string): Promise<{ print: string; bytes: number } | undefined> {
+export interface Fingerprint {
+  print: string;
+  bytes: number;
+  /** Of all its content. */
+  isWhole: boolean;
+}
+
+/** The content of a regular file, or its identity, size and time if it is larger than `maxBytes`; undefined if it is none. */
+export async function fingerprintFile(path: string, maxBytes = MAX_HASHED_BYTES): Promise<Fingerprint | undefined> {
   try {
     const stats = await stat(path, { bigint: true });
     if (!stats.isFile()) return undefined;
     const bytes = Number(stats.size);
-    if (bytes <= MAX_HASHED_BYTES) return { print: await hashFile(path), bytes };
-    return { print: [stats.dev, stats.ino, stats.size, stats.mtimeNs].join(':'), bytes };
+    if (bytes <= maxBytes) return { print: await hashFile(path), bytes, isWhole: true };
+    return { print: [stats.dev, stats.ino, stats.size, stats.mtimeNs].join(':'), bytes, isWhole: false };
   } catch {
     return undefined;
   }

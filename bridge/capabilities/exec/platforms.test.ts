@@ -1,7 +1,7 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isSealed } from './files.ts';
+import { fingerprintFile, isSealed } from './files.ts';
 import { findInterpreter, findOperands, findWrapped, toProgramName } from './interpreters.ts';
 import { dryLauncher } from './launcher.ts';
 import { toShellArgs } from './shims.ts';
@@ -33,6 +33,22 @@ describe('a file that nobody can replace', () => {
     expect(await isSealed('C:\\Program Files (x86)\\a.exe', surface)).toBe(false);
     expect(await isSealed('C:\\Users\\ana\\app.exe', surface)).toBe(false);
   });
+});
+
+test('a large file is known by identity, size and time', async () => {
+  await using exec = await lendExec();
+  const path = join(exec.home, 'large');
+  const print = async (): Promise<unknown> => (await fingerprintFile(path, 10))?.print;
+  await writeFile(path, 'more than ten');
+  await utimes(path, 1, 1);
+  const first = await print();
+  expect(await print()).toBe(first);
+  await utimes(path, 1, 2);
+  const second = await print();
+  await writeFile(`${path}2`, 'more than ten');
+  await utimes(`${path}2`, 1, 2);
+  await rename(`${path}2`, path);
+  expect(new Set([first, second, await print()]).size).toBe(3);
 });
 
 describe('where the system cannot run the approved bytes', () => {
