@@ -66,7 +66,7 @@ class LogReader {
       this.#isLost = false;
     } catch (error) {
       if (!(error instanceof CommandError) || error.exitCode === 2) throw error;
-      if (!this.#isLost) note(`${error.message.replace(/\.$/, '')}. Retrying…`);
+      if (!this.#isLost) note(`${shownLine(error.message.replace(/\.$/, ''))}. Retrying…`);
       this.#isLost = true;
       this.close();
     }

@@ -4,9 +4,9 @@ import { Home } from '../home.ts';
 import { Keeper } from '../processes/keep.ts';
 import { canAsk, isAgreed } from './ask.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { say, sayJson } from './output.ts';
+import { note, say, sayJson, shownLine } from './output.ts';
 
-const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+const warn = (line: string): void => note(shownLine(line));
 
 /** What runs GGUF models, in the home directory. */
 export async function runtimeOf(): Promise<Extra> {

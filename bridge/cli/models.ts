@@ -11,12 +11,12 @@ import { sizeText } from './backup-text.ts';
 import { connect } from './connect.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { runtimeOf } from './model-runtime.ts';
-import { cut, say, sayJson, shown, shownLine, terminalWidth } from './output.ts';
+import { cut, note, say, sayJson, shown, shownLine, terminalWidth } from './output.ts';
 
 /** Columns of a bar where there is room. */
 const BAR = 30;
 
-const warn = (line: string): void => void process.stderr.write(`${line}\n`);
+const warn = (line: string): void => note(shownLine(line));
 const localModels = async (): Promise<LocalModels> => new LocalModels((await Home.open({ warn })).dir);
 
 export interface ModelDownloadOptions {

@@ -9,7 +9,7 @@ import { Home } from '../home.ts';
 import { hidden } from './ask.ts';
 import { callOf, connect, type ConnectionOptions } from './connect.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { note, say, sayJson } from './output.ts';
+import { note, say, sayJson, shownLine } from './output.ts';
 
 const MAX_CHARS = 4096;
 
@@ -91,6 +91,6 @@ async function reload(options: ConnectionOptions): Promise<void> {
       client.close();
     }
   } catch (error) {
-    note(`No running gateway was updated: ${lineOf(error)}`);
+    note(`No running gateway was updated: ${shownLine(lineOf(error))}`);
   }
 }

@@ -9,7 +9,7 @@ import { vaultKey } from '../journal/vault-key.ts';
 import { type NatsSettings, natsSettings, readSyncSettings, writeSyncSettings } from '../sync/settings.ts';
 import { hidden } from './ask.ts';
 import { CommandError, lineOf } from './errors.ts';
-import { note, say, sayJson } from './output.ts';
+import { note, say, sayJson, shownLine } from './output.ts';
 
 interface NatsOptions {
   credentials?: string;
@@ -38,7 +38,8 @@ export async function shareOver(servers: string[], options: NatsOptions): Promis
   say(`The vault syncs over ${servers.join(', ')} from the next start.`);
   if (options.websocket) note('Linked browsers receive these addresses and credentials, and store them encrypted.');
   const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
-  if (problem) note(`Warning: ${problem.replace(/\.$/, '')}. Changes stay on this computer until this is fixed, and sync afterwards.`);
+  if (problem)
+    note(`Warning: ${shownLine(problem.replace(/\.$/, ''))}. Changes stay on this computer until this is fixed, and sync afterwards.`);
 }
 
 /** `perch sync prepare …`: makes the vault's streams as somebody who may, and keeps nothing of it. */
