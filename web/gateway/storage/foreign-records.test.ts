@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SequencedRecord } from '#shared/ports/journal.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
-import { KEY, newMessage, newSession, testVault } from './fixture.ts';
+import { KEY, newMessage, newRun, newSession, testVault } from './fixture.ts';
 import { entryPart } from './session-parts.ts';
 
 const record = (store: SyncStore, key: string, payload: string, seq: number): SequencedRecord => ({
@@ -44,4 +44,13 @@ it.each(CANNOT_BE)('one of %s that cannot be stored is left out and told, and th
   expect(faults).toHaveLength(1);
   expect(String(faults[0])).toMatch(new RegExp(`^Error: Skipped a synced record of ${store}: it `));
   expect(await vault.vault.sessions.list()).toMatchObject([{ key: KEY, title: 'Herons', messageCount: 1 }]);
+});
+
+it('the text that a run has so far says nothing new of its chat; its beginning and its end do', async () => {
+  await using vault = await testVault();
+  const told: (string | undefined)[] = [];
+  vault.vault.onforeign((changes) => told.push(...changes.map(({ sessionKey }) => sessionKey)));
+  for (const [at, change] of [{}, { partial: 'so' }, { partial: 'so far' }, { partial: '', status: 'done' as const, endedAt: 9 }].entries())
+    await vault.sync.apply([record('runs', 'r', JSON.stringify(newRun('r', 'm', change)), at + 1)], null, false);
+  expect(told).toEqual([KEY, undefined, undefined, KEY]);
 });
