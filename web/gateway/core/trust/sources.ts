@@ -1,8 +1,10 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
 
-/** Sources that are named one by one; further ones only keep the content marked as outside content. */
-export const MAX_SOURCES = 20;
+/** Sources that are named one by one. */
+const MAX_SOURCES = 20;
+/** Stands for all further ones, so that a grant for those that are named does not cover them. */
+const MORE_SOURCES = 'more:sources';
 const MAX_NAME = 100;
 
 /** Kinds of content that somebody else than the owner may have written. */
@@ -19,9 +21,11 @@ export const toSource = (kind: SourceKind, name: string): string =>
 
 export const toWebSource = (url: string): string => toSource('web', URL.parse(url)?.host || url);
 
-/** Both lists without duplicates, at most `MAX_SOURCES`. */
+/** All lists without duplicates, at most `MAX_SOURCES`. */
 export function mergeSources(...lists: (readonly string[] | undefined)[]): string[] {
-  return [...new Set(lists.flatMap((list) => list ?? []))].slice(0, MAX_SOURCES);
+  const sources = [...new Set(lists.flatMap((list) => list ?? []))];
+  if (sources.length <= MAX_SOURCES) return sources;
+  return [...sources.filter((source) => source !== MORE_SOURCES).slice(0, MAX_SOURCES - 1), MORE_SOURCES];
 }
 
 type SourcedMessage = Pick<HistoryMessage, 'role' | 'content' | 'attachments' | 'outside'> & { sessionKey?: string };
