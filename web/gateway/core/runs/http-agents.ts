@@ -9,7 +9,7 @@ import { generate, type Share } from './generate.ts';
 import { systemOf, timeContext } from './prompt.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getAttachmentSources, toSource } from '../trust/sources.ts';
-import { QUOTING_TOOLS } from '../trust/verbatim-urls.ts';
+import { getQuotedText } from '../trust/verbatim-urls.ts';
 import type { Runs } from './runs.ts';
 
 /** Agents as `/v1` runs them (decisions, "HTTP"): stateless on the whole `messages`, or in a session that lasts. */
@@ -62,7 +62,7 @@ export class HttpAgents {
       runTool: async (call, signal, show) => {
         const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
         const result = await tools.run(call, context);
-        if (QUOTING_TOOLS.has(call.tool)) taint.addText(typeof result === 'string' ? result : (JSON.stringify(result) ?? ''));
+        taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
         return result;
       },
       shares,

@@ -11,7 +11,7 @@ import type { ModelMessage } from '../providers/provider.ts';
 import type { SentFile } from '../tools/registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getMessageSources, mergeSources } from '../trust/sources.ts';
-import { QUOTING_TOOLS } from '../trust/verbatim-urls.ts';
+import { getQuotedText } from '../trust/verbatim-urls.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import type { Share } from './generate.ts';
@@ -292,7 +292,7 @@ export class Run {
           case 'tool_result': {
             const { call, result, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
-            if (QUOTING_TOOLS.has(call.tool)) this.#taint.addText(content);
+            this.#taint.addText(getQuotedText(call, content));
             const kept = this.#left.result(call.id, content);
             this.#said.result(call, { result, content, isError });
             if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});
@@ -319,8 +319,12 @@ export class Run {
   ): void {
     const { summary, messages } = sinceSummary(branch);
     this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), events?.sources));
-    const quoting = [...messages, user].filter(({ role, name = '' }) => role === 'user' || (role === 'tool' && QUOTING_TOOLS.has(name)));
-    for (const { content } of quoting) this.#taint.addText(plainText(content));
+    const calls = new Map(messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call])));
+    for (const { role, content, toolCallId = '' } of [...messages, user]) {
+      const call = role === 'tool' ? calls.get(toolCallId) : undefined;
+      if (role === 'user') this.#taint.addText(plainText(content));
+      else if (call) this.#taint.addText(getQuotedText(call, plainText(content)));
+    }
     this.#taint.addText(this.#agent.systemPrompt ?? '');
     if (events) this.#taint.addText(events.text);
   }

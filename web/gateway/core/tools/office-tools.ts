@@ -50,8 +50,11 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
     });
     // A text in the workspace is the owner's or has a label; documents and attachments are always somebody else's.
     const isOwnText = path !== undefined && found.kind === 'text';
-    context.taint?.add(isOwnText ? await labels.getSources('file', `${workspace}/${found.name}`) : [toSource('document', found.name)]);
+    const sources = path === undefined ? [] : await labels.getSources('file', `${workspace}/${found.name}`);
+    context.taint?.add(isOwnText ? sources : [...sources, toSource('document', found.name)]);
     const text = await documents.read({ ...part, kind: found.kind, name: found.name, bytes: found.bytes, limit: MAX_TEXT }, context.signal);
+    // In a file that a tainted run wrote, the model may have composed addresses.
+    if (path !== undefined && sources.length === 0) context.taint?.addText(text.text);
     return { file: found.name, ...shown(text) };
   };
   return [

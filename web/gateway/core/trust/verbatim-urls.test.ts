@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { RunTaint } from './run-taint.ts';
-import { removeComposedUrls } from './verbatim-urls.ts';
+import { getQuotedText, removeComposedUrls } from './verbatim-urls.ts';
 
 function given(...texts: string[]): RunTaint {
   const taint = new RunTaint(['web:pages.test']);
@@ -53,5 +53,16 @@ describe('addresses', () => {
     const quoted = taint.findQuotedUrls(reply);
     expect(quoted).toEqual(['https://pages.test/b']);
     expect(removeComposedUrls(reply, quoted)).toBe('Read https://pages.test/b or ![x]([link removed]), then [link removed].');
+  });
+
+  verifies('injection/no-effect', 'are taken of what a tool quotes, and neither of errors nor of files that the model may have written', () => {
+    const page = JSON.stringify({ url: 'https://pages.test/', note: 'Data', text: 'See https://pages.test/b' });
+    const quote = (tool: string, args: Record<string, unknown>, content = page): string => getQuotedText({ tool, args }, content);
+    expect(quote('web_fetch', {})).toBe('https://pages.test/\nSee https://pages.test/b');
+    expect(quote('read_pdf', { attachment: 'a.pdf' })).toContain('https://pages.test/b');
+    expect(quote('read_pdf', { path: 'a.pdf' })).toBe('');
+    expect(quote('file_read', {})).toBe('');
+    expect(quote('web_fetch', {}, '{"error":"Unknown key https://evil.test/?s=1"}')).toBe('');
+    expect(quote('web_fetch', {}, 'https://evil.test/?s=1')).toBe('');
   });
 });

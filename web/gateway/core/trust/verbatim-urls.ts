@@ -1,19 +1,29 @@
+import { parseJson } from '#shared/parse-json.ts';
+import type { ToolCall } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
 import { READER } from '../documents/kinds.ts';
 
 /**
- * Tools whose results quote pages and documents. The results of others may repeat what the model itself wrote, which would pass a composed address off as one
- * that was read.
+ * Tools whose results quote pages and documents in the field `text`. The results of others, and errors, may repeat what the model itself wrote, which would pass a
+ * composed address off as one that was read.
  */
-export const QUOTING_TOOLS: ReadonlySet<string> = new Set([
-  'web_fetch',
-  'browser_open',
-  'browser_snapshot',
-  'browser_tabs',
-  READER.pdf,
-  READER.docx,
-  READER.xlsx,
-  READER.pptx,
-]);
+const QUOTING_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'browser_open', 'browser_snapshot', 'browser_tabs']);
+/** They quote an attachment. The model may have written a file of the workspace: the tool itself tells if it is the owner's. */
+const DOCUMENT_TOOLS: ReadonlySet<string> = new Set([READER.pdf, READER.docx, READER.xlsx, READER.pptx]);
+
+/** The part of a tool's result that the model cannot have written; empty if there is none. */
+export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, content: string): string {
+  if (!QUOTING_TOOLS.has(tool) && !(DOCUMENT_TOOLS.has(tool) && args['path'] === undefined)) return '';
+  try {
+    const { url, text } = quotation.parse(parseJson(content));
+    return [url, text].filter(Boolean).join('\n');
+  } catch {
+    // An error, or a result that was cut.
+    return '';
+  }
+}
+
+const quotation = z.object({ url: z.string().optional(), text: z.string() });
 
 const URL_TEXT = /https?:\/\/[^\s"'<>`\\^{}|\u0000-\u001F]+/gi;
 /** Punctuation behind an address in a sentence or in Markdown. */
