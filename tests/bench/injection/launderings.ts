@@ -149,7 +149,7 @@ const dreaming: Laundering[] = [
   ),
   unread('a note of the day that dreaming promotes', step('file_write', { path: `memory/${TODAY}.md`, content: `# Day\n\n- ${ORDER}\n` }), [search], dream),
   unread('a memory that dreaming promotes', memory(ORDER), [search], dream),
-  unread('facts that compaction remembers', ['Well.'], [], async (world) => {
+  unread('facts that compaction remembers', [`The page says: ${ORDER}`], [], async (world) => {
     for (let turn = 0; turn < 8; turn++) await world.chat('And what else is there to say? '.repeat(40));
     await world.client.call('sessions.compact', {});
   }),
