@@ -8,7 +8,9 @@ test('without outside content, and once a person has reviewed it, addresses are 
 
 test.each([
   ['https://pages.test/tulips', false],
-  ['https://PAGES.test/tulips#prices', false],
+  ['https://PAGES.test/tulips', false],
+  ['https://pages.test/tulips#', false],
+  ['https://pages.test/tulips#secret', true],
   ['http://pages.test/tulips', true],
   ['https://pages.test/tulips?note=secret', true],
   ['https://pages.test/tulips/', true],

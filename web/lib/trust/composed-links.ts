@@ -20,7 +20,7 @@ export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMess
 export function isComposed(url: string, { quoted }: LinkPolicy): boolean {
   const parsed = URL.parse(url);
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return false;
-  // It is not sent.
-  parsed.hash = '';
+  // An empty fragment is none; another one is read by the scripts of the page.
+  if (parsed.hash === '') parsed.hash = '';
   return !quoted.has(parsed.href);
 }
