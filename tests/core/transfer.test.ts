@@ -50,11 +50,12 @@ describe('sessions that travel', () => {
     });
     expect(await said(client, session.path)).toEqual(history);
     const again = await exported(client, session.path);
+    // The import is a source of each message from then on.
     const shape = (text: string) =>
       text
         .trimEnd()
         .split('\n')
-        .map((line) => ({ ...JSON.parse(line), id: '', parentId: '' }) as unknown);
+        .map((line) => ({ ...JSON.parse(line), id: '', parentId: '', outside: [] }) as unknown);
     expect(shape(again.content)).toEqual(shape(content));
     // Both go on, each for itself.
     await client.call('chat.send', { message: 'third', sessionId: 'copy' });

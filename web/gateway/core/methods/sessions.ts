@@ -184,7 +184,7 @@ export const sessionMethods = ({
       const source = toSource('import', named.title);
       return add(
         named,
-        messages.map(({ compaction, ...message }) => ({
+        messages.map(({ compaction, quotedUrls: _, ...message }) => ({
           ...message,
           outside: mergeSources([source], message.outside),
           // A model is given the summary instead of the message.
