@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { RESERVE_MIN_FREE } from '#shared/ports/journal.ts';
+import { RESERVE_MIN_FREE } from '#shared/sync/disk-space.ts';
 
 const RESERVE_BYTES = 4 * 1024 * 1024;
 

@@ -40,9 +40,6 @@ export const attachedHost = z.object({
 });
 export type AttachedHost = z.infer<typeof attachedHost>;
 
-/** With less space than this on the journal's disk none is set aside. */
-export const RESERVE_MIN_FREE = 16 * 1024 * 1024;
-
 export const journalInfo = z.object({
   id: z.string(),
   /** Path of its file on the bridge's disk. */

@@ -7,11 +7,11 @@ import {
   journalEvents,
   type JournalEvents,
   type JournalInfo,
-  RESERVE_MIN_FREE,
   type SequencedRecord,
 } from '#shared/ports/journal.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
 import { mergeInto } from '#shared/sync/conflict.ts';
+import { RESERVE_MIN_FREE } from '#shared/sync/disk-space.ts';
 import { type SyncRecord, wins } from '#shared/sync/record.ts';
 import type { JournalLine } from '../../web/gateway/sync/journal-line.ts';
 

@@ -1,5 +1,6 @@
 import { CallsClosed } from '#shared/link/calls.ts';
-import { BATCH, RESERVE_MIN_FREE } from '#shared/ports/journal.ts';
+import { BATCH } from '#shared/ports/journal.ts';
+import { RESERVE_MIN_FREE } from '#shared/sync/disk-space.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Clock } from '../core/clock.ts';
