@@ -130,14 +130,14 @@ export const channels = {
     result: z.object({ sender }),
     docs: 'Lets in the sender that got the code. A code works once, within an hour. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'admin', controlPlane: true },
+    policy: { scope: 'admin' },
   }),
   'channels.removeSender': call({
     params: z.strictObject({ channelId: id, userId: z.string().min(1).max(200) }),
     result: z.object({ removed: z.literal(true) }),
     docs: 'Stops answering a sender that was let in. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'admin', controlPlane: true },
+    policy: { scope: 'admin' },
   }),
   'channels.catalog': call({
     params: z.strictObject({}),
