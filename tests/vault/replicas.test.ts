@@ -1,3 +1,4 @@
+import { deleteDB } from 'idb';
 import { expect, vi } from 'vitest';
 import { sessionKey, StorageFull, VaultReadOnly } from '../../web/gateway/core/vault.ts';
 import { steps } from '../../web/gateway/storage/migrations.ts';
@@ -172,6 +173,30 @@ verifies(
     expect(host.replicator.state()).toMatchObject({ state: 'failing', problem: 'The journal is not responding' });
   },
 );
+
+verifies('storage/disk-full', 'data that the browser lost on a full disk is read again before anything is written', async () => {
+  const journal = new MemoryJournal();
+  const host = await TestReplica.open('host', { fenced: true });
+  await host.join(journal);
+  const question = await ask(host.vault, 'm-1');
+  await answer(host.vault, question);
+  await host.synced(journal);
+  const full = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+    throw new DOMException('Encountered full disk while opening', 'QuotaExceededError');
+  });
+  await expect(ask(host.vault, 'm-2')).rejects.toBeInstanceOf(StorageFull);
+  full.mockRestore();
+  await deleteDB(host.name);
+  const written = host.vault.config.write({ a: 1 });
+  let isWritten = false;
+  void written.then(() => (isWritten = true));
+  await until(() => {
+    host.clock.advance(500);
+    return isWritten;
+  }, 'the write');
+  expect(await host.vault.messages.get('m-1')).toBeDefined();
+  expect(await host.vault.messages.get('re-m-1')).toBeDefined();
+});
 
 verifies(['vault.journal/reserve', 'storage/disk-full'], 'while the journal’s disk is full, only deletions are written', async () => {
   const journal = new MemoryJournal();

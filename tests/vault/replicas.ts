@@ -5,7 +5,7 @@ import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/gateway.ts';
 import type { MemoryJournal } from '../support/memory-journal.ts';
 import { dump } from '../../web/gateway/storage/fixture.ts';
-import { openVault, type StoredVault } from '../../web/gateway/storage/vault.ts';
+import { openVault, type StoredVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
 import { Replicator } from '../../web/gateway/sync/replicator.ts';
 
 let replicas = 0;
@@ -25,14 +25,16 @@ export class TestReplica {
   line: ReturnType<MemoryJournal['line']> | undefined;
   readonly name: string;
   #schema: number;
+  #isFenced = false;
 
   private constructor(name: string, schema: number) {
     this.name = `${name}-${++replicas}`;
     this.#schema = schema;
   }
 
-  static async open(name: string, options: { schema?: number; skew?: number } = {}): Promise<TestReplica> {
+  static async open(name: string, options: { schema?: number; skew?: number; fenced?: boolean } = {}): Promise<TestReplica> {
     const replica = new TestReplica(name, options.schema ?? SCHEMA_VERSION);
+    replica.#isFenced = options.fenced ?? false;
     replica.clock.jump(options.skew ?? 0);
     await replica.start();
     return replica;
@@ -42,7 +44,8 @@ export class TestReplica {
   async start(schema = this.#schema): Promise<void> {
     this.#schema = schema;
     const onfault = (error: unknown): void => void this.faults.push(error);
-    this.vault = await openVault({ name: this.name, clock: this.clock, onclosed: () => {}, onfault });
+    const fence = this.#isFenced ? { epoch: await takeEpoch(this.name) } : {};
+    this.vault = await openVault({ name: this.name, clock: this.clock, onclosed: () => {}, onfault, ...fence });
     this.replicator = new Replicator({ replica: this.vault.sync, clock: this.clock, schema: this.#schema, name: this.name, onfault });
   }
 

@@ -40,6 +40,8 @@ export class Replica implements ChangeSink {
   readonly blobs: Blobs;
   /** Set where the data is of a newer build: every write is refused with it. */
   refusal: VaultReadOnly | undefined;
+  /** See `ChangeSink.refilling`. */
+  refilling: Promise<void> | undefined;
   /** Set while the journal's disk is full: every write but deletions is refused with it. */
   full: StorageFull | undefined;
   /** Takes each change made here, while it commits; see `ChangeSink.changed`. */

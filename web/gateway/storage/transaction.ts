@@ -40,6 +40,8 @@ export interface ChangeSink {
   readonly pushed: string;
   /** Nothing may be written: why. */
   readonly refusal: VaultReadOnly | undefined;
+  /** The browser lost the data, and it is being read again. Resolves when that has ended, or cannot be now; never rejects. */
+  readonly refilling: Promise<void> | undefined;
   /** Only deletions may be written: why. */
   readonly full: StorageFull | undefined;
   /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
@@ -76,6 +78,8 @@ export class Transactions {
   readonly #database: Database;
   readonly #options: TransactionOptions;
   readonly #queue: Job[] = [];
+  /** The browser may have lost the data since the last write. */
+  #isUnsure = false;
   #working: Promise<void> | undefined;
 
   constructor(database: Database, options: TransactionOptions) {
@@ -107,8 +111,22 @@ export class Transactions {
   }
 
   async #work(): Promise<void> {
-    while (this.#queue.length > 0) await this.#together(this.#queue.splice(0, GROUP));
+    while (this.#queue.length > 0) {
+      if (this.#isUnsure) await this.#lookForData();
+      await this.#together(this.#queue.splice(0, GROUP));
+    }
     this.#working = undefined;
+  }
+
+  /** After a full disk Chromium may start with an empty database: what was in it is read again before anything is written there. */
+  async #lookForData(): Promise<void> {
+    try {
+      await this.local([], async () => {});
+      this.#isUnsure = false;
+      await this.sink?.refilling;
+    } catch {
+      // The write that waits meets the same.
+    }
   }
 
   /** Never rejects: each write hears what became of it. */
@@ -178,6 +196,7 @@ export class Transactions {
       });
     } catch (error) {
       if (error instanceof OwnershipLost) onlost(error);
+      if (error instanceof StorageFull) this.#isUnsure = true;
       throw error;
     }
   }

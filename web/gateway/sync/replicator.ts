@@ -21,6 +21,8 @@ const KEEP_MS = 1_000;
 const REACH_MS = 10_000;
 /** Interval in which the journal's disk is looked at while it is full. */
 const FULL_MS = 2_000;
+/** How long writes wait at most for lost data to be read again. */
+const REFILL_MS = 10_000;
 const RUN_LEASE_MS = 60_000;
 /** Deletions are remembered here for so long, as in the journal. */
 const TOMBSTONES_MS = 90 * 24 * 3_600_000;
@@ -313,8 +315,23 @@ export class Replicator implements SyncPort {
     if (position) await this.#replica.keepPosition(position);
   }
 
+  /** Lets writes wait until the data has been read again. */
+  #refill(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => {
+      cancel();
+      unwatch();
+      if (this.#replica.refilling === promise) this.#replica.refilling = undefined;
+      resolve();
+    };
+    const cancel = this.#options.clock.after(REFILL_MS, end);
+    const unwatch = this.watch(() => this.#state.state !== 'failing' && this.#state.state !== 'catching-up' && end());
+    this.#replica.refilling = promise;
+  }
+
   /** The browser threw the data away: all of it is read again. */
   #cleared(): void {
+    if (this.#line) this.#refill();
     this.#outbox.clear();
     this.#replica.pushed = '';
     this.#fail(this.#exchange, new Error(CLEARED));
