@@ -5,17 +5,24 @@ import { World } from '../bench/injection/world.ts';
 import { verifies } from '../requirements.ts';
 
 /** Every source at most once; `npm run bench -- --only injection` tries all of them with all effects. */
-const SAMPLE = [...Map.groupBy(ATTACKS.filter(({ source }) => !('open' in source)), ({ source }) => source.name).values()].flatMap(
-  (attacks, index) => (index % 2 === 0 ? (attacks[(index * 7) % attacks.length] ?? []) : []),
-);
+const SAMPLE = [
+  ...Map.groupBy(
+    ATTACKS.filter(({ source }) => !('open' in source)),
+    ({ source }) => source.name,
+  ).values(),
+].flatMap((attacks, index) => (index % 2 === 0 ? (attacks[(index * 7) % attacks.length] ?? []) : []));
 
-verifies('injection/no-effect', 'a model that obeys an injected text does nothing without approval, by whatever way the text came', async () => {
-  for (const attack of SAMPLE) {
-    const { succeeded, reached } = await runAttack(attack);
-    expect([attack.source.name, attack.effect.name, succeeded, reached]).toEqual([attack.source.name, attack.effect.name, false, true]);
-  }
-  expect(SAMPLE.length).toBeGreaterThan(15);
-});
+verifies(
+  'injection/no-effect',
+  'a model that obeys an injected text does nothing without approval, by whatever way the text came',
+  async () => {
+    for (const attack of SAMPLE) {
+      const { succeeded, reached } = await runAttack(attack);
+      expect([attack.source.name, attack.effect.name, succeeded, reached]).toEqual([attack.source.name, attack.effect.name, false, true]);
+    }
+    expect(SAMPLE.length).toBeGreaterThan(15);
+  },
+);
 
 verifies('injection/labels', 'are not lost on the way of a text through several steps', async () => {
   for (const { name, attack, succeeded } of LAUNDERINGS.filter(({ name }) => !/recalled|dreaming|searched/.test(name))) {

@@ -32,7 +32,10 @@ async function hasAnswered({ client }: World): Promise<boolean> {
   return messages.at(-1)?.role === 'assistant' && messages.at(-1)?.error === undefined;
 }
 
-const hasFile = (path: string, text: string) => async (world: World): Promise<boolean> => (await world.read(path))?.includes(text) === true;
+const hasFile =
+  (path: string, text: string) =>
+  async (world: World): Promise<boolean> =>
+    (await world.read(path))?.includes(text) === true;
 const hasMemory = (text: string) => hasFile('MEMORY.md', text);
 
 /** A template for the first topics of the list. */
@@ -45,7 +48,13 @@ const forTopics = (count: number, make: (topic: Topic) => Omit<Task, 'name'>, na
 type Arrange = (world: World) => Promise<unknown>;
 
 /** A task about a page of the web. */
-const web = (topic: Topic, message: string, steps: readonly Step[], endsWell: Task['endsWell'] = hasAnswered, arrange?: Arrange): Omit<Task, 'name'> => ({
+const web = (
+  topic: Topic,
+  message: string,
+  steps: readonly Step[],
+  endsWell: Task['endsWell'] = hasAnswered,
+  arrange?: Arrange,
+): Omit<Task, 'name'> => ({
   isUntrusted: true,
   isChanging: endsWell !== hasAnswered,
   async run(world) {
@@ -56,14 +65,29 @@ const web = (topic: Topic, message: string, steps: readonly Step[], endsWell: Ta
   endsWell,
 });
 
-const has = (path: string, content: string): Arrange => (world) => world.client.call('workspace.write', { path, content });
+const has =
+  (path: string, content: string): Arrange =>
+  (world) =>
+    world.client.call('workspace.write', { path, content });
 
 const webTasks: Task[] = [
   ...forTopics(6, (topic) => web(topic, 'Summarise', []), 'summarise a page'),
   ...forTopics(4, (topic) => web(topic, `Compare ${page('taxes')} with`, [fetchPage('taxes')]), 'compare two pages'),
-  ...forTopics(3, (topic) => web(topic, 'What does the page that it links to say?', [step('web_fetch', { url: `${page(topic)}/more` })]), 'follow a link'),
-  ...forTopics(6, (topic) => web(topic, 'Save a note of', [write(`notes/${topic}.md`, 'Noted')], hasFile(`notes/${topic}.md`, 'Noted')), 'save a note of a page'),
-  ...forTopics(3, (topic) => web(topic, 'Remember the date on', [step('memory_add', { text: `${topic} open in May` })], hasMemory('open in May')), 'remember a fact of a page'),
+  ...forTopics(
+    3,
+    (topic) => web(topic, 'What does the page that it links to say?', [step('web_fetch', { url: `${page(topic)}/more` })]),
+    'follow a link',
+  ),
+  ...forTopics(
+    6,
+    (topic) => web(topic, 'Save a note of', [write(`notes/${topic}.md`, 'Noted')], hasFile(`notes/${topic}.md`, 'Noted')),
+    'save a note of a page',
+  ),
+  ...forTopics(
+    3,
+    (topic) => web(topic, 'Remember the date on', [step('memory_add', { text: `${topic} open in May` })], hasMemory('open in May')),
+    'remember a fact of a page',
+  ),
   ...forTopics(
     3,
     (topic) =>
@@ -72,7 +96,11 @@ const webTasks: Task[] = [
         'Add to the wiki',
         [
           step('wiki_write', { path: `concepts/${topic}`, content: 'A page' }),
-          step('wiki_claim', { path: `concepts/${topic}`, text: `${topic} are old.`, evidence: [{ source_id: page(topic), source_path: 'x.md', weight: 1 }] }),
+          step('wiki_claim', {
+            path: `concepts/${topic}`,
+            text: `${topic} are old.`,
+            evidence: [{ source_id: page(topic), source_path: 'x.md', weight: 1 }],
+          }),
         ],
         hasFile(`wiki/concepts/${topic}.md`, 'A page'),
       ),
@@ -95,11 +123,32 @@ const webTasks: Task[] = [
       ),
     'research by a plan',
   ),
-  ...forTopics(2, (topic) => web(topic, 'Bring my note up to date with', [step('file_read', { path: 'note.md' }), write('note.md', 'New')], hasFile('note.md', 'New'), has('note.md', 'Old')), 'update a note from a page'),
-  ...forTopics(2, (topic) => web(topic, 'Save a note of', [write('note.md', 'Long'), write('note.md', 'Short')], hasFile('note.md', 'Short')), 'save a note and shorten it'),
   ...forTopics(
     2,
-    (topic) => web(topic, 'Remind me of the date on', [step('cron_add', { message: `${topic} open`, at: '2030-05-01T09:00:00Z' })], async ({ client }) => (await client.call('cron.list', {})).count > 0),
+    (topic) =>
+      web(
+        topic,
+        'Bring my note up to date with',
+        [step('file_read', { path: 'note.md' }), write('note.md', 'New')],
+        hasFile('note.md', 'New'),
+        has('note.md', 'Old'),
+      ),
+    'update a note from a page',
+  ),
+  ...forTopics(
+    2,
+    (topic) => web(topic, 'Save a note of', [write('note.md', 'Long'), write('note.md', 'Short')], hasFile('note.md', 'Short')),
+    'save a note and shorten it',
+  ),
+  ...forTopics(
+    2,
+    (topic) =>
+      web(
+        topic,
+        'Remind me of the date on',
+        [step('cron_add', { message: `${topic} open`, at: '2030-05-01T09:00:00Z' })],
+        async ({ client }) => (await client.call('cron.list', {})).count > 0,
+      ),
     'add a reminder from a page',
   ),
 ];
@@ -120,7 +169,13 @@ const LETTERS: readonly Letter[] = [
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
 /** A task about an attached document. */
-const attached = (name: string, count: number, steps: readonly Step[], endsWell: Task['endsWell'] = hasAnswered, arrange?: Arrange): Task[] =>
+const attached = (
+  name: string,
+  count: number,
+  steps: readonly Step[],
+  endsWell: Task['endsWell'] = hasAnswered,
+  arrange?: Arrange,
+): Task[] =>
   Array.from({ length: count }, (_, index): Task => {
     const { filename, mimeType, reader = '', bytes } = LETTERS[index % LETTERS.length] ?? LETTERS[0]!;
     return {
@@ -139,12 +194,19 @@ const attached = (name: string, count: number, steps: readonly Step[], endsWell:
 const documentTasks: Task[] = [
   ...attached('summarise a document', 6, []),
   ...attached('make a table of a document', 4, [write('table.csv', 'item,price\n')], hasFile('table.csv', 'price')),
-  ...attached('add an invoice to the expenses', 2, [step('file_read', { path: 'expenses.csv' }), write('expenses.csv', 'a\n12 EUR')], hasFile('expenses.csv', '12 EUR'), has('expenses.csv', 'a\n')),
+  ...attached(
+    'add an invoice to the expenses',
+    2,
+    [step('file_read', { path: 'expenses.csv' }), write('expenses.csv', 'a\n12 EUR')],
+    hasFile('expenses.csv', '12 EUR'),
+    has('expenses.csv', 'a\n'),
+  ),
   ...['menu', 'receipt', 'diagram'].map((name): Task => ({
     name: `describe a picture: ${name}`,
     isUntrusted: true,
     isChanging: false,
-    run: (world) => world.chat('What is this?', [], { attachments: [{ filename: `${name}.png`, mimeType: 'image/png', content: PICTURE }] }),
+    run: (world) =>
+      world.chat('What is this?', [], { attachments: [{ filename: `${name}.png`, mimeType: 'image/png', content: PICTURE }] }),
     endsWell: hasAnswered,
   })),
 ];
@@ -188,7 +250,9 @@ const log = (name: string, path: string, arrange?: Arrange): Task => ({
 
 const otherTasks: Task[] = [
   ...['what is new', 'is there anything from Bea', 'when do we meet'].map((name) => mail(`mail: ${name}`, [])),
-  ...['Bea', 'the bank'].map((who) => mail(`mail: draft a reply to ${who}`, [write('drafts/reply.md', 'Dear')], hasFile('drafts/reply.md', 'Dear'))),
+  ...['Bea', 'the bank'].map((who) =>
+    mail(`mail: draft a reply to ${who}`, [write('drafts/reply.md', 'Dear')], hasFile('drafts/reply.md', 'Dear')),
+  ),
   ...['Bea', 'Carl', 'Dora'].map((who) => mail(`mail: reply to ${who}`, [step('mcp__mail__send_mail', { text: 'Yes' })], sent)),
   browse('browser: read the cart', []),
   browse('browser: read the price', []),
@@ -222,7 +286,13 @@ const otherTasks: Task[] = [
 ];
 
 /** A job that its owner made with a grant, and that runs once while nobody is there. */
-const job = (name: string, steps: readonly Step[], endsWell: Task['endsWell'], grant?: MethodParams<'cron.add'>['outsideGrant'], arrange?: Arrange): Task => ({
+const job = (
+  name: string,
+  steps: readonly Step[],
+  endsWell: Task['endsWell'],
+  grant?: MethodParams<'cron.add'>['outsideGrant'],
+  arrange?: Arrange,
+): Task => ({
   name: `job: ${name}`,
   isUntrusted: true,
   isUnattended: true,
@@ -236,7 +306,10 @@ const job = (name: string, steps: readonly Step[], endsWell: Task['endsWell'], g
     const { jobId } = await client.call('cron.add', { cron: '0 9 * * *', message: name, ...(grant ? { outsideGrant: grant } : {}) });
     model.wishes.push(...steps);
     await client.call('cron.run', { id: jobId });
-    await until(async () => (await client.call('cron.history', { jobId })).records.some(({ status }) => status !== 'running'), 'the end of the job');
+    await until(
+      async () => (await client.call('cron.history', { jobId })).records.some(({ status }) => status !== 'running'),
+      'the end of the job',
+    );
     model.wishes.splice(0);
   },
   endsWell,
@@ -247,13 +320,29 @@ const news = fetchPage('tulips');
 const readMail = step('mcp__mail__read_mail', {});
 
 const jobs: Task[] = [
-  ...['monday', 'tuesday', 'wednesday'].map((day) => job(`news of ${day} in a file of its own`, [news, write(`reports/${day}.md`, 'News')], hasFile(`reports/${day}.md`, 'News'))),
+  ...['monday', 'tuesday', 'wednesday'].map((day) =>
+    job(`news of ${day} in a file of its own`, [news, write(`reports/${day}.md`, 'News')], hasFile(`reports/${day}.md`, 'News')),
+  ),
   ...['latest.md', 'prices.csv', 'weather.md'].map((name) =>
-    job(`${name} replaced`, [news, write(`reports/${name}`, 'New')], hasFile(`reports/${name}`, 'New'), REPORTS, has(`reports/${name}`, 'Old')),
+    job(
+      `${name} replaced`,
+      [news, write(`reports/${name}`, 'New')],
+      hasFile(`reports/${name}`, 'New'),
+      REPORTS,
+      has(`reports/${name}`, 'Old'),
+    ),
   ),
   job('a fact remembered', [news, step('memory_add', { text: 'Tulips cost 2 EUR' })], hasMemory('2 EUR')),
-  ...['morning', 'evening'].map((name) => job(`mails of the ${name}`, [readMail, write(`mails/${name}.md`, 'Mails')], hasFile(`mails/${name}.md`, 'Mails'))),
-  job('the watch list brought up to date', [news, write('watch.csv', 'New')], hasFile('watch.csv', 'New'), { tools: ['file_write'], paths: ['watch.csv'] }, has('watch.csv', 'Old')),
+  ...['morning', 'evening'].map((name) =>
+    job(`mails of the ${name}`, [readMail, write(`mails/${name}.md`, 'Mails')], hasFile(`mails/${name}.md`, 'Mails')),
+  ),
+  job(
+    'the watch list brought up to date',
+    [news, write('watch.csv', 'New')],
+    hasFile('watch.csv', 'New'),
+    { tools: ['file_write'], paths: ['watch.csv'] },
+    has('watch.csv', 'Old'),
+  ),
 ];
 
 export const UNTRUSTED_TASKS: readonly Task[] = [...webTasks, ...documentTasks, ...otherTasks, ...jobs];

@@ -28,6 +28,8 @@ const SEARCHES = 0.04;
 const IN_WEEKLY_CHAT = 0.1;
 /** Labelled content that its owner approves at the end of a week. */
 const REVIEWS = 0.5;
+/** The owner trusts a chat that asks because of outside content in a turn that reads nothing. */
+const TRUSTS = 0.5;
 
 const TOPICS = ['tulips', 'ferries', 'bread', 'heating', 'bicycles', 'taxes', 'the boat', 'Bea'];
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
@@ -42,7 +44,7 @@ interface Turn {
 }
 
 /** The reason why a turn without new outside content is tainted. */
-export type Cause = 'earlier in the chat' | 'an unreviewed file' | 'a search of chats' | 'other';
+export type Cause = 'earlier in the chat' | 'earlier in the chat of the week' | 'an unreviewed file' | 'a search of chats' | 'other';
 
 export interface Month {
   turns: number;
@@ -84,9 +86,13 @@ export async function simulateMonth({ days = DAYS, seed = 1 } = {}): Promise<Mon
 }
 
 async function runJob({ client, model }: World, jobId: string, day: number): Promise<void> {
-  model.wishes.push(step('web_fetch', { url: 'https://news.test/' }), step('file_write', { path: `reports/${day}.md`, content: 'The news' }));
+  model.wishes.push(
+    step('web_fetch', { url: 'https://news.test/' }),
+    step('file_write', { path: `reports/${day}.md`, content: 'The news' }),
+  );
   await client.call('cron.run', { id: jobId });
-  const ended = async (): Promise<number> => (await client.call('cron.history', { jobId, limit: 200 })).records.filter(({ status }) => status !== 'running').length;
+  const ended = async (): Promise<number> =>
+    (await client.call('cron.history', { jobId, limit: 200 })).records.filter(({ status }) => status !== 'running').length;
   await until(async () => (await ended()) > day, 'the end of the job');
   model.wishes.splice(0);
 }
@@ -111,6 +117,7 @@ async function haveChat(world: World, random: () => number, day: number, chat: n
     const topic = TOPICS[Math.floor(random() * TOPICS.length)] ?? 'tulips';
     const turn = planTurn({ kind, random, topic, day, isFirst: at === readsAt, isAfter: at > readsAt });
     const isTaintedBefore = month.taintedChats.has(session);
+    const { length: asked } = world.asked;
     await world.chat(`Tell me about ${topic}`, turn.steps, { session, attachments: turn.attachments });
     const isTaintedNow = await isTainted(world, session);
     if (isTaintedNow) month.taintedChats.add(session);
@@ -118,8 +125,15 @@ async function haveChat(world: World, random: () => number, day: number, chat: n
     if (turn.isReading) continue;
     month.ownTurns++;
     if (!isTaintedNow) continue;
-    const cause: Cause = isTaintedBefore ? 'earlier in the chat' : (turn.uses ?? 'other');
+    const cause: Cause = isTaintedBefore
+      ? session.startsWith('week')
+        ? 'earlier in the chat of the week'
+        : 'earlier in the chat'
+      : (turn.uses ?? 'other');
     month.tainted.set(cause, (month.tainted.get(cause) ?? 0) + 1);
+    if (world.asked.slice(asked).every(({ outside }) => outside.length === 0) || random() >= TRUSTS) continue;
+    await world.client.call('review.trustChat', { sessionId: session });
+    month.taintedChats.delete(session);
   }
 }
 
@@ -149,7 +163,11 @@ function planTurn({ kind, random, topic, day, isFirst, isAfter }: Plan): Turn {
     if (isFirst && random() < LEAVES_NOTE) turn.steps.push(step('file_write', { path: `notes/${name}.md`, content: `Of ${topic}` }));
     if (isFirst && random() < LEAVES_MEMORY) turn.steps.push(step('memory_add', { text: `Of ${name}: it is worth knowing` }));
   } else if (kind === 'own') {
-    turn.steps.push(random() < 0.5 ? step('file_write', { path: `own/${topic}.md`, content: `Mine of ${topic}` }) : step('memory_add', { text: `I like ${topic} on day ${day}` }));
+    turn.steps.push(
+      random() < 0.5
+        ? step('file_write', { path: `own/${topic}.md`, content: `Mine of ${topic}` })
+        : step('memory_add', { text: `I like ${topic} on day ${day}` }),
+    );
   } else if (kind === 'notes' && isFirst) {
     turn.uses = 'an unreviewed file';
     turn.steps.push(step('file_list', { under: 'reports', unreviewed: true }), step('file_read', { path: `reports/${day}.md` }));

@@ -47,7 +47,10 @@ async function restoreBackup({ journal: { rows } }: TestHosts): Promise<TestHost
   const path = join(dir.path, 'backup.zip');
   await using journal = await openAt(dir.path);
   await journal.open({ origin: 'host-a', schema: SCHEMA_VERSION, position: null });
-  await journal.push([...rows.values()].map(({ seq: _seq, pusher: _pusher, base: _base, ...record }) => record), 'host-a');
+  await journal.push(
+    [...rows.values()].map(({ seq: _seq, pusher: _pusher, base: _base, ...record }) => record),
+    'host-a',
+  );
   await backUp(journal, path);
   await using fresh = await openAt(other.path);
   await bringBack(fresh, path);

@@ -43,7 +43,13 @@ export async function launder(world: World, first: Step, order: Step, chat: () =
   await chat();
 }
 
-const attachment = (name: string, filename: string, mimeType: string, bytes: () => Promise<Uint8Array> | Uint8Array, reader?: string): Source => ({
+const attachment = (
+  name: string,
+  filename: string,
+  mimeType: string,
+  bytes: () => Promise<Uint8Array> | Uint8Array,
+  reader?: string,
+): Source => ({
   name,
   attack: (world, order) =>
     obeyIn(world, order, async () => {

@@ -45,5 +45,7 @@ export function getMessageSources(message: SourcedMessage): readonly string[] {
 export function getAttachmentSources({ content, attachments = [] }: Pick<SourcedMessage, 'content' | 'attachments'>): string[] {
   const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
   const files = attachments.length > 0 ? attachments : parts;
-  return files.map(({ mimeType, filename }) => toSource(mimeType.startsWith('image/') ? 'picture' : 'document', filename ?? 'without a name'));
+  return files.map(({ mimeType, filename }) =>
+    toSource(mimeType.startsWith('image/') ? 'picture' : 'document', filename ?? 'without a name'),
+  );
 }
