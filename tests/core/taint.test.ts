@@ -136,6 +136,15 @@ describe('a run that has read outside content', () => {
     expect((await gw.vault.config.read())?.['tools']).toMatchObject({ afterReading: { file_write: ['web:pages.test'] } });
   });
 
+  verifies('injection/review', 'keeps a label whose content is not there yet: it is written first, and syncs apart', async () => {
+    const t = await tainted([]);
+    await using gw = t.gw;
+    const label = { id: 'file:main/notes/tulips.md', sources: ['web:pages.test'], at: 1 };
+    await gw.vault.collection('contentLabels').put(label);
+    expect(await t.client.call('review.list', {})).toEqual({ items: [], count: 0 });
+    expect(await gw.vault.collection('contentLabels').get(label.id)).toEqual(label);
+  });
+
   verifies('injection/review', 'is no longer outside content once a person has approved it, and a chat once it is trusted', async () => {
     const remove: Say = { tool: 'file_remove', args: { path: 'mine.md' } };
     const t = await tainted([
@@ -186,7 +195,10 @@ describe('a run that has read outside content', () => {
 
   verifies('injection/grants', 'lets a job make the changes that it was given, in the folder that was named, and no others', async () => {
     const write = (path: string): Say => ({ tool: 'file_write', args: { path, content: 'new' } });
-    const t = await tainted([[fetchPage], [write('reports/today.md'), write('mine.md'), { tool: 'file_remove', args: { path: 'mine.md' } }]]);
+    const t = await tainted([
+      [fetchPage],
+      [write('reports/today.md'), write('mine.md'), { tool: 'file_remove', args: { path: 'mine.md' } }],
+    ]);
     await using gw = t.gw;
     const { client, pending } = t;
     for (const path of ['reports/today.md', 'mine.md']) await client.call('workspace.write', { path, content: 'old' });

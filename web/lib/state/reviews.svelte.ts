@@ -5,6 +5,9 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 
+/** A label is written before its content: what is shown is read anew this long after the last change, milliseconds. */
+const AGAIN_MS = 500;
+
 /** Content that agents wrote after reading from outside, and that no person has reviewed. */
 class Reviews {
   /** The newest first; null before the first answer. */
@@ -16,7 +19,15 @@ class Reviews {
   /** Reads them, now and at each change; the result stops it. */
   show(): () => void {
     void this.load();
-    return gateway.on('review.changed', () => void this.load());
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const off = gateway.on('review.changed', () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void this.load(), AGAIN_MS);
+    });
+    return () => {
+      off();
+      clearTimeout(timer);
+    };
   }
 
   async load(): Promise<void> {

@@ -38,7 +38,7 @@ export class Reviews {
     this.#deps = deps;
   }
 
-  /** The newest first. Labels of content that is gone are removed. */
+  /** The newest first. A label without content is left out, and kept: it is written before its content, and syncs apart from it. */
   async list(): Promise<ReviewItem[]> {
     const labels = await this.#deps.labels.all();
     const items = await Promise.all(labels.map((label) => this.#item(label)));
@@ -84,9 +84,7 @@ export class Reviews {
   async #item({ id, sources, at }: ContentLabel): Promise<ReviewItem | undefined> {
     const { kind, workspace, name } = parse(id);
     const content = await this.#content(kind, workspace, name);
-    if (content) return { id, kind, sources, at, title: content.title.slice(0, MAX_TITLE), text: content.text?.slice(0, MAX_TEXT) ?? null };
-    await this.#deps.labels.remove(kind, id.slice(kind.length + 1));
-    return undefined;
+    return content && { id, kind, sources, at, title: content.title.slice(0, MAX_TITLE), text: content.text?.slice(0, MAX_TEXT) ?? null };
   }
 
   async #content(kind: LabelledKind, workspace: string, name: string): Promise<{ title: string; text: string | null } | undefined> {
@@ -97,7 +95,12 @@ export class Reviews {
     }
     if (kind === 'plan') {
       const plan = await (await workbench()).plans.get(name).catch(() => undefined);
-      return plan && { title: plan.goal, text: plan.steps.map(({ description, result }) => [description, result].filter(Boolean).join('\n')).join('\n') };
+      return (
+        plan && {
+          title: plan.goal,
+          text: plan.steps.map(({ description, result }) => [description, result].filter(Boolean).join('\n')).join('\n'),
+        }
+      );
     }
     if (kind === 'drawing') {
       const drawing = (await (await drawings()).list()).find((entry) => entry.id === name);
