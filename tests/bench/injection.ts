@@ -87,7 +87,7 @@ async function work(quick: boolean): Promise<Figure[]> {
 const MONTHS = [1, 2, 3];
 
 async function live(quick: boolean): Promise<Figure[]> {
-  const months = [];
+  const months: Awaited<ReturnType<typeof simulateMonth>>[] = [];
   for (const seed of quick ? [1] : MONTHS) months.push(await simulateMonth({ seed, ...(quick ? { days: 3 } : {}) }));
   const sum = (count: (month: (typeof months)[number]) => number): number => months.reduce((all, month) => all + count(month), 0);
   const own = sum(({ ownTurns }) => ownTurns);
