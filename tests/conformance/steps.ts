@@ -205,7 +205,9 @@ export const STEPS: readonly Step[] = [
   step('channels.start', { channelId: 'telegram' }, 'NOT_FOUND'),
   step('channels.stop', { channelId: 'telegram' }, 'NOT_FOUND'),
   step('channels.authorize', { channelId: 'x' }, 'NOT_FOUND'),
-  step('config.patch', { patch: { channels: { telegram: { pairedUsers: [{ id: '7', name: 'ada' }] }, x: { bearerToken: 'none', clientId: 'none' } } } }),
+  step('config.patch', {
+    patch: { channels: { telegram: { pairedUsers: [{ id: '7', name: 'ada' }] }, x: { bearerToken: 'none', clientId: 'none' } } },
+  }),
   perhaps('channels.confirmSender', { channelId: 'telegram', code: 'ABCD2345' }, 'NOT_FOUND'),
   step('channels.removeSender', { channelId: 'telegram', userId: '7' }),
   step('channels.start', { channelId: 'telegram' }),

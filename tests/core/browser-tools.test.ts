@@ -158,7 +158,9 @@ verifies(
       model: steps({ tool: 'browser_click', args: { ref: 'a' } }, { tool: 'browser_click', args: { ref: 'a' } }),
     });
     const { client } = await gw.client();
-    await client.call('config.patch', { patch: { tools: { policies: { 'browser_*': 'auto' }, afterReading: { 'browser_*': ['web:*'] } } } });
+    await client.call('config.patch', {
+      patch: { tools: { policies: { 'browser_*': 'auto' }, afterReading: { 'browser_*': ['web:*'] } } },
+    });
     await client.call('chat.send', { message: 'Get it' });
     const { files: stored } = await client.call('workspace.list', {});
     expect(stored.map(({ path }) => path)).toEqual([

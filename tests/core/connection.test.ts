@@ -324,7 +324,7 @@ verifies('limits/steady-reader', 'three floods do not close a client that reads,
   );
   // Slower than the model, and never at rest.
   const reader = setInterval(() => {
-    for (let left = 512 * 1024; left > 0 && queue.length > 0; ) {
+    for (let left = 512 * 1024; left > 0 && queue.length > 0;) {
       const text = queue.shift() ?? '';
       left -= text.length;
       buffered -= text.length;

@@ -44,7 +44,9 @@ async function use(): Promise<boolean> {
 
 const { client, events, bridge, gw } = await egressing();
 const oauth = given.client_id === undefined ? {} : { oauth: { clientId: given.client_id, clientSecret: given.client_secret ?? '' } };
-await client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] }, mcpServers: { suite: { url, ...oauth } } } } });
+await client.call('config.patch', {
+  patch: { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] }, mcpServers: { suite: { url, ...oauth } } } },
+});
 const settled = async (): Promise<string> => {
   let state = 'starting';
   await until(async () => (state = (await stateOf(client, 'suite'))?.state ?? '') !== 'starting', 'the server', 20_000);

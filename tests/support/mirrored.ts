@@ -53,7 +53,15 @@ export async function mirrored(
   let bridge = lent();
   const start = (): FilesMirror =>
     new FilesMirror({
-      ...{ bridge, vault, clock, sync: undefined, serves: () => true, taken: async () => {}, settings: () => ({ workspaces: { mirror: true } }) },
+      ...{
+        bridge,
+        vault,
+        clock,
+        sync: undefined,
+        serves: () => true,
+        taken: async () => {},
+        settings: () => ({ workspaces: { mirror: true } }),
+      },
       agents: { list: () => [main] },
       log: { write: (level, component, message) => void log.push(`${level} ${component} ${message}`) },
       timeZone: () => 'UTC',

@@ -30,7 +30,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
     fill() {
       const file = openSync(ballast, 'a');
       try {
-        for (let block = Buffer.alloc(1024 * 1024); ; ) {
+        for (let block = Buffer.alloc(1024 * 1024); ;) {
           try {
             writeSync(file, block);
           } catch (error) {

@@ -15,14 +15,10 @@ export function faults(log: FaultLog, { onfull = () => {} }: FaultOptions = {}):
     if (error instanceof RpcError) return error;
     if (error instanceof StorageFull) {
       onfull(error);
-      return new RpcError(
-        'INTERNAL_ERROR',
-        'Storage is full, so nothing was saved. Free disk space or delete chats, then try again.',
-        {
-          retryable: true,
-          details: { reason: 'storage-full' },
-        },
-      );
+      return new RpcError('INTERNAL_ERROR', 'Storage is full, so nothing was saved. Free disk space or delete chats, then try again.', {
+        retryable: true,
+        details: { reason: 'storage-full' },
+      });
     }
     if (error instanceof OwnershipLost) {
       return new RpcError('INTERNAL_ERROR', 'Another gateway has taken over this vault. Reconnect to continue.', {

@@ -170,7 +170,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     allow: () => config.settings.tools.webFetch?.allow ?? [],
   };
   tools.registerLater(async () => (await import('./tools/own-tools.ts')).ownTools(toolDeps));
-  const workbench = lazy(async () => (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, labels, fault }));
+  const workbench = lazy(async () =>
+    (await import('./workbench.ts')).openWorkbench({ vault, hub, clock, bridge, agents, runs, labels, fault }),
+  );
   tools.registerLater(async () => (await workbench()).tools);
   tools.registerLater(async () => (await import('./tools/desktop-tools.ts')).desktopTools({ bridge }));
   const workspaces = async (): Promise<Workbench['workspaces']> => (await workbench()).workspaces;

@@ -6,6 +6,8 @@ export function toImageDataUrl(type: string, bytes: Uint8Array): string {
   const url = `data:${type};base64,${toBase64(bytes)}`;
   if (url.length > LIMITS.imageLength) throw new Error(`The image is too large (${bytes.length} bytes)`);
   if (!isImageDataUrl(url))
-    throw new Error(`The image has ${type === '' ? 'no content type' : `the content type ${type.slice(0, 100)}`}. Use one such as image/png`);
+    throw new Error(
+      `The image has ${type === '' ? 'no content type' : `the content type ${type.slice(0, 100)}`}. Use one such as image/png`,
+    );
   return url;
 }

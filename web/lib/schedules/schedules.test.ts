@@ -51,7 +51,10 @@ test.each<[Schedule, Partial<JobDraft>]>([
 test.each<[Job['outsideGrant'], Partial<JobDraft>]>([
   [{ tools: [] }, { outside: 'ask' }],
   [{ tools: ['*'] }, { outside: 'all' }],
-  [{ tools: ['file_write'], paths: ['reports/daily/'] }, { outside: 'files', outsideFolder: 'reports/daily' }],
+  [
+    { tools: ['file_write'], paths: ['reports/daily/'] },
+    { outside: 'files', outsideFolder: 'reports/daily' },
+  ],
 ])('the form has what %j allows after reading from outside, and makes the same of it', (outsideGrant, fields) => {
   const draft = draftOf({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW);
   expect(draft).toMatchObject(fields);

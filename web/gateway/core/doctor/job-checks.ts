@@ -13,10 +13,14 @@ export const jobChecks = ({ vault, tools }: DoctorDeps): Check[] => [
     id: 'jobs',
     title: 'Schedules',
     async look() {
-      const jobs = (await vault.collection('jobs').list()).filter(({ system, outsideGrant, enabled }) => !system && enabled && !outsideGrant);
+      const jobs = (await vault.collection('jobs').list()).filter(
+        ({ system, outsideGrant, enabled }) => !system && enabled && !outsideGrant,
+      );
       if (jobs.length === 0) return null;
       await tools.ready();
-      const changing = new Set(tools.list().flatMap(({ name, modelName = name, effect, impact }) => (effect || !impact ? [name, modelName] : [])));
+      const changing = new Set(
+        tools.list().flatMap(({ name, modelName = name, effect, impact }) => (effect || !impact ? [name, modelName] : [])),
+      );
       const wanting = await Promise.all(
         jobs.map(async (job) => {
           const used = changesAfterReading(await lastRun(vault, job), changing);

@@ -108,7 +108,10 @@ export class Exchange {
         if (row) changes.push({ row, path: row.path, seen: row.record, file: await this.#recordOf(file) });
       }
       // Before they are written: cut off between the two, no file loses its label.
-      await this.#deps.taken(workspace, changes.map(({ path }) => path));
+      await this.#deps.taken(
+        workspace,
+        changes.map(({ path }) => path),
+      );
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       const notes: FolderStep[] = [];
       for (const [at, { row }] of changes.entries()) {

@@ -78,7 +78,16 @@ export class AgentMemories {
     const vectors = embedder && { embedder, store: index ?? memoryVectors() };
     const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
     const reviewed = this.#reviewed(name);
-    return new MemoryManager({ workspace: this.#workspace(name), reviewed, config: this.#config, clock, timeZone, index, vectors, warn }).open();
+    return new MemoryManager({
+      workspace: this.#workspace(name),
+      reviewed,
+      config: this.#config,
+      clock,
+      timeZone,
+      index,
+      vectors,
+      warn,
+    }).open();
   }
 
   /** Always the same for a name: what works on it in turn is told apart by it. */

@@ -26,7 +26,16 @@ export interface MemoryDeps extends AskingDeps {
 /** Characters of a question that is shown with what was recalled for it. */
 const QUESTION_CHARS = 300;
 
-export const memoryMethods = ({ vault, clock, agents, memories, labels, models, silenceMs, timeZone }: MemoryDeps): Handlers<typeof memory> => {
+export const memoryMethods = ({
+  vault,
+  clock,
+  agents,
+  memories,
+  labels,
+  models,
+  silenceMs,
+  timeZone,
+}: MemoryDeps): Handlers<typeof memory> => {
   const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
   const listed = async (agentId: string): Promise<readonly MemoryEntry[]> => (await memories.longTerm()).list(agentId);
   const known = async (agentId: string, id: string): Promise<MemoryEntry> => {

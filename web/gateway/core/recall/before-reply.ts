@@ -31,7 +31,10 @@ export class BeforeReply implements RunRecall {
     this.#deps = deps;
   }
 
-  async before({ agent, session, user, above, taint }: Parameters<RunRecall['before']>[0], signal: AbortSignal): Promise<Recalled | undefined> {
+  async before(
+    { agent, session, user, above, taint }: Parameters<RunRecall['before']>[0],
+    signal: AbortSignal,
+  ): Promise<Recalled | undefined> {
     const turns = above.map(({ role, content }) => ({ role, content }));
     const result = await (await this.#of(agent.id, taint.isTainted)).recall(plainText(user.content), turns, session.key, signal);
     if (result.isTimeout || result.isUnavailable)
@@ -63,7 +66,9 @@ export class BeforeReply implements RunRecall {
     const name = `${workspace}${isTainted ? '/all' : ''}`;
     const known = this.#recallers.get(name);
     if (known?.settings === settings) return known.recaller;
-    const backend = known?.backend ?? new RememberedBackend({ list: isTainted ? () => longTerm.list(agentId) : this.#reviewed(longTerm, agentId), clock });
+    const backend =
+      known?.backend ??
+      new RememberedBackend({ list: isTainted ? () => longTerm.list(agentId) : this.#reviewed(longTerm, agentId), clock });
     const recaller = new ActiveMemoryRecaller(backend, recall, { clock });
     this.#recallers.set(name, { settings, backend, recaller });
     return recaller;

@@ -74,7 +74,16 @@ export class LeftMessages {
   #next(user: MessageRecord, fields: Fields): MessageRecord {
     const { sessionKey, runId, now } = this.#run;
     const parent = this.#all.at(-1) ?? user;
-    return { id: crypto.randomUUID(), sessionKey, parentId: parent.id, depth: parent.depth + 1, timestamp: now(), runId, ...this.#outside(), ...fields };
+    return {
+      id: crypto.randomUUID(),
+      sessionKey,
+      parentId: parent.id,
+      depth: parent.depth + 1,
+      timestamp: now(),
+      runId,
+      ...this.#outside(),
+      ...fields,
+    };
   }
 
   #outside(): { outside?: string[] } {

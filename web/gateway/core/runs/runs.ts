@@ -224,7 +224,10 @@ function placed(session: SessionRecord, parent: MessageRecord | undefined, messa
 }
 
 /** Marks a message of somebody on a channel, who may be anybody, and of whoever attaches a document or a picture. */
-function toOutside({ principal, isOwnerAccount = false }: RunRequest, attachments: NonNullable<MessageRecord['attachments']>): Pick<MessageRecord, 'outside'> {
+function toOutside(
+  { principal, isOwnerAccount = false }: RunRequest,
+  attachments: NonNullable<MessageRecord['attachments']>,
+): Pick<MessageRecord, 'outside'> {
   const channel = isChannel(principal) && !isOwnerAccount ? [toSource('channel', principal.slice('channel:'.length))] : [];
   const outside = mergeSources(channel, getAttachmentSources({ content: '', attachments }));
   // An empty list tells a message of the owner from one of a build that stored no sources.

@@ -41,7 +41,8 @@ function setUp(messages: MessageRecord[] = []) {
     longTerm: async () => ({ list: async () => [], workspace: () => 'main' }),
   };
   const labels = new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock });
-  for (const tool of coreTools({ vault, memories, labels, keepVersion: async () => {}, clock, timeZone: () => 'UTC' })) registry.register(tool);
+  for (const tool of coreTools({ vault, memories, labels, keepVersion: async () => {}, clock, timeZone: () => 'UTC' }))
+    registry.register(tool);
   const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
   return { registry, memory, run, clock, context };

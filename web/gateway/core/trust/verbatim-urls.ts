@@ -25,7 +25,7 @@ export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, c
 
 const quotation = z.object({ url: z.string().optional(), text: z.string() });
 
-const URL_TEXT = /https?:\/\/[^\s"'<>`\\^{}|\u0000-\u001F]+/gi;
+const URL_TEXT = /https?:\/\/[^\s"'<>`\\^{}|\p{Cc}]+/giu;
 /** Punctuation behind an address in a sentence or in Markdown. */
 const TRAILING = /[.,;:!?)\]}*_~'"]+$/;
 /** A host as people type it: `example.com` or `example.com/path`. */

@@ -64,7 +64,10 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       async run({ query, limit }, context) {
         const { search } = await own(context);
         const hits = await search.search(query, limit);
-        await taintBy(hits.map((hit) => hit.path), context);
+        await taintBy(
+          hits.map((hit) => hit.path),
+          context,
+        );
         return {
           results: hits.map(({ kind, path: page, title, text: found, claim }) => ({
             ...{ kind, path: page, title, text: found },
@@ -89,7 +92,11 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       async run({ path: name, offset, limit }, context) {
         const { vault } = await own(context);
         if (name === undefined) {
-          const pages = (await reviewedPages(await vault.listPages(), context)).map(({ path: at, title, claims }) => ({ path: at, title, claims: claims.length }));
+          const pages = (await reviewedPages(await vault.listPages(), context)).map(({ path: at, title, claims }) => ({
+            path: at,
+            title,
+            claims: claims.length,
+          }));
           return { pages: pages.slice(0, 500), count: pages.length };
         }
         const page = await vault.getPage(name);
@@ -121,7 +128,10 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
         const pairs = mine
           ? (await claims.findContradictions(mine, context.signal)).map(({ claim, ...why }) => ({ claims: [mine, claim], ...why }))
           : await contradictingPairs(all, { most: limit, signal: context.signal });
-        await taintBy(pairs.flatMap(({ claims: both }) => both.map((claim) => claim.pagePath)), context);
+        await taintBy(
+          pairs.flatMap(({ claims: both }) => both.map((claim) => claim.pagePath)),
+          context,
+        );
         return { pairs: pairs.slice(0, limit).map(({ claims: both, reason: why }) => ({ reason: why, claims: both.map(shownClaim) })) };
       },
     }),

@@ -65,7 +65,12 @@ export class TelegramAdapter implements ChannelAdapter {
     const { chat_id, message_id } = placeOf(message);
     // In a group it must be clear who is answered.
     const reply = before.length === 0 && chat_id < 0 ? { reply_parameters: { message_id, allow_sending_without_reply: true } } : {};
-    const { message_id: id } = await this.#api.call('sendMessage', { chat_id, text: part, link_preview_options: { is_disabled: true }, ...reply }, sent, { signal });
+    const { message_id: id } = await this.#api.call(
+      'sendMessage',
+      { chat_id, text: part, link_preview_options: { is_disabled: true }, ...reply },
+      sent,
+      { signal },
+    );
     return `${id}`;
   }
 
