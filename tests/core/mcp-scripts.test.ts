@@ -24,7 +24,7 @@ interface Expected {
 
 const ready = (call: RegExp = /as usual/, more: Partial<Expected> = {}): Expected => ({ settled: 'ready', call, ...more });
 const failed = (error: RegExp): Expected => ({ settled: 'failed', error });
-const LATE = /^MCP server \S+ did not respond within 6 s.$/;
+const LATE = /^MCP server \S+ did not (?:respond|start) within 6 s\b/;
 /** Neither turned text nor a terminal's escapes reach a person. */
 const HIDING = /[\u202e\u2066]|\\u202e|\\u001b/i;
 
