@@ -128,7 +128,7 @@ describe('the page of approvals', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
     await after.waitFor({ state: 'detached' });
     expect((await client.call('config.get', { key: 'tools.afterReading' })).value).toEqual({});
-    const row = allowed(page).getByRole('listitem').filter({ hasText: 'canvas_draw' });
+    const row = allowed(page).getByRole('listitem').filter({ hasText: 'Edit drawing' });
     await row.getByRole('button', { name: 'Revoke' }).click();
     expect(await allowed(page).getByRole('listitem').count()).toBe(1);
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
