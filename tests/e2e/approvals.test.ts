@@ -47,10 +47,6 @@ describe('a tool that waits for a person', () => {
     // Of a command that is longer than its card the rest is in sight, too.
     await ask('long '.repeat(400), 'it');
     await waiting.waitFor();
-    // Its end has to be opened before it can be allowed.
-    expect(await once.isDisabled()).toBe(true);
-    await waiting.getByRole('button', { name: /more lines/ }).click();
-    await until(() => once.isEnabled(), 'the command to be seen');
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       for (const said of [
@@ -61,6 +57,10 @@ describe('a tool that waits for a person', () => {
       ])
         await until(() => isOnTop(said), `${String(said)} to be in sight at ${width} px`);
     }
+    // Its end has to be opened before it can be allowed.
+    expect(await once.isDisabled()).toBe(true);
+    await waiting.getByRole('button', { name: /more lines/ }).click();
+    await until(() => once.isEnabled(), 'the command to be seen');
     await once.click();
     await waiting.waitFor({ state: 'detached' });
     await page.getByText('Waiting for approval').waitFor({ state: 'detached' });
