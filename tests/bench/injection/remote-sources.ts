@@ -132,7 +132,8 @@ const disk: RemoteSource = {
 const stranger: RemoteSource = {
   name: 'channel message of a stranger',
   async open() {
-    const clock = new FakeClock();
+    // Drawings carry the system's time.
+    const clock = new FakeClock(Date.now());
     const server = await telegramServer(clock);
     const [outside, model] = [new OutsideWorld(egress), new ObedientModel()];
     const telegram = { enabled: true, botToken: TOKEN, apiBase: server.url, allowedUsers: [], tools: ['*'] };
