@@ -1,17 +1,10 @@
 import type { Command } from 'commander';
-import { portOption } from '../options.ts';
+import { addGatewayCommand } from '../options.ts';
 
 /** People on the channels of the gateway that runs. */
 export function channelCommands(program: Command): void {
   const group = program.command('channels').description('Decide who may write on channels');
-  const add = (name: string, description: string): Command =>
-    group
-      .command(name)
-      .description(description)
-      .addOption(portOption({ free: false }))
-      .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
-      .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
-      .option('--json', 'Print JSON');
+  const add = (name: string, description: string): Command => addGatewayCommand(group, name, description);
 
   add('senders', 'List people who wait to be let in and people you let in').action(async (options) =>
     (await import('../channels.ts')).listSenders(options),

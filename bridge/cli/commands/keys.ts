@@ -1,18 +1,11 @@
 import { type Command, Option } from 'commander';
 import { addExamples } from '../examples.ts';
-import { portOption } from '../options.ts';
+import { addGatewayCommand } from '../options.ts';
 
 /** API keys of the gateway that runs. */
 export function keyCommands(program: Command): void {
   const group = program.command('keys').description('Manage API keys for programs');
-  const add = (name: string, description: string): Command =>
-    group
-      .command(name)
-      .description(description)
-      .addOption(portOption({ free: false }))
-      .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
-      .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
-      .option('--json', 'Print JSON');
+  const add = (name: string, description: string): Command => addGatewayCommand(group, name, description);
   const scopeOption = (): Option => new Option('--scope <scope...>', 'Scopes of the key (see `keys scopes`)');
 
   add('list', 'List API keys and their scopes').action(async (options) => (await import('../keys.ts')).listKeys(options));
