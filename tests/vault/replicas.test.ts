@@ -190,10 +190,10 @@ verifies('storage/disk-full', 'data that the browser lost on a full disk is read
   const written = host.vault.config.write({ a: 1 });
   let isWritten = false;
   void written.then(() => (isWritten = true));
-  await until(() => {
-    host.clock.advance(500);
-    return isWritten;
-  }, 'the write');
+  await until(() => host.replicator.state().state === 'failing', 'the loss to be noticed');
+  // The next try to read the journal, and not the end of the wait for it.
+  host.clock.advance(2_000);
+  await until(() => isWritten, 'the write');
   expect(await host.vault.messages.get('m-1')).toBeDefined();
   expect(await host.vault.messages.get('re-m-1')).toBeDefined();
 });
