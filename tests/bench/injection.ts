@@ -1,7 +1,7 @@
 import { ATTACKS, findDeadEffects, type Outcome, runAttack } from './injection/attacks.ts';
 import { runTask, type TaskResult, TASKS } from './injection/honest.ts';
 import { LAUNDERINGS } from './injection/launderings.ts';
-import { simulateMonth } from './injection/month.ts';
+import { type Cause, type Month, simulateMonth } from './injection/month.ts';
 import { World } from './injection/world.ts';
 import { atLeast, atMost, type Figure } from './figures.ts';
 
@@ -89,10 +89,10 @@ const MONTHS = [1, 2, 3];
 async function live(quick: boolean): Promise<Figure[]> {
   const months: Awaited<ReturnType<typeof simulateMonth>>[] = [];
   for (const seed of quick ? [1] : MONTHS) months.push(await simulateMonth({ seed, ...(quick ? { days: 3 } : {}) }));
-  const sum = (count: (month: (typeof months)[number]) => number): number => months.reduce((all, month) => all + count(month), 0);
+  const sum = (count: (month: Month) => number): number => months.reduce((all, month) => all + count(month), 0);
   const own = sum(({ ownTurns }) => ownTurns);
   const causes = new Set(months.flatMap(({ tainted }) => [...tainted.keys()]));
-  const shareOf = (cause: Parameters<(typeof months)[number]['tainted']['get']>[0]): number =>
+  const shareOf = (cause: Cause): number =>
     (sum(({ tainted }) => tainted.get(cause) ?? 0) / own) * 100;
   const share = [...causes].reduce((all, cause) => all + shareOf(cause), 0);
   return [
