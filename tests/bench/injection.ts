@@ -87,13 +87,12 @@ async function work(quick: boolean): Promise<Figure[]> {
 const MONTHS = [1, 2, 3];
 
 async function live(quick: boolean): Promise<Figure[]> {
-  const months: Awaited<ReturnType<typeof simulateMonth>>[] = [];
+  const months: Month[] = [];
   for (const seed of quick ? [1] : MONTHS) months.push(await simulateMonth({ seed, ...(quick ? { days: 3 } : {}) }));
   const sum = (count: (month: Month) => number): number => months.reduce((all, month) => all + count(month), 0);
   const own = sum(({ ownTurns }) => ownTurns);
   const causes = new Set(months.flatMap(({ tainted }) => [...tainted.keys()]));
-  const shareOf = (cause: Cause): number =>
-    (sum(({ tainted }) => tainted.get(cause) ?? 0) / own) * 100;
+  const shareOf = (cause: Cause): number => (sum(({ tainted }) => tainted.get(cause) ?? 0) / own) * 100;
   const share = [...causes].reduce((all, cause) => all + shareOf(cause), 0);
   return [
     { what: 'a month, turns', unit: '', ours: sum(({ turns }) => turns) / months.length },
