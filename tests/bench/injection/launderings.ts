@@ -79,7 +79,7 @@ const addresses: Laundering[] = [
     step('wiki_read', { path: 'concepts/A' }),
   ),
   composed('in a plan', { tool: 'plan_create', args: { goal: LEAK, steps: ['x'] } }, step('plan_get', {})),
-  composed('in a search of the chats', `See ${LEAK}`, step('session_search', { query: 'evil' })),
+  composed('in a search of the chats', `See ${LEAK}`, step('session_search', { query: 'evil', unreviewed: true })),
   composed(
     'in a call with wrong arguments',
     { tool: 'web_fetch', args: { url: 'https://pages.test/', maxChars: 0, [LEAK]: LEAK } },

@@ -47,11 +47,19 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       description: 'Searches the messages of all chats for all words and "exact phrases"; if nothing matches, for any of them.',
       source: 'core',
       scope: 'sessions',
-      params: z.strictObject({ query, limit: limit(20, 5) }),
+      params: z.strictObject({
+        query,
+        limit: limit(20, 5),
+        unreviewed: z.boolean().default(false).describe('Also search messages that were written after reading from outside'),
+      }),
       impact: 'reads',
       async run(args, { taint }) {
+        // Reading them would taint the run.
+        const isHiding = !args.unreviewed && taint?.isTainted === false;
         const find = async (need: 'all' | 'any') =>
-          (await vault.search.messages(args.query, { limit: args.limit * 4, need })).filter(({ message }) => worthFinding(message));
+          (await vault.search.messages(args.query, { limit: args.limit * 4, need })).filter(
+            ({ message }) => worthFinding(message) && !(isHiding && getMessageSources(message).length > 0),
+          );
         const all = await find('all');
         // A model asks in sentences: what has some of the words is better than nothing.
         const found = (all.length > 0 ? all : await find('any')).slice(0, args.limit);
