@@ -189,7 +189,9 @@ const left: Source[] = [
     name: 'chat that read the page',
     attack: (world, order) =>
       launder(world, [`The page says: ${ORDER}`], order, () =>
-        world.chat('What did we say of tulips?', [step('session_search', { query: 'notice about tulips', unreviewed: true })], { session: 'next' }),
+        world.chat('What did we say of tulips?', [step('session_search', { query: 'notice about tulips', unreviewed: true })], {
+          session: 'next',
+        }),
       ),
   },
   {
