@@ -256,8 +256,9 @@ describe('tools for files', () => {
     ]);
     const read = async (path: string): Promise<string> => (await client.call('workspace.read', { path })).content;
     const restore = (at: number): Promise<unknown> => client.call('workspace.restore', { id: versions[at]?.id ?? '' });
-    await restore(0);
+    await client.call('workspace.restore', { toolCallId: versions[0]?.toolCallId ?? '' });
     expect(await read('mine.md')).toBe('second');
+    await expect(client.call('workspace.restore', {})).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     await restore(1);
     expect(await read('mine.md')).toBe('first');
     await expect(restore(1)).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -109,9 +109,13 @@ export const workspaces = {
     policy: { scope: 'read' },
   }),
   'workspace.restore': call({
-    params: z.strictObject({ id: z.string().min(1).max(1000) }),
+    params: z.strictObject({
+      id: z.string().min(1).max(1000).optional(),
+      /** The tool call whose change to undo. Alternative to `id`. */
+      toolCallId: z.string().min(1).max(300).optional(),
+    }),
     result: z.object({ file: fileEntry }),
-    docs: 'Writes an earlier version of a file back. The current content becomes a version itself.',
+    docs: 'Writes an earlier version of a file back, by its `id` or by the `toolCallId` of the call that replaced it. The current content becomes a version itself.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

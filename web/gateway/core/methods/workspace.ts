@@ -38,9 +38,13 @@ export const workspaceMethods = ({ workbench, mirror, labels }: WorkspaceDeps): 
     const versions = await (await workbench()).versions.list(workspace, path);
     return { versions, count: versions.length };
   },
-  'workspace.restore': async ({ id }, caller) => {
+  'workspace.restore': async ({ id: given, toolCallId }, caller) => {
+    if ((given === undefined) === (toolCallId === undefined))
+      throw new RpcError('INVALID_PARAMS', 'Provide either `id` or `toolCallId`.');
+    const { versions } = await workbench();
+    const id = given ?? (await versions.findReplaced(toolCallId ?? ''));
     requirePathScope(caller, id.slice(id.indexOf('/') + 1, id.lastIndexOf('@')));
-    return { file: await (await workbench()).versions.restore(id) };
+    return { file: await versions.restore(id) };
   },
   'workspace.mirrors': async () => ({ mirrors: mirror.states }),
   'workspace.resume': async ({ workspace, gone }) => ({ mirror: await mirror.resume(workspace, gone) }),

@@ -16,7 +16,7 @@ export interface MemoryToolsDeps {
   messages: Pick<Vault['messages'], 'get'>;
   labels: ContentLabels;
   /** Keeps the file as it is now, before a tool changes it. */
-  keepVersion(workspace: string, path: string, toolCallId: string | undefined): Promise<void>;
+  keepVersion(workspace: string, path: string, toolCallId: string | undefined): Promise<unknown>;
 }
 
 /** Tools over what the agent remembers that calls them. */

@@ -115,12 +115,12 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       impact: ({ path: name }, context) => getWriteImpact(name, context),
       async run({ path: name, content }, context) {
         const sources = getLabelSources(context);
-        await versions.keep(own(context), name, context.toolCallId);
+        const replaced = await versions.keep(own(context), name, context.toolCallId);
         await labels.add('file', `${own(context)}/${name}`, sources);
         const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
         // The new content replaces the labelled one.
         if (sources.length === 0) await labels.remove('file', `${own(context)}/${name}`);
-        return { written: name, size, mimeType };
+        return { written: name, size, mimeType, ...(replaced ? { replaced } : {}) };
       },
     }),
     defineTool({

@@ -24,11 +24,11 @@ export class FileVersions {
     this.#deps = deps;
   }
 
-  /** Keeps the file as it is now, before a tool changes it; does nothing if there is none. */
-  async keep(workspace: string, path: string, toolCallId: string | undefined): Promise<void> {
+  /** Keeps the file as it is now, before a tool changes it. False if there is none. */
+  async keep(workspace: string, path: string, toolCallId: string | undefined): Promise<boolean> {
     const { vault, labels, clock } = this.#deps;
     const file = await vault.files.get(workspace, path);
-    if (!file) return;
+    if (!file) return false;
     const { content, encoding, mimeType, size, modifiedAt } = file;
     const outside = await labels.getSources('file', `${workspace}/${path}`);
     await this.#store.put({
@@ -38,6 +38,7 @@ export class FileVersions {
       ...(outside.length > 0 ? { outside: [...outside] } : {}),
     });
     await this.#prune(workspace, path);
+    return true;
   }
 
   /** The newest first. */
@@ -46,6 +47,14 @@ export class FileVersions {
     return versions.map(({ id, path: of, size, modifiedAt, at, toolCallId }) => {
       return { id, path: of, size, modifiedAt, at, ...(toolCallId === undefined ? {} : { toolCallId }) };
     });
+  }
+
+  /** The newest version that this call of a tool replaced or removed. Throws `NOT_FOUND`. */
+  async findReplaced(toolCallId: string): Promise<string> {
+    const versions = (await this.#store.list()).filter((version) => version.toolCallId === toolCallId).sort((a, b) => b.at - a.at);
+    const [newest] = versions;
+    if (!newest) throw new RpcError('NOT_FOUND', 'The earlier version is no longer stored.');
+    return newest.id;
   }
 
   /** Writes a version back; the file as it is now becomes a version itself. Throws `NOT_FOUND`. */
