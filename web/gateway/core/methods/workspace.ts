@@ -39,8 +39,7 @@ export const workspaceMethods = ({ workbench, mirror, labels }: WorkspaceDeps): 
     return { versions, count: versions.length };
   },
   'workspace.restore': async ({ id: given, toolCallId }, caller) => {
-    if ((given === undefined) === (toolCallId === undefined))
-      throw new RpcError('INVALID_PARAMS', 'Provide either `id` or `toolCallId`.');
+    if ((given === undefined) === (toolCallId === undefined)) throw new RpcError('INVALID_PARAMS', 'Provide either `id` or `toolCallId`.');
     const { versions } = await workbench();
     const id = given ?? (await versions.findReplaced(toolCallId ?? ''));
     requirePathScope(caller, id.slice(id.indexOf('/') + 1, id.lastIndexOf('@')));
