@@ -46,6 +46,20 @@ export const GUARDS: readonly Guard[] = [
     test: 'bridge/server/slow-http.test.ts',
     only: 'a head that never ends',
   },
+  {
+    name: 'CSP of pages',
+    file: 'bridge/server/app-files.ts',
+    find: "return reply.header('content-security-policy', policy).sendFile('index.html');",
+    replace: "return reply.sendFile('index.html');",
+    test: 'bridge/server/app-files.test.ts',
+  },
+  {
+    name: 'CSP of workers',
+    file: 'bridge/server/app-files.ts',
+    find: 'if (/\\.m?js(\\.br|\\.gz)?$/.test(file)) reply.header',
+    replace: 'if (false) reply.header',
+    test: 'bridge/server/app-files.test.ts',
+  },
 
   // Addresses that the gateway asks
   {
@@ -162,13 +176,21 @@ export const GUARDS: readonly Guard[] = [
     test: 'tests/core/mcp-calls.test.ts',
     only: 'is off until a person approves it again',
   },
+  {
+    name: 'Grants of jobs come from a person',
+    file: 'web/gateway/core/methods/cron.ts',
+    find: 'if (given.outsideGrant) requirePerson',
+    replace: 'if (false) requirePerson',
+    test: 'tests/core/taint.test.ts',
+    only: 'lets a job make the changes',
+  },
 
   // Content from outside
   {
     name: 'Taint gate',
     file: 'web/gateway/core/tools/registry.ts',
     find: 'if (!taint?.isTainted || tool.asks',
-    replace: 'if (!taint || !tool.name.startsWith("-") || tool.asks',
+    replace: 'if (true || tool.asks',
     test: 'tests/core/taint.test.ts',
     only: 'waits for approval before each change',
   },
@@ -208,7 +230,7 @@ export const GUARDS: readonly Guard[] = [
     file: 'web/gateway/core/memory/reviewed-workspace.ts',
     find: ').length === 0;',
     replace: ').length >= 0;',
-    test: 'tests/core/taint.test.ts',
+    test: 'web/gateway/core/memory/reviewed-workspace.test.ts',
   },
   {
     name: 'Verbatim addresses',
@@ -284,12 +306,35 @@ export const GUARDS: readonly Guard[] = [
     only: 'refused on every way in',
   },
   {
+    name: 'Prototype names in parameters',
+    file: 'web/gateway/core/dispatch.ts',
+    find: '      refuseProto(params);',
+    replace: '',
+    test: 'tests/core/config.test.ts',
+    only: 'refused on every way in',
+  },
+  {
     name: 'Backups: unpacked size',
     file: 'bridge/backup/unpack.ts',
     find: 'if (this.#left < 0) throw new BackupUnusable(this.#refusal);',
     replace: '',
+    test: 'bridge/backup/unpack.test.ts',
+  },
+  {
+    name: 'Backups: unpacked size that the headers claim',
+    file: 'bridge/backup/read.ts',
+    find: '> limit) throw new BackupUnusable(refusal);',
+    replace: '> limit) void refusal;',
     test: 'bridge/backup/hostile.test.ts',
-    only: 'a bomb is stopped',
+    only: 'a small file that unpacks to a lot',
+  },
+  {
+    name: 'Backups: unpacked size for the size of the file',
+    file: 'bridge/backup/format.ts',
+    find: 'Math.min(MAX_UNPACKED, Math.max(MIN_UNPACK_LIMIT, fileBytes * MAX_RATIO));',
+    replace: 'MAX_UNPACKED + 0 * fileBytes;',
+    test: 'bridge/backup/hostile.test.ts',
+    only: 'a small file that unpacks to a lot',
   },
   {
     name: 'Backups: names of entries',
