@@ -196,6 +196,12 @@ verifies('vault.backup/limit', 'a small file that unpacks to a lot is refused be
   const { user, system } = process.cpuUsage(start);
   expect(user + system).toBeLessThan(500_000);
   expect(seen).toEqual([]);
+  const zeros = '0'.repeat(40 * MB);
+  writeFileSync(path, await zipOf({ [MESSAGES]: line(), [`blobs/${hashOf(Buffer.from(zeros))}`]: zeros }));
+  await expect(readBackup(path, options)).rejects.toThrow('too much for its size');
+  // Not even the records before it.
+  expect(seen).toEqual([]);
+  writeFileSync(path, bomb);
   // Its owner may allow more.
   await using _ = await readBackup(path, { ...options, limit: 100 * MB });
   expect(seen).toHaveLength(1);
