@@ -204,9 +204,13 @@ describe('a run that has read outside content', () => {
     for (const path of ['reports/today.md', 'mine.md']) await client.call('workspace.write', { path, content: 'old' });
     const outsideGrant = { tools: ['file_write'], paths: ['reports/'] };
     const job = { cron: '0 9 * * *', message: `Read ${PAGE} and write the report`, outsideGrant };
-    const program = await GatewayClient.connect(gw.link({ principal: 'key:abc' }), { params: { clientName: 'a program' } });
-    await expect(program.call('cron.add', job)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    const { key } = await client.call('keys.create', { name: 'script', scopes: ['automation'] });
+    const link = gw.link({ principal: `key:${key.id}`, scopes: key.scopes });
+    const program = await GatewayClient.connect(link, { params: { clientName: 'a program' } });
+    const refused = { code: 'AUTH_REQUIRED', message: expect.stringContaining('Only a person can allow changes') };
+    await expect(program.call('cron.add', job)).rejects.toMatchObject(refused);
     const { jobId } = await client.call('cron.add', job);
+    await expect(program.call('cron.update', { id: jobId, outsideGrant })).rejects.toMatchObject(refused);
     await client.call('cron.run', { id: jobId });
     await until(async () => (await pending()).length === 2, 'the approvals');
     expect((await pending()).map(({ tool, args }) => [tool, args['path']]).sort()).toEqual([
