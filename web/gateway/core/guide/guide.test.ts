@@ -122,6 +122,7 @@ describe('answers', () => {
     ['import my obsidian vault', 'wiki#import-pages-or-claims'],
     ['two claims contradict each other', 'wiki#resolve-a-contradiction'],
     ['create an api key for my app', 'api#create-an-api-key'],
+    ['which header do I send my api key in', 'api#send-an-api-key-with-a-request'],
     ['use perch as an mcp server in cursor', 'api#use-perch-as-an-mcp-server'],
     ['http status 429', 'api#http-errors'],
     ['a canvas for my own web page', 'libraries#draw-on-a-canvas'],
