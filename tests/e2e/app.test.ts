@@ -81,7 +81,7 @@ describe('behind the bridge', () => {
     await connected(page, LINKED);
     await page.getByRole('button', { name: 'Add provider' }).click();
     await page.getByLabel('Base URL').fill(upstream.url);
-    await page.getByLabel('Name', { exact: true }).fill('Bench');
+    await page.getByRole('textbox', { name: /^Name/ }).fill('Bench');
     await page.getByRole('textbox', { name: /^API key/ }).fill('sk-app');
     await page.getByRole('button', { name: 'Save and test' }).click();
     await page.getByText('normal').filter({ visible: true }).first().waitFor();

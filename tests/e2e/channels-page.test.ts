@@ -90,6 +90,8 @@ describe('channels in the app', () => {
     // What is stored stays where the field is left empty.
     await row.getByRole('button', { name: 'Edit…' }).click();
     await form.getByLabel('Allowed senders').selectOption('listed');
+    await form.getByRole('button', { name: 'Connect' }).click();
+    expect(await form.getByLabel('Allowed users').evaluate((field: HTMLTextAreaElement) => field.validity.valueMissing)).toBe(true);
     await form.getByLabel('Allowed users').fill('@somebody_else');
     await form.getByRole('button', { name: 'Connect' }).click();
     await form.waitFor({ state: 'detached' });

@@ -38,7 +38,7 @@ verifies(
       await connected(page, LINKED);
       await page.getByRole('button', { name: 'Add provider' }).click();
       await page.getByLabel('Base URL').fill(upstream.url);
-      await page.getByLabel('Name', { exact: true }).fill('Bench');
+      await page.getByRole('textbox', { name: /^Name/ }).fill('Bench');
       await page.getByRole('button', { name: 'Save and test' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Make default' }).click();
       await page.goto(bridge.url);
