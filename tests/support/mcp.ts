@@ -71,7 +71,7 @@ export async function start(client: GatewayClient, name: string, settings: Recor
   return standing(client, name, 'ready');
 }
 
-const POLICY = { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['mcp:*'] } } };
+const POLICY = { tools: { policies: { 'mcp:*': 'auto' }, afterReading: { 'mcp:*': ['*'] } } };
 
 /** A client with a program's key, and all scopes. */
 export const asProgram = (gw: Pick<TestGateway, 'link'>): Promise<GatewayClient> =>
