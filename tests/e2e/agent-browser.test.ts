@@ -61,7 +61,10 @@ verifies(
       });
       const { client } = await gw.client();
       await client.call('config.patch', {
-        patch: { browser: { allow: [place] }, tools: { policies: { browser_type: 'auto', browser_evaluate: 'deny' } } },
+        patch: {
+          browser: { allow: [place] },
+          tools: { policies: { browser_type: 'auto', browser_evaluate: 'deny' }, afterReading: { browser_type: ['web:*'] } },
+        },
       });
       const asked: string[] = [];
       let over = false;
