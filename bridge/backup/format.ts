@@ -15,7 +15,7 @@ export const MAX_MANIFEST = 32 * 1024 * 1024;
 export const MAX_SECRETS = 32 * 1024 * 1024;
 export const MAX_ENTRIES = 200_000;
 
-/** What a backup file of so many bytes may unpack to, unless somebody allows more. */
+/** Bytes that a backup file of this size may unpack to by default. */
 export const getUnpackLimit = (fileBytes: number): number => Math.min(MAX_UNPACKED, Math.max(MIN_UNPACK_LIMIT, fileBytes * MAX_RATIO));
 
 /** The stores whose records a backup holds in the clear, one file each: all but the secrets. */

@@ -39,7 +39,7 @@ export interface Backup extends AsyncDisposable {
 }
 
 export interface ReadOptions {
-  /** What all of it may unpack to, in bytes. Default: by the file's size. */
+  /** Maximum unpacked size in bytes. Default: derived from the file's size. */
   limit?: number | undefined;
   /** The newest schema of records that this build knows. */
   schema: number;

@@ -6,7 +6,7 @@ import { type GatewayOptions, withGateway } from './with-gateway.ts';
 
 type Key = MethodResult<'keys.list'>['keys'][number];
 
-/** What each scope allows. */
+/** Descriptions of the scopes. */
 export const SCOPE_MEANINGS: Record<KeyScope, string> = {
   v1: 'Call models and agents through /v1',
   mcp: 'Connect as an MCP client (/mcp)',

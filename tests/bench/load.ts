@@ -162,7 +162,7 @@ async function overload(perch: Perch, seconds: number): Promise<Figure[]> {
   ];
 }
 
-/** What others' calls cost while a reply streams, with one that reads none of it and with one that reads it. */
+/** Cost of other clients' calls while a reply streams, with a client that reads none of it and with one that reads it. */
 async function stalledReader(perch: Perch, rounds: number): Promise<Figure[]> {
   using caller = await Caller.connect(perch.wsUrl, perch.token);
   using other = await Caller.connect(perch.wsUrl, perch.token);

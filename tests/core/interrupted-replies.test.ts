@@ -34,7 +34,7 @@ async function closeWhileStreaming() {
   return { clock, hosts, browser, other, [Symbol.asyncDispose]: close };
 }
 
-/** That the reply has one version, and nothing was put aside. */
+/** Asserts that the reply has one version and no conflict exists. */
 async function expectOneVersion(...all: TestHost[]): Promise<void> {
   for (const host of all) {
     const { client } = await host.client();
@@ -54,7 +54,7 @@ describe('a browser that closes while a reply streams', () => {
       const { hosts, browser, other, clock } = closed;
       await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
       await expectOneVersion(other);
-      // What is saved of a run under way is not kept twice.
+      // Partial text of a running reply is not stored twice.
       await other.synced();
       expect(runIn(hosts, 'partial')).toBe('');
       await using again = await hosts.reopen(browser, { clock });

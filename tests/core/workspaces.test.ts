@@ -262,7 +262,7 @@ describe('tools for files', () => {
     await restore(1);
     expect(await read('mine.md')).toBe('first');
     await expect(restore(1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    // What a restored version replaced can be restored itself.
+    // The content that a restored version replaced is a version too.
     const [last] = (await client.call('workspace.versions', { path: 'mine.md' })).versions;
     await client.call('workspace.restore', { id: last?.id ?? '' });
     expect(await read('mine.md')).toBe('second');

@@ -35,7 +35,7 @@ verifies(
     for (let round = 0; round < ROUNDS; round++) {
       const name = (i: number): string => `Round ${round}, note ${i}: ${'tea'.repeat(700)}`;
       for (let i = 0; i < WRITES; i++) expect(await write(name(i))).toBeUndefined();
-      // What still fits into blocks that are taken is stored, and acknowledged; the databases also give some back now and then.
+      // Text that fits into allocated blocks is still stored and acknowledged; the databases also free blocks now and then.
       const refusals: unknown[] = [];
       let isLogged = false;
       for (let i = 100; refusals.length < WRITES; i++) {

@@ -127,7 +127,7 @@ export type Operand =
   /** The interpreter finds its files itself, such as a module by its name. */
   | { kind: 'unscripted' };
 
-/** What an interpreter's arguments have it run; several scripts if each has an option. Empty: its input. */
+/** The code that an interpreter's arguments name; several scripts if each has an option. Empty: its input. */
 export function findOperands(interpreter: Interpreter, args: readonly string[]): Operand[] {
   const { inline, valued, unscripted, scriptOption, subcommand } = interpreter;
   const found: Operand[] = [];

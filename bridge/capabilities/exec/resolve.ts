@@ -19,11 +19,11 @@ export interface Asked {
 export interface Resolved {
   realPath: string;
   workingDir: string;
-  /** What an approval binds to. */
+  /** Hash that an approval is bound to. */
   hash: string;
-  /** What "always" binds to: the same without files that only hold data. */
+  /** Hash that "always" is bound to: the same without files that only hold data. */
   standingHash: string;
-  /** What earlier builds bound to, of programs that run no code of others. */
+  /** Hash of earlier builds, for programs that run no code of others. */
   earlierHash?: string;
   scripts: ExecScript[];
   files: { path: string; bytes: number; isData: boolean }[];

@@ -55,7 +55,7 @@ const state = {
     .optional(),
   /** Why an enabled channel is not running, or what part of it does not work. */
   problem: z.string().optional(),
-  /** Who may write: everyone, those in `allowedUsers`, or (`ask`) those whom the owner confirms by a code. */
+  /** Senders that are answered: everyone, those in `allowedUsers`, or (`ask`) those whom the owner confirms by a code. */
   access: z.enum(['ask', 'listed', 'everyone']).optional(),
   /** Everyone may write, and the owner has not yet chosen to keep that. */
   asks_access: z.boolean().optional(),

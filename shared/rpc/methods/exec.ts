@@ -58,7 +58,7 @@ export type ExecRequest = z.infer<typeof execRequest>;
 export const execPolicy = z.object({
   /** Its ID. */
   hash: z.string(),
-  /** Who may run it: `owner`, `agent:<id>` or `key:<id>`. Missing in policies of older builds: they apply to the owner, and not to interpreters. */
+  /** The grantee: `owner`, `agent:<id>` or `key:<id>`. Missing in policies of older builds: they apply to the owner, and not to interpreters. */
   grantee: z.string().optional(),
   command: z.string(),
   args: z.array(z.string()),

@@ -10,7 +10,7 @@ const reviewItem = z.object({
   title: z.string(),
   /** Content as text, up to 4,000 characters; null if it is no text. */
   text: z.string().nullable(),
-  /** What was read before it was written, such as `web:example.com`. */
+  /** Outside sources that were read before it was written, such as `web:example.com`. */
   sources: z.array(z.string()),
   /** When it was written, in milliseconds since the Unix epoch. */
   at: z.number(),

@@ -116,7 +116,7 @@ export class SendBuffer {
     this.#queued += this.#link.buffered - before;
   }
 
-  /** What waits for the client, beside a response. A response's characters count double: each may take more than a byte. */
+  /** Data that waits for the client, beside a response. A response's characters count double: each may take more than a byte. */
   get #waiting(): number {
     return this.#link.buffered + this.#mergedChars - this.#responseChars * 2;
   }

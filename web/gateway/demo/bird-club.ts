@@ -18,5 +18,5 @@ export const CHECKLIST = {
   after: '# Checklist for the heron count\n\n- Binoculars\n- Notebook\n- A second person\n- Start before 9:00\n',
 };
 
-/** What the agent wants to remember of it. */
+/** The memory that the agent adds. */
 export const DEADLINE = 'The bird club wants the numbers by April 15.';

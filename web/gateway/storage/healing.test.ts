@@ -116,7 +116,7 @@ for (const [how, fail] of Object.entries({
 }
 
 const ON_FULL_DISK = [
-  // What Chromium 156 says on a full disk, first of the write and then of each opening.
+  // Messages of Chromium 156 on a full disk, first for the write and then for each opening.
   'Connection is closing because of: IO error: .../000003.log: FILE_ERROR_NO_SPACE (ChromeMethodBFE: 3::WritableFileAppend::8)',
   'Internal error opening backing store for indexedDB.open.',
 ];

@@ -40,7 +40,7 @@ export interface ReplyItem {
   segments: Segment[];
   /** Outside sources that were read before it was written. */
   outside: readonly string[];
-  /** Those among them that the reply before it had not read. */
+  /** Sources that the reply before it had not read. */
   read: readonly string[];
   timestamp: number;
   end: 'done' | 'aborted' | 'interrupted' | 'failed';

@@ -72,7 +72,7 @@ function readGrant(grant: OutsideGrant | undefined): Partial<JobDraft> {
     : { outside: 'custom' };
 }
 
-/** What the form allows after reading from outside; undefined leaves it as it is. */
+/** Returns the grant that the form sets; undefined leaves the stored one. */
 export function toOutsideGrant({ outside, outsideFolder }: Pick<JobDraft, 'outside' | 'outsideFolder'>): OutsideGrant | undefined {
   if (outside === 'ask') return { tools: [] };
   if (outside === 'all') return { tools: ['*'] };

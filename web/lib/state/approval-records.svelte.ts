@@ -6,7 +6,7 @@ import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { setting } from './setting.ts';
 
-/** What runs without asking: a tool, or all that a pattern names; the same after reading from some sources; or exactly one command. */
+/** A permission to run without asking: for a tool or a pattern, for the same after reading from some sources, or for exactly one command. */
 export type Allowed =
   | { kind: 'tool'; id: string; name: string }
   | { kind: 'after-reading'; id: string; name: string; sources: string[] }

@@ -86,7 +86,7 @@ export class Chat {
       gateway.on('chat.done', (event) => this.#mine(event) && this.#onEnd(event.runId, event.messageId, { usage: event.usage })),
       gateway.on('chat.error', (event) => this.#mine(event) && this.#onError(event)),
       gateway.on('sessions.changed', (event) => this.#isThis(event) && this.#onChanged(event.deleted ?? false)),
-      // What is missing while this browser catches up may turn out to be deleted.
+      // A chat that is missing while this browser catches up may turn out to be deleted.
       gateway.on('sync.changed', () => this.phase === 'missing' && void this.load()),
       gateway.on('sessions.compacted', (event) => this.#isThis(event) && this.#onCompacted(event)),
       outbox.onStored((entry, messageId) => this.#withFiles(entry, messageId)),
@@ -384,7 +384,7 @@ export class Chat {
   }
 
   #onDeleted(): void {
-    // What is being read was asked for before.
+    // A history that is being read was requested before.
     this.#changes++;
     this.phase = 'deleted';
     this.live = null;

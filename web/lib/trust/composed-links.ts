@@ -2,7 +2,7 @@ import type { HistoryMessage } from '#shared/rpc/records.ts';
 
 /** How addresses in a text of a model are followed. */
 export interface LinkPolicy {
-  /** What was read before the text was written; empty while it is being written. */
+  /** Addresses in the text that stood in what was read or typed; empty while it is being written. */
   sources: readonly string[];
   /** Addresses that stood in what was read or typed. All others were composed by the model. */
   quoted: ReadonlySet<string>;

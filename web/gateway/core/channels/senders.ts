@@ -21,7 +21,7 @@ const TRIES = { perMinute: 2, burst: 10 };
 
 type ChannelAccess = Pick<NonNullable<Settings['channels'][string]>, 'allowedUsers' | 'pairedUsers'>;
 
-/** Who may write on a channel: `ask` lets in whom the owner confirms, `listed` whom `allowedUsers` names. */
+/** Senders that a channel answers: `ask` lets in those whom the owner confirms, `listed` those whom `allowedUsers` names. */
 export function accessTo({ allowedUsers = null }: ChannelAccess): 'ask' | 'listed' | 'everyone' {
   if (allowedUsers === null) return 'ask';
   return allowedUsers.length === 0 ? 'everyone' : 'listed';

@@ -15,7 +15,7 @@ const apiBase = z
 /** What every channel has. Their other settings are kept as they are: each platform has its own. */
 const channel = z.looseObject({
   enabled: z.boolean().optional(),
-  /** Who may write; empty: everyone; null or absent: whom the owner has confirmed (`pairedUsers`). */
+  /** Senders that are answered. Empty: everyone. Null or missing: those whom the owner confirmed (`pairedUsers`). */
   allowedUsers: users.optional(),
   /** Accounts of the owner, by id: what they write counts as the owner's own words, and not as outside content. */
   owners: users.optional(),

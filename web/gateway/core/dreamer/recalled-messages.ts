@@ -61,7 +61,7 @@ export async function recallingMessages(
     for (const message of fresh) seen.set(message.id, message);
     for (const message of fresh) {
       await pace();
-      // What a tainted run was told may wait for review, and must not be promoted before that.
+      // Memories recalled in a tainted run may wait for review and must not be promoted before that.
       if (!belongs(message.sessionKey) || getMessageSources(message).length > 0) continue;
       const asked = await recallOf(message, async (id) => seen.get(id) ?? (await messages.get(id)));
       if (asked && asked.pieces.length > 0 && asked.query !== '') recalling.push(asked);

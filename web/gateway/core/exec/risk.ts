@@ -7,7 +7,7 @@ const LOOKING = words(`
   ls cat head tail wc pwd echo printf whoami id uname uptime which stat du df free ps
   grep egrep fgrep basename dirname realpath readlink diff cmp cksum md5sum sha1sum sha256sum true false printenv
 `);
-/** Those among them that print neither content nor names of files: a name is a text that others may have chosen. */
+/** Programs of `LOOKING` that print neither content nor names of files: others may have chosen a name. */
 const SILENT = words('pwd echo printf whoami id uname uptime which df free basename dirname true false');
 /** They delete, take over the machine, reach others, or bring in other people's programs. */
 const DANGEROUS = words(`

@@ -158,7 +158,7 @@ export interface RunRequest {
   actsFor?: string | undefined;
   /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
   tools?: readonly string[];
-  /** What the run may do after reading from outside, given when its job was made. */
+  /** Changes that the run may make after reading from outside, granted when its job was made. */
   outsideGrant?: OutsideGrant | undefined;
   /** What the run is to be called; it has an id of its own where left out. */
   runId?: string;
