@@ -34,23 +34,23 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
         for await (const { seq } of await messagesFrom(cluster, 2, { ahead: 10, there: 3, onunsure: () => {}, signal: stop.signal }))
           came.push(seq);
       })();
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), 30_000);
       vi.advanceTimersByTime(14_000);
       expect(came).toEqual([]);
       vi.advanceTimersByTime(1_000);
-      await vi.waitFor(() => expect(came).toEqual([2, 3]));
+      await vi.waitFor(() => expect(came).toEqual([2, 3]), 30_000);
       // Nothing yet, and then something: it is asked sooner than before.
-      await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(2));
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(2), 30_000);
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), 30_000);
       vi.advanceTimersByTime(3_000);
       await publish('four');
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), 30_000);
       get.mockRestore();
       mute.mockRestore();
       vi.advanceTimersByTime(3_000);
-      await vi.waitFor(() => expect(came).toEqual([2, 3, 4]));
+      await vi.waitFor(() => expect(came).toEqual([2, 3, 4]), 30_000);
       await publish('five');
-      await vi.waitFor(() => expect(came).toEqual([2, 3, 4, 5]));
+      await vi.waitFor(() => expect(came).toEqual([2, 3, 4, 5]), 30_000);
       stop.abort();
       await reading;
     } finally {
