@@ -15,6 +15,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: process.env.PERCH_CALM ? 1 : availableParallelism(),
     testTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 120_000,
   },
 });
