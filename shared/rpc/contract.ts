@@ -22,7 +22,7 @@ export interface Policy {
 export const PAIRING = 'pairing';
 
 /** Returns why the caller may not call a method, or undefined if it may: by the method's level, or by its scope in `METHOD_SCOPES`. */
-export function refusalOf(
+export function findRefusal(
   { principal, scopes }: { principal: string; scopes: readonly Scope[] },
   policy: Policy,
   scope: Scope,

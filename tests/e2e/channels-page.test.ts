@@ -55,7 +55,7 @@ describe('channels in the app', () => {
     await form.getByRole('button', { name: 'Connect' }).click();
     await row.getByText('Connected', { exact: true }).waitFor();
 
-    // Nobody was allowed yet: a sender gets a code, which the owner enters.
+    // No sender is allowed yet: a new one gets a code, which the owner enters.
     telegram.write('Hello');
     await until(() => telegram.sent.length === 1, 'a code on Telegram');
     const [code = 'none'] = /\b[2-9A-HJKMNP-Z]{8}\b/.exec(telegram.sent[0]?.text ?? '') ?? [];

@@ -133,7 +133,7 @@ describe('the demo, from a plain file server', () => {
     await replies(page).getByRole('link', { name: 'send the numbers here' }).click();
     await page.getByRole('dialog').getByText('https://birdclub.example/send?nests=14').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    // Once the chat is trusted it opens as any link.
+    // In a trusted chat the link opens without asking.
     const row = page.getByRole('navigation', { name: 'Chats' }).getByRole('listitem').filter({ hasText: 'birdclub' });
     await row.hover();
     await row.getByRole('button', { name: /^More actions/ }).click();

@@ -136,7 +136,7 @@ describe('what runs', () => {
     const [tool, evil] = [join(exec.home, 'tool'), join(exec.home, 'evil')];
     await copyFile('/bin/echo', tool);
     await copyFile('/bin/false', evil);
-    // It is told of a process right before that is made.
+    // The hook runs right before a process starts.
     const keeper = {
       keep: () => {
         renameSync(evil, tool);

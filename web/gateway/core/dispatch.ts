@@ -1,5 +1,5 @@
 import { cutShort, placeOf } from '#shared/cut-short.ts';
-import { type Contract, type ParsedOf, type Policy, refusalOf, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
+import { type Contract, type ParsedOf, type Policy, findRefusal, type ResultOf, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
@@ -87,7 +87,7 @@ export function createDispatcher({ first, later, meter = () => undefined, used =
       if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented.`);
       if (!policy) throw new RpcError('METHOD_NOT_FOUND', `Unknown method ${JSON.stringify(cutShort(method))}.`);
       const scope = METHOD_SCOPES[method as keyof typeof METHOD_SCOPES];
-      const refusal = refusalOf(caller, policy, scope);
+      const refusal = findRefusal(caller, policy, scope);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}.`);
       used(caller.principal, scope);
       refuseProto(params);

@@ -1,4 +1,4 @@
-import { PAIRING, refusalOf } from '#shared/rpc/contract.ts';
+import { PAIRING, findRefusal } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
 import { POLICIES } from '#shared/rpc/tables.ts';
@@ -8,7 +8,7 @@ export const PAIRING_MS = 5 * 60_000;
 
 /** What a device may call that is not paired yet. */
 export const PAIRING_METHODS = Object.entries(POLICIES)
-  .filter(([, policy]) => !refusalOf({ principal: PAIRING, scopes: [] }, policy, 'write'))
+  .filter(([, policy]) => !findRefusal({ principal: PAIRING, scopes: [] }, policy, 'write'))
   .map(([method]) => method);
 
 /** Holds up what a client sends while the pairing code that it has shown is looked at. */

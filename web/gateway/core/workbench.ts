@@ -27,7 +27,7 @@ export interface Workbench {
   plans: Plans;
   skills: Skills;
   tools: Tool[];
-  /** What an agent is told of them at the beginning of a run; `key` is null where the run is of no session, `message` is what it answers, and `taint` gets the sources of a labelled plan. */
+  /** Returns notes on plans and skills for the beginning of a run; `key` is null where the run is of no session, `message` is what it answers, and `taint` gets the sources of a labelled plan. */
   notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string, taint: RunTaint): Promise<string[]>;
 }
 

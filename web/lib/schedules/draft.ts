@@ -46,7 +46,7 @@ export const newDraft = (now: number, zone: string): JobDraft => ({
 });
 
 /** A job that there is, to be changed. What its form has of other kinds of schedules is as in a new one. */
-export function draftOf({ name, message, agentId, sessionTarget, catchUp, schedule, outsideGrant }: Job, now: number): JobDraft {
+export function toDraft({ name, message, agentId, sessionTarget, catchUp, schedule, outsideGrant }: Job, now: number): JobDraft {
   const draft: JobDraft = { ...newDraft(now, ''), ...readGrant(outsideGrant), name, message, agentId, sessionTarget, catchUp };
   switch (schedule.kind) {
     case 'at':

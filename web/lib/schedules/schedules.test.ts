@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Job, Schedule } from '#shared/rpc/methods/cron.ts';
-import { draftOf, type JobDraft, newDraft, scheduleOf, toOutsideGrant } from './draft.ts';
+import { toDraft, type JobDraft, newDraft, scheduleOf, toOutsideGrant } from './draft.ts';
 import { ahead, byTheClock, scheduleWords } from './words.ts';
 
 const NOW = new Date(2026, 10, 23, 9, 0).getTime();
@@ -43,7 +43,7 @@ test.each<[Schedule, Partial<JobDraft>]>([
   [{ kind: 'cron', expr: '0 8 L * *' }, { when: 'cron' }],
   [{ kind: 'at', at: NOW + 60 * MINUTE }, { when: 'once' }],
 ])('the form says of %j what it is, and makes the same of it', (schedule, fields) => {
-  const draft = draftOf(job(schedule), NOW);
+  const draft = toDraft(job(schedule), NOW);
   expect(draft).toMatchObject({ name: 'A', message: 'Say it', sessionTarget: 'main', catchUp: true, ...fields });
   expect(scheduleOf(draft, NOW)).toEqual(schedule);
 });
@@ -56,14 +56,14 @@ test.each<[Job['outsideGrant'], Partial<JobDraft>]>([
     { outside: 'files', outsideFolder: 'reports/daily' },
   ],
 ])('the form has what %j allows after reading from outside, and makes the same of it', (outsideGrant, fields) => {
-  const draft = draftOf({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW);
+  const draft = toDraft({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW);
   expect(draft).toMatchObject(fields);
   expect(toOutsideGrant(draft)).toEqual(outsideGrant);
 });
 
 test('the form leaves what was allowed elsewhere, asks in a new job, and reads a folder as people write it', () => {
   const outsideGrant = { tools: ['file_write', 'wiki_write'] };
-  expect(toOutsideGrant(draftOf({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW))).toBeUndefined();
+  expect(toOutsideGrant(toDraft({ ...job({ kind: 'every', everyMs: MINUTE }), outsideGrant }, NOW))).toBeUndefined();
   expect(toOutsideGrant(newDraft(NOW, ''))).toEqual({ tools: [] });
   expect(toOutsideGrant({ outside: 'files', outsideFolder: ' /reports// ' })).toEqual({ tools: ['file_write'], paths: ['reports/'] });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isComposed, toLinkPolicy, UNFINISHED } from './composed-links.ts';
 
-test('without outside content, and once a person has reviewed it, addresses are followed as any', () => {
+test('without outside content, and once a person has reviewed it, no link asks before it opens', () => {
   expect(toLinkPolicy({})).toBeUndefined();
   expect(toLinkPolicy({ outside: [], quotedUrls: [] })).toBeUndefined();
 });

@@ -11,7 +11,7 @@ export interface LinkPolicy {
 /** For a reply that is being written: which of its addresses were read is known at its end. */
 export const UNFINISHED: LinkPolicy = { sources: [], quoted: new Set() };
 
-/** Undefined if nothing from outside was read: its addresses are followed as any. */
+/** Undefined if nothing from outside was read: no link asks before it opens. */
 export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMessage, 'outside' | 'quotedUrls'>): LinkPolicy | undefined {
   return outside.length === 0 ? undefined : { sources: outside, quoted: new Set(quotedUrls) };
 }

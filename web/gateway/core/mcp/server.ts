@@ -183,7 +183,7 @@ export class McpServer {
     for (let failures = 0; !signal.aborted;) {
       this.#readyAt = undefined;
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
-      // What went wrong before is still what there is to say.
+      // The earlier error still applies.
       this.#set('starting', failures > 0 ? this.#error : undefined);
       let failure: unknown;
       try {

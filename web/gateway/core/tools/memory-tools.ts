@@ -63,7 +63,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
           await (await memories.load()).of(agentId),
           args,
           (memory) => {
-            // What was just said in the same conversation is before the model already.
+            // The model already sees the same conversation.
             return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
           },
           (memory) => found.push(memory),

@@ -42,7 +42,7 @@ export interface Picture {
 
 /**
  * The effect of a call in a run that has read outside content: `reads` only looks, `adds` only adds new content, which carries the label of what was read,
- * and `changes` has any other effect, so a person has to approve it.
+ * and `changes` covers all other effects, which a person has to approve.
  */
 export type Impact = 'reads' | 'adds' | 'changes';
 
@@ -168,13 +168,13 @@ export class ToolRegistry {
     return this.#gate.policyOf(tool);
   }
 
-  /** Those that an agent may use for a principal, by name; with `only`, those among them that fit. */
+  /** Returns the tools that an agent may use for a principal, sorted by name; with `only`, those that match it. */
   async offered(agent: Agent, principal: string, only?: readonly string[]): Promise<Tool[]> {
     const [mayUse] = await Promise.all([this.#rights(principal), this.ready()]);
     return this.#of(agent, only).filter((tool) => mayUse(tool));
   }
 
-  /** What an agent's model is offered in a run for a principal. */
+  /** Returns the tools that are offered to an agent's model in a run for a principal. */
   async specs(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolSpec[]> {
     return (await this.offered(agent, principal, only)).map(({ name, modelName = name, description, schema }) => ({
       name: modelName,

@@ -25,7 +25,7 @@ export interface McpServerDeps {
   /** Throws `NOT_FOUND`. */
   agent(id: string): Agent;
   tools: {
-    /** Those that an agent may use for a principal. */
+    /** Returns the tools that an agent may use for a principal. */
     offered(agent: Agent, principal: string): Promise<readonly Tool[]>;
     run(call: { tool: string; args: Record<string, unknown> }, context: ToolContext): Promise<unknown>;
   };
