@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
     changed: { type: 'boolean' },
     /** Git revision that `--changed` compares with. */
     base: { type: 'string' },
-    /** File that holds the counts of earlier runs, and gets this run's: the last line is then the sum. */
+    /** File that holds the counts and failures of earlier runs, and gets this run's: the end of the output is then about all of them. */
     sum: { type: 'string' },
   },
 });
@@ -155,11 +155,16 @@ if (sum.skipped.length > 0) {
     console.log(`  ${tests} in ${files.length === 1 ? (files[0] ?? '') : `${files.length} files`}: ${reason}`);
 }
 console.log(`\n${Math.round((performance.now() - since) / 1000)} s in all`);
-if (failures.length > 0) console.log(`failed:\n  ${failures.join('\n  ')}`);
 
-const Counts = z.object({ passed: z.number(), failed: z.number() });
-const earlier = Counts.safeParse(options.sum === undefined ? undefined : readJson(options.sum)).data ?? { passed: 0, failed: 0 };
-const total = { passed: sum.passed + earlier.passed, failed: sum.failed + earlier.failed };
+const Total = z.object({ passed: z.number(), failed: z.number(), failures: z.array(z.string()) });
+const none = { passed: 0, failed: 0, failures: [] };
+const earlier = Total.safeParse(options.sum === undefined ? undefined : readJson(options.sum)).data ?? none;
+const total = {
+  passed: sum.passed + earlier.passed,
+  failed: sum.failed + earlier.failed,
+  failures: [...earlier.failures, ...failures],
+};
+if (total.failures.length > 0) console.log(`failed:\n  ${total.failures.join('\n  ')}`);
 if (options.sum !== undefined) writeFileSync(options.sum, JSON.stringify(total));
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = sum.failed > 0 ? 1 : 0;

@@ -32,13 +32,33 @@ export interface TestNats extends AsyncDisposable {
   operator(more?: NodeConnectionOptions): Promise<NatsConnection>;
 }
 
-/** `config`: more of the server's configuration, `jetstream`: of JetStream's; `operator`: how the operator gets in. */
-export async function natsServer({
-  config = '',
-  operator = {},
-  jetstream = true,
-  isStarted = true,
-}: { config?: string; operator?: object; jetstream?: boolean | string; isStarted?: boolean } = {}): Promise<TestNats> {
+interface NatsOptions {
+  /** More of the server's configuration. */
+  config?: string;
+  /** Options with which the operator connects. */
+  operator?: object;
+  /** More of JetStream's configuration; false for a server without it. */
+  jetstream?: boolean | string;
+}
+
+/** Creates a server, and starts it if `isStarted`. Another program may take a port that was free before: then others are tried. */
+export async function natsServer({ isStarted = true, ...options }: NatsOptions & { isStarted?: boolean } = {}): Promise<TestNats> {
+  for (let tries = 1; ; tries++) {
+    const server = await createServerProcess(options);
+    if (!isStarted) return server;
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      if (tries === MAX_STARTS) throw error;
+    }
+  }
+}
+
+const MAX_STARTS = 3;
+
+async function createServerProcess({ config = '', operator = {}, jetstream = true }: NatsOptions): Promise<TestNats> {
   const dir = mkdtempSync(join(tmpdir(), 'perch-nats-'));
   const port = await freePort();
   const webPort = await freePort();
@@ -65,7 +85,7 @@ export async function natsServer({
       const output = openSync(said, 'a');
       child = spawn(NATS_PROGRAM, ['-c', file], { stdio: ['ignore', output, output] });
       closeSync(output);
-      while (!(await answers(port))) if (child.exitCode !== null) throw new Error('nats-server has ended');
+      while (!(await answers(port))) if (child.exitCode !== null) throw new Error(`nats-server ${server.story()}`);
     },
     async stop() {
       if (!child || !isRunning()) return;
@@ -83,7 +103,6 @@ export async function natsServer({
       rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
-  if (isStarted) await server.start();
   return server;
 }
 

@@ -3,7 +3,7 @@ import { isAlone, type Places } from './places.ts';
 
 /** Of a stream of which nothing comes for so long its leader is asked whether there is more; and again, while there was and the server that sends had nothing of it. */
 export const SILENT_MS = 15_000;
-const SILENT_AGAIN_MS = 3_000;
+export const SILENT_AGAIN_MS = 3_000;
 /** So many are fetched before the server that sends gets another chance. */
 const FETCHED = 200;
 /** Of what was there when reading began so many gaps are looked into: a stream that was written to for long has as many as messages. */
