@@ -217,7 +217,9 @@ describe('a run that has read outside content', () => {
       ['file_remove', 'mine.md'],
       ['file_write', 'mine.md'],
     ]);
-    expect((await client.call('workspace.read', { path: 'reports/today.md' })).content).toBe('new');
+    // The calls of a step run side by side.
+    const report = async (): Promise<string> => (await client.call('workspace.read', { path: 'reports/today.md' })).content;
+    await until(async () => (await report()) === 'new', 'the report');
     for (const { id } of await pending()) await client.call('approvals.resolve', { id, decision: 'deny' });
   });
 
