@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { messagesFrom, SILENT_AGAIN_MS, SILENT_MS } from '#shared/sync/nats/flow.ts';
 import { verifies } from '../../tests/requirements.ts';
+import { FakeClock } from '../../tests/support/clock.ts';
 import { until } from '../../tests/support/gateway.ts';
 import { KEY, version } from '../journal/fixture.ts';
 import { openCluster } from './connection.ts';
@@ -27,45 +28,34 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
     const get = vi.spyOn(cluster.js.consumers, 'get').mockResolvedValue(consumer);
     const stop = new AbortController();
     const came: number[] = [];
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    // Not a spy: restored after the test, it would bring the fake timers back.
-    const fake = globalThis.setTimeout;
-    const delays: unknown[] = [];
-    globalThis.setTimeout = ((...args: Parameters<typeof fake>) => {
-      delays.push(args[1]);
-      return fake(...args);
-    }) as typeof fake;
-    // Timers of the connection and of other tests are not counted.
-    const hasWaited = (ms: number, times: number): Promise<void> =>
-      vi.waitFor(() => expect(delays.filter((delay) => delay === ms)).toHaveLength(times), 30_000);
+    const clock = new FakeClock();
+    const after = clock.after.bind(clock);
     try {
       for (const text of ['one', 'two', 'three']) await publish(text);
       const reading = (async () => {
-        for await (const { seq } of await messagesFrom(cluster, 2, { ahead: 10, there: 3, onunsure: () => {}, signal: stop.signal }))
-          came.push(seq);
+        const options = { ahead: 10, there: 3, onunsure: () => {}, signal: stop.signal, after };
+        for await (const { seq } of await messagesFrom(cluster, 2, options)) came.push(seq);
       })();
-      await hasWaited(SILENT_MS, 1);
-      vi.advanceTimersByTime(SILENT_MS - 1_000);
+      await clock.waitsFor(SILENT_MS);
+      clock.advance(SILENT_MS - 1_000);
       expect(came).toEqual([]);
-      vi.advanceTimersByTime(1_000);
+      clock.advance(1_000);
       await vi.waitFor(() => expect(came).toEqual([2, 3]), 30_000);
       // Nothing yet, and then something: it is asked sooner than before.
       await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(2), 30_000);
-      await hasWaited(SILENT_AGAIN_MS, 1);
-      vi.advanceTimersByTime(SILENT_AGAIN_MS);
+      await clock.waitsFor(SILENT_AGAIN_MS);
+      clock.advance(SILENT_AGAIN_MS);
       await publish('four');
-      await hasWaited(SILENT_AGAIN_MS, 2);
+      await clock.waitsFor(SILENT_AGAIN_MS);
       get.mockRestore();
       mute.mockRestore();
-      vi.advanceTimersByTime(SILENT_AGAIN_MS);
+      clock.advance(SILENT_AGAIN_MS);
       await vi.waitFor(() => expect(came).toEqual([2, 3, 4]), 30_000);
       await publish('five');
       await vi.waitFor(() => expect(came).toEqual([2, 3, 4, 5]), 30_000);
       stop.abort();
       await reading;
     } finally {
-      globalThis.setTimeout = fake;
-      vi.useRealTimers();
       await cluster.nc.close();
     }
   });

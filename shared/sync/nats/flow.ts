@@ -21,6 +21,13 @@ export interface Reading {
   /** More may have been passed over than was looked into. */
   onunsure(): void;
   signal: AbortSignal;
+  /** Runs `callback` after `ms`; the result cancels it. Tests pass a clock of their own. */
+  after?(ms: number, callback: () => void): () => void;
+}
+
+function afterTimeout(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
 }
 
 /** The first message at `seq` or behind it, from the server that leads the stream; null: there is none. */
@@ -39,7 +46,7 @@ export async function messagesFrom(places: Stream, first: number, reading: Readi
 }
 
 async function* following(places: Stream, first: number, opened: ConsumerMessages, reading: Reading): AsyncGenerator<Streamed> {
-  const { signal } = reading;
+  const { signal, after = afterTimeout } = reading;
   const looksInto = gapChoice(places, reading);
   let next = first;
   let messages = opened;
@@ -48,7 +55,7 @@ async function* following(places: Stream, first: number, opened: ConsumerMessage
     const iterator = messages[Symbol.asyncIterator]();
     let fetched: Streamed | null = null;
     for (let coming = iterator.next(); !fetched;) {
-      const came = await within(coming, silentMs);
+      const came = await within(coming, silentMs, after);
       if (signal.aborted || came?.done) return;
       if (!came) fetched = await fetchNext(places, next);
       else {
@@ -112,14 +119,14 @@ async function consume(
   return messages;
 }
 
-/** What comes of it; undefined where nothing has, by then. */
-async function within<T>(coming: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms, undefined)));
+/** Resolves with the result, or with undefined if there is none after `ms`. */
+async function within<T>(coming: Promise<T>, ms: number, after: NonNullable<Reading['after']>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const cancel = after(ms, () => late.resolve(undefined));
   try {
-    return await Promise.race([coming, late]);
+    return await Promise.race([coming, late.promise]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 
