@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs';
-import { appendFile, copyFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, copyFile, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { execPort } from '#shared/ports/exec.ts';
@@ -63,7 +63,8 @@ describe('an approval covers', () => {
     await using exec = await lendExec();
     const standing = async (command: string, ...args: string[]): Promise<unknown> => (await resolve(exec, command, args)).standingHash;
     await exec.script('s.sh', 'cat "$1"');
-    await exec.script('d', '1');
+    const data = await exec.script('d', '1');
+    await chmod(data, 0o644);
     await exec.script('n.js', '1');
     const commands = [
       ['cat', 'd'],
@@ -74,9 +75,41 @@ describe('an approval covers', () => {
       ['node', '--require', './d', 'n.js'],
     ] as const;
     const before = await Promise.all(commands.map(([command, ...args]) => standing(command, ...args)));
-    await exec.script('d', '2');
+    await writeFile(data, '2');
     const after = await Promise.all(commands.map(([command, ...args]) => standing(command, ...args)));
     expect(before.map((hash, at) => hash === after[at])).toEqual([true, true, false, false, false, false]);
+  });
+
+  verifies('exec/standing', '"always" never leaves out a file that an argument has the program run', async () => {
+    await using exec = await lendExec();
+    await mkdir(join(exec.home, 'sub'));
+    const swap = async (text: string): Promise<void> => {
+      for (const name of ['x.sh', 'sub/y.sh']) await exec.script(name, `#!/bin/sh\necho ${text}\n`);
+    };
+    const commands = [
+      ['tar', '-I', './x.sh', '-cf', 'o.tar', 'sub'],
+      ['tar', '-I./x.sh', '-cf', 'o.tar', 'sub'],
+      ['tar', '-cf', 'o.tar', '--checkpoint-action=exec=sh x.sh', 'sub'],
+      ['sort', '--compress-program=./x.sh', 'big'],
+      ['split', '--filter=sh x.sh', 'big'],
+      ['awk', 'BEGIN { system("sh x.sh") }'],
+      ['sed', '-n', '1e sh x.sh', 'big'],
+      ['git', '-c', 'alias.z=!sh x.sh', 'z'],
+      ['find', '.', '-exec', 'sh', '-c', 'cd sub && sh y.sh', ';'],
+      ['sh', '-c', 'cd sub && ./y.sh'],
+      ['make', '-C', 'sub', 'SHELL=./y.sh'],
+    ] as const;
+    const standing = async ([command, ...args]: readonly [string, ...string[]]): Promise<unknown> =>
+      (await resolve(exec, command, args)).standingHash;
+    await swap('good');
+    const before = await Promise.all(commands.map(standing));
+    await swap('evil');
+    const after = await Promise.all(commands.map(standing));
+    expect(commands.filter((_, at) => before[at] === after[at])).toEqual([]);
+    expect((await resolve(exec, 'cp', ['x.sh', 'z.sh'])).files).toMatchObject([{ isData: true }]);
+    expect((await resolve(exec, 'git', ['status'])).isInterpreter).toBe(true);
+    await expect(resolve(exec, 'env', ['-S', 'sh x.sh'])).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(resolve(exec, 'env', ['-i', '--split-string=sh x.sh'])).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 });
 

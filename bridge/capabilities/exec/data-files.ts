@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Expanded } from './expand.ts';
 import { fingerprintFile, MAX_HASHED_BYTES } from './files.ts';
@@ -11,8 +11,11 @@ const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 const READERS = new Set(
   `cat head tail wc ls stat file du grep egrep fgrep rg cut sort uniq tr diff cmp cksum md5sum sha1sum sha224sum sha256sum sha512sum cp mv rm ln touch
    basename dirname realpath readlink echo printf tee split base64 xxd od hexdump strings jq gzip gunzip bzip2 xz zstd zip unzip tar
-   ffmpeg ffprobe convert magick identify pdftotext pandoc exiftool`.split(/\s+/),
+   ffmpeg ffprobe convert magick identify pdftotext`.split(/\s+/),
 );
+
+/** Those of them that can be told to run a file. */
+const RUNNING_READERS = new Set(['rg', 'sort', 'split', 'zip', 'tar']);
 
 export interface DataFile {
   path: string;
@@ -22,7 +25,15 @@ export interface DataFile {
   isData: boolean;
 }
 
-/** The regular files among a command's arguments that are not run themselves, and those that its code names. The program opens them itself. */
+/** Separators of words in code, and in options such as `--to-command=sh x.sh`. */
+const SEPARATORS = /[\s'"`;&|()<>{}=,:!]+/;
+/** Folders among a command's words in which its other words are looked for, as in `cd sub && sh x.sh`. */
+const MAX_FOLDERS = 8;
+
+/**
+ * The regular files that a command's arguments name and that are not run themselves; the program opens them itself. A file that the program may run is never
+ * data: one that can be executed, and one that stands inside an argument or in code.
+ */
 export async function findDataFiles(
   command: string,
   realPath: string,
@@ -31,29 +42,47 @@ export async function findDataFiles(
   { scripts, loaded, inline, isInterpreter }: Expanded,
 ): Promise<DataFile[]> {
   const run = new Set(scripts.map(({ path }) => path));
-  const isReader = READERS.has(toProgramName(realPath)) && !isInterpreter;
+  const name = toProgramName(realPath);
+  const isReader = READERS.has(name) && !isInterpreter;
+  const isOnlyReader = isReader && !RUNNING_READERS.has(name);
   // An approved script decides what becomes of the arguments after it. Those before it, and those after code, may be run.
   const places = await Promise.all(args.map(async (arg) => run.has(await realpath(resolve(dir, arg)).catch(() => ''))));
   const isScript = run.has(realPath) && !findInterpreter(command, realPath);
   const scriptAt = isScript ? -1 : places.indexOf(true);
   const hasScript = (isScript || scriptAt >= 0) && inline.length === 0;
-  const named = new Map<string, boolean>();
-  for (const path of [...loaded, ...inline.flatMap((code) => code.split(/[\s'"`;&|()<>{}=,]+/))]) named.set(resolve(dir, path), false);
+  const words = new Map<string, boolean>();
+  const add = (word: string, isData: boolean): void => void (word !== '' && words.set(word, isData && words.get(word) !== false));
   for (const [at, arg] of args.entries()) {
-    if (inline.includes(arg)) continue;
-    const isData = isReader || (hasScript && at > scriptAt);
-    for (const path of [arg, ...(/^[^=]*=(.+)$/s.exec(arg)?.slice(1) ?? []), ...(arg.startsWith('@') ? [arg.slice(1)] : [])])
-      if (path !== '' && !named.has(resolve(dir, path))) named.set(resolve(dir, path), isData);
+    const isData = !inline.includes(arg) && (isReader || (hasScript && at > scriptAt));
+    const whole = [arg, arg.replace(/^[^=]*=/, ''), ...(/^(?:@|-[A-Za-z])(.+)/s.exec(arg)?.slice(1) ?? [])];
+    for (const word of whole) add(word, isData);
+    for (const word of arg.split(SEPARATORS)) if (!whole.includes(word)) add(word, isOnlyReader);
   }
+  const named = new Map(loaded.map((path) => [path, false]));
+  for (const folder of [dir, ...(await findFolders([...words.keys()], dir))])
+    for (const [word, isData] of words) {
+      const path = resolve(folder, word);
+      named.set(path, isData && named.get(path) !== false);
+    }
   const found: DataFile[] = [];
   let left = MAX_TOTAL_BYTES;
-  for (const [path, data] of named) {
+  for (const [path, isData] of named) {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || run.has(real)) continue;
     const file = await fingerprintFile(real, Math.min(MAX_HASHED_BYTES, left));
     if (!file) continue;
     if (file.isWhole) left -= file.bytes;
-    found.push({ path, print: file.print, bytes: file.bytes, isData: data });
+    found.push({ path, print: file.print, bytes: file.bytes, isData: isData && (isOnlyReader || !file.isExecutable) });
+  }
+  return found;
+}
+
+async function findFolders(words: readonly string[], dir: string): Promise<string[]> {
+  const paths = [...new Set(words.map((word) => resolve(dir, word)))].filter((path) => path !== dir);
+  const found: string[] = [];
+  for (const path of paths) {
+    if (found.length >= MAX_FOLDERS) break;
+    if ((await stat(path).catch(() => undefined))?.isDirectory()) found.push(path);
   }
   return found;
 }

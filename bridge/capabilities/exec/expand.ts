@@ -109,10 +109,12 @@ class Expansion {
 
   async #wrapped(at: number, file: string, depth: number): Promise<void> {
     const inner = findWrapped(file, this.words.slice(at + 1));
-    if (inner < 0) return;
-    const options = this.words.slice(at + 1, at + 1 + inner);
+    const options = this.words.slice(at + 1, inner < 0 ? undefined : at + 1 + inner);
     if (basename(file) === 'env' && options.some((word) => /^(-[a-z]*C|--chdir)/.test(word)))
       throw new Error('env changes the folder in which its program looks for files. Set the directory of the command');
+    if (basename(file) === 'env' && options.some((word) => /^(-[i0v]*S|--split-string)/.test(word)))
+      throw new Error('env splits a text into a command. Pass each argument separately');
+    if (inner < 0) return;
     this.found.isInterpreter = true;
     const place = at + 1 + inner;
     const real = await this.#finder.find(this.words[place] ?? '').catch(() => undefined);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { lstat, stat } from 'node:fs/promises';
+import { lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -18,6 +18,8 @@ export interface Fingerprint {
   bytes: number;
   /** Of all its content. */
   isWhole: boolean;
+  /** The system lets it run, or its first line names an interpreter. */
+  isExecutable: boolean;
 }
 
 /** The content of a regular file, or its identity, size and time if it is larger than `maxBytes`; undefined if it is none. */
@@ -26,11 +28,18 @@ export async function fingerprintFile(path: string, maxBytes = MAX_HASHED_BYTES)
     const stats = await stat(path, { bigint: true });
     if (!stats.isFile()) return undefined;
     const bytes = Number(stats.size);
-    if (bytes <= maxBytes) return { print: await hashFile(path), bytes, isWhole: true };
-    return { print: [stats.dev, stats.ino, stats.size, stats.mtimeNs].join(':'), bytes, isWhole: false };
+    const isExecutable = (stats.mode & 0o111n) !== 0n || (await hasShebang(path));
+    if (bytes <= maxBytes) return { print: await hashFile(path), bytes, isWhole: true, isExecutable };
+    return { print: [stats.dev, stats.ino, stats.size, stats.mtimeNs].join(':'), bytes, isWhole: false, isExecutable };
   } catch {
     return undefined;
   }
+}
+
+async function hasShebang(path: string): Promise<boolean> {
+  await using handle = await open(path);
+  const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+  return buffer.toString('latin1') === '#!';
 }
 
 /** Folders of a system's own programs, to which nobody but its administrator writes. */

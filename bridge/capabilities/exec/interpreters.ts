@@ -64,11 +64,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   powershell: 'pwsh',
 };
 
-/** Programs that find the code to run themselves, by the files of a folder. */
+/** Programs that find the code to run themselves, by the files of a folder, or that run programs which their arguments or settings name. */
 const LOADERS = new Set(
-  'make gmake cmake ninja meson bazel cargo go gradle mvn ant dotnet java docker docker-compose podman just task rake bundle composer tox nox pytest find parallel'.split(
-    ' ',
-  ),
+  `make gmake cmake ninja meson bazel cargo go gradle mvn ant dotnet java docker docker-compose podman just task rake bundle composer tox nox pytest
+   find parallel git hg svn ssh scp sftp rsync sqlite3 psql mysql less man vi vim ex nvim ed emacs m4 dc gdb strace ltrace script flock watch
+   entr run-parts chroot unshare nsenter setpriv busybox expect screen tmux su runuser exiftool pandoc`.split(/\s+/),
 );
 
 /** Programs that run the program which their arguments name, and the operands that come before it. */
