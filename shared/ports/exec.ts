@@ -57,6 +57,8 @@ export const execPort = port({
         earlierHash: z.string().optional(),
         scripts: z.array(execScript).optional(),
         files: z.array(execFile).optional(),
+        /** Workspaces in whose folders the command, or a file that it names, lies: it may load code from there. */
+        workspaces: z.array(z.string()).optional(),
         /** Whether the program is an interpreter or runs other programs: it may load more than is hashed. */
         isInterpreter: z.boolean().optional(),
       }),

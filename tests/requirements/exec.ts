@@ -19,6 +19,8 @@ export const exec = [
     'exec/bound': 'An approval binds to command, real path, the program’s bytes, arguments, directory and environment, and is used once.',
     'exec/script':
       'What is executed is shown, hashed and run as the same bytes: the program, an interpreter’s script, what a shebang names. Files among the arguments are hashed at approval and at the start.',
+    'exec/planted':
+      'If a workspace folder that a command could load code from has files from outside that nobody has reviewed, the command waits for approval, whatever was allowed, and its request names them.',
     'exec/standing': 'A stored "always" is bound to the bytes and to whom it was given; it leaves out files that only hold data.',
     'exec/no-shell': 'A command runs without a shell: its arguments reach the program as they are.',
     'exec/policies': 'A stored "always" covers exactly the same command, until it is taken back.',

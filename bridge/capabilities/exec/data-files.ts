@@ -32,7 +32,7 @@ const MAX_FOLDERS = 8;
 
 /**
  * The regular files that a command's arguments name and that are not run themselves; the program opens them itself. A file that the program may run is never
- * data: one that can be executed, and one that stands inside an argument or in code.
+ * data: one that can be executed, and one that stands inside an argument or in code. Also gives the folders that the arguments name.
  */
 export async function findDataFiles(
   command: string,
@@ -40,7 +40,7 @@ export async function findDataFiles(
   args: readonly string[],
   dir: string,
   { scripts, loaded, inline, isInterpreter }: Expanded,
-): Promise<DataFile[]> {
+): Promise<{ files: DataFile[]; folders: string[] }> {
   const run = new Set(scripts.map(({ path }) => path));
   const name = toProgramName(realPath);
   const isReader = READERS.has(name) && !isInterpreter;
@@ -59,7 +59,8 @@ export async function findDataFiles(
     for (const word of arg.split(SEPARATORS)) if (!whole.includes(word)) add(word, isOnlyReader);
   }
   const named = new Map(loaded.map((path) => [path, false]));
-  for (const folder of [dir, ...(await findFolders([...words.keys()], dir))])
+  const folders = await findFolders([...words.keys()], dir);
+  for (const folder of [dir, ...folders])
     for (const [word, isData] of words) {
       const path = resolve(folder, word);
       named.set(path, isData && named.get(path) !== false);
@@ -74,7 +75,7 @@ export async function findDataFiles(
     if (file.isWhole) left -= file.bytes;
     found.push({ path, print: file.print, bytes: file.bytes, isData: isData && (isOnlyReader || !file.isExecutable) });
   }
-  return found;
+  return { files: found, folders };
 }
 
 async function findFolders(words: readonly string[], dir: string): Promise<string[]> {

@@ -4,6 +4,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import type { Keeper } from '../../processes/keep.ts';
+import { WORKSPACES_FOLDER } from '../files/files.ts';
 import { CopyLauncher, dryLauncher } from './launcher.ts';
 import { PrivateCopies } from './private-copies.ts';
 import { prepareCommand } from './resolve.ts';
@@ -24,7 +25,7 @@ export function execHandlers({
   env: given = process.env,
 }: ExecOptions): PortHandlers<typeof execPort.calls, typeof execPort.events> {
   const env = commandEnvironment(given);
-  const surroundings = { workspace: join(home, 'workspace'), env };
+  const surroundings = { workspace: join(home, 'workspace'), workspaces: join(home, WORKSPACES_FOLDER), env };
   const copies = new PrivateCopies(join(home, 'running'));
   return {
     'exec.resolve': async (asked) => (await prepareCommand(asked, surroundings, dryLauncher(process.platform), copies)).resolved,

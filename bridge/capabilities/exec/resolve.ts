@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, realpath, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { type ExecScript, MAX_SHOWN_SCRIPT_BYTES } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { findDataFiles } from './data-files.ts';
@@ -28,11 +28,14 @@ export interface Resolved {
   scripts: ExecScript[];
   files: { path: string; bytes: number; isData: boolean }[];
   isInterpreter: boolean;
+  workspaces: string[];
 }
 
 export interface Surroundings {
   /** The folder where commands run that name none; made where it is not there. */
   workspace: string;
+  /** The folder with those of workspaces. */
+  workspaces: string;
   env: Readonly<Record<string, string>>;
 }
 
@@ -65,7 +68,7 @@ export async function prepareCommand(
   const { programs, scripts } = expanded;
   const hashed = await Promise.all(programs.map(async ({ path, isSealed }) => [path, await programHash(path, isSealed, copies)] as const));
   const code = scripts.map(({ path, bytes }) => [path, createHash('sha256').update(bytes).digest('hex')] as const);
-  const data = await findDataFiles(command, realPath, args, dir, expanded);
+  const { files: data, folders } = await findDataFiles(command, realPath, args, dir, expanded);
   const bound = { version: 2, command, realPath, programs: hashed, scripts: code, args, workingDir: dir, env: Object.entries(env) };
   const print = ({ path, print: fingerprint }: (typeof data)[number]): [string, string] => [path, fingerprint];
   const content = hashed.find(([path]) => path === realPath)?.[1];
@@ -80,10 +83,24 @@ export async function prepareCommand(
     scripts: scripts.map(({ path, bytes }) => ({ path, bytes: bytes.length, ...shownText(bytes) })),
     files: data.map(({ path, bytes, isData }) => ({ path, bytes, isData })),
     isInterpreter: expanded.isInterpreter,
+    workspaces: await findWorkspaces(surroundings.workspaces, [
+      dir,
+      ...folders,
+      ...[...programs, ...scripts, ...data].map(({ path }) => dirname(path)),
+    ]),
   };
   // Nothing had to be replaced: the system runs it as it is named.
   const isPlain = [...programs, ...scripts].every((each) => each.isSealed);
   return { resolved, run: isPlain ? { file: realPath, argv0: command, args: [...args] } : expanded };
+}
+
+/** Names of the workspaces in which these folders lie. */
+async function findWorkspaces(root: string, folders: readonly string[]): Promise<string[]> {
+  const real = await realpath(root).catch(() => root);
+  const found = await Promise.all([...new Set(folders)].map((folder) => realpath(folder).catch(() => folder)));
+  return [...new Set(found.map((folder) => relative(real, folder).split(sep)[0] ?? ''))].filter(
+    (name) => name !== '' && name !== '..' && !isAbsolute(name),
+  );
 }
 
 const sha256 = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
@@ -97,7 +114,7 @@ function shownText(bytes: Buffer): { text?: string } {
 /** Finds a command's program and directory alone, and throws as `prepareCommand` does. */
 export async function findCommand(
   { command, workingDir }: Omit<Asked, 'args'>,
-  { workspace, env }: Surroundings,
+  { workspace, env }: Pick<Surroundings, 'workspace' | 'env'>,
 ): Promise<Pick<Resolved, 'realPath' | 'workingDir'>> {
   const dir = await realDirectory(workingDir, workspace);
   return { realPath: (await findProgram(command, dir, env)).realPath, workingDir: dir };

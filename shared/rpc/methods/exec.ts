@@ -48,6 +48,10 @@ export const execRequest = z.object({
   files: z.array(execFile).optional(),
   /** Whether the program may load more code than is hashed. */
   isInterpreter: z.boolean().optional(),
+  /** Workspaces in whose folders the command, or a file that it names, lies. */
+  workspaces: z.array(z.string()).optional(),
+  /** Files of these workspaces, from outside and not yet reviewed, which the command could load. It waits for approval because of them. */
+  unreviewed: z.array(z.string()).optional(),
   /** To whom `always` would apply: `owner`, `agent:<id>` or `key:<id>`. */
   grantee: z.string().optional(),
 });

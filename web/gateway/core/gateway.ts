@@ -102,11 +102,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const agents = agentsOf(settings);
   const cron = lazyCron(clock, fault);
   const timeoutMs = (): number | undefined => config.settings.tools.execTimeoutMs;
-  const asking = deskLater({ vault, hub, clock, bridge, sync, config, timeoutMs, fault });
+  const labels = new ContentLabels({ vault, clock, changed: () => hub.emit({ event: 'review.changed', payload: {} }, null) });
+  const asking = deskLater({ vault, hub, clock, bridge, labels, sync, config, timeoutMs, fault });
   const { desk } = asking;
   const policy = (tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy => policyOf(config.settings.tools, tool);
   const isAllowed = (tool: string, sources: readonly string[]): boolean => isGranted(config.settings.tools, tool, sources);
-  const labels = new ContentLabels({ vault, clock, changed: () => hub.emit({ event: 'review.changed', payload: {} }, null) });
   const commands = new TaintedCommands(clock);
   const tools = new ToolRegistry(
     (id) => agents.get(id),

@@ -6,6 +6,7 @@ import type { Bridge } from '../bridge.ts';
 import { type Clock, every } from '../clock.ts';
 import type { Hub } from '../hub.ts';
 import type { SyncPort } from '../sync.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import type { ExecRecord, Vault } from '../vault.ts';
 import { execute, type Outcome } from './execute.ts';
 import { KeptOutput, trimmed } from './kept-output.ts';
@@ -14,6 +15,7 @@ import { riskOf } from './risk.ts';
 import { findPolicy, storePolicy } from './policies.ts';
 import { briefOf, requestOf, withPrevious } from './shown.ts';
 import { sessionOf, tell } from './tell.ts';
+import { findUnreviewedFiles } from './unreviewed-files.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Output of a command that runs is stored so often, for a host that dies. */
@@ -23,6 +25,7 @@ export interface ExecDeps {
   hub: Pick<Hub, 'emit'>;
   clock: Clock;
   bridge: Bridge;
+  labels: Pick<ContentLabels, 'list'>;
   sync: SyncPort | undefined;
   /** Milliseconds that a command may take; undefined: as long as usual. */
   timeoutMs(): number | undefined;
@@ -104,13 +107,15 @@ export class ExecRequests {
 
   /** Makes a request, which waits, or runs at once where a stored policy covers exactly this command. Rejects without a bridge, and with `INVALID_PARAMS` for what cannot run. */
   async create(
-    { command, args, workingDir, purpose, toolCallId, approved = false, outside, ...who }: Wanted,
+    { command, args, workingDir, purpose, toolCallId, approved = false, outside, isGranted = () => false, ...who }: Wanted,
     signal: AbortSignal,
   ): Promise<ExecRequest> {
-    const { bridge, vault, clock } = this.#deps;
+    const { bridge, vault, clock, labels } = this.#deps;
     const asked = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
-    const { earlierHash, ...resolved } = await bridge.call(execPort, 'exec.resolve', asked, { signal });
+    const { earlierHash, workspaces = [], ...resolved } = await bridge.call(execPort, 'exec.resolve', asked, { signal });
     const policy = await findPolicy(vault, { ...resolved, ...who, earlierHash });
+    const { paths, sources } = await findUnreviewedFiles(labels, workspaces);
+    const isAccepted = sources.length === 0 || isGranted(sources);
     const covered = policy !== undefined && (outside ?? []).every((source) => policy.outside?.includes(source));
     const at = clock.now();
     const record: ExecRecord = {
@@ -120,6 +125,9 @@ export class ExecRequests {
       ...(purpose === undefined ? {} : { purpose }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(outside === undefined ? {} : { outside }),
+      // Further files, which come before it runs, are accepted too.
+      ...(workspaces.length === 0 || (isAccepted && paths.length > 0) ? {} : { workspaces }),
+      ...(isAccepted ? {} : { unreviewed: paths }),
       requestId: crypto.randomUUID(),
       status: 'pending',
       createdAt: at,
@@ -128,11 +136,13 @@ export class ExecRequests {
       origin: vault.origin,
       replica: vault.replica,
     };
-    const reason = covered
-      ? 'Allowed by a saved policy for exactly this command'
-      : approved
-        ? 'Allowed by policy: exec is set to auto'
-        : undefined;
+    const reason = !isAccepted
+      ? undefined
+      : covered
+        ? 'Allowed by a saved policy for exactly this command'
+        : approved
+          ? 'Allowed by policy: exec is set to auto'
+          : undefined;
     const made: ExecRecord = reason === undefined ? record : { ...record, status: 'approved', resolvedAt: at, reason };
     this.#live.set(made.requestId, newLive());
     try {
@@ -263,6 +273,7 @@ export class ExecRequests {
     let outcome: Outcome;
     try {
       const limit = timeoutMs() ?? COMMAND_MS;
+      await this.#requireSeenFiles(record);
       outcome = await execute(bridge, record, limit, live.stop.signal, (stream, text) => {
         const offset = live.output.add(stream, text);
         if (offset !== null)
@@ -283,6 +294,13 @@ export class ExecRequests {
       this.#deps.fault(error);
     }
     this.#over(id, live, over);
+  }
+
+  /** Throws if files came from outside since a person was shown those that the command could load. */
+  async #requireSeenFiles({ command, workspaces = [], unreviewed = [] }: ExecRecord): Promise<void> {
+    const { paths } = await findUnreviewedFiles(this.#deps.labels, workspaces);
+    const added = paths.filter((path) => !unreviewed.includes(path));
+    if (added.length > 0) throw new RpcError('INTERNAL_ERROR', `${command} could load files that nobody has reviewed: ${added.join(', ')}`);
   }
 
   #save(id: string, live: Live): () => void {

@@ -45,12 +45,14 @@ export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): T
     async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, principal, signal, taint }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const sources = taint?.sources ?? [];
+      const isAllowed = (of: readonly string[]): boolean => taint?.isGranted(tool.name, undefined) === true || isGranted(tool.name, of);
       // Neither `auto` nor a stored policy holds for a command that outside content may have asked for.
-      const isOpen = sources.length === 0 || taint?.isGranted(tool.name, undefined) === true || isGranted(tool.name, sources);
+      const isOpen = sources.length === 0 || isAllowed(sources);
       const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await desk();
       const grantee = toGrantee(principal, agentId);
-      const wanted = { command, args, workingDir, purpose: purpose || undefined, agentId, sessionId, runId, toolCallId, approved, grantee };
+      const by = { agentId, sessionId, runId, toolCallId, grantee, isGranted: isAllowed };
+      const wanted = { command, args, workingDir, purpose: purpose || undefined, approved, ...by };
       const request = await commands.track(sources, () =>
         exec.perform({ ...wanted, ...(isOpen ? {} : { outside: [...sources] }) }, signal),
       );

@@ -15,6 +15,8 @@ export interface Wanted {
   approved?: boolean;
   /** Outside sources that the agent has read: neither `approved` nor a stored policy lets it run then. */
   outside?: string[];
+  /** Whether it may run after reading from all of these sources, for files from outside that it could load. */
+  isGranted?(sources: readonly string[]): boolean;
   /** The connection that asked: it is told what becomes of the command, whatever else it is told of. */
   connId?: string;
 }
