@@ -27,7 +27,7 @@ export interface Workbench {
   plans: Plans;
   skills: Skills;
   tools: Tool[];
-  /** Returns notes on plans and skills for the beginning of a run; `key` is null where the run is of no session, `message` is what it answers, and `taint` gets the sources of a labelled plan. */
+  /** Returns notes on plans and skills for the beginning of a run; `key` is null where the run is of no session, `message` is what it answers, and `taint` gets the sources of a labelled plan and of labelled skills. */
   notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string, taint: RunTaint): Promise<string[]>;
 }
 
@@ -49,7 +49,7 @@ export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
       const current = key !== null && has('plan_update') ? plans.current(key) : undefined;
       if (current) taint.add(await labels.getSources('plan', current.id));
       // A run goes on without its skills where they cannot be read.
-      const told = has(SKILL_READ) ? await skills.notes(who, message).catch((error: unknown) => void fault(error)) : undefined;
+      const told = has(SKILL_READ) ? await skills.notes(who, message, taint).catch((error: unknown) => void fault(error)) : undefined;
       return [current ? planNote(current) : [], told ?? []].flat();
     },
   };

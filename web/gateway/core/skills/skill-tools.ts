@@ -30,14 +30,16 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
         offset: z.number().int().min(0).default(0).describe('Character to start at'),
       }),
       impact: 'reads',
-      async run({ name, file, offset }, { agentId, signal }) {
+      async run({ name, file, offset }, { agentId, signal, taint }) {
         const all = await skills.of(agent(agentId), signal);
         const skill = all.find(({ entry }) => entry.name === name);
         if (!skill) {
-          const names = all.filter(({ entry }) => entry.state === 'ready').map(({ entry }) => entry.name);
+          const told = await skills.reviewedOf(agent(agentId), taint, signal);
+          const names = told.filter(({ entry }) => entry.state === 'ready').map(({ entry }) => entry.name);
           throw new RpcError('NOT_FOUND', `No skill with name "${name}". Available: ${names.join(', ') || 'none'}.`);
         }
-        const { entry, files } = skill;
+        const { entry, files, outside } = skill;
+        taint?.add(outside);
         if (entry.state === 'invalid')
           throw new RpcError('INVALID_PARAMS', `Skill ${name} can’t be used: ${entry.problem ?? 'it is invalid'}.`);
         const page = pageOf(await skill.read(file, signal), offset, PAGE);

@@ -4,6 +4,9 @@ import type { SkillEntry } from '#shared/rpc/methods/skills.ts';
 import { type Agent, workspaceOf } from '../agents.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
+import type { ContentLabels } from '../trust/labels.ts';
+import type { RunTaint } from '../trust/run-taint.ts';
+import { mergeSources } from '../trust/sources.ts';
 import type { Vault } from '../vault.ts';
 import { readSkill, type SkillHead } from './front-matter.ts';
 import { calledNote, skillsNote } from './skills-note.ts';
@@ -26,6 +29,8 @@ export interface Skill {
   entry: SkillEntry;
   /** Names of its files beside `SKILL.md`. */
   files: string[];
+  /** Outside sources of its files that no person has reviewed. */
+  outside: readonly string[];
   /** A text file of it. Throws `NOT_FOUND`, and `INVALID_PARAMS` where it is no text. */
   read(file: string, signal: AbortSignal): Promise<string>;
 }
@@ -41,6 +46,7 @@ interface Found extends Omit<Skill, 'entry'> {
 export interface SkillsDeps {
   vault: Pick<Vault, 'files'>;
   bridge: Bridge;
+  labels: Pick<ContentLabels, 'list'>;
   clock: Clock;
   agents: { list(): Agent[]; get(id: string): Agent };
   fault(error: unknown): unknown;
@@ -72,14 +78,24 @@ export class Skills {
     return this.#complete(first, signal);
   }
 
-  /** What an agent is told: name and description of those that are ready, and all of the one that a message calls by its name (`/name …`). */
-  async notes(agent: Agent, message: string): Promise<string[]> {
+  /** Those that a run may be told of: reading labelled ones would taint it. */
+  async reviewedOf(agent: Agent, taint: RunTaint | undefined, signal?: AbortSignal): Promise<Skill[]> {
+    const all = await this.of(agent, signal);
+    return taint?.isTainted === false ? all.filter(({ outside }) => outside.length === 0) : all;
+  }
+
+  /**
+   * What an agent is told: name and description of those that are ready, and all of the one that a message calls by its name (`/name …`). `taint` gets the sources of
+   * labelled ones.
+   */
+  async notes(agent: Agent, message: string, taint: RunTaint): Promise<string[]> {
     const patience = new AbortController();
     const cancel = this.#deps.clock.after(PATIENCE_MS, () =>
       patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge is not responding.')),
     );
     try {
-      const ready = (await this.of(agent, patience.signal)).filter(({ entry }) => entry.state === 'ready');
+      const ready = (await this.reviewedOf(agent, taint, patience.signal)).filter(({ entry }) => entry.state === 'ready');
+      taint.add(ready.flatMap(({ outside }) => outside));
       if (ready.length === 0) return [];
       const name = CALL.exec(message)?.[1];
       const called = ready.find(({ entry }) => entry.name === name && entry.userInvocable !== false);
@@ -91,7 +107,8 @@ export class Skills {
   }
 
   async #ofWorkspace(workspace: string): Promise<Found[]> {
-    const { vault } = this.#deps;
+    const { vault, labels } = this.#deps;
+    const labelled = await labels.list('file', `${workspace}/${FOLDER}`);
     const folders = new Map<string, { files: string[]; stamp: string | undefined }>();
     for (const { path, size, modifiedAt } of await vault.files.list(workspace, FOLDER)) {
       const [, folder = '', rest] = /^skills\/([^/]+)\/(.+)$/.exec(path) ?? [];
@@ -112,7 +129,8 @@ export class Skills {
         const path = `${workspace}/${FOLDER}${folder}`;
         const head =
           stamp === undefined ? { problem: 'SKILL.md is missing' } : await this.#head(path, folder, stamp, () => read(folder, 'SKILL.md'));
-        return { folder, path, source: 'workspace' as const, head, files, read: (file) => read(folder, file) };
+        const outside = mergeSources(...[...labelled].flatMap(([name, sources]) => (name.startsWith(`${path}/`) ? [sources] : [])));
+        return { folder, path, source: 'workspace' as const, head, files, outside, read: (file) => read(folder, file) };
       }),
     );
   }
@@ -131,6 +149,7 @@ export class Skills {
             ? { problem: problem ?? 'Couldn’t read SKILL.md' }
             : await this.#head(`bridge:${folder}`, folder, text, async () => text),
         files,
+        outside: [],
         async read(file: string, stop: AbortSignal) {
           const read = await bridge.call(skillsPort, 'read', { folder, file }, { signal: stop });
           return read.truncated ? `${read.text}\n[rest of ${file} omitted]` : read.text;
@@ -170,11 +189,12 @@ export class Skills {
     const variables = [...new Set(heads.flatMap((head) => head.variables))];
     const onlySome = heads.some(({ systems }) => systems.length > 0);
     const lacks = await this.#missing({ programs, variables, onlySome }, signal);
-    return found.map(({ head, folder, path, source, files, read }) => {
+    return found.map(({ head, folder, path, source, files, outside, read }) => {
       if ('problem' in head) {
         return {
           entry: { name: folder, description: '', source, path, state: 'invalid', missing: [], problem: head.problem },
           files,
+          outside,
           read,
         };
       }
@@ -191,7 +211,7 @@ export class Skills {
       if (!head.userInvocable) entry.userInvocable = false;
       if (license !== undefined) entry.license = license;
       if (compatibility !== undefined) entry.compatibility = compatibility;
-      return { entry, files, read };
+      return { entry, files, outside, read };
     });
   }
 

@@ -29,6 +29,21 @@ type Calls = typeof browser;
 type Download = BrowserHappened['downloads'][number];
 type Place = { url: string; title: string };
 
+interface BrowserResult extends Record<string, unknown> {
+  url?: string | null;
+  tabs?: readonly { url: string }[];
+  happened?: BrowserHappened | undefined;
+}
+
+/** Stands for any page: dialogs and downloads don't say whose they are. */
+const ANY_PAGE = toWebSource('the browser');
+
+/** The source of a page, none for an empty one. */
+function toPageSources(url: string | null | undefined): string[] {
+  if (!url || url === 'about:blank') return [];
+  return [/^https?:/.test(url) ? toWebSource(url) : ANY_PAGE];
+}
+
 /** The folder of a workspace that downloads come into. */
 const DOWNLOADS = 'downloads';
 
@@ -40,17 +55,33 @@ const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as ta
 export function browserTools({ bridge, config, workspaces, labels, agent }: BrowserToolsDeps): Tool[] {
   /** What refs meant when the model was last shown them, by profile: the person who is asked is told that, and not what the model calls it. */
   const seen = new Map<string, { host: string; elements: ReadonlyMap<string, string> }>();
+  /** Sources of what the last call returned, by profile. */
+  const read = new Map<string, readonly string[]>();
   const call = async <N extends keyof Calls & string>(
     name: N,
     params: ParamsOf<Calls[N]>,
     { signal, taint }: ToolContext,
   ): Promise<ResultOf<Calls[N]>> => {
-    // Whatever a page answers, also an error, is its own text.
     const { profile: which = 'default' } = params as { profile?: string };
-    taint?.add([toWebSource(seen.get(which)?.host ?? 'the browser')]);
     await bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
-    return bridge.call(browserPort, name, params as never, { signal }) as Promise<ResultOf<Calls[N]>>;
+    const before = await currentUrl(which, signal);
+    let result: BrowserResult = {};
+    try {
+      result = await bridge.call(browserPort, name, params as never, { signal });
+      return result as ResultOf<Calls[N]>;
+    } finally {
+      // Whatever a page answers, also an error, is its own text. It may have gone elsewhere since the model last saw it, or meanwhile.
+      const urls = [before, await currentUrl(which, signal), result.url, ...(result.tabs ?? []).map((tab) => tab.url)];
+      const isFromAny = (result.happened?.dialogs ?? []).length + (result.happened?.downloads ?? []).length > 0;
+      const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];
+      const sources = found.length > 0 ? found : [ANY_PAGE];
+      read.set(which, sources);
+      taint?.add(sources);
+    }
   };
+  /** Undefined if the browser does not answer. */
+  const currentUrl = async (which: string, signal: AbortSignal): Promise<string | null | undefined> =>
+    (await bridge.call(browserPort, 'browser.status', { profile: which }, { signal }).catch(() => undefined))?.url;
   const check = (): void => requireLent(bridge, browserPort);
   /** Stores a download in the agent's workspace; says where, or why not. */
   const stored = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
@@ -60,7 +91,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       const [to, workspace] = [await workspaces(), workspaceOf(agent(context.agentId))];
       const taken = new Set((await to.list(workspace, DOWNLOADS)).map(({ path }) => path));
       const path = freePath(filename, taken);
-      await labels.add('file', `${workspace}/${path}`, [toWebSource(seen.get(which)?.host ?? 'a download')]);
+      await labels.add('file', `${workspace}/${path}`, read.get(which) ?? [ANY_PAGE]);
       await to.write(workspace, { path, content: file.contentB64, encoding: 'base64' });
       return `Downloaded to your workspace: ${path} (${file.sizeBytes} bytes)`;
     } catch (failure) {

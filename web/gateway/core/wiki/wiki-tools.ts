@@ -101,8 +101,12 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
         }
         const page = await vault.getPage(name);
         if (!page) throw new RpcError('NOT_FOUND', `No page with path "${name}" in the wiki. Find pages with wiki_search.`);
-        const backlinks = await vault.backlinks(page.path);
         await taintBy([page.path], context);
+        const backlinks = await reviewedPages(await vault.backlinks(page.path), context);
+        await taintBy(
+          backlinks.map((link) => link.path),
+          context,
+        );
         return {
           ...{ path: page.path, title: page.title, tags: page.tags ?? [], version: versionOf(page) },
           ...(page.problem !== undefined && { problem: page.problem }),
