@@ -167,6 +167,22 @@ verifies('channels/telegram', 'files of an answer go out as documents, byte for 
   expect(form).toMatch(/name="chat_id"\r\n\r\n7\r\n/);
 });
 
+verifies('channels/owner-accounts', 'what the owner passes on from others is not the owner’s word', async () => {
+  await using at = await connected({ owners: ['7'] }, { model: echo });
+  at.server.write('Mine');
+  at.server.write('Of a stranger', { more: { forward_origin: { type: 'user', date: 1, sender_user: { id: 8, is_bot: false } } } });
+  at.server.write('Of a stranger, by an old server', { more: { forward_date: 1 } });
+  at.server.write('Of another bot', { more: { via_bot: { id: 9, is_bot: true } } });
+  await at.passes(() => at.said().length === 4, 'four answers');
+  const { messages } = await at.client.call('chat.history', { sessionId: 'telegram-7' });
+  expect(messages.filter(({ role }) => role === 'user').map(({ outside }) => outside)).toEqual([
+    [],
+    ['channel:telegram'],
+    ['channel:telegram'],
+    ['channel:telegram'],
+  ]);
+});
+
 describe('a platform that goes wrong', () => {
   verifies(
     ['channels/errors', 'channels/rate-limit'],

@@ -155,7 +155,7 @@ export class Answering {
         message: message.text,
         principal: `channel:${channelId}`,
         // By id alone: a name can pass to somebody else.
-        isOwnerAccount: settings().channels[channelId]?.owners?.includes(message.user.id) ?? false,
+        isOwnerAccount: message.isForwarded !== true && (settings().channels[channelId]?.owners?.includes(message.user.id) ?? false),
         tools: settings().channels[channelId]?.tools ?? [],
         idempotencyKey: message.id,
         onrun: (id) => (runId = id),

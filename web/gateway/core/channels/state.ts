@@ -16,6 +16,8 @@ export interface Incoming {
   title: string;
   /** Milliseconds since 1970. */
   at: number;
+  /** Somebody else wrote what the sender passes on. */
+  isForwarded?: boolean;
   /** A word to the channel itself, not to the agent. */
   command?: 'help' | 'new' | 'stop';
 }

@@ -17,6 +17,11 @@ const message = z.object({
   from: user.optional(),
   text: z.string().optional(),
   caption: z.string().optional(),
+  /** `forward_date`: of servers that speak Bot API 6 or older. */
+  forward_origin: z.unknown().optional(),
+  forward_date: z.unknown().optional(),
+  /** The bot whose content the sender chose to send. */
+  via_bot: z.unknown().optional(),
   reply_to_message: z.object({ from: user.optional() }).optional(),
 });
 /** One that cannot be read is passed over: it must not hold up the others for ever. */
@@ -61,6 +66,7 @@ export function incomingOf({ update_id, message }: Update, { id, username }: Bot
     to: `${chat.id}/${message.message_id}`,
     title: `Telegram: ${chat.title ?? called}`,
     at: message.date * 1000,
+    ...([message.forward_origin, message.forward_date, message.via_bot].some((mark) => mark !== undefined) ? { isForwarded: true } : {}),
     ...(command ? { command } : {}),
   };
 }
