@@ -13,6 +13,7 @@ export const keys = [
     'keys/areas': 'A scope allows the methods and paths of its area and no others.',
     'keys/connect-scopes': '`connect.params.scopes` restricts a connection to scopes that its key has, and never widens it.',
     'keys/default': 'A key has the scope v1 if none is named.',
+    'keys/messages': 'What a key writes in a chat is content from outside to replies that others ask for, unless the key has all scopes.',
     'keys/events': 'Events and broadcasts reach a key only if its scopes cover them.',
     'keys/tools': 'An agent that a key runs uses only tools that the agent and the key’s scopes both allow.',
     'keys/tools-hidden': 'The model of a run by a key is not offered other tools.',

@@ -190,6 +190,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const deps = {
     ...{ vault, hub, clock, foreign, events, recall, compaction, timeZone, models, tools, companion, fault, silenceMs },
     agent: agents.get,
+    keySources: (principal: string) => access.keySources(principal),
     maxSteps: () => config.settings.chat.maxSteps,
   };
   const runs = new Runs(deps);

@@ -16,6 +16,8 @@ const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
   picture: (name) => (name === 'without a name' ? m.trust_picture() : name === 'the screen' ? m.trust_screen() : name),
   channel: (name) => (name === 'a message' ? m.trust_channel_any() : m.trust_channel({ name: CHANNELS[name] ?? name })),
   program: (name) => (name === 'a system event' ? m.trust_event() : name === 'a tool' ? m.trust_tool_any() : m.trust_tool({ name })),
+  // The id of a key stands before its name.
+  key: (name) => m.trust_key({ name: name.replace(/^\S+ /, '') }),
   command: (name) => m.trust_command({ name }),
   import: (name) => m.trust_import({ name }),
 };

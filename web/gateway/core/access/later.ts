@@ -11,6 +11,8 @@ export interface AccessLater {
   used(principal: string, scope: Scope): void;
   /** Scopes of a key, none if it was revoked; undefined for a principal that is no key. */
   scopes(principal: string): Promise<readonly Scope[] | undefined>;
+  /** The source of what a key writes that is not allowed everything, since others may do more; none for other principals. */
+  keySources(principal: string): Promise<readonly string[]>;
   /** A principal wants to call a model. Rejects where it is a key that may not (any more), as `ApiKeys.admit`; undefined where it is no key. */
   admit(principal: string, unattended?: boolean): Promise<void> | undefined;
   stop(): void;
@@ -40,6 +42,7 @@ export function accessLater(deps: AccessDeps): AccessLater {
         .catch(deps.fault);
     },
     scopes: async (principal) => (principal.startsWith('key:') ? (await load()).keys.scopes(principal) : undefined),
+    keySources: async (principal) => (principal.startsWith('key:') ? (await load()).keys.sources(principal) : []),
     admit: (principal, unattended) =>
       principal.startsWith('key:') ? load().then(({ keys }) => keys.admit(principal, unattended)) : undefined,
     stop() {

@@ -2,10 +2,11 @@ import { toBase64url } from '#shared/base64.ts';
 import type { Grant } from '#shared/ports/access.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { KeyEntry, KeyLimits, KeyRecord } from '#shared/rpc/methods/keys.ts';
-import { joinScopes, type Scope, splitScopes } from '#shared/rpc/scopes.ts';
+import { allows, joinScopes, type Scope, splitScopes } from '#shared/rpc/scopes.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Granting } from '../access/granting.ts';
 import type { Clock } from '../clock.ts';
+import { toKeySource } from '../trust/sources.ts';
 import { RateLimit } from '../rate-limit.ts';
 import type { Collection, Vault } from '../vault.ts';
 import { type Month, Spending } from './spending.ts';
@@ -140,6 +141,14 @@ export class ApiKeys {
     if (id === undefined) return undefined;
     const record = await this.#records.get(id);
     return record ? joinScopes(record) : [];
+  }
+
+  /** The source of what a key writes, unless it may do everything that an agent may. */
+  async sources(principal: string): Promise<readonly string[]> {
+    const id = idOf(principal);
+    if (id === undefined) return [];
+    const record = await this.#records.get(id);
+    return record && allows(joinScopes(record), 'write') ? [] : [toKeySource(id, record?.name ?? '')];
   }
 
   /** The principal has connected or asked for something, if it is a key. */

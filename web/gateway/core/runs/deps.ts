@@ -127,6 +127,8 @@ export interface RunsDeps {
   timeZone(): string;
   agent(id: string): Agent;
   models: Models;
+  /** The source of what a key writes that is not allowed everything; none for others. */
+  keySources(principal: string): Promise<readonly string[]>;
   tools: RunTools;
   foreign: ForeignRuns;
   companion: Companion;

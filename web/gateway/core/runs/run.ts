@@ -75,7 +75,7 @@ export class Run {
     this.#place = place;
     this.#deps = deps;
     this.#said = new Said({ ids: this.ids, emit: (event) => this.#emit(event), now: () => deps.clock.now() });
-    this.#taint = new RunTaint([], request.outsideGrant);
+    this.#taint = new RunTaint([], { grant: request.outsideGrant, principal: request.actsFor ?? request.principal });
     this.#left = new LeftMessages({ sessionKey: key, runId: this.id, now: () => deps.clock.now(), sources: () => this.#taint.sources });
   }
 

@@ -77,7 +77,7 @@ export class Runs {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
           newSession(request.agentId, request.sessionId, request.title ?? seenOr(content, attached.info[0]?.filename ?? ''), at);
-        const message = { ...messageOf(id, key, content, attached, at), ...toOutside(request, attached.info) };
+        const message = { ...messageOf(id, key, content, attached, at), ...(await this.#toOutside(request, attached.info)) };
         const head = await this.#message(session.headId);
         return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);
       });
@@ -102,7 +102,9 @@ export class Runs {
         const { session, user } = await this.#userOf(key, request.messageId);
         const parent = await this.#message(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
-        return placed(session, parent, messageOf(id, key, content, { parts, info: user.attachments ?? [] }, at));
+        const info = user.attachments ?? [];
+        const message = { ...messageOf(id, key, content, { parts, info }, at), ...(await this.#toOutside(request, info)) };
+        return placed(session, parent, message);
       }),
     );
   }
@@ -192,6 +194,17 @@ export class Runs {
     return id === null ? undefined : this.#deps.vault.messages.get(id);
   }
 
+  /** Marks a message of somebody on a channel, who may be anybody, of a key that is not allowed everything, and of whoever attaches a document or a picture. */
+  async #toOutside(
+    { principal, actsFor = principal, isOwnerAccount = false }: RunRequest,
+    attachments: NonNullable<MessageRecord['attachments']>,
+  ): Promise<Pick<MessageRecord, 'outside'>> {
+    const channel = isChannel(principal) && !isOwnerAccount ? [toSource('channel', principal.slice('channel:'.length))] : [];
+    const outside = mergeSources(channel, await this.#deps.keySources(actsFor), getAttachmentSources({ content: '', attachments }));
+    // An empty list tells a message of the owner from one of a build that stored no sources.
+    return outside.length > 0 || isOwnerAccount ? { outside } : {};
+  }
+
   /** What was there before a message that is asked again; else the head. */
   async #beforeFailed(head: MessageRecord | undefined, { content }: MessageRecord): Promise<MessageRecord | undefined> {
     if (head?.role !== 'assistant' || !(head.error || head.aborted)) return head;
@@ -221,17 +234,6 @@ export class Runs {
 function placed(session: SessionRecord, parent: MessageRecord | undefined, message: MessageRecord): Place {
   const linked = { ...message, parentId: parent?.id ?? null, depth: parent ? parent.depth + 1 : 0 };
   return { session, message: linked, user: linked };
-}
-
-/** Marks a message of somebody on a channel, who may be anybody, and of whoever attaches a document or a picture. */
-function toOutside(
-  { principal, isOwnerAccount = false }: RunRequest,
-  attachments: NonNullable<MessageRecord['attachments']>,
-): Pick<MessageRecord, 'outside'> {
-  const channel = isChannel(principal) && !isOwnerAccount ? [toSource('channel', principal.slice('channel:'.length))] : [];
-  const outside = mergeSources(channel, getAttachmentSources({ content: '', attachments }));
-  // An empty list tells a message of the owner from one of a build that stored no sources.
-  return outside.length > 0 || isOwnerAccount ? { outside } : {};
 }
 
 function messageOf(

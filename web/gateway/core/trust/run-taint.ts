@@ -1,6 +1,6 @@
 import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
-import { mergeSources } from './sources.ts';
+import { isFromKey, mergeSources } from './sources.ts';
 import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
 
 /** The outside content in the context of one run. A run is tainted from the first of it on. */
@@ -8,10 +8,14 @@ export class RunTaint {
   #sources: string[];
   readonly #urls = new VerbatimUrls();
   readonly #grant: OutsideGrant | undefined;
+  readonly #principal: string;
 
-  constructor(sources: readonly string[] = [], grant?: OutsideGrant) {
-    this.#sources = mergeSources(sources);
+  /** `principal`: whose rights limit the run. What that key wrote is no outside content to it. */
+  constructor(sources: readonly string[] = [], { grant, principal = '' }: { grant?: OutsideGrant | undefined; principal?: string } = {}) {
+    this.#sources = [];
     this.#grant = grant;
+    this.#principal = principal;
+    this.add(sources);
   }
 
   get sources(): readonly string[] {
@@ -24,7 +28,10 @@ export class RunTaint {
 
   /** Notes that content of these sources is in the context from now on. */
   add(sources: readonly string[]): void {
-    this.#sources = mergeSources(this.#sources, sources);
+    this.#sources = mergeSources(
+      this.#sources,
+      sources.filter((source) => !isFromKey(source, this.#principal)),
+    );
   }
 
   /** Notes a text of the context that the model itself did not write, for `hasUrl`. */

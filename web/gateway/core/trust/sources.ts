@@ -8,7 +8,7 @@ const MORE_SOURCES = 'more:sources';
 const MAX_NAME = 100;
 
 /** Kinds of content that somebody else than the owner may have written. */
-export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'command' | 'import';
+export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'key' | 'command' | 'import';
 
 /** A source of outside content, such as `web:example.com`: its kind and its name. */
 export const toSource = (kind: SourceKind, name: string): string =>
@@ -18,6 +18,12 @@ export const toSource = (kind: SourceKind, name: string): string =>
       .trim()
       .slice(0, MAX_NAME) || 'unknown'
   }`;
+
+/** What a program wrote with a key that not everything is allowed to: `key:<id> <name>`. */
+export const toKeySource = (id: string, name: string): string => toSource('key', `${id} ${name}`);
+
+/** Whether a source is what this principal wrote itself. */
+export const isFromKey = (source: string, principal: string): boolean => principal.startsWith('key:') && source.startsWith(`${principal} `);
 
 export const toWebSource = (url: string): string => toSource('web', URL.parse(url)?.host || url);
 
