@@ -181,6 +181,8 @@ describe('answers', () => {
     ['my access token was leaked', 'security#replace-the-access-token'],
     ['prompt injection from a web page', 'security#content-from-outside'],
     ['how do I trust a chat', 'security#trust-a-chat'],
+    ['what security does Perch promise', 'security#what-is-promised'],
+    ['what is not protected, is there a sandbox', 'security#what-is-not-promised'],
     ['discard a memory that waits for review', 'automations#review-content-from-outside'],
     ['always allow after reading from a source', 'automations#requests-after-reading-from-outside'],
     ['can other websites call my gateway', 'security#access-control'],
