@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts';
+import { TRUST_GUARDS } from './trust-guards.ts';
 
 /** Guards that `npm run test:guards` disables one by one. */
 export const GUARDS: readonly Guard[] = [
@@ -373,4 +374,5 @@ export const GUARDS: readonly Guard[] = [
     replace: '',
     test: 'shared/redact.test.ts',
   },
+  ...TRUST_GUARDS,
 ];

@@ -113,6 +113,8 @@ const writes = (path: string): Effect => ({
 const persistence: Effect[] = [
   ...['MEMORY.md', 'memory.MD', 'skills/evil/SKILL.md', 'Skills/evil/SKILL.md', `${WIDE_SKILLS}/evil/SKILL.md`].map(writes),
   ...['prompts/evil.md', 'AGENTS.md', 'Claude.md'].map(writes),
+  // Windows writes these to other files than their names say.
+  ...['MEMORY.md::$DATA', 'skills. /evil/SKILL.md', 'LONGNA~1.MD'].map(writes),
   {
     name: 'MEMORY.md with the owner’s memories is replaced',
     kind: 'persistence',

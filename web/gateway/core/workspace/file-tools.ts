@@ -8,6 +8,7 @@ import { defineTool } from '../tools/define-tool.ts';
 import type { Impact, Tool, ToolContext } from '../tools/registry.ts';
 import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
 import { base64Of, bytesOf } from './content.ts';
+import { foldPath, isShortName } from './fold-path.ts';
 import { isGeneric, mediaType } from './media-type.ts';
 import { scopeForPath } from './path-scope.ts';
 import { pageOf } from './text-page.ts';
@@ -23,8 +24,6 @@ const path = workspacePath.describe('File path, such as notes/today.md');
 const INSTRUCTIONS = /^(skills|prompts)(\/|$)|^(memory|agents?|soul|user|identity|tools|heartbeat|bootstrap|claude)\.md$/;
 const SKILLS = /^skills(\/|$)/;
 
-const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
-
 export interface FileToolsDeps {
   workspaces: Workspaces;
   versions: FileVersions;
@@ -37,9 +36,9 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
   const own = ({ agentId }: ToolContext): string => workspaceOf(agent(agentId));
   /** A new file that nothing obeys can wait for review; everything else takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
-    if (INSTRUCTIONS.test(fold(name))) return 'changes';
+    if (INSTRUCTIONS.test(foldPath(name)) || isShortName(name)) return 'changes';
     const files = await workspaces.list(own(context));
-    return files.some(({ path: known }) => fold(known) === fold(name)) ? 'changes' : 'adds';
+    return files.some(({ path: known }) => foldPath(known) === foldPath(name)) ? 'changes' : 'adds';
   };
   return [
     defineTool({
@@ -111,7 +110,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       params: z.strictObject({ path, content: z.string().describe('The full text') }),
       asksWhen: 'Asks before it writes a file of a skill.',
       // A page that has an agent write one would speak in all chats from then on.
-      effect: ({ path: name }) => (SKILLS.test(fold(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
+      effect: ({ path: name }) => (SKILLS.test(foldPath(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
       impact: ({ path: name }, context) => getWriteImpact(name, context),
       async run({ path: name, content }, context) {
         const sources = getLabelSources(context);

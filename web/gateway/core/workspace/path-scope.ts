@@ -1,4 +1,5 @@
 import type { Area } from '#shared/rpc/scopes.ts';
+import { foldPath } from './fold-path.ts';
 
 const FOLDERS: Readonly<Record<string, Area>> = {
   skills: 'instructions',
@@ -11,15 +12,11 @@ const FOLDERS: Readonly<Record<string, Area>> = {
 const FILES: Readonly<Record<string, Area>> = { 'memory.md': 'memory', 'dreams.md': 'memory' };
 
 /**
- * Returns the scope that changing a workspace file needs: skills and prompts tell later chats what to do, and memory is in files too. Case is ignored, as some
- * file systems do that mirror a workspace.
+ * Returns the scope that changing a workspace file needs: skills and prompts tell later chats what to do, and memory is in files too. Spellings count that a
+ * file system which mirrors the workspace may take for the same.
  */
 export function scopeForPath(path: string): Area {
-  const [first = '', ...rest] = path
-    .normalize('NFKC')
-    .toLowerCase()
-    .split(/[/\\]+/)
-    .filter((part) => part !== '' && part !== '.');
+  const [first = '', ...rest] = foldPath(path).split('/');
   const table = rest.length > 0 ? FOLDERS : { ...FOLDERS, ...FILES };
   return Object.hasOwn(table, first) ? (table[first] ?? 'files') : 'files';
 }
