@@ -106,6 +106,9 @@ describe('an approval covers', () => {
     await swap('evil');
     const after = await Promise.all(commands.map(standing));
     expect(commands.filter((_, at) => before[at] === after[at])).toEqual([]);
+    // A policy of an earlier build did not cover the file.
+    expect((await resolve(exec, 'tar', ['-I', './x.sh', '-cf', 'o.tar', 'sub'])).earlierHash).toBeUndefined();
+    expect((await resolve(exec, 'tar', ['-cf', 'o.tar', 'sub'])).earlierHash).toBeDefined();
     expect((await resolve(exec, 'cp', ['x.sh', 'z.sh'])).files).toMatchObject([{ isData: true }]);
     expect((await resolve(exec, 'git', ['status'])).isInterpreter).toBe(true);
     await expect(resolve(exec, 'env', ['-S', 'sh x.sh'])).rejects.toMatchObject({ code: 'INVALID_PARAMS' });

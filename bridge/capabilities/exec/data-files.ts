@@ -23,6 +23,7 @@ export interface DataFile {
   bytes: number;
   /** "Always" covers other contents of it, too. */
   isData: boolean;
+  isExecutable: boolean;
 }
 
 /** Separators of words in code, and in options such as `--to-command=sh x.sh`. */
@@ -73,7 +74,13 @@ export async function findDataFiles(
     const file = await fingerprintFile(real, Math.min(MAX_HASHED_BYTES, left));
     if (!file) continue;
     if (file.isWhole) left -= file.bytes;
-    found.push({ path, print: file.print, bytes: file.bytes, isData: isData && (isOnlyReader || !file.isExecutable) });
+    found.push({
+      path,
+      print: file.print,
+      bytes: file.bytes,
+      isData: isData && (isOnlyReader || !file.isExecutable),
+      isExecutable: file.isExecutable,
+    });
   }
   return { files: found, folders };
 }

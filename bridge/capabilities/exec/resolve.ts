@@ -77,7 +77,7 @@ export async function prepareCommand(
     workingDir: dir,
     hash: sha256({ ...bound, files: data.map(print) }),
     standingHash: sha256({ ...bound, files: data.filter(({ isData }) => !isData).map(print) }),
-    ...(expanded.isInterpreter || content === undefined
+    ...(expanded.isInterpreter || content === undefined || data.some(({ isData, isExecutable }) => isExecutable && !isData)
       ? {}
       : { earlierHash: sha256({ version: 1, command, realPath, content, args, workingDir: dir, env: Object.entries(env) }) }),
     scripts: scripts.map(({ path, bytes }) => ({ path, bytes: bytes.length, ...shownText(bytes) })),
