@@ -11,7 +11,7 @@ test.for([
   ['notes:stream/a', 'notes/a'],
   ['./a\\b', 'a/b'],
   ['.hidden/a.md', '.hidden/a.md'],
-])('%j is folded to %j', ([path, folded]) => {
+] as const)('%j is folded to %j', ([path, folded]) => {
   expect(foldPath(path)).toBe(folded);
 });
 
