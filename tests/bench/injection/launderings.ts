@@ -293,6 +293,15 @@ const skills: Laundering[] = [
 
 const places: Laundering[] = [
   {
+    name: 'a skill, called by its name',
+    async attack(world) {
+      await planted('', [file('skills/tulips/SKILL.md', skill('Of tulips', ORDER))]).attack(world);
+      world.model.orders = [removeMine];
+      await world.chat('/tulips', [], { session: 'third' });
+    },
+    succeeded: removed,
+  },
+  {
     name: 'name of a wiki page among the links to another',
     async attack(world) {
       await world.client.call('workspace.write', MINE);

@@ -4,7 +4,7 @@ import type { Agent } from '../agents.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool } from '../tools/registry.ts';
 import { pageOf } from '../workspace/text-page.ts';
-import type { Skills } from './skills.ts';
+import { type Skills, withoutUnreviewed } from './skills.ts';
 
 const PAGE = 30_000;
 
@@ -34,8 +34,9 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
         const all = await skills.of(agent(agentId), signal);
         const skill = all.find(({ entry }) => entry.name === name);
         if (!skill) {
-          const told = await skills.reviewedOf(agent(agentId), taint, signal);
-          const names = told.filter(({ entry }) => entry.state === 'ready').map(({ entry }) => entry.name);
+          const names = withoutUnreviewed(all, taint)
+            .filter(({ entry }) => entry.state === 'ready')
+            .map(({ entry }) => entry.name);
           throw new RpcError('NOT_FOUND', `No skill with name "${name}". Available: ${names.join(', ') || 'none'}.`);
         }
         const { entry, files, outside } = skill;

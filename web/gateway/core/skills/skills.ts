@@ -78,12 +78,6 @@ export class Skills {
     return this.#complete(first, signal);
   }
 
-  /** Those that a run may be told of: reading labelled ones would taint it. */
-  async reviewedOf(agent: Agent, taint: RunTaint | undefined, signal?: AbortSignal): Promise<Skill[]> {
-    const all = await this.of(agent, signal);
-    return taint?.isTainted === false ? all.filter(({ outside }) => outside.length === 0) : all;
-  }
-
   /**
    * What an agent is told: name and description of those that are ready, and all of the one that a message calls by its name (`/name …`). `taint` gets the sources of
    * labelled ones.
@@ -94,13 +88,13 @@ export class Skills {
       patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge is not responding.')),
     );
     try {
-      const ready = (await this.reviewedOf(agent, taint, patience.signal)).filter(({ entry }) => entry.state === 'ready');
-      taint.add(ready.flatMap(({ outside }) => outside));
-      if (ready.length === 0) return [];
+      const ready = (await this.of(agent, patience.signal)).filter(({ entry }) => entry.state === 'ready');
       const name = CALL.exec(message)?.[1];
       const called = ready.find(({ entry }) => entry.name === name && entry.userInvocable !== false);
-      const all = skillsNote(ready.map(({ entry }) => entry));
-      return called ? [all, calledNote(called, await called.read('SKILL.md', patience.signal))] : [all];
+      const told = withoutUnreviewed(ready, taint);
+      taint.add([...told, ...(called ? [called] : [])].flatMap(({ outside }) => outside));
+      const all = told.length > 0 ? [skillsNote(told.map(({ entry }) => entry))] : [];
+      return called ? [...all, calledNote(called, await called.read('SKILL.md', patience.signal))] : all;
     } finally {
       cancel();
     }
@@ -238,5 +232,9 @@ export class Skills {
     }
   }
 }
+
+/** Skills that a run may be told of: reading labelled ones would taint it. */
+export const withoutUnreviewed = (skills: readonly Skill[], taint: RunTaint | undefined): Skill[] =>
+  skills.filter(({ outside }) => outside.length === 0 || taint?.isTainted !== false);
 
 const systemName = (system: string): string => SYSTEM_NAMES.get(system) ?? system;
