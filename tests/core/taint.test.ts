@@ -173,7 +173,10 @@ describe('a run that has read outside content', () => {
       ['memory', 'Tulips are sold at pages.test', ['web:pages.test']],
     ]);
     const idOf = (title: string): string => items.find((item) => item.title === title)?.id ?? '';
-    await client.call('review.approve', { id: idOf('notes/tulips.md') });
+    // It is not what the person saw any more.
+    await expect(client.call('review.approve', { id: idOf('notes/tulips.md'), at: 1 })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    const shown = items.find(({ title }) => title === 'notes/tulips.md');
+    await client.call('review.approve', { id: idOf('notes/tulips.md'), at: shown?.at });
     await client.call('review.approve', { id: idOf('Tulips are sold at pages.test') });
     await client.call('review.discard', { id: idOf('notes/roses.md') });
     await expect(client.call('review.approve', { id: idOf('notes/roses.md') })).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -76,6 +76,14 @@ export const TRUST_GUARDS: readonly Guard[] = [
     ...LAUNDERINGS,
   },
   {
+    name: 'Content that changed after a person saw it',
+    file: 'web/gateway/core/trust/reviews.ts',
+    find: 'if (label && label.at !== at) throw',
+    replace: 'if (false) throw',
+    test: 'tests/core/taint.test.ts',
+    only: 'once a person has approved it',
+  },
+  {
     name: 'Forwarded messages are not the owner’s',
     file: 'web/gateway/core/channels/answering.ts',
     find: 'message.isForwarded !== true && ',

@@ -29,11 +29,14 @@ export const review = {
     policy: { scope: 'read' },
   }),
   'review.approve': call({
-    params: z.strictObject({ id }),
+    params: z.strictObject({
+      id,
+      /** As `review.list` has it: content that has changed since is not approved. */ at: z.number().optional(),
+    }),
     result: z.object({ approved: z.literal(true) }),
     emits: ['review.changed'],
-    docs: 'Approves content: it counts as the owner’s from now on. Not available to API keys and channels.',
-    fails: ['NOT_FOUND'],
+    docs: 'Approves content: it counts as the owner’s from now on. `ALREADY_EXISTS` if it has changed since `at`. Not available to API keys and channels.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'admin' },
   }),
   'review.discard': call({

@@ -48,9 +48,14 @@ class Reviews {
     return this.#byId.get(id);
   }
 
-  /** Rejects if the gateway refuses. */
-  async approve({ id }: ReviewItem): Promise<void> {
-    await gateway.call('review.approve', { id });
+  /** Rejects if the gateway refuses, also because the content has changed since. */
+  async approve({ id, at }: ReviewItem): Promise<void> {
+    await gateway.call('review.approve', { id, at }).catch((error: unknown) => {
+      // A host of an older build does not know `at`.
+      if (error instanceof RpcError && error.code === 'INVALID_PARAMS') return gateway.call('review.approve', { id });
+      void this.load();
+      throw error;
+    });
     this.#remove(id);
     announcer.say(m.review_approved());
   }

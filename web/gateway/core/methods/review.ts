@@ -13,9 +13,9 @@ export const reviewMethods = ({ hub, ...deps }: ReviewsDeps & { hub: Hub }): Han
       const items = await reviews.list();
       return { items, count: items.length };
     },
-    'review.approve': async ({ id }, caller) => {
+    'review.approve': async ({ id, at }, caller) => {
       requirePerson(caller, 'approve content');
-      await reviews.approve(id);
+      await reviews.approve(id, at);
       return { approved: true };
     },
     'review.discard': async ({ id }, caller) => {

@@ -45,8 +45,11 @@ export class Reviews {
     return items.flatMap((item) => item ?? []).sort((a, b) => b.at - a.at);
   }
 
-  /** Throws `NOT_FOUND`. */
-  async approve(id: string): Promise<void> {
+  /** Throws `NOT_FOUND`, and `ALREADY_EXISTS` if the content has changed since the person saw it. */
+  async approve(id: string, at?: number): Promise<void> {
+    const label = at === undefined ? undefined : (await this.#deps.labels.all()).find((each) => each.id === id);
+    if (label && label.at !== at)
+      throw new RpcError('ALREADY_EXISTS', 'This has changed since you saw it. Read it again, then approve it.');
     await this.#removeLabel(id);
     this.#deps.log.write('info', 'review', 'Approved content from outside', { id });
   }
