@@ -15,6 +15,7 @@ test.each([
   ['program:a system event', 'a system event'],
   ['program:a tool', 'a program’s tool'],
   ['program:get_weather', 'the tool get_weather'],
+  ['key:7cbb6baf-086c-42f9-926e-0f16bf35a304 My script', 'the API key My script'],
   ['command:curl', 'the output of curl'],
   ['import:Plans for May', 'the imported chat Plans for May'],
   ['web:*', 'web:*'],

@@ -16,8 +16,7 @@ const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
   picture: (name) => (name === 'without a name' ? m.trust_picture() : name === 'the screen' ? m.trust_screen() : name),
   channel: (name) => (name === 'a message' ? m.trust_channel_any() : m.trust_channel({ name: CHANNELS[name] ?? name })),
   program: (name) => (name === 'a system event' ? m.trust_event() : name === 'a tool' ? m.trust_tool_any() : m.trust_tool({ name })),
-  // The id of a key stands before its name.
-  key: (name) => m.trust_key({ name: name.replace(/^\S+ /, '') }),
+  key: (name) => m.trust_key({ name }),
   command: (name) => m.trust_command({ name }),
   import: (name) => m.trust_import({ name }),
 };
@@ -27,7 +26,8 @@ export function describeSource(source: string): string {
   if (source.includes('*')) return shorten(source);
   const at = source.indexOf(':');
   const kind = source.slice(0, at);
-  const name = shorten(source.slice(at + 1));
+  // The id of a key stands before its name.
+  const name = shorten(source.slice(at + 1).replace(kind === 'key' ? /^\S+ / : '', ''));
   return Object.hasOwn(DESCRIBED, kind) ? (DESCRIBED[kind]?.(name) ?? name) : shorten(source) || m.trust_unknown();
 }
 
