@@ -30,7 +30,8 @@ export const channels = [
     'channels/code-limits': 'A sender has one code at a time, a channel at most 20, and wrong codes are limited.',
     'channels/sender-removed': 'A sender that was let in can be removed, and is not answered from then on, waiting messages included.',
     'cli.channels/row': '`perch channels` lists senders, lets them in by their code and removes them.',
-    'channels/owner-accounts': 'What accounts in `owners` write is the owner’s word; what they forward from others is content from outside.',
+    'channels/owner-accounts':
+      'What accounts in `owners` write is the owner’s word; what they forward from others is content from outside.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',
