@@ -22,6 +22,14 @@ export const TRUST_GUARDS: readonly Guard[] = [
     only: 'has the program run',
   },
   {
+    name: 'Always: files of a project in which a program finds what to run',
+    file: 'bridge/capabilities/exec/data-files.ts',
+    find: 'if (!isOnlyReader) for (const file of',
+    replace: 'if (false) for (const file of',
+    test: APPROVED_BYTES,
+    only: 'has the program run',
+  },
+  {
     name: 'Commands hidden in one argument of env',
     file: 'bridge/capabilities/exec/expand.ts',
     find: "throw new Error('env splits a text into a command. Pass each argument separately');",

@@ -84,9 +84,16 @@ describe('an approval covers', () => {
     await using exec = await lendExec();
     await mkdir(join(exec.home, 'sub'));
     const swap = async (text: string): Promise<void> => {
-      for (const name of ['x.sh', 'sub/y.sh']) await exec.script(name, `#!/bin/sh\necho ${text}\n`);
+      for (const name of ['x.sh', 'sub/y.sh', 'Makefile', 'sub/Makefile', 'package.json', '.git/config'])
+        await exec.script(name, `#!/bin/sh\necho ${text}\n`);
     };
+    await mkdir(join(exec.home, '.git'));
     const commands = [
+      ['make'],
+      ['make', '-C', 'sub'],
+      ['timeout', '5', 'npm', 'test'],
+      ['sh', '-c', 'cd sub && make'],
+      ['git', 'status'],
       ['tar', '-I', './x.sh', '-cf', 'o.tar', 'sub'],
       ['tar', '-I./x.sh', '-cf', 'o.tar', 'sub'],
       ['tar', '-cf', 'o.tar', '--checkpoint-action=exec=sh x.sh', 'sub'],

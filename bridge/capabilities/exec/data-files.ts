@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Expanded } from './expand.ts';
 import { fingerprintFile, MAX_HASHED_BYTES } from './files.ts';
-import { findInterpreter, toProgramName } from './interpreters.ts';
+import { findInterpreter, getProjectFiles, toProgramName } from './interpreters.ts';
 
 /** Bytes that are hashed whole for one command; files after that are known by identity, size and time. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
@@ -59,6 +59,7 @@ export async function findDataFiles(
     for (const word of whole) add(word, isData);
     for (const word of arg.split(SEPARATORS)) if (!whole.includes(word)) add(word, isOnlyReader);
   }
+  if (!isOnlyReader) for (const file of [command, ...words.keys()].flatMap(getProjectFiles)) add(file, false);
   const named = new Map(loaded.map((path) => [path, false]));
   const folders = await findFolders([...words.keys()], dir);
   for (const folder of [dir, ...folders])

@@ -71,6 +71,30 @@ const LOADERS = new Set(
    entr run-parts chroot unshare nsenter setpriv busybox expect screen tmux su runuser exiftool pandoc`.split(/\s+/),
 );
 
+const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
+const PACKAGE = ['package.json', '.npmrc'];
+const HOOKS = 'pre-commit prepare-commit-msg commit-msg post-commit pre-push pre-rebase post-checkout post-merge post-rewrite'.split(' ');
+
+/** Files of a project in which a program finds what to run. Modules and settings elsewhere are not among them. */
+const PROJECT_FILES: Readonly<Record<string, readonly string[]>> = {
+  make: MAKEFILES,
+  gmake: MAKEFILES,
+  ...Object.fromEntries(['npm', 'npx', 'pnpm', 'yarn', 'bun'].map((name) => [name, PACKAGE])),
+  git: ['.git/config', ...HOOKS.map((name) => `.git/hooks/${name}`)],
+  just: ['justfile', '.justfile'],
+  task: ['Taskfile.yml', 'Taskfile.yaml'],
+  rake: ['Rakefile'],
+  cargo: ['Cargo.toml', 'build.rs'],
+  tox: ['tox.ini', 'pyproject.toml', 'setup.cfg'],
+  nox: ['noxfile.py'],
+  pytest: ['conftest.py', 'pytest.ini', 'pyproject.toml', 'setup.cfg', 'tox.ini'],
+};
+
+export const getProjectFiles = (word: string): readonly string[] => {
+  const name = toProgramName(word);
+  return Object.hasOwn(PROJECT_FILES, name) ? (PROJECT_FILES[name] ?? []) : [];
+};
+
 /** Programs that run the program which their arguments name, and the operands that come before it. */
 const WRAPPERS: Readonly<Record<string, { valued?: RegExp; operands?: number }>> = {
   env: { valued: /^(-u|--unset|-C|--chdir)$/ },
