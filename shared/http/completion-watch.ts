@@ -88,7 +88,7 @@ export class CompletionWatch {
   }
 
   see(chunk: Glance): void {
-    if (chunk.usage != null) this.usage = readUsage(chunk.usage) ?? this.usage;
+    if (chunk.usage != null) this.usage = readUsage(chunk.usage, chunk['timings']) ?? this.usage;
     for (const { index, finish_reason, delta, message } of chunk.choices ?? []) {
       if (finish_reason && !this.whole) this.#finished.add(index ?? 0);
       this.chars += writtenIn(delta) + writtenIn(message);

@@ -6,13 +6,20 @@ export const upstreamUsage = z.object({
   prompt_tokens: z.number().nullish(),
   completion_tokens: z.number().nullish(),
   total_tokens: z.number().nullish(),
-  prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: z.number().nullish(), cache_write_tokens: z.number().nullish() }).nullish(),
   completion_tokens_details: z.object({ reasoning_tokens: z.number().nullish() }).nullish().catch(null),
   /** DeepSeek's name for the cached ones. */
   prompt_cache_hit_tokens: z.number().nullish().catch(null),
+  /** Moonshot's name for them. */
+  cached_tokens: z.number().nullish().catch(null),
+  /** What proxies of Anthropic's models call the written ones. */
+  cache_creation_input_tokens: z.number().nullish().catch(null),
   /** USD, where the provider bills by the call. */
   cost: z.number().nullish().catch(null),
 });
+
+/** Beside the usage object, llama.cpp's figures: the tokens found in its cache, which older releases tell nowhere else. */
+const timings = z.object({ cache_n: z.number() });
 
 /** No answer has more tokens, or costs more. */
 const MOST_TOKENS = 1_000_000_000;
@@ -21,22 +28,25 @@ const MOST_COST = 1_000_000;
 /** A figure of tokens, within what can be. */
 export const count = (value: number | null | undefined): number => Math.min(MOST_TOKENS, Math.max(0, Math.round(value ?? 0)));
 
-/** Our usage from the `usage` object of a completion; undefined where it has none. */
-export function readUsage(value: unknown): Usage | undefined {
+/** Our usage from the `usage` object of a completion, and the `timings` beside it; undefined if it has no figures. */
+export function readUsage(value: unknown, beside?: unknown): Usage | undefined {
   const parsed = upstreamUsage.safeParse(value);
   if (!parsed.success || (parsed.data.prompt_tokens == null && parsed.data.completion_tokens == null)) return undefined;
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details, cost } = parsed.data;
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: details, completion_tokens_details, cost } = parsed.data;
   const inputTokens = count(prompt_tokens);
   const completion = count(completion_tokens);
   const thought = count(completion_tokens_details?.reasoning_tokens);
   // xAI counts the thoughts beside the completion, the others within it.
   const outputTokens = thought > 0 && count(total_tokens) === inputTokens + completion + thought ? completion + thought : completion;
-  const cached = prompt_tokens_details?.cached_tokens ?? parsed.data.prompt_cache_hit_tokens;
+  const { prompt_cache_hit_tokens, cached_tokens, cache_creation_input_tokens } = parsed.data;
+  const cached = details?.cached_tokens ?? prompt_cache_hit_tokens ?? cached_tokens ?? timings.safeParse(beside).data?.cache_n;
+  const written = count(details?.cache_write_tokens ?? cache_creation_input_tokens);
   return {
     inputTokens,
     outputTokens,
     totalTokens: Math.max(inputTokens + outputTokens, count(total_tokens)),
-    ...(cached ? { cacheReadTokens: count(cached) } : {}),
+    ...(cached == null ? {} : { cacheReadTokens: count(cached) }),
+    ...(written > 0 ? { cacheWriteTokens: written } : {}),
     ...(cost == null || !(cost >= 0 && cost <= MOST_COST) ? {} : { cost }),
   };
 }

@@ -7,7 +7,12 @@ export const usage = z.object({
   inputTokens: z.number().int().nonnegative(),
   outputTokens: z.number().int().nonnegative(),
   totalTokens: z.number().int().nonnegative(),
+  /** Input tokens that were read from the provider's cache. Missing if the provider does not report them. */
   cacheReadTokens: z.number().int().nonnegative().optional(),
+  /** Input tokens that were written to the provider's cache. */
+  cacheWriteTokens: z.number().int().nonnegative().optional(),
+  /** The part of `cacheWriteTokens` that is kept for an hour. */
+  cacheWrite1hTokens: z.number().int().nonnegative().optional(),
   /** USD. */
   cost: z.number().nonnegative().optional(),
   estimated: z.boolean().optional(),
@@ -156,6 +161,8 @@ export const modelEntry = z.object({
   cost_per_1m_output: z.number().nullable(),
   /** Price of input that the provider had cached. */
   cost_per_1m_cached_input: z.number().nullable(),
+  /** USD per million input tokens that are written to the cache. */
+  cost_per_1m_cache_write: z.number().nullable().optional(),
 });
 export type ModelEntry = z.infer<typeof modelEntry>;
 

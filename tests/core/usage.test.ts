@@ -57,6 +57,25 @@ describe('usage', () => {
     expect(hourlyDistribution).toEqual(Array.from({ length: 24 }, (_, hour) => ({ 11: 1, 12: 2 })[hour] ?? 0));
   });
 
+  verifies('usage/shapes', 'what was read from caches and written to them, if a call reported it', async () => {
+    const clock = new FakeClock(Date.UTC(2026, 10, 20, 12));
+    await using gw = await testGateway({ clock });
+    const { client } = await gw.client();
+    const tokens = { inputTokens: 100, outputTokens: 5, totalTokens: 105 };
+    for (const [model, usage] of [
+      ['test/a', { ...tokens, cacheReadTokens: 90, cacheWriteTokens: 10 }],
+      ['test/a', { ...tokens, cacheReadTokens: 0 }],
+      ['test/b', tokens],
+    ] as const)
+      gw.vault.usage.add(record(clock.now(), { model, usage }));
+    const summary = contracts['usage.get'].result.parse(await client.call('usage.get', {}));
+    expect(summary).toMatchObject({ inputTokens: 300, cacheReadTokens: 90, cacheWriteTokens: 10 });
+    expect(summary.byModel['test/a']).toMatchObject({ inputTokens: 200, cacheReadTokens: 90, cacheWriteTokens: 10 });
+    expect(summary.byModel['test/b']).not.toHaveProperty('cacheReadTokens');
+    const { dailyBreakdown } = await client.call('usage.daily', { days: 1 });
+    expect(dailyBreakdown[0]).toMatchObject({ inputTokens: 300, cacheReadTokens: 90, cacheWriteTokens: 10 });
+  });
+
   verifies('usage/windows', 'days of another zone, over a change of its clocks; wrong ones', async () => {
     // In New York the clocks went back on 1 November 2026: that day had 25 hours.
     const clock = new FakeClock(Date.UTC(2026, 10, 2, 3));

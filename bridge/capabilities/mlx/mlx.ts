@@ -44,7 +44,13 @@ const chunk = z.looseObject({
       }),
     )
     .default([]),
-  usage: z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
+  usage: z
+    .looseObject({
+      prompt_tokens: z.number(),
+      completion_tokens: z.number(),
+      prompt_tokens_details: z.looseObject({ cached_tokens: z.number().nullish() }).nullish(),
+    })
+    .nullish(),
 });
 
 export interface MlxOptions {
@@ -222,7 +228,7 @@ class Reading {
   readonly #calls: { name: string; args: string }[] = [];
   #text = '';
   #finish = '';
-  #usage: { prompt_tokens: number; completion_tokens: number } | undefined;
+  #usage: z.infer<typeof chunk>['usage'];
 
   constructor(say: Parameters<MlxModels['generate']>[3], family: TokenFamily) {
     this.#say = say;
@@ -245,7 +251,7 @@ class Reading {
       finish: calls.length > 0 ? 'tool_calls' : this.#finish === 'length' ? 'length' : 'stop',
       calls,
       inputTokens: this.#usage?.prompt_tokens ?? messages.reduce((sum, { text }) => sum + estimateFor(text, this.#family), 0),
-      cachedTokens: 0,
+      cachedTokens: this.#usage?.prompt_tokens_details?.cached_tokens ?? 0,
       outputTokens: this.#usage?.completion_tokens ?? estimateFor(this.#text, this.#family),
     };
   }

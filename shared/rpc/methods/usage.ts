@@ -3,8 +3,10 @@ import { z } from '../zod.ts';
 
 const window = z.strictObject({ days: z.number().int().min(1).max(365).default(7) });
 const count = z.number().int().nonnegative();
+/** Input tokens that were read from and written to the providers' caches. Missing if no call reported them. */
+const cache = { cacheReadTokens: count.optional(), cacheWriteTokens: count.optional() };
 /** Number of calls, their tokens, and their cost in USD. */
-const sums = { calls: count, inputTokens: count, outputTokens: count, totalTokens: count, cost: z.number().nonnegative() };
+const sums = { calls: count, inputTokens: count, outputTokens: count, totalTokens: count, ...cache, cost: z.number().nonnegative() };
 
 /** Usage and cost of model calls. */
 export const usage = {
@@ -18,6 +20,7 @@ export const usage = {
       totalTokens: count,
       inputTokens: count,
       outputTokens: count,
+      ...cache,
       /** USD. */
       estimatedCost: z.number().nonnegative(),
       byProvider: z.record(z.string(), z.object(sums)),

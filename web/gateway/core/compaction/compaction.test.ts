@@ -94,12 +94,12 @@ it('puts the summary in front of what follows, as data that cannot end itself', 
   const [one, two, three] = [record('1', 'user'), record('2', 'assistant', { compaction }), record('3', 'user')];
   expect(prompt([one, two, three])).toEqual([
     { role: 'system', content: 's' },
-    { role: 'user', content: `${shown}\n\n3` },
+    { role: 'user', content: `${shown}\n\n3`, cacheBreakpoint: '5m' },
   ]);
   const before = record('0', 'user', { compaction });
   expect(prompt([before, record('1', 'assistant'), three])).toEqual([
     { role: 'system', content: 's' },
-    { role: 'user', content: shown },
+    { role: 'user', content: shown, cacheBreakpoint: '5m' },
     { role: 'assistant', content: '1' },
     { role: 'user', content: '3' },
   ]);
@@ -107,6 +107,7 @@ it('puts the summary in front of what follows, as data that cannot end itself', 
   expect(prompt([two, record('3', 'user', { content: [picture] })])[1]).toEqual({
     role: 'user',
     content: [{ type: 'text', text: shown }, picture],
+    cacheBreakpoint: '5m',
   });
   expect(prompt([one])).toEqual(promptOf('s', [one]));
 });

@@ -46,11 +46,13 @@ export function withSummary(prompt: readonly ModelMessage[], { summary }: Told):
   const from = prompt.findIndex(({ role }) => role !== 'system');
   const first = prompt[from];
   const text = shownSummary(summary);
-  if (first?.role !== 'user') return [...prompt.slice(0, from), { role: 'user', content: text }, ...prompt.slice(from)];
+  if (first?.role !== 'user')
+    return [...prompt.slice(0, from), { role: 'user', content: text, cacheBreakpoint: '5m' }, ...prompt.slice(from)];
   const { content } = first;
   const joined: ModelMessage = {
     ...first,
     content: typeof content === 'string' ? `${text}\n\n${content}` : [{ type: 'text', text }, ...content],
+    cacheBreakpoint: '5m',
   };
   return [...prompt.slice(0, from), joined, ...prompt.slice(from + 1)];
 }

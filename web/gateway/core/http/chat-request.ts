@@ -29,13 +29,17 @@ const message = z.looseObject({
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
-const known = wishParams.extend({ user: z.string().max(1000).nullish() });
+const known = wishParams.extend({ user: z.string().max(1000).nullish(), prompt_cache_key: z.string().max(1000).nullish().catch(null) });
+/** A program's own breakpoint, as Anthropic writes it. */
+const marker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
 
 export interface KnownParams {
   messages: ModelMessage[];
   user: string | undefined;
   tools: ToolSpec[];
   wishes: Wishes;
+  /** As a request's. */
+  cacheKey: string | undefined;
 }
 
 /** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
@@ -144,6 +148,7 @@ function readMessage(value: unknown, index: number): ModelMessage {
       `\`${param}.content[${odd}]\` must be text. Images, audio and files are only allowed in user messages.`,
       `${param}.content[${odd}]`,
     );
+  const marked = typeof content === 'string' ? undefined : marker.safeParse(content?.at(-1)).data?.cache_control;
   const said = typeof content === 'string' ? content : parts.map((part, i) => readPart(part, `${param}.content[${i}]`));
   return {
     role: role === 'developer' ? 'system' : role,
@@ -151,6 +156,7 @@ function readMessage(value: unknown, index: number): ModelMessage {
     ...(tool_calls?.length ? { toolCalls: readCalls(tool_calls, param) } : {}),
     ...(tool_call_id == null ? {} : { toolCallId: tool_call_id }),
     ...(name == null ? {} : { name }),
+    ...(marked ? { cacheBreakpoint: marked.ttl ?? '5m' } : {}),
   };
 }
 
@@ -169,8 +175,11 @@ function byName(name: string, content: ModelMessage['content']): ModelMessage['c
 export function readKnown(body: Envelope): KnownParams {
   refuseForeign(body);
   const params = parse(known, body);
+  const messages = body.messages.map(readMessage);
   return {
-    messages: body.messages.map(readMessage),
+    messages,
+    // Breakpoints of its own say more.
+    cacheKey: messages.some(({ cacheBreakpoint }) => cacheBreakpoint) ? undefined : params.prompt_cache_key || undefined,
     user: params.user || undefined,
     tools: readTools(params),
     wishes: readWishes(params),

@@ -26,12 +26,15 @@ export interface Counted {
 }
 
 function usageObject({ usage, reasoningTokens }: Counted): Record<string, unknown> {
-  const { inputTokens, outputTokens, totalTokens, cacheReadTokens } = usage;
+  const { inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const written = cacheWriteTokens === undefined ? {} : { cache_write_tokens: cacheWriteTokens };
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: totalTokens,
-    ...(cacheReadTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cacheReadTokens } }),
+    ...((cacheReadTokens ?? cacheWriteTokens) === undefined
+      ? {}
+      : { prompt_tokens_details: { cached_tokens: cacheReadTokens ?? 0, ...written } }),
     ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
 }

@@ -23,10 +23,10 @@ export function translated(
   { provider, model, key }: Route,
   { clock, thoughts }: Pick<HttpDeps, 'clock'> & { thoughts: Thoughts },
 ): { messages: ModelMessage[]; choices: AsyncIterable<ModelEvent>[] } {
-  const { messages, wishes, tools } = readKnown(body);
+  const { messages, wishes, tools, cacheKey } = readKnown(body);
   const count = body.n ?? 1;
   if (count > MOST_CHOICES) throw badRequest(`\`n\` must be at most ${MOST_CHOICES} for this model.`, 'n');
-  const request = { ...wishes, model, messages: thoughts.restored(principal, messages), tools, exact: true };
+  const request = { ...wishes, model, messages: thoughts.restored(principal, messages), tools, exact: true, cacheKey };
   const failed = new AbortController();
   const signal = count > 1 ? AbortSignal.any([abort.signal, failed.signal]) : abort.signal;
   const choice = async function* (): AsyncGenerator<ModelEvent> {

@@ -1,7 +1,9 @@
 import type { usage } from '#shared/rpc/methods/usage.ts';
+import type { Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import type { Handlers } from '../dispatch.ts';
 import { datesUpTo, localTime } from '../local-time.ts';
+import { sumOptional } from '../providers/usage.ts';
 import type { UsageRecord, Vault } from '../vault.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -12,11 +14,8 @@ export interface UsageMethodsDeps {
   timeZone(): string;
 }
 
-interface Sums {
+interface Sums extends Pick<Usage, 'inputTokens' | 'outputTokens' | 'totalTokens' | 'cacheReadTokens' | 'cacheWriteTokens'> {
   calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  totalTokens: number;
   cost: number;
 }
 
@@ -71,6 +70,10 @@ function sumsOf(records: readonly UsageRecord[]): Sums {
     sums.outputTokens += usage.outputTokens;
     sums.totalTokens += usage.totalTokens;
     sums.cost += usage.cost ?? 0;
+    for (const name of ['cacheReadTokens', 'cacheWriteTokens'] as const) {
+      const sum = sumOptional(sums[name], usage[name]);
+      if (sum !== undefined) sums[name] = sum;
+    }
   }
   return sums;
 }

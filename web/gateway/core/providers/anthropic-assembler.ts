@@ -17,6 +17,7 @@ const usage = z.object({
   output_tokens: tokens,
   cache_read_input_tokens: tokens,
   cache_creation_input_tokens: tokens,
+  cache_creation: z.object({ ephemeral_5m_input_tokens: tokens, ephemeral_1h_input_tokens: tokens }).nullish().catch(null),
   output_tokens_details: z.object({ thinking_tokens: tokens }).nullish().catch(null),
 });
 const index = z.number().int().nonnegative().max(10_000);
@@ -217,8 +218,16 @@ function thoughtOf({ type, thinking, signature, data }: Partial): Record<string,
 /** Cached input is counted apart by the API, within the input by us. */
 function usageOf(counted: z.infer<typeof usage>): Usage | undefined {
   if (counted.input_tokens == null && counted.output_tokens == null) return undefined;
-  const cacheReadTokens = count(counted.cache_read_input_tokens);
-  const inputTokens = count(counted.input_tokens) + count(counted.cache_creation_input_tokens) + cacheReadTokens;
+  const { cache_read_input_tokens: read, cache_creation: creation } = counted;
+  const cacheReadTokens = count(read);
+  const cacheWrite1hTokens = count(creation?.ephemeral_1h_input_tokens);
+  const cacheWriteTokens = count(counted.cache_creation_input_tokens ?? count(creation?.ephemeral_5m_input_tokens) + cacheWrite1hTokens);
+  const inputTokens = count(counted.input_tokens) + cacheWriteTokens + cacheReadTokens;
   const outputTokens = count(counted.output_tokens);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) };
+  return {
+    ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    ...(read == null ? {} : { cacheReadTokens }),
+    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
+    ...(cacheWrite1hTokens > 0 ? { cacheWrite1hTokens } : {}),
+  };
 }

@@ -1,9 +1,10 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { WIRE } from './anthropic-assembler.ts';
+import { cacheControl, type CacheBreakpoints, chooseBreakpoints, markLast, withoutBreakpoints } from './cache-breakpoints.ts';
 import { fileNote, type Reader, readerOf } from './file-note.ts';
 import { base64Of, OPENING, plainText } from './parts.ts';
 import { refuseUnsupported, wishes, withAnswerTool } from './anthropic-wishes.ts';
-import { type ModelMessage, type ModelRequest } from './provider.ts';
+import { type CacheLifetime, type ModelMessage, type ModelRequest } from './provider.ts';
 
 type Block = Record<string, unknown>;
 interface Turn {
@@ -42,7 +43,7 @@ function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, re
  * Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. What a program sent is all
  * sent on, behind an opening of ours where it begins otherwise.
  */
-function turns(request: ModelRequest): Turn[] {
+function turns(request: ModelRequest, breakpoints: CacheBreakpoints): Turn[] {
   const readerFor = readerOf(request);
   const out: Turn[] = [];
   for (const message of request.messages) {
@@ -51,7 +52,7 @@ function turns(request: ModelRequest): Turn[] {
     const last = out.at(-1);
     // The branch may have been cut in the middle of a turn.
     if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
-    const content = blocks(message, readerFor(message));
+    const content = markedAtEnd(blocks(message, readerFor(message)), breakpoints.messages.get(message));
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
     else out.push({ role, content });
@@ -60,27 +61,37 @@ function turns(request: ModelRequest): Turn[] {
   return out;
 }
 
+/** Thoughts take no breakpoint. */
+const markedAtEnd = (content: Block[], lifetime: CacheLifetime | undefined): Block[] =>
+  /thinking/.test(String(content.at(-1)?.['type'])) ? content : markLast(content, lifetime);
+
 /** The body of `POST /messages`, streaming. `limit` is the model's, where the request names none. Throws `Unsupported`. */
 export function messagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
   refuseUnsupported(request);
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
   const maxTokens = Math.min(request.maxTokens ?? limit, limit);
+  const breakpoints = chooseBreakpoints(request);
+  const { tools, ...others } = wishes(request, maxTokens);
   return {
     model: request.model,
     max_tokens: maxTokens,
-    messages: turns(request),
+    messages: turns(request, breakpoints),
     stream: true,
-    ...(system.length > 0 ? { system: system.join('\n\n') } : {}),
+    ...(system.length > 0 ? { system: systemBlocks(system.join('\n\n'), breakpoints.system) } : {}),
     ...(request.temperature === undefined || (request.exact && request.temperature === 1)
       ? {}
       : { temperature: Math.min(1, request.temperature) }),
-    ...wishes(request, maxTokens),
+    ...(Array.isArray(tools) ? { tools: markLast(tools, breakpoints.tools ? '5m' : undefined) } : {}),
+    ...others,
   };
 }
 
+const systemBlocks = (written: string, lifetime: CacheLifetime | undefined): string | Block[] =>
+  lifetime && written.trim() !== '' ? [{ type: 'text', text: written, ...cacheControl(lifetime) }] : written;
+
 /**
  * The body without what the refusal is about: a limit too high for the model, a temperature that it does not take, a schema that its own
- * format does not serve.
+ * format does not serve, breakpoints that a server behind another address does not know.
  */
 export function adaptMessagesBody(
   request: ModelRequest,
@@ -91,6 +102,7 @@ export function adaptMessagesBody(
   const allowed = Number(/max_tokens: \d+ > (\d+)/.exec(refusal)?.[1]);
   const current = body['max_tokens'];
   if (allowed > 0 && typeof current === 'number' && allowed < current) return { ...body, max_tokens: allowed };
+  if (refusal.includes('cache_control')) return withoutBreakpoints(body);
   if (has(thinking, 'display') && /display/.test(refusal)) {
     const { display: _display, ...bare } = thinking;
     return { ...body, thinking: bare };

@@ -27,7 +27,7 @@ const TEXT = [
   stop(0),
   ...end('end_turn'),
 ];
-const USAGE = { inputTokens: 47, outputTokens: 9, totalTokens: 56, cacheReadTokens: 30 };
+const USAGE = { inputTokens: 47, outputTokens: 9, totalTokens: 56, cacheReadTokens: 30, cacheWriteTokens: 5 };
 
 const ask = (rest: Partial<ModelRequest> = {}): ModelRequest => ({
   model: 'claude-opus-5-5',

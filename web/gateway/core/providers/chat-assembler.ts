@@ -31,6 +31,7 @@ const chunk = z.object({
     .array(z.object({ index: z.number().nullish(), delta: delta.nullish(), message: delta.nullish(), finish_reason: z.string().nullish() }))
     .nullish(),
   usage: upstreamUsage.nullish().catch(null),
+  timings: z.unknown().optional(),
 });
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
@@ -81,8 +82,8 @@ export class ChatAssembler implements Assembler {
 
   /** Reads one chunk as JSON text. Throws `ProviderError` for what cannot be read and for an error object. */
   add(data: string): ModelEvent[] {
-    const { usage, choices } = readChunk(this.#provider, data, { schema: chunk, fault: streamFault });
-    if (usage) this.#usage = readUsage(usage) ?? this.#usage;
+    const { usage, choices, timings } = readChunk(this.#provider, data, { schema: chunk, fault: streamFault });
+    if (usage) this.#usage = readUsage(usage, timings) ?? this.#usage;
     this.#thought = usage?.completion_tokens_details?.reasoning_tokens ?? this.#thought;
     const choice = choices?.find((each) => (each.index ?? 0) === 0);
     if (!choice) return [];

@@ -146,7 +146,7 @@ function countedOf(counted: NonNullable<z.infer<typeof chunk>['usageMetadata']>)
   const outputTokens = count(counted.candidatesTokenCount) + count(counted.thoughtsTokenCount);
   const cacheReadTokens = count(counted.cachedContentTokenCount);
   return {
-    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}) },
+    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheReadTokens },
     ...(counted.thoughtsTokenCount == null ? {} : { reasoningTokens: count(counted.thoughtsTokenCount) }),
   };
 }

@@ -36,7 +36,8 @@ function perMillion(perToken: unknown): number | null {
 function priceOf({ pricing }: Listed): ListedModel['price'] {
   const input = perMillion(pricing?.prompt);
   const output = perMillion(pricing?.completion);
-  return input === null || output === null ? null : { input, output, cachedInput: perMillion(pricing?.['input_cache_read']) };
+  if (input === null || output === null) return null;
+  return { input, output, cachedInput: perMillion(pricing?.['input_cache_read']), cacheWrite: perMillion(pricing?.['input_cache_write']) };
 }
 
 /** Whether the model can do something: by the server's flags, its list of parameters, or null where it has neither. */

@@ -25,15 +25,31 @@ export function modelEntry(provider: string, listed: ListedModel, table: Known |
     cost_per_1m_input: price?.input ?? null,
     cost_per_1m_output: price?.output ?? null,
     cost_per_1m_cached_input: price?.cachedInput ?? null,
+    cost_per_1m_cache_write: price?.cacheWrite ?? price?.input ?? null,
   };
 }
 
+/** What Anthropic takes for input that is written to the cache for an hour, as a multiple of other input. */
+const HOUR_WRITE_FACTOR = 2;
+
 /** The usage with what it cost, in USD, where the figures are real and the price is known. What the provider itself billed stays. */
 export function withCost(usage: Usage, entry: ModelEntry): Usage {
-  const { cost_per_1m_input: input, cost_per_1m_output: output, cost_per_1m_cached_input: cachedInput } = entry;
+  const {
+    cost_per_1m_input: input,
+    cost_per_1m_output: output,
+    cost_per_1m_cached_input: cachedInput,
+    cost_per_1m_cache_write: write,
+  } = entry;
   if (usage.cost !== undefined || input === null || output === null) return usage;
   if (usage.estimated && (input > 0 || output > 0)) return usage;
   const cached = Math.min(usage.inputTokens, usage.cacheReadTokens ?? 0);
-  const millionths = (usage.inputTokens - cached) * input + cached * (cachedInput ?? input) + usage.outputTokens * output;
+  const written = Math.min(usage.inputTokens - cached, usage.cacheWriteTokens ?? 0);
+  const hour = Math.min(written, usage.cacheWrite1hTokens ?? 0);
+  const millionths =
+    (usage.inputTokens - cached - written) * input +
+    cached * (cachedInput ?? input) +
+    (written - hour) * (write ?? input) +
+    hour * HOUR_WRITE_FACTOR * input +
+    usage.outputTokens * output;
   return { ...usage, cost: Math.round(millionths * 1000) / 1e9 };
 }

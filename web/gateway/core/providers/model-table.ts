@@ -14,8 +14,8 @@ type Known = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools'
 
 /** What models can do beside text: `t` tools, `v` vision, `r` reasoning. */
 type Abilities = '' | 't' | 'tv' | 'tr' | 'tvr' | 'v' | 'r' | 'vr';
-/** USD per million tokens: input, output, cached input. */
-type Price = readonly [number, number, number?] | null;
+/** USD per million tokens: input, output, cached input, input written to the cache. */
+type Price = readonly [number, number, number?, number?] | null;
 type Row = readonly [pattern: RegExp, contextWindow: number | null, maxTokens: number | null, abilities: Abilities | null, price: Price];
 
 const K = 1000;
@@ -38,7 +38,7 @@ const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
     [/^claude-3-5-sonnet/, 200 * K, 8192, 'tv', [3, 15, 0.3]],
     [/^claude-3-5-haiku/, 200 * K, 8192, 'tv', [0.8, 4, 0.08]],
     [/^claude-3-opus/, 200 * K, 4096, 'tv', [15, 75, 1.5]],
-    [/^claude-3-haiku/, 200 * K, 4096, 'tv', [0.25, 1.25, 0.03]],
+    [/^claude-3-haiku/, 200 * K, 4096, 'tv', [0.25, 1.25, 0.03, 0.3]],
   ],
   openai: [
     [/^gpt-6-astra/, 1050 * K, 128 * K, 'tvr', [10, 50, 1]],
@@ -147,6 +147,20 @@ const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
   ],
 };
 
+/** What input costs that is written to the cache, as a multiple of other input, by vendor and model. Everywhere else writing is free. */
+const WRITE_FACTORS: Partial<Record<ProviderKind, readonly [model: RegExp, factor: number]>> = {
+  anthropic: [/^/, 1.25],
+  openai: [/^gpt-(5\.[6-9]|[6-9])/, 1.25],
+};
+
+function toPrice(vendor: ProviderKind, id: string, [input, output, cachedInput, cacheWrite]: NonNullable<Price>): ListedModel['price'] {
+  const [model, factor] = WRITE_FACTORS[vendor] ?? [];
+  return {
+    ...{ input, output, cachedInput: cachedInput ?? null },
+    cacheWrite: cacheWrite ?? (model?.test(id) && factor ? Math.round(input * factor * 1e6) / 1e6 : null),
+  };
+}
+
 /** What is known of a vendor's model; undefined where nothing is. */
 export function findModel(vendor: ProviderKind, id: string): Known | undefined {
   const row = TABLE[vendor]?.find(([pattern]) => pattern.test(id));
@@ -159,6 +173,6 @@ export function findModel(vendor: ProviderKind, id: string): Known | undefined {
     tools: can('t'),
     vision: can('v'),
     thinking: can('r'),
-    price: price && { input: price[0], output: price[1], cachedInput: price[2] ?? null },
+    price: price && toPrice(vendor, id, price),
   };
 }

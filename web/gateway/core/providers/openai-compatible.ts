@@ -8,7 +8,7 @@ import type { Forwarded, ForwardingProvider, PastHost, SpliceTo } from './forwar
 import { faultOf, faultOfEnd } from './past-host.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
-import { type Quirks, quirksOf } from './openai-quirks.ts';
+import { type Quirks, quirksAt } from './openai-quirks.ts';
 import { adaptBody, chatBody, renamed } from './openai-request.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
@@ -34,7 +34,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     this.id = options.id;
     this.name = options.name;
     this.#kind = options.kind ?? 'openai-compatible';
-    this.#quirks = quirksOf(this.#kind);
+    this.#quirks = quirksAt(this.#kind, options.baseUrl);
     this.#options = options;
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey): Record<string, string> => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),

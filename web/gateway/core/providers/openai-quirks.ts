@@ -1,5 +1,6 @@
 import type { ProviderKind } from '#shared/rpc/records.ts';
 import type { KeptField } from './chat-assembler.ts';
+import { vendorAt } from './kinds.ts';
 
 /** How a vendor's chat completions differ from what most servers take. */
 export interface Quirks {
@@ -15,6 +16,10 @@ export interface Quirks {
   callId?: (id: string) => string;
   /** What of a turn's thoughts is wanted back with its tool calls. */
   keeps?: KeptField;
+  /** Its field for the key by which requests of a chat meet the same cache. */
+  cacheKey?: 'prompt_cache_key' | 'session_id';
+  /** Models that cache only what is marked with `cache_control`. */
+  marksCache?: RegExp;
   /** Models that it lists and that do not chat. */
   hidden?: RegExp;
 }
@@ -31,12 +36,26 @@ function nineLetters(id: string): string {
 }
 
 const TABLE: Partial<Record<ProviderKind, Quirks>> = {
-  openai: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
-  openrouter: { body: { usage: { include: true } }, keeps: 'reasoning_details' },
-  mistral: { seed: 'random_seed', streamOptions: false, callId: nineLetters, hidden: NO_CHAT },
+  openai: { maxTokens: 'max_completion_tokens', cacheKey: 'prompt_cache_key', hidden: NO_CHAT },
+  openrouter: {
+    body: { usage: { include: true } },
+    keeps: 'reasoning_details',
+    cacheKey: 'session_id',
+    // Others cache by themselves; of Gemini each longer marked prompt would be written anew.
+    marksCache: /^~?(anthropic|qwen)\//,
+  },
+  mistral: { seed: 'random_seed', streamOptions: false, callId: nineLetters, cacheKey: 'prompt_cache_key', hidden: NO_CHAT },
   groq: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
   deepseek: { keeps: 'reasoning_content' },
   xai: { maxTokens: 'max_completion_tokens', hidden: NO_CHAT },
 };
 
-export const quirksOf = (kind: ProviderKind): Quirks => TABLE[kind] ?? {};
+const AZURE = /\.(openai|cognitiveservices|services\.ai)\.azure\.com$/;
+
+/** How the server at an address differs: OpenAI's and Azure's take a cache key however they were configured. */
+export function quirksAt(kind: ProviderKind, baseUrl: string): Quirks {
+  const own = TABLE[kind] ?? {};
+  if (kind !== 'openai-compatible') return own;
+  const takesKey = vendorAt(kind, baseUrl) === 'openai' || AZURE.test(URL.parse(baseUrl)?.hostname ?? '');
+  return takesKey ? { ...own, cacheKey: 'prompt_cache_key' } : own;
+}

@@ -1,10 +1,11 @@
 import type { Part } from '#shared/rpc/records.ts';
+import { type CacheBreakpoints, chooseBreakpoints, markLast, NO_BREAKPOINTS, withoutBreakpoints } from './cache-breakpoints.ts';
 import { WIRE } from './chat-assembler.ts';
 import { kindOf } from '../documents/kinds.ts';
 import { fileNote, isExact, type Reader, readerOf } from './file-note.ts';
 import type { Quirks } from './openai-quirks.ts';
 import { base64Of, besideOf, plainText, textsOf } from './parts.ts';
-import { type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
+import { type CacheLifetime, type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
 
 type ContentPart =
   | { type: 'text'; text: string }
@@ -75,8 +76,22 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
 /** A result that is no text. */
 const BELOW = 'The result is below.';
 
+/** The message with a breakpoint at the end of its text. */
+function markText(message: Record<string, unknown>, lifetime: CacheLifetime | undefined): Record<string, unknown> {
+  const { content } = message;
+  const parts: unknown[] = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [content].flat();
+  const fields = parts.filter(isFields);
+  return lifetime && fields.at(-1)?.['type'] === 'text' ? { ...message, content: markLast(fields, lifetime) } : message;
+}
+
 /** Results are text alone in this format: pictures and files that tools gave follow the results of their turn, as if the person had sent them. */
-function withGiven(messages: readonly ModelMessage[], quirks: Quirks, readerFor: ReturnType<typeof readerOf>): Record<string, unknown>[] {
+function withGiven(
+  messages: readonly ModelMessage[],
+  quirks: Quirks,
+  readerFor: ReturnType<typeof readerOf>,
+  breakpoints: CacheBreakpoints,
+): Record<string, unknown>[] {
+  const system = messages.findLast(({ role }) => role === 'system');
   const out: Record<string, unknown>[] = [];
   const given: ContentPart[] = [];
   const giveAll = (): void => {
@@ -85,7 +100,8 @@ function withGiven(messages: readonly ModelMessage[], quirks: Quirks, readerFor:
   for (const message of messages) {
     if (message.role !== 'tool') giveAll();
     const reader = readerFor(message);
-    out.push(chatMessage(message, quirks, reader));
+    const lifetime = message === system ? breakpoints.system : breakpoints.messages.get(message);
+    out.push(markText(chatMessage(message, quirks, reader), lifetime));
     const beside = message.role === 'tool' ? besideOf(message.content) : [];
     if (beside.length > 0) given.push({ type: 'text', text: `Given by ${message.name ?? 'the tool'}:` });
     given.push(...beside.map((part) => contentPart(part, reader)));
@@ -98,12 +114,15 @@ const isFields = (value: unknown): value is Record<string, unknown> => typeof va
 
 /** The body of `POST /chat/completions`, streaming, with the usage asked for. */
 export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<string, unknown> {
+  const { cacheKey, marksCache } = quirks;
+  const breakpoints = marksCache?.test(request.model) ? chooseBreakpoints(request) : NO_BREAKPOINTS;
   const body: Record<string, unknown> = {
     model: request.model,
-    messages: withGiven(request.messages, quirks, readerOf(request)),
+    messages: withGiven(request.messages, quirks, readerOf(request), breakpoints),
     stream: true,
     ...(quirks.streamOptions === false ? {} : { stream_options: { include_usage: true } }),
     ...quirks.body,
+    ...(cacheKey && request.cacheKey !== undefined ? { [cacheKey]: request.cacheKey } : {}),
   };
   if (request.temperature !== undefined) body['temperature'] = request.temperature;
   if (request.maxTokens !== undefined) body[quirks.maxTokens ?? 'max_tokens'] = request.maxTokens;
@@ -142,8 +161,8 @@ function schemaOf({ name, description, schema, strict }: Extract<ResponseFormat,
 }
 
 /**
- * Servers differ in what they take: older ones refuse `stream_options`, newer models want `max_completion_tokens` and no temperature. Given
- * the refusal, the body without what was refused, or undefined where that is not the reason.
+ * Servers differ in what they take: older ones refuse `stream_options` or a cache key, newer models want `max_completion_tokens` and no
+ * temperature. Given the refusal, the body without what was refused, or undefined where that is not the reason.
  */
 export function adaptBody(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
   const { temperature, ...rest } = body;
@@ -154,6 +173,9 @@ export function adaptBody(body: Record<string, unknown>, refusal: string): Recor
 /** As `adaptBody`, of what changes nothing about the answer. */
 export function renamed(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
   const { stream_options, max_tokens, ...rest } = body;
+  const { prompt_cache_key, session_id, ...unkeyed } = body;
+  if ((prompt_cache_key ?? session_id) !== undefined && /prompt_cache_key|session_id/.test(refusal)) return unkeyed;
+  if (refusal.includes('cache_control')) return withoutBreakpoints(body);
   if (stream_options !== undefined && refusal.includes('stream_options')) return { ...rest, ...given({ max_tokens }) };
   if (max_tokens !== undefined && refusal.includes('max_completion_tokens'))
     return { ...rest, ...given({ stream_options }), max_completion_tokens: max_tokens };

@@ -12,7 +12,11 @@ export interface ModelMessage {
   kept?: Kept;
   /** Of a session, whose tools find what is attached to it. `earlier`: sent before, so that it is shown as well as may be; only what is sent `now` has to be given exactly. */
   inSession?: 'earlier' | 'now';
+  /** The prompt up to here stays the same in later requests, for so long: providers that cache on request are asked to. */
+  cacheBreakpoint?: CacheLifetime;
 }
+
+export type CacheLifetime = '5m' | '1h';
 
 /** A turn's part that only its provider can read, such as signed thoughts. It lasts as long as the run. */
 export interface Kept {
@@ -79,6 +83,8 @@ export interface ModelRequest extends Wishes {
   stranger?: boolean | undefined;
   /** The agent that asks, where one does. */
   agentId?: string | undefined;
+  /** The same in all requests of a chat, and without personal data: what providers route by, so that a prompt meets its cache. Undefined: this may be the only request. */
+  cacheKey?: string | undefined;
   /** Arguments of a call that cannot be read are told with it (`unread`), and do not end the answer: who runs the tools tells the model. */
   tellsUnread?: boolean | undefined;
 }
@@ -112,8 +118,8 @@ export interface ListedModel {
   tools: boolean | null;
   vision: boolean | null;
   thinking: boolean | null;
-  /** USD per million tokens. */
-  price: { input: number; output: number; cachedInput: number | null } | null;
+  /** USD per million tokens. `cacheWrite`: of input that is written to the cache; left out if it costs what other input costs. */
+  price: { input: number; output: number; cachedInput: number | null; cacheWrite?: number | null } | null;
 }
 
 /** A listed model of which only the name is known. */

@@ -154,7 +154,7 @@ describe('models.list', () => {
           name: 'Anthropic: Claude Opus 5.5',
           context_length: 1_000_000,
           top_provider: { max_completion_tokens: 128_000 },
-          pricing: { prompt: '0.000004', completion: '0.00002', input_cache_read: '0.0000002' },
+          pricing: { prompt: '0.000004', completion: '0.00002', input_cache_read: '0.0000002', input_cache_write: '0.000005' },
           supported_parameters: ['tools', 'reasoning'],
           architecture: { input_modalities: ['text', 'image'] },
         },
@@ -172,6 +172,7 @@ describe('models.list', () => {
         cost_per_1m_input: 4,
         cost_per_1m_output: 20,
         cost_per_1m_cached_input: 0.2,
+        cost_per_1m_cache_write: 5,
       },
       { cost_per_1m_input: null, supports_tools: false },
     ]);
@@ -277,6 +278,23 @@ describe('cost', () => {
     expect(withCost({ ...usage, estimated: true }, entry([4, 20, 0.2], true)).cost).toBe(0);
   });
 
+  verifies('usage/cost', 'what was written to the cache by its price, twice the input’s if it is kept for an hour', async () => {
+    const price = (vendor: ProviderKind, id: string) => modelEntry('p', listedModel(id), findModel(vendor, id), false);
+    // 1,000 at 4, 40,000 at 0.2, 2,000 at 5 and 500 at 20 dollars for a million: 0.4 + 0.8 + 1 + 1 cents.
+    const claude = { inputTokens: 43_000, outputTokens: 500, totalTokens: 43_500, cacheReadTokens: 40_000, cacheWriteTokens: 2000 };
+    expect(withCost(claude, price('anthropic', 'claude-opus-5-5')).cost).toBe(0.032);
+    // Half of what was written at 8 dollars: 0.3 cents more.
+    expect(withCost({ ...claude, cacheWrite1hTokens: 1000 }, price('anthropic', 'claude-opus-5-5')).cost).toBe(0.035);
+    // 100 at 2, 1,920 at 0.2, 80 at 2.5 and 300 at 10 dollars.
+    const gpt = { inputTokens: 2100, outputTokens: 300, totalTokens: 2400, cacheReadTokens: 1920, cacheWriteTokens: 80 };
+    expect(withCost(gpt, price('openai', 'gpt-6-sol')).cost).toBe(0.003784);
+    // Where writing is free, as other input.
+    expect(withCost(gpt, price('openai', 'gpt-5')).cost).toBe(0.003465);
+    // More than the input cannot have been read and written.
+    expect(withCost({ ...gpt, cacheWriteTokens: 5000 }, price('openai', 'gpt-6-sol')).cost).toBe(0.003834);
+    expect(withCost(claude, modelEntry('p', listedModel('m'), undefined, true)).cost).toBe(0);
+  });
+
   verifies('usage/cost', 'of a model that was never listed, too', async () => {
     const { all } = vendor('anthropic', () => new Response(null, { status: 500 }));
     expect((await all.priced('v/claude-opus-5-5', usage)).cost).toBe(0.00448);
@@ -314,7 +332,10 @@ describe('states', () => {
 
   it('the table is of a day, and its first row that fits decides', () => {
     expect(PRICES_AS_OF).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-    expect(findModel('anthropic', 'claude-opus-5-20260401')?.price).toEqual({ input: 5, output: 25, cachedInput: 0.5 });
+    expect(findModel('anthropic', 'claude-opus-5-20260401')?.price).toEqual({ input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25 });
+    expect(findModel('anthropic', 'claude-3-haiku-20240307')?.price?.cacheWrite).toBe(0.3);
+    expect(findModel('openai', 'gpt-6-luna')?.price?.cacheWrite).toBe(0.125);
+    expect(findModel('openai', 'gpt-5.5')?.price?.cacheWrite).toBeNull();
     expect(findModel('anthropic', 'claude-opus-5-5')?.price?.input).toBe(4);
     expect(findModel('openai', 'gpt-5-mini')?.price?.input).toBe(0.25);
     expect(findModel('openai', 'gpt-5.6')?.price?.input).toBe(4);

@@ -51,6 +51,8 @@ export interface Generation {
   stranger?: boolean;
   /** The agent that asks, where one does. */
   agentId?: string;
+  /** As a request's. */
+  cacheKey?: string;
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
@@ -231,6 +233,7 @@ async function* answered(
       exact: run.exact,
       ...(run.stranger ? { stranger: true } : {}),
       agentId: run.agentId,
+      cacheKey: run.cacheKey,
       tellsUnread: true,
     };
     try {

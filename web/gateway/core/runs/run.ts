@@ -21,6 +21,7 @@ import { senderOf } from './once.ts';
 import { isCutOff, isRefusal } from './refusal.ts';
 import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
+import { toCacheKey } from '../providers/cache-key.ts';
 import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
 import { Said } from './said.ts';
@@ -213,6 +214,7 @@ export class Run {
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
     const { compaction } = this.#deps;
     const told = await compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
+    const cacheKey = await toCacheKey(place.session);
     const prompt = (about: Told): ModelMessage[] => inSession(withSummary(promptOf(system, [...about.messages, user]), about));
     let usage: Usage | undefined;
     let refused = false;
@@ -225,7 +227,7 @@ export class Run {
         fallbacks: this.#agent.fallbacks,
         models: this.#deps.models,
         stranger: isChannel(principal),
-        ...{ agentId: this.#agent.id, recalled, exact },
+        ...{ agentId: this.#agent.id, cacheKey, recalled, exact },
         messages: prompt(told),
         shorter: async (tokens, signal) => prompt(await compaction.shortened({ ...asker, above, user, beside, told }, tokens, signal)),
         tools: offered,

@@ -139,10 +139,10 @@ export class Answer {
     };
   }
 
-  #usageObject({ inputTokens, outputTokens, totalTokens, cacheReadTokens }: Usage): Record<string, unknown> {
+  #usageObject({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): Record<string, unknown> {
     return {
       input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: cacheReadTokens ?? 0, cache_write_tokens: 0 },
+      input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
       output_tokens: outputTokens,
       output_tokens_details: { reasoning_tokens: this.#reasoningTokens },
       total_tokens: totalTokens,

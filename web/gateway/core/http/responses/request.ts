@@ -101,6 +101,7 @@ export interface ResponseRequest {
   user: string | undefined;
   tools: ToolSpec[];
   wishes: Wishes;
+  cacheKey: string | undefined;
   /** What the response object says of the request. */
   echo: Record<string, unknown>;
 }
@@ -128,6 +129,7 @@ export function readRequest(body: Record<string, unknown>): ResponseRequest {
     seal: given.include?.includes('reasoning.encrypted_content') ?? false,
     user: given.user || undefined,
     tools: (given.tools ?? []).map(toolSpec),
+    cacheKey: given.prompt_cache_key || undefined,
     wishes: defined({
       temperature: given.temperature,
       maxTokens: given.max_output_tokens,

@@ -161,6 +161,7 @@ export class Responses {
       tools: asked.tools,
       ...asked.wishes,
       exact: true,
+      cacheKey: asked.cacheKey,
     };
     const events = countedStream(
       retriedStream(() => provider.stream(request, signal), { clock, signal }),
