@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Compaction, HistoryMessage } from '#shared/rpc/records.ts';
-import { contextUse } from './context-use.ts';
+import { contextUse, sumCached } from './context-use.ts';
 
 const said = (role: HistoryMessage['role'], timestamp: number, more: Partial<HistoryMessage> = {}): HistoryMessage => ({
   ...{ id: `${timestamp}`, role, content: 'x'.repeat(40), timestamp },
@@ -30,4 +30,11 @@ test('behind a summary what was counted before it is not told any more', () => {
     tokens: 60,
     about: false,
   });
+});
+
+test('what was read from the cache is a share of the input of those that report it', () => {
+  const replied = (cacheReadTokens?: number) =>
+    said('assistant', 2, { usage: { ...usage, inputTokens: 100, ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }) } });
+  expect(sumCached([said('user', 1), replied(), replied()])).toBeUndefined();
+  expect(sumCached([replied(), replied(0), replied(90)])).toEqual({ tokens: 90, share: 0.45 });
 });

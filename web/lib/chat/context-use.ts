@@ -9,6 +9,16 @@ export interface ContextUse {
   about: boolean;
 }
 
+/** What the replies to messages have read from the provider's cache: tokens, and their share of the input. Undefined if no provider has reported it. */
+export function sumCached(messages: readonly HistoryMessage[]): { tokens: number; share: number } | undefined {
+  const reported = messages.flatMap(({ usage }) =>
+    usage?.cacheReadTokens === undefined ? [] : [{ ...usage, cached: usage.cacheReadTokens }],
+  );
+  const input = reported.reduce((sum, { inputTokens }) => sum + inputTokens, 0);
+  const tokens = reported.reduce((sum, { cached }) => sum + cached, 0);
+  return input === 0 ? undefined : { tokens, share: tokens / input };
+}
+
 /**
  * What a model would be asked with next, as far as that is known: what the last reply's model was asked with and said, or what the last summary left, and an estimate of what was said since.
  * `more`: messages above them are not here.

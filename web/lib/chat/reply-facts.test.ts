@@ -11,11 +11,15 @@ test('tokens, with the cost where that is known', () => {
 });
 
 test('in full, with how fast it was', () => {
-  const facts = replyFacts({ usage: { ...usage, cacheReadTokens: 1000, cost: 2 }, elapsedMs: 12_000, timestamp: 0 }, 'Told');
+  const facts = replyFacts(
+    { usage: { ...usage, cacheReadTokens: 1000, cacheWriteTokens: 150, cost: 2 }, elapsedMs: 12_000, timestamp: 0 },
+    'Told',
+  );
   expect(facts.slice(0, -1)).toEqual([
     ['Model', 'Told'],
     ['Input tokens', '1,200'],
     ['Cached input', '1,000'],
+    ['Written to cache', '150'],
     ['Output tokens', '300'],
     ['Token count', 'From the provider'],
     ['Cost', '$2.00'],

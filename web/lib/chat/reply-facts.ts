@@ -25,6 +25,7 @@ export function replyFacts({ usage, elapsedMs, timestamp }: Made, model: string 
   if (usage) {
     facts.push([m.reply_fact_tokens_in(), number(usage.inputTokens)]);
     if (usage.cacheReadTokens) facts.push([m.reply_fact_cached(), number(usage.cacheReadTokens)]);
+    if (usage.cacheWriteTokens) facts.push([m.reply_fact_cache_written(), number(usage.cacheWriteTokens)]);
     facts.push(
       [m.reply_fact_tokens_out(), number(usage.outputTokens)],
       [m.reply_fact_counted(), usage.estimated ? m.reply_counted_by_estimate() : m.reply_counted_by_provider()],

@@ -1,10 +1,10 @@
 import { m } from '#lib/i18n/pages.ts';
 import { money } from '#lib/i18n/money.ts';
-import { compact, number } from './measures.ts';
+import { compact, computeHitRate, number, percent } from './measures.ts';
 import type { UsageSums } from './types.ts';
 
 export interface Measure {
-  id: 'tokens' | 'cost' | 'calls';
+  id: 'tokens' | 'cost' | 'calls' | 'cached';
   /** As a choice among others. */
   within(): string;
   /** Names of charts. */
@@ -57,11 +57,25 @@ export const MEASURES: readonly Measure[] = [
     words: number,
     short: compact,
   },
+  {
+    id: 'cached',
+    within: () => m.usage_show_cached(),
+    byDay: () => m.usage_cached_by_day(),
+    byProvider: () => m.usage_cached_by_provider(),
+    byModel: () => m.usage_cached_by_model(),
+    byKey: () => m.usage_cached_by_key(),
+    ofDays: (count) => m.usage_cached_of_days({ count }),
+    of: (sums) => computeHitRate(sums) ?? 0,
+    words: percent,
+    short: percent,
+  },
 ];
 
 /** The heads of a table of sums behind the first, and the cells of a row. */
-export const sumHeads = (): string[] => [m.usage_calls(), m.usage_tokens_in(), m.usage_tokens_out(), m.usage_tokens(), m.usage_cost()];
-export const sumCells = ({ calls, inputTokens, outputTokens, totalTokens, cost }: UsageSums): string[] => [
-  ...[calls, inputTokens, outputTokens, totalTokens].map(number),
-  money(cost),
+export const sumHeads = (): string[] => [
+  ...[m.usage_calls(), m.usage_tokens_in(), m.usage_cached(), m.usage_tokens_out(), m.usage_tokens(), m.usage_cost()],
+];
+export const sumCells = (sums: UsageSums): string[] => [
+  ...[number(sums.calls), number(sums.inputTokens), percent(computeHitRate(sums))],
+  ...[number(sums.outputTokens), number(sums.totalTokens), money(sums.cost)],
 ];
