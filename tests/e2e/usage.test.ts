@@ -11,6 +11,8 @@ import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
 const DAY_MS = 86_400_000;
+/** A call of the model that costs, nine tenths of whose input come from the cache. */
+const BIG = { inputTokens: 3_000, outputTokens: 500, totalTokens: 3_500, cacheReadTokens: 2_700, cacheWriteTokens: 250, cost: 0.02 };
 
 /** Calls of a month: each day one more than the day before, of two models, one of which costs. */
 function month(now: number): object[] {
@@ -20,7 +22,7 @@ function month(now: number): object[] {
       ...{ id: `old-${at}-${call}`, at: day + call, sessionKey: `main/old-${at}`, principal: call % 5 ? 'owner' : 'key:laptop' },
       ...(call % 3
         ? { provider: 'local', model: 'local/small', usage: { inputTokens: 900, outputTokens: 100, totalTokens: 1_000 } }
-        : { provider: 'big', model: 'big/=large', usage: { inputTokens: 3_000, outputTokens: 500, totalTokens: 3_500, cost: 0.02 } }),
+        : { provider: 'big', model: 'big/=large', usage: BIG }),
     }));
     return { id: `old-${at}-0`, until: day + at, records };
   });
@@ -76,6 +78,15 @@ describe('usage in the app', () => {
       expect.stringMatching(/\$0\.00$/),
       expect.stringMatching(/\$0\.00$/),
     ]);
+    // Of the input of each model: the small one's provider reports nothing, the upstream's call had 3 of 11.
+    await page.getByLabel('Show').selectOption({ label: 'Cache hit rate' });
+    expect(await chart(page, 'Cache hit rate by model').getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^big\/=large\s+90%$/),
+      expect.stringMatching(/^local\/normal\s+27%$/),
+      expect.stringMatching(/^local\/small\s+0%$/),
+    ]);
+    await chart(page, 'Cache hit rate by day').locator('.bar').first().waitFor();
+    await shoot(page, 'cache');
     await page.getByLabel('Show').selectOption({ label: 'Tokens' });
     expect((await chart(page, 'Tokens by model').getByRole('listitem').allInnerTexts())[0]).toMatch(/^big\/=large/);
     expect(await chart(page, 'Tokens by provider').getByRole('listitem').count()).toBe(2);
@@ -90,10 +101,17 @@ describe('usage in the app', () => {
     const { dailyBreakdown } = await client.call('usage.daily', { days: 90 });
     const rows = chart(page, 'Tokens by day').getByRole('row');
     expect(await rows.count()).toBe(91);
+    const written = (key: string): string => Object(dailyBreakdown[88])[key].toLocaleString('en');
     expect(await rows.nth(2).getByRole('cell').allInnerTexts()).toEqual([
-      ...['calls', 'inputTokens', 'outputTokens', 'totalTokens'].map((key) => Object(dailyBreakdown[88])[key].toLocaleString('en')),
+      ...['calls', 'inputTokens'].map(written),
+      // 10 of the 29 calls are of the big model: 27,000 of 47,100.
+      '57%',
+      ...['outputTokens', 'totalTokens'].map(written),
       '$0.20',
     ]);
+    const ofModels = chart(page, 'Tokens by model').getByRole('row');
+    expect(await ofModels.filter({ hasText: 'big/=large' }).getByRole('cell').nth(2).innerText()).toBe('90%');
+    expect(await ofModels.filter({ hasText: 'local/small' }).getByRole('cell').nth(2).innerText()).toBe('–');
     const { hourlyDistribution } = await client.call('usage.hourly', { days: 90 });
     expect(await chart(page, 'Calls by hour').getByRole('cell').allInnerTexts()).toEqual(
       hourlyDistribution.map((calls) => calls.toLocaleString('en')),
@@ -181,7 +199,19 @@ describe('usage in the app', () => {
     const client = await at.perch.client();
     const { dailyBreakdown } = await client.call('usage.daily', { days: 7 });
     expect(lines.filter((line) => line.startsWith('day,'))).toEqual(
-      dailyBreakdown.map((day) => ['day', ...[day.date, day.calls, day.inputTokens, day.outputTokens, day.totalTokens, day.cost]].join()),
+      dailyBreakdown.map((day) =>
+        [
+          'day',
+          day.date,
+          day.calls,
+          day.inputTokens,
+          day.outputTokens,
+          day.totalTokens,
+          day.cost,
+          day.cacheReadTokens,
+          day.cacheWriteTokens,
+        ].join(),
+      ),
     );
     expect(lines.filter((line) => line.startsWith('hour,'))).toHaveLength(24);
     expect(lines.find((line) => line.startsWith('model,big'))).toMatch(/^model,big\/=large,\d+,/);

@@ -18,6 +18,8 @@ export const providers = [
   chosen('decisions, "Chat"', {
     'usage/cost':
       'Usage has its cost in USD: what the provider billed, else by the price of its real tokens; what runs here costs nothing.',
+    'usage/cache':
+      'A prompt that is likely to come again is cached by its provider, four breakpoints at most; what was read and written is told and priced. A program’s own breakpoints and key are kept.',
     'chat/tries':
       'A failed call is tried three times before its first event, with back-off and as long as the provider asks, up to a minute.',
     'chat/calls-and-results':

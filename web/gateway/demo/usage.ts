@@ -18,6 +18,8 @@ export function usageOf30Days(now: number): UsageRecord[] {
     for (let call = 0; call < calls; call++) {
       const { model, input, output } = MODELS[(day + call) % 3 === 0 ? 1 : 0] ?? MODELS[0]!;
       const inputTokens = 400 + ((day * 131 + call * 977) % 2600);
+      // The first call of a day finds nothing in the cache.
+      const cacheReadTokens = call === 0 ? 0 : Math.floor(inputTokens * (0.55 + ((day * 13 + call * 29) % 40) / 100));
       const outputTokens = 60 + ((day * 57 + call * 311) % 700);
       records.push({
         id: `demo-${day}-${call}`,
@@ -26,7 +28,10 @@ export function usageOf30Days(now: number): UsageRecord[] {
         model,
         sessionKey: null,
         principal: 'owner',
-        usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cost: inputTokens * input + outputTokens * output },
+        usage: {
+          ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheReadTokens },
+          cost: (inputTokens - 0.9 * cacheReadTokens) * input + outputTokens * output,
+        },
       });
     }
   }

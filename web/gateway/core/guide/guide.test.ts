@@ -115,6 +115,8 @@ describe('answers', () => {
     ['How do I use Claude?', 'models#use-anthropic-claude'],
     ['What happens when a model fails, is there a fallback?', 'models#add-fallback-models'],
     ['What does a reply cost?', 'models#what-a-reply-costs'],
+    ['How does prompt caching work?', 'models#prompt-caching'],
+    ['show my cache hit rate', 'models#prompt-caching'],
     ['can you remember things for me', 'memory#save-a-memory-in-a-chat'],
     ['where are memories stored on disk', 'memory#memory-files'],
     ['how do I turn off memory in one chat', 'memory#turn-memories-off-in-a-chat'],
