@@ -31,7 +31,7 @@ createServer((request, response) => {
       for (const content of ['You said ', last, ' to ', asked.model]) delta({ role: 'assistant', content });
       delta({}, asked.max_tokens === 1 ? 'length' : 'stop');
     }
-    if (asked.stream_options) say({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 } });
+    if (asked.stream_options) say({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11, prompt_tokens_details: { cached_tokens: 3 } } });
     response.end('data: [DONE]\\n\\n');
   });
 }).listen(Number(option('--port')), option('--host'));

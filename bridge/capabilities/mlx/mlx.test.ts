@@ -68,7 +68,7 @@ describe.skipIf(process.platform === 'win32')('models for MLX', () => {
     await using at = world();
     expect(at.mlx.pid).toBeUndefined();
     const first = await at.ask();
-    expect(first).toMatchObject({ text: 'You said Hi to default_model', finish: 'stop', inputTokens: 7, outputTokens: 4 });
+    expect(first).toMatchObject({ text: 'You said Hi to default_model', finish: 'stop', inputTokens: 7, cachedTokens: 3, outputTokens: 4 });
     expect(first.pieces.length).toBeGreaterThan(2);
     const { pid } = at.mlx;
     expect(await at.ask('again', { more: { maxTokens: 1 } })).toMatchObject({ finish: 'length' });
