@@ -1,16 +1,6 @@
 import { plainText } from './parts.ts';
 import type { CacheLifetime, ModelMessage, ModelRequest } from './provider.ts';
 
-/** Breakpoints that Anthropic, and those who have taken over its format, accept in a request. */
-export const MAX_BREAKPOINTS = 4;
-/** Length in tokens from which a prompt is cached, by model; markers in shorter ones are ignored there. */
-const MINIMUMS: readonly (readonly [model: RegExp, tokens: number])[] = [
-  [/claude-(opus-4[-.][56]|haiku-4[-.]5)(?!\d)/, 4096],
-  [/claude-(opus-4[-.]7(?!\d)|3[-.]5-haiku|3-haiku)/, 2048],
-  [/claude-(opus|fable|mythos)-5/, 512],
-];
-const MINIMUM = 1024;
-
 /** The places in a prompt up to which it is to be cached. */
 export interface CacheBreakpoints {
   tools: boolean;
@@ -19,6 +9,16 @@ export interface CacheBreakpoints {
 }
 
 export const NO_BREAKPOINTS: CacheBreakpoints = { tools: false, system: undefined, messages: new Map() };
+
+/** Breakpoints that Anthropic, and those who have taken over its format, accept in a request. */
+const MAX_BREAKPOINTS = 4;
+/** Length in tokens from which a prompt is cached, by model; markers in shorter ones are ignored there. */
+const MINIMUMS: readonly (readonly [model: RegExp, tokens: number])[] = [
+  [/claude-(opus-4[-.][56]|haiku-4[-.]5)(?!\d)/, 4096],
+  [/claude-(opus-4[-.]7(?!\d)|3[-.]5-haiku|3-haiku)/, 2048],
+  [/claude-(opus|fable|mythos)-5/, 512],
+];
+const MINIMUM = 1024;
 
 /**
  * Chooses breakpoints for a provider that caches on request. Writing costs more than plain input, so a prompt is marked as far as it is

@@ -41,7 +41,7 @@ const TABLE: Partial<Record<ProviderKind, Quirks>> = {
     body: { usage: { include: true } },
     keeps: 'reasoning_details',
     cacheKey: 'session_id',
-    // Others cache by themselves; of Gemini each longer marked prompt would be written anew.
+    // Others cache without marks. Gemini is left out: each longer prompt would be written again, whole.
     marksCache: /^~?(anthropic|qwen)\//,
   },
   mistral: { seed: 'random_seed', streamOptions: false, callId: nineLetters, cacheKey: 'prompt_cache_key', hidden: NO_CHAT },

@@ -278,3 +278,79 @@ describe('usage as providers write it', () => {
     expect(await usageOf(counted)).toMatchObject({ inputTokens: 5000, cacheReadTokens: 0 });
   });
 });
+
+/** Anthropic's cache as documented: entries are written at breakpoints, last five minutes from their last use, and are looked for up to 20 blocks before each. */
+class AnthropicCache {
+  readonly #entries = new Map<string, number>();
+
+  /** Tokens (four characters each) that a request reads, writes and sends beside, at a time in milliseconds. */
+  ask({ tools, system, messages }: Record<string, unknown>, now: number): { read: number; written: number; plain: number } {
+    const turns = (messages as { role: string; content: object[] }[]).flatMap(({ role, content }) =>
+      content.map((block) => ({ role, block })),
+    );
+    const blocks = [tools, system, turns].flatMap((list) => (list ?? []) as object[]);
+    const texts = blocks.map((block) => JSON.stringify(block, (key, value: unknown) => (key === 'cache_control' ? undefined : value)));
+    const prefix = (end: number): string => texts.slice(0, end).join('\n');
+    const marked = blocks.flatMap((block, at) => (JSON.stringify(block).includes('"cache_control"') ? [at + 1] : []));
+    const fresh = (end: number): boolean => now - (this.#entries.get(prefix(end)) ?? -Infinity) <= 300_000;
+    const found = marked.flatMap((end) => Array.from({ length: 21 }, (_, back) => end - back).find((at) => at > 0 && fresh(at)) ?? 0);
+    const read = Math.max(0, ...found);
+    for (const end of [...marked, read]) this.#entries.set(prefix(end), now);
+    const tokens = (end: number): number => Math.round(prefix(end).length / 4);
+    const last = Math.max(read, ...marked);
+    return { read: tokens(read), written: tokens(last) - tokens(read), plain: tokens(blocks.length) - tokens(last) };
+  }
+}
+
+describe('twenty turns in forty minutes with Anthropic', () => {
+  const words = (tokens: number, name: string): string => `${name} `.padEnd(tokens * 4, 'abc ');
+  const tools = [{ name: 'last', description: words(2400, 'tools'), schema: { type: 'object' } }];
+  const system: ModelMessage = { role: 'system', content: words(300, 'system') };
+
+  /** What the requests of a chat read, write and send beside, in tokens: one a turn, or two with `calls` side by side. */
+  async function run(calls: number, ask: Partial<ModelRequest>, minutes = 2): Promise<{ read: number; written: number; plain: number }[]> {
+    const cache = new AnthropicCache();
+    const messages: ModelMessage[] = [system];
+    const counted = [];
+    for (let turn = 0; turn < 20; turn++) {
+      messages.push(user(words(180, `question ${turn}`)));
+      counted.push(cache.ask(await sent('anthropic', { messages, tools, ...ask }), turn * minutes * 60_000));
+      if (calls > 0) {
+        const toolCalls = Array.from({ length: calls }, (_, at) => ({ id: `c${turn}-${at}`, tool: 'last', args: {} }));
+        messages.push({ ...reply(''), toolCalls });
+        messages.push(...toolCalls.map(({ id }): ModelMessage => ({ role: 'tool', content: `done ${id}`, toolCallId: id })));
+        counted.push(cache.ask(await sent('anthropic', { messages, tools, ...ask }), turn * minutes * 60_000));
+      }
+      messages.push(reply(words(250, `reply ${turn}`)));
+    }
+    return counted;
+  }
+  const cost = (counted: Awaited<ReturnType<typeof run>>): number =>
+    counted.reduce((sum, { read, written, plain }) => sum + read * 0.2 + written * 5 + plain * 4, 0) / 1e6;
+
+  it('reads from the cache all that the request before has sent, and writes what is new', async () => {
+    const [first, ...rest] = await run(0, { cacheKey: 'k' });
+    expect(first).toMatchObject({ read: 0, plain: 0 });
+    let before = first?.written ?? 0;
+    for (const each of rest) {
+      expect(Math.abs(each.read - before)).toBeLessThan(5);
+      expect(each.plain).toBe(0);
+      before = each.read + each.written;
+    }
+  });
+
+  it('does so after steps with more calls than are looked back over', async () => {
+    for (const each of (await run(15, { cacheKey: 'k' })).slice(1)) {
+      expect(each.plain).toBe(0);
+      expect(each.written).toBeLessThan(1000);
+    }
+  });
+
+  it('costs less than a fifth for its input; and a little more where each turn comes too late for the cache', async () => {
+    const cached = await run(0, { cacheKey: 'k' });
+    const late = await run(0, { cacheKey: 'k' }, 6);
+    const input = cached.reduce((sum, { read, written, plain }) => sum + read + written + plain, 0);
+    expect(cost(cached) / ((input * 4) / 1e6)).toBeLessThan(0.2);
+    expect(cost(late) / ((input * 4) / 1e6)).toBeCloseTo(1.25, 2);
+  });
+});
