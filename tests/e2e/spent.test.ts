@@ -19,13 +19,17 @@ describe('what a reply took', () => {
     const page = await at.browser.page(at.perch.url);
     await connected(page, LINKED);
     expect(await page.getByRole('button', { name: /^Context:/ }).count()).toBe(0);
-    at.model.answer('**Owls** fly.\n\n- by night', { prompt_tokens: 600, completion_tokens: 100, total_tokens: 700 });
+    at.model.answer('**Owls** fly.\n\n- by night', {
+      ...{ prompt_tokens: 600, completion_tokens: 100, total_tokens: 700 },
+      prompt_tokens_details: { cached_tokens: 450, cache_write_tokens: 50 },
+    });
     await ask(page, 'What flies?');
     await replies(page).getByText('700 tokens · $0.0008').waitFor();
     await page.getByRole('button', { name: 'Context: 70% full' }).click();
     const context = page.getByRole('dialog', { name: 'Context' });
     await context.getByText('1,000 tokens').waitFor();
     expect(await context.innerText()).toMatch(/This chat\s+700 tokens/);
+    expect(await context.innerText()).toMatch(/Input from cache\s+450 tokens · 75%/);
     await shoot(page, 'context');
     expect(await remaining(() => lowContrast(page), 'context')).toEqual([]);
     await page.getByRole('button', { name: 'Summarise now' }).click();
@@ -34,7 +38,7 @@ describe('what a reply took', () => {
     await more(page, 'Details');
     const details = page.getByRole('dialog', { name: 'Reply details' });
     expect(await details.innerText()).toMatch(
-      /Input tokens\s+600\s+Output tokens\s+100\s+Token count\s+From the provider\s+Cost\s+\$0\.0008/,
+      /Input tokens\s+600\s+Cached input\s+450\s+Written to cache\s+50\s+Output tokens\s+100\s+Token count\s+From the provider\s+Cost\s+\$0\.0008/,
     );
     await shoot(page, 'details');
     expect(await remaining(() => overflowing(page), 'too wide')).toEqual([]);

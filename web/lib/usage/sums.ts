@@ -14,9 +14,12 @@ export interface Measure {
   byKey(): string;
   ofDays(count: number): string;
   of(sums: UsageSums): number;
-  /** Exactly, and where there is little room. */
-  words(value: number): string;
+  /** Exactly. */
+  words(sums: UsageSums): string;
+  /** A value, where there is little room. */
   short(value: number): string;
+  /** The end of the scale, if it is not the greatest value. */
+  max?: number;
 }
 
 /** What charts can show of a day, a provider or a model. */
@@ -30,7 +33,7 @@ export const MEASURES: readonly Measure[] = [
     byKey: () => m.usage_tokens_by_key(),
     ofDays: (count) => m.usage_tokens_of_days({ count }),
     of: (sums) => sums.totalTokens,
-    words: number,
+    words: (sums) => number(sums.totalTokens),
     short: compact,
   },
   {
@@ -42,7 +45,7 @@ export const MEASURES: readonly Measure[] = [
     byKey: () => m.usage_cost_by_key(),
     ofDays: (count) => m.usage_cost_of_days({ count }),
     of: (sums) => sums.cost,
-    words: money,
+    words: (sums) => money(sums.cost),
     short: money,
   },
   {
@@ -54,7 +57,7 @@ export const MEASURES: readonly Measure[] = [
     byKey: () => m.usage_calls_by_key(),
     ofDays: (count) => m.usage_calls_of_days({ count }),
     of: (sums) => sums.calls,
-    words: number,
+    words: (sums) => number(sums.calls),
     short: compact,
   },
   {
@@ -66,8 +69,9 @@ export const MEASURES: readonly Measure[] = [
     byKey: () => m.usage_cached_by_key(),
     ofDays: (count) => m.usage_cached_of_days({ count }),
     of: (sums) => computeHitRate(sums) ?? 0,
-    words: percent,
+    words: (sums) => percent(computeHitRate(sums)),
     short: percent,
+    max: 1,
   },
 ];
 
