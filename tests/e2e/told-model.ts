@@ -6,7 +6,10 @@ export interface ToldModel extends AsyncDisposable {
   /** Base URL with `/v1`. */
   readonly url: string;
   /** The next answer, whole; with its usage as the server of OpenAI tells it, where that is given. */
-  answer(text: string, usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number; prompt_tokens_details?: object }): void;
+  answer(
+    text: string,
+    usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number; prompt_tokens_details?: object },
+  ): void;
   /** The next answer, piece by piece: `more` resolves once the piece is on its way. */
   begin(): Answering;
   /** Cuts all its connections. */
