@@ -227,6 +227,11 @@ export const agentConfig = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   /** Names of tools; `*` matches any characters. Without `allow`, all are allowed. `deny` takes precedence. */
   tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
+  /**
+   * Groups of tools that the model gets with every message; it finds all others by search. Groups: `general`, `files`, `web`, `memory`, `automation`, `plans`, `wiki`,
+   * `drawings`, `browser`, `computer` and `mcp:<server>`; `*` matches any characters. Omit for the default tools.
+   */
+  toolGroups: toolPatterns.optional(),
   /** False to remove the memory tools. */
   memory: z.boolean().optional(),
   /** The workspace of the agent. Omit for the one with its own ID. */

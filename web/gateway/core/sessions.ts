@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { canBeSeen, inOrder, seenOr } from '#shared/seen.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/records.ts';
+import { withoutVia } from './tools/routed-call.ts';
 import { type Branch, type MessageRecord, type SessionRecord, sessionKey } from './vault.ts';
 
 const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
@@ -39,7 +40,7 @@ export function plainText(content: HistoryMessage['content']): string {
 /** A message as the outside sees it, without what is only the vault's. */
 export function historyMessageOf(record: MessageRecord): HistoryMessage {
   const { sessionKey: _session, depth: _depth, runId: _run, ...message } = record;
-  return message;
+  return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(withoutVia) } : message;
 }
 
 /** A message as its line in a session's JSONL export. */

@@ -12,6 +12,7 @@ import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './channels/state.ts';
 import type { ResponseRecord } from './http/responses/record.ts';
+import type { RoutedCall } from './tools/routed-call.ts';
 import type { ContentLabel } from './trust/labels.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
@@ -29,6 +30,7 @@ export interface MessageRecord extends HistoryMessage {
   /** Distance from the root of its branch: 0 for the first message. */
   depth: number;
   runId?: string;
+  toolCalls?: RoutedCall[];
 }
 
 export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';

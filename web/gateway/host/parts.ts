@@ -9,6 +9,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/guide/docs.ts'),
   () => import('../core/retrieval/message-search.ts'),
   () => import('../core/tools/own-tools.ts'),
+  () => import('../core/tools/offer.ts'),
+  () => import('../core/tools/tool-search.ts'),
   () => import('../core/memory/long-term-memories.ts'),
   () => import('../storage/search/find.ts'),
   () => import('../storage/search/search-index.ts'),

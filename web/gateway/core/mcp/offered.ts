@@ -176,7 +176,7 @@ export class OfferedTools {
       effect: (args) => `Use ${own} from the MCP server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
       // A tool that reaches the open world can carry data out in its arguments. The hints are part of what a person approved.
       impact: () => (annotations.readOnlyHint === true && annotations.openWorldHint === false ? 'reads' : 'changes'),
-      check: async (args) => requireFitting(name, inputSchema, args),
+      validate: (args) => requireFitting(name, inputSchema, args),
       run: async (args, context) => {
         // Also of a call that fails: its message is the server's.
         context.taint?.add([toSource('mcp', server)]);

@@ -75,6 +75,8 @@ export interface ModelRequest extends Wishes {
   tools?: ToolSpec[] | undefined;
   /** Tools that were called in the messages and may be called no more, for an API that wants them declared all the same. */
   spentTools?: ToolSpec[] | undefined;
+  /** Tools that a model loads by `tool_search`, for a provider that can load them so; others leave them out. */
+  deferredTools?: ToolSpec[] | undefined;
   /** Programs want it to the letter: what the provider cannot honour is refused (`Unsupported`), nothing is left out or lessened. */
   exact?: boolean | undefined;
   /** The temperature is the agent's own, which no program has asked for: it may be left out or lessened, whatever `exact` says. */

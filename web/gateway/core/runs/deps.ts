@@ -1,13 +1,15 @@
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { RecalledMemory, ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
 import type { Clock } from '../clock.ts';
 import type { Told } from '../compaction/since-summary.ts';
 import type { Hub } from '../hub.ts';
 import type { Provider, ToolSpec, Wishes } from '../providers/provider.ts';
+import type { ToolOffer } from '../tools/offer.ts';
 import type { ToolContext } from '../tools/registry.ts';
+import type { RoutedCall } from '../tools/routed-call.ts';
 import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
 import type { RunTaint } from '../trust/run-taint.ts';
 import type { Branch, MessageRecord, SessionRecord, Vault } from '../vault.ts';
@@ -16,8 +18,8 @@ import type { GenerationEvent } from './generate.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
-  specs(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolSpec[]>;
-  run(call: ToolCall, context: ToolContext): Promise<unknown>;
+  offer(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolOffer>;
+  run(call: RoutedCall, context: ToolContext): Promise<unknown>;
 }
 
 /** What accompanies runs: it tells agents how things stand, and hears how runs end. */
@@ -98,15 +100,22 @@ export interface Chosen {
   model: string;
 }
 
-/** What a run's model is offered. The guide, which runs whatever a person types, is offered tools for persons alone (decisions, "Cron, tools, exec, plans"). */
-export const offeredTo = async (
+/**
+ * Returns the tools of a run. The guide runs whatever a person types: it gets all tools at once, and for persons alone (decisions, "Cron, tools, exec, plans").
+ */
+export async function offeredTo(
   principal: string,
   tools: RunTools,
   agent: Agent,
   { provider }: Pick<Chosen, 'provider'>,
   only?: readonly string[],
   actsFor = principal,
-): Promise<ToolSpec[]> => (provider.id !== 'guide' || isPerson(principal) ? tools.specs(agent, actsFor, only) : []);
+): Promise<ToolOffer> {
+  if (provider.id !== 'guide') return tools.offer(agent, actsFor, only);
+  if (!isPerson(principal)) return { tools: [], deferred: [] };
+  return tools.offer({ ...agent, config: { ...agent.config, toolGroups: ['*'] } }, actsFor, only);
+}
+
 export interface Models {
   /** Throws `NOT_FOUND`. */
   resolve(model?: string, provider?: string): Promise<Chosen>;

@@ -1,6 +1,6 @@
 import { toClause } from '#shared/clause.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { ToolCall, Usage } from '#shared/rpc/records.ts';
+import type { Usage } from '#shared/rpc/records.ts';
 import type { Clock } from '../clock.ts';
 import { countUsage, estimateUsage } from '../providers/estimate.ts';
 import {
@@ -17,10 +17,11 @@ import { retriedStream } from '../providers/retry.ts';
 import { sumOptional, sumUsage } from '../providers/usage.ts';
 import type { TooLong } from '../providers/too-long.ts';
 import type { Picture } from '../tools/registry.ts';
+import { type RoutedCall, TOOL_CALL, toWritten } from '../tools/routed-call.ts';
 import type { Chosen, Models } from './deps.ts';
 import { MAX_STEPS } from './max-steps.ts';
 import { ModelChain } from './model-chain.ts';
-import { type AskedCall, distinct, type Done, resultsOf } from './tool-calls.ts';
+import { type AskedCall, distinct, type Done, resultsOf, routed } from './tool-calls.ts';
 import { withRecalled } from './prompt.ts';
 
 /** A silent provider ends the run after this (decisions, "Chat"). */
@@ -41,6 +42,8 @@ export interface Generation {
   /** What memory has on the last of them, for models; the guide looks for itself. */
   recalled?: string | undefined;
   tools: ToolSpec[];
+  /** Tools that the model finds by search, for providers that load them then. */
+  deferred?: ToolSpec[];
   /** What is wanted of every answer. */
   wishes?: Wishes | undefined;
   /** The agent's own, where the wishes have none. */
@@ -63,7 +66,7 @@ export interface Generation {
   /** For the length of the waits between tries; chance where left out. */
   random?: () => number;
   /** `show` adds a picture to the call's result. */
-  runTool(call: ToolCall, signal: AbortSignal, show: (picture: Picture) => void): Promise<unknown>;
+  runTool(call: RoutedCall, signal: AbortSignal, show: (picture: Picture) => void): Promise<unknown>;
   /** Filled with what the models have used, however the generation ends. */
   shares?: Share[];
 }
@@ -82,10 +85,10 @@ export type GenerationEvent =
   | { type: 'model'; key: string }
   /** The tools of the calls that the model is writing; told anew when they change. */
   | { type: 'calling'; tools: string[] }
-  | { type: 'tool_call'; call: ToolCall }
-  | { type: 'tool_result'; call: ToolCall; result: unknown; isError: boolean }
+  | { type: 'tool_call'; call: RoutedCall }
+  | { type: 'tool_result'; call: RoutedCall; result: unknown; isError: boolean }
   /** One provider call has ended: its text and the calls that it asks for. */
-  | { type: 'step'; text: string; calls: ToolCall[] }
+  | { type: 'step'; text: string; calls: RoutedCall[] }
   /** `usage` and `reasoningTokens` are of all calls, `contextTokens` is of the last one. */
   | {
       type: 'end';
@@ -151,7 +154,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
     // Some models call tools that they were not offered: those calls nobody answers.
-    const wanted = last ? [] : distinct(answer.calls, ids);
+    const wanted = last ? [] : distinct(answer.calls, ids).map(routed);
     const calls = wanted.map(({ call }) => call);
     yield { type: 'step', text, calls };
     if (calls.length === 0) {
@@ -160,7 +163,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason };
       return;
     }
-    messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept } : {}) });
+    messages.push({ role: 'assistant', content: text, toolCalls: calls.map(toWritten), ...(kept ? { kept } : {}) });
     for (const call of calls) yield { type: 'tool_call', call };
     const results = new Map<string, Done>();
     for await (const done of resultsOf(wanted, run, reason === 'length')) {
@@ -179,7 +182,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       const text = typeof result === 'string' ? result : JSON.stringify(result);
       const content: ModelMessage['content'] =
         pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
-      const message: ModelMessage = { role: 'tool', toolCallId: call.id, name: call.tool, content };
+      const message: ModelMessage = { role: 'tool', toolCallId: call.id, name: toWritten(call).tool, content };
       if (pictures.length > 0) shown.add(message);
       messages.push(message);
     }
@@ -228,6 +231,7 @@ async function* answered(
       messages: await visibleTo(key, messages),
       ...(tools.length > 0 ? { tools } : {}),
       ...(run.spent.length > 0 ? { spentTools: [...run.spent] } : {}),
+      ...(run.deferred?.length ? { deferredTools: run.deferred } : {}),
       ...run.wishes,
       ...(run.wishes?.temperature === undefined ? { temperature: run.temperature, ownTemperature: true } : {}),
       exact: run.exact,
@@ -248,8 +252,9 @@ async function* answered(
           thoughts += event.text;
           yield event;
         } else if (event.type === 'calling') {
-          const told = event.tools.join();
-          if (told !== calling) yield event;
+          const tools = event.tools.filter((tool) => tool !== TOOL_CALL);
+          const told = tools.join();
+          if (told !== calling) yield { ...event, tools };
           calling = told;
         } else if (event.type === 'tool_call') answer.calls.push(event);
         else if (event.type === 'keep') answer.kept = event.kept;

@@ -39,7 +39,7 @@ export class HttpAgents {
     const notes = await this.#deps.companion.notes(
       agent,
       null,
-      offered,
+      [...offered.tools, ...offered.deferred],
       plainText(textsOf(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
       taint,
     );
@@ -51,7 +51,7 @@ export class HttpAgents {
       models,
       agentId: agent.id,
       messages: [{ role: 'system', content: system }, ...request.messages],
-      tools: offered,
+      ...offered,
       wishes: request.wishes,
       temperature: agent.temperature,
       exact: isExact(request),

@@ -1,5 +1,6 @@
 import type { MessageRecord } from '../vault.ts';
 import type { ModelMessage } from '../providers/provider.ts';
+import { toWrittenBranch } from '../tools/routed-call.ts';
 
 /** The line that tells a model what time it is; added to the run, never to the stored message (decisions, "Chat"). */
 export function timeContext(now: number, timeZone: string): string {
@@ -26,7 +27,7 @@ export function promptOf(system: string, branch: readonly MessageRecord[]): Mode
     for (const [toolCallId, name] of open) messages.push({ role: 'tool', content: NO_RESULT, toolCallId, name });
     open.clear();
   };
-  for (const message of branch) {
+  for (const message of toWrittenBranch(branch)) {
     const { role, toolCalls, toolCallId, name } = message;
     if (role !== 'tool') close();
     else if (toolCallId === undefined || !open.delete(toolCallId)) continue;

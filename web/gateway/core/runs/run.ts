@@ -204,13 +204,13 @@ export class Run {
     this.#noteContext(above.messages, user, waiting);
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only, actsFor);
     const [notes, recalled] = await Promise.all([
-      companion.notes(this.#agent, this.#key, offered, plainText(user.content), this.#taint),
+      companion.notes(this.#agent, this.#key, [...offered.tools, ...offered.deferred], plainText(user.content), this.#taint),
       this.#recall(place, above.messages),
     ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
     const system = systemOf(systemPrompt, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
-    const beside = [system, recalled ?? '', JSON.stringify(offered)];
+    const beside = [system, recalled ?? '', JSON.stringify(offered.tools)];
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
     const { compaction } = this.#deps;
     const told = await compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
@@ -230,7 +230,7 @@ export class Run {
         ...{ agentId: this.#agent.id, cacheKey, recalled, exact },
         messages: prompt(told),
         shorter: async (tokens, signal) => prompt(await compaction.shortened({ ...asker, above, user, beside, told }, tokens, signal)),
-        tools: offered,
+        ...offered,
         wishes,
         temperature: this.#agent.temperature,
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),

@@ -1,8 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { ToolCall } from '#shared/rpc/records.ts';
 import { newCallId } from '../providers/call-args.ts';
 import { abortable } from '../providers/watchdog.ts';
 import type { Picture } from '../tools/registry.ts';
+import { routeCall } from '../tools/route-call.ts';
+import type { RoutedCall } from '../tools/routed-call.ts';
 import type { Generation } from './generate.ts';
 
 /** How long a tool may take to end after an abort: one that does not hear of it must not hold up the end of the run. */
@@ -10,13 +11,13 @@ const TOOL_END_MS = 2_000;
 
 /** A call that a model asks for; `unread`: why its arguments could not be read. */
 export interface AskedCall {
-  call: ToolCall;
+  call: RoutedCall;
   unread?: string;
 }
 
 /** What came of a call. */
 export interface Done {
-  call: ToolCall;
+  call: RoutedCall;
   result: unknown;
   isError: boolean;
   pictures: readonly Picture[];
@@ -30,6 +31,9 @@ export function distinct(calls: readonly AskedCall[], ids: Set<string>): AskedCa
     return { call: { ...call, id }, ...(unread === undefined ? {} : { unread }) };
   });
 }
+
+/** The call under the name of the tool that runs. */
+export const routed = (asked: AskedCall): AskedCall => (asked.unread === undefined ? routeCall(asked.call) : asked);
 
 type Running = Pick<Generation, 'signal' | 'clock' | 'runTool'>;
 
@@ -74,7 +78,11 @@ async function settle(run: Running, { call, unread }: AskedCall, cut: boolean): 
     if (run.signal.aborted) return undefined;
     const denied = error instanceof RpcError && error.code === 'AUTH_REQUIRED';
     const message = error instanceof Error ? error.message : String(error);
-    return { call, result: { error: message, ...(denied ? { denied } : {}) }, isError: true, pictures: [] };
+    const parameters = error instanceof RpcError ? error.extra.details?.['parameters'] : undefined;
+    return {
+      ...{ call, isError: true, pictures: [] },
+      result: { error: message, ...(parameters === undefined ? {} : { parameters }), ...(denied ? { denied } : {}) },
+    };
   } finally {
     run.signal.removeEventListener('abort', onabort);
     cancel();

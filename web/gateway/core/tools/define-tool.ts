@@ -49,6 +49,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
       return (schema ??= schemaOf(tool.params));
     },
     ...(effect ? { effect: (args) => effect(parse(args)) } : {}),
+    validate: (args) => void parse(args),
     check: async (args, context) => {
       const parsed = parse(args);
       await check?.(parsed, context);

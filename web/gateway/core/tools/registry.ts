@@ -3,11 +3,13 @@ import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Area } from '#shared/rpc/scopes.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
-import type { ToolCall } from '#shared/rpc/records.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
+import { lazy } from '../lazy.ts';
 import { RunTaint } from '../trust/run-taint.ts';
+import type { ToolOffer } from './offer.ts';
+import { type RoutedCall, TOOL_SEARCH } from './routed-call.ts';
 
 /** Where a call comes from. */
 export interface ToolContext {
@@ -72,6 +74,8 @@ export interface Tool extends ToolSpec, ToolLabel {
    * nothing but what it remembers. Throws `INVALID_PARAMS` as `run` does.
    */
   effect?(args: Record<string, unknown>): string | undefined;
+  /** Throws `INVALID_PARAMS` for arguments that do not fit the schema. */
+  validate?(args: Record<string, unknown>): void;
   /** Throws what `run` is bound to throw, as far as it can be told without an effect: nobody is asked for a call that must fail. */
   check?(args: Record<string, unknown>, context: ToolContext): Promise<void>;
   /** The impact of a call; `changes` if left out. Throws `INVALID_PARAMS` as `run` does. */
@@ -174,22 +178,21 @@ export class ToolRegistry {
     return this.#of(agent, only).filter((tool) => mayUse(tool));
   }
 
-  /** Returns the tools that are offered to an agent's model in a run for a principal. */
-  async specs(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolSpec[]> {
-    return (await this.offered(agent, principal, only)).map(({ name, modelName = name, description, schema }) => ({
-      name: modelName,
-      description,
-      schema,
-    }));
+  /** Returns the tools of a run for a principal, as its model gets them: at once, or by search. */
+  async offer(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolOffer> {
+    const [{ toOffer }, tools] = await Promise.all([offering(), this.offered(agent, principal, only)]);
+    return toOffer(tools, agent, only);
   }
 
   /**
    * Runs a call, after a person's word where the tool's policy wants one. Throws `NOT_FOUND` for a name that is unknown, or that the agent or the principal may not use,
    * `INVALID_PARAMS` for arguments that do not fit, `AUTH_REQUIRED` where the call was denied, and at once when `signal` fires.
    */
-  async run(call: Pick<ToolCall, 'tool' | 'args'>, context: ToolContext): Promise<unknown> {
+  async run(call: Omit<RoutedCall, 'id'>, context: ToolContext): Promise<unknown> {
     const principal = context.actsFor ?? context.principal;
-    const tools = await this.offered(this.#agent(context.agentId), principal, context.only);
+    const agent = this.#agent(context.agentId);
+    const tools = await this.offered(agent, principal, context.only);
+    if (call.tool === TOOL_SEARCH) return (await searching()).runToolSearch(tools, { agent, only: context.only }, call.args);
     const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
     if (!tool)
       throw new RpcError(
@@ -198,6 +201,7 @@ export class ToolRegistry {
       );
     context.signal.throwIfAborted();
     await this.#requireRight(principal, tool, call.args);
+    await validate(tool, call);
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
@@ -242,6 +246,20 @@ export class ToolRegistry {
 export function isGranted(tool: string, args: Record<string, unknown>, taint: RunTaint, gate: Pick<ToolGate, 'isGranted'>): boolean {
   const path = typeof args['path'] === 'string' ? args['path'] : undefined;
   return taint.isGranted(tool, path) || gate.isGranted(tool, taint.sources);
+}
+
+const offering = lazy(() => import('./offer.ts'));
+const searching = lazy(() => import('./tool-search.ts'));
+
+/** Throws `INVALID_PARAMS` for arguments that do not fit; with the schema, if the model has it from a search that may be long ago. */
+async function validate(tool: Tool, { args, via }: Pick<RoutedCall, 'args' | 'via'>): Promise<void> {
+  try {
+    tool.validate?.(args);
+  } catch (error) {
+    if (!via || !(error instanceof RpcError)) throw error;
+    const { toSpec } = await offering();
+    throw new RpcError(error.code, error.message, { details: { parameters: toSpec(tool).schema } }, { cause: error });
+  }
 }
 
 const MAX_SUMMARY_ARGS = 1000;

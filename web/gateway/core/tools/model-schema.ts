@@ -1,0 +1,27 @@
+import { isObject } from '../merge.ts';
+
+type Schema = Record<string, unknown>;
+
+/** Limits that a model seldom meets. A call that breaks one is told so. */
+const LIMITS = new Set(['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'minimum', 'additionalProperties', '$schema']);
+/** A maximum up to this says something. */
+const MAX_TOLD = 10_000;
+
+/** The JSON Schema of a tool as models get it: without limits and defaults that cost tokens in every request and change no call. */
+export function toModelSchema(schema: Schema): Schema {
+  const short: Schema = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (LIMITS.has(key) || isEmptyDefault(key, value) || (key === 'maximum' && Number(value) > MAX_TOLD)) continue;
+    short[key] = key === 'properties' && isObject(value) ? mapValues(value) : toShort(value);
+  }
+  return short;
+}
+
+/** Names of parameters may be those of keywords. */
+const mapValues = (properties: Schema): Schema => Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, toShort(value)]));
+
+const toShort = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(toShort) : isObject(value) ? toModelSchema(value) : value;
+
+const isEmptyDefault = (key: string, value: unknown): boolean =>
+  key === 'default' && (value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0));

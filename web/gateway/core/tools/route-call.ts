@@ -1,0 +1,29 @@
+import { parseJson } from '#shared/parse-json.ts';
+import type { ToolCall } from '#shared/rpc/records.ts';
+import { isObject } from '../merge.ts';
+import { type RoutedCall, TOOL_CALL, toWritten } from './routed-call.ts';
+
+/** The call that a model meant. A call of `tool_call` becomes one of the tool that it names; `unread` says why that cannot be read. */
+export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string } {
+  if (call.tool !== TOOL_CALL) return { call };
+  const { name: named, arguments: given, ...flat } = call.args;
+  const name = typeof named === 'string' ? named.trim() : '';
+  // Some models leave out the level of `arguments`.
+  const args = given === undefined ? flat : readArguments(given);
+  if (name === '' || name === TOOL_CALL)
+    return { call, unread: 'must be {"name": a tool that tool_search found, "arguments": an object}' };
+  const routed: RoutedCall = { id: call.id, tool: name, args: args ?? {}, via: { tool: TOOL_CALL } };
+  if (JSON.stringify(toWritten(routed).args) !== JSON.stringify(call.args)) routed.via = { tool: TOOL_CALL, args: call.args };
+  return args ? { call: routed } : { call: routed, unread: 'must be an object in "arguments"' };
+}
+
+/** Some models write the object as a string. */
+function readArguments(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'string') return isObject(value) ? value : undefined;
+  try {
+    const read: unknown = value.trim() === '' ? {} : parseJson(value);
+    return isObject(read) ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+import type { ToolCall } from '#shared/rpc/records.ts';
+
+/** Finds tools that are not in the request. */
+export const TOOL_SEARCH = 'tool_search';
+/** Calls a tool that is not in the request. */
+export const TOOL_CALL = 'tool_call';
+
+/** A call under the name of the tool that runs. `via` is what the model called instead, so that later prompts repeat it as it was written. */
+export interface RoutedCall extends ToolCall {
+  via?: Pick<ToolCall, 'tool'> & Partial<Pick<ToolCall, 'args'>>;
+}
+
+/** A call as the model wrote it, for its next prompts. */
+export function toWritten({ via, ...call }: RoutedCall): ToolCall {
+  return via ? { ...call, tool: via.tool, args: via.args ?? { name: call.tool, arguments: call.args } } : call;
+}
+
+/** A branch with its calls as models wrote them; results are named after what was called. */
+export function toWrittenBranch<M extends { toolCalls?: RoutedCall[]; toolCallId?: string; name?: string }>(branch: readonly M[]): M[] {
+  const routed = branch.flatMap(({ toolCalls = [] }) => toolCalls).filter(({ via }) => via);
+  const names = new Map(routed.map(({ id, via }) => [id, via?.tool]));
+  return branch.map((message) => {
+    const name = names.get(message.toolCallId ?? '');
+    if (name !== undefined) return { ...message, name };
+    return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(toWritten) } : message;
+  });
+}
+
+/** A call as people and clients get it. */
+export const withoutVia = ({ via: _via, ...call }: RoutedCall): ToolCall => call;

@@ -1,0 +1,22 @@
+import { MCP_GROUP } from '#shared/tool-groups.ts';
+import type { Tool } from './registry.ts';
+
+const BY_PREFIX = new Map<string, string>([
+  ['file', 'files'],
+  ['read', 'files'],
+  ['send', 'files'],
+  ['web', 'web'],
+  ['browser', 'browser'],
+  ['exec', 'computer'],
+  ['desktop', 'computer'],
+  ['memory', 'memory'],
+  ['session', 'memory'],
+  ['wiki', 'wiki'],
+  ['cron', 'automation'],
+  ['plan', 'plans'],
+  ['canvas', 'drawings'],
+]);
+
+/** The group of a tool: the server of an MCP tool, else by the beginning of its name. */
+export const getToolGroup = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
+  source.startsWith(MCP_GROUP) ? source : (BY_PREFIX.get(name.split('_', 1)[0] ?? '') ?? 'general');
