@@ -22,6 +22,7 @@ import { scale } from './scale.ts';
 import { search } from './search.ts';
 import { sync } from './sync.ts';
 import { tokens } from './tokens.ts';
+import { tools } from './tools.ts';
 import { chats } from './vault/chats.ts';
 import { newHost } from './vault/new-host.ts';
 import { writes } from './vault/writes.ts';
@@ -46,12 +47,13 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   memory: memorySearch,
   recall,
   tokens,
+  tools,
   idle,
   injection,
 };
 
 /** Sections that prove a promise on every machine: a bar that is missed fails the command. They need no built app. */
-const PROOFS = new Set(['injection']);
+const PROOFS = new Set(['injection', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

@@ -8,7 +8,7 @@ import type { PlanPlace, Plans } from './plans.ts';
 import { currentStep, MAX_STEPS } from './steps.ts';
 
 const text = (most: number, about: string) => z.string().trim().min(1).max(most).describe(about);
-const planId = z.string().min(1).max(128).optional().describe('A plan of this chat. Default: the current one');
+const planId = z.string().min(1).max(128).optional().describe('Default: the current plan');
 const stepId = z.string().min(1).max(20);
 const descriptions = z.array(text(1000, 'One step, in a sentence')).min(1).max(MAX_STEPS);
 
@@ -24,13 +24,13 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
       title: 'Create plan',
       summary: 'Creates a plan with steps and starts it.',
       description:
-        'Creates a plan for work with several steps and starts its first step. Call plan_update when a step is done; the next one then starts.',
+        'Makes a plan for work with several steps and starts the first one. Call plan_update when a step is done.',
       source: 'core',
       scope: 'automation',
       params: z.strictObject({
         goal: text(2000, 'What to achieve'),
         steps: descriptions.describe('The steps, in order'),
-        start: z.boolean().default(true).describe('False: the plan waits, for example until the user agrees'),
+        start: z.boolean().default(true).describe('False to wait, such as for the user’s consent'),
       }),
       impact: 'adds',
       run: async ({ goal, steps, start }, context) => labelled(await plans.create(placeOf(context), goal, steps, start), context),
@@ -40,19 +40,19 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
       title: 'Update plan',
       summary: 'Updates the steps or the goal of a plan.',
       description:
-        'Updates a plan: sets the status or result of a step, rewords it, or adds steps. When the running step is completed or skipped, the next one starts automatically.',
+        'Updates a plan: status or result of a step, its text, the goal, or new steps. After a completed or skipped step the next one starts.',
       source: 'core',
       scope: 'automation',
       params: z
         .strictObject({
           planId,
-          stepId: stepId.optional().describe('Step to update. Default: the current one'),
-          status: z.enum(['pending', 'running', 'completed', 'failed', 'skipped']).optional().describe('New status of the step'),
+          stepId: stepId.optional().describe('Default: the current step'),
+          status: z.enum(['pending', 'running', 'completed', 'failed', 'skipped']).optional().describe('Of the step'),
           result: text(4000, 'Outcome, or why it failed').optional(),
           description: text(1000, 'New text of the step').optional(),
           goal: text(2000, 'New text of the goal').optional(),
           add: descriptions.optional().describe('Steps to add'),
-          after: stepId.optional().describe('Add the steps after this one. Default: the last one'),
+          after: stepId.optional().describe('Where to add them. Default: at the end'),
         })
         .refine(
           ({ status, result, description, goal, add }) => [status, result, description, goal, add].some((value) => value !== undefined),

@@ -21,13 +21,13 @@ export function skillTools({ skills, agent }: SkillToolsDeps): Tool[] {
       name: SKILL_READ,
       title: 'Read skill',
       summary: 'Reads the instructions of a skill.',
-      description: 'Reads the instructions of a skill, or another text file in it. If nextOffset is not null, continue there.',
+      description: 'Reads the instructions of a skill, or another file in it, from an offset up to nextOffset.',
       source: 'core',
       scope: null,
       params: z.strictObject({
         name: z.string().min(1).max(255).describe('Skill name'),
         file: z.string().min(1).max(1000).default('SKILL.md').describe('A file in the skill'),
-        offset: z.number().int().min(0).default(0).describe('Character to start at'),
+        offset: z.number().int().min(0).default(0).describe('Default: the beginning'),
       }),
       impact: 'reads',
       async run({ name, file, offset }, { agentId, signal, taint }) {

@@ -47,8 +47,8 @@ function toPageSources(url: string | null | undefined): string[] {
 /** The folder of a workspace that downloads come into. */
 const DOWNLOADS = 'downloads';
 
-const profile = id.default('default').describe('Browser profile; each has its own cookies and tabs');
-const ref = z.string().trim().min(1).max(4096).describe('Element: a ref from the last browser_snapshot, such as s1e12, or a CSS selector');
+const profile = id.default('default').describe('Browser profile');
+const ref = z.string().trim().min(1).max(4096).describe('A ref from the last browser_snapshot, such as s1e12, or a CSS selector');
 const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as tab-2');
 
 /** The tools by which agents drive a browser on the bridge's machine. A person is asked before one acts; what pages say comes as data. */
@@ -126,12 +126,12 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_open',
       title: 'Open web page',
       summary: 'Opens a web page in the agent’s browser.',
-      description: 'Opens a URL in the browser. Use browser_snapshot to read the page.',
+      description: 'Opens a URL in your browser. browser_snapshot reads the page.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({
-        url: z.string().trim().min(1).max(8192).describe('Starts with https:// or http://'),
-        newTab: z.boolean().default(false).describe('Open in a new tab instead of the current one'),
+        url: z.string().trim().min(1).max(8192).describe('https:// or http://'),
+        newTab: z.boolean().default(false).describe('Open in a new tab'),
         profile,
       }),
       // What is in an address leaves the machine with it.
@@ -154,11 +154,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_snapshot',
       title: 'Read browser page',
       summary: 'Reads the text and controls of the page in the agent’s browser.',
-      description: 'Reads the current browser page: its text and elements, each with a ref for browser_click and browser_type.',
+      description: 'Reads the page in your browser: its text and elements, each with a ref for browser_click and browser_type.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({
-        offset: z.number().int().min(0).default(0).describe('Characters to skip, as given in "next"'),
+        offset: z.number().int().min(0).default(0).describe('As given in "next"'),
         maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters'),
         profile,
       }),
@@ -175,7 +175,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_click',
       title: 'Click in browser',
       summary: 'Clicks an element of the page in the agent’s browser.',
-      description: 'Clicks an element on the current page.',
+      description: 'Clicks a link, button or other element of the page in your browser.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ ref, profile }),
@@ -189,7 +189,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_type',
       title: 'Type in browser',
       summary: 'Fills in a field of the page in the agent’s browser.',
-      description: 'Types text into a field on the current page, replacing its content.',
+      description: 'Fills in a field of the page in your browser.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ ref, text: z.string().max(100_000), profile }),
@@ -203,7 +203,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_evaluate',
       title: 'Run JavaScript in browser',
       summary: 'Runs JavaScript in the page in the agent’s browser.',
-      description: 'Runs a JavaScript expression or function in the current page and returns the result as JSON.',
+      description: 'Runs JavaScript in the page in your browser and returns the result as JSON.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Such as () => document.title'), profile }),
@@ -220,10 +220,10 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_screenshot',
       title: 'Take browser screenshot',
       summary: 'Takes a screenshot of the page in the agent’s browser.',
-      description: 'Takes a screenshot of the current page. You see it if you support images; the user gets it with your reply.',
+      description: 'Takes a screenshot of the page in your browser, for you and for the user.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ fullPage: z.boolean().default(false).describe('The full page, not just the visible part'), profile }),
+      params: z.strictObject({ fullPage: z.boolean().default(false).describe('Not just the visible part'), profile }),
       impact: 'reads',
       check,
       async run({ fullPage, profile: which }, context) {
@@ -237,12 +237,12 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_dialogs',
       title: 'Set browser dialog answers',
       summary: 'Sets how dialogs of web pages are answered.',
-      description: 'Sets how page dialogs are answered from now on. By default alerts are accepted and questions dismissed.',
+      description: 'Sets how dialogs of web pages are answered. Default: alerts are accepted, questions dismissed.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({
         answer: z.enum(['accept', 'dismiss']),
-        text: z.string().max(10_000).optional().describe('Text to enter in prompt dialogs'),
+        text: z.string().max(10_000).optional().describe('Text for prompts'),
         profile,
       }),
       asksWhen: 'Asks before dialogs are accepted; dismissing them needs no approval.',
@@ -259,7 +259,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_tabs',
       title: 'List browser tabs',
       summary: 'Lists the open tabs of the agent’s browser.',
-      description: 'Lists the open browser tabs.',
+      description: 'Lists the open tabs of your browser.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ profile }),
@@ -274,7 +274,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_focus',
       title: 'Switch browser tab',
       summary: 'Switches to another tab of the agent’s browser.',
-      description: 'Switches to a browser tab.',
+      description: 'Switches to a tab of your browser.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ tabId, profile }),
@@ -286,7 +286,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       name: 'browser_close',
       title: 'Close browser tab',
       summary: 'Closes a tab of the agent’s browser, or the whole browser.',
-      description: 'Closes a browser tab, or the whole browser without tabId.',
+      description: 'Closes a tab of your browser, or all of it.',
       source: 'bridge',
       scope: 'browser',
       params: z.strictObject({ tabId: tabId.optional(), profile }),

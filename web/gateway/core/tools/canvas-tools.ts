@@ -36,12 +36,12 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       title: 'View drawings',
       summary: 'Lists your drawings, or reads the shapes and notes of one.',
       description:
-        'Lists the user’s drawings and annotated screenshots. With a drawingId, returns its size and shapes with their notes; canvas_capture shows it.',
+        'Lists the user’s drawings and annotated screenshots, or reads one: its size, shapes and notes.',
       source: 'core',
       scope: 'files',
       params: z.strictObject({
         drawingId: drawingId.optional(),
-        offset: z.number().int().min(0).default(0).describe('Characters to skip, as given in "next"'),
+        offset: z.number().int().min(0).default(0).describe('As given in "next"'),
       }),
       impact: 'reads',
       async run({ drawingId: which, offset }, { taint }) {
@@ -67,7 +67,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       title: 'Edit drawing',
       summary: 'Adds, changes or removes shapes in one of your drawings.',
       description:
-        'Edits a drawing, in CSS pixels from the top left corner. Anyone who has it open sees it at once. Point at things with arrows, boxes, markers and callouts. Returns the ids of added shapes.',
+        'Draws on a drawing or screenshot: arrows, boxes, circles, text, markers, callouts, blurs. In pixels from the top left corner. Returns the ids of added shapes.',
       source: 'core',
       scope: 'files',
       params: z.strictObject({ drawingId, ...drawParams }),
@@ -94,7 +94,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       name: 'canvas_capture',
       title: 'Capture drawing',
       summary: 'Makes an image of one of your drawings.',
-      description: 'Renders a drawing as an image. You see it if you support images; the user gets it with your reply.',
+      description: 'Shows a drawing as an image, to you and to the user.',
       source: 'core',
       scope: 'files',
       params: z.strictObject({ drawingId }),

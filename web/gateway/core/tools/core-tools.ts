@@ -30,7 +30,7 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       name: 'docs_search',
       title: 'Search Perch docs',
       summary: 'Searches Perch’s documentation.',
-      description: "Searches Perch's documentation.",
+      description: 'Searches the documentation of Perch, the app you run in.',
       source: 'core',
       scope: null,
       params: z.strictObject({ query, limit: limit(10, 3) }),
@@ -44,13 +44,13 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       name: 'session_search',
       title: 'Search chats',
       summary: 'Searches the messages of all chats.',
-      description: 'Searches the messages of all chats for all words and "exact phrases"; if nothing matches, for any of them.',
+      description: 'Searches the messages of all chats by words and "exact phrases".',
       source: 'core',
       scope: 'sessions',
       params: z.strictObject({
         query,
         limit: limit(20, 5),
-        unreviewed: z.boolean().default(false).describe('Also search messages that were written after reading from outside'),
+        unreviewed: z.boolean().default(false).describe('Also messages written after reading from outside'),
       }),
       impact: 'reads',
       async run(args, { taint }) {
@@ -79,11 +79,11 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       name: 'current_time',
       title: 'Get current time',
       summary: 'Returns the current date and time.',
-      description: 'Returns the current date and time.',
+      description: 'Tells the date and time, in any time zone.',
       source: 'core',
       scope: null,
       params: z.strictObject({
-        timeZone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin. Default: the configured time zone'),
+        timeZone: z.string().max(100).optional().describe('Such as Europe/Berlin. Default: the configured one'),
       }),
       impact: 'reads',
       run({ timeZone = configured() }) {

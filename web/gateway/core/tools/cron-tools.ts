@@ -53,11 +53,11 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       name: 'cron_add',
       title: 'Add schedule',
       summary: 'Schedules a message to the agent, once or repeatedly.',
-      description: 'Schedules a message to yourself. Give one of cron, everyMinutes or at.',
+      description: 'Schedules a message to yourself: a reminder or a task for later, once or repeatedly. Give one of cron, everyMinutes and at.',
       source: 'core',
       scope: 'automation',
       params: z.strictObject({
-        message: z.string().min(1).max(10_000).describe('Message that you get at that time, with everything you need to know then'),
+        message: z.string().min(1).max(10_000).describe('What to do then, with all you need to know'),
         name: z.string().trim().min(1).max(200).optional(),
         cron: z.string().min(1).max(200).optional().describe('Minute, hour, day, month, weekday, such as "0 9 * * MON-FRI"'),
         timeZone: z
@@ -65,13 +65,13 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
           .min(1)
           .max(100)
           .optional()
-          .describe('IANA time zone for cron, or for a time without an offset. Default for cron: the configured one'),
+          .describe('Of cron or at, such as Europe/Berlin. Default for cron: the configured one'),
         everyMinutes: z.number().int().min(1).max(500_000).optional(),
         at: z.iso
           .datetime({ offset: true, local: true })
           .optional()
-          .describe('Run once at this time, with an offset, such as "2026-05-01T09:00:00+02:00", or with timeZone'),
-        inMainSession: z.boolean().default(false).describe('Run in your main chat instead of a new chat each time'),
+          .describe('Once, such as "2026-05-01T09:00:00+02:00", or with timeZone instead of the offset'),
+        inMainSession: z.boolean().default(false).describe('Run in your main chat, not in a new one'),
       }),
       // It goes on when nobody looks any more.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
@@ -88,7 +88,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       name: 'cron_list',
       title: 'List schedules',
       summary: 'Lists the agent’s schedules.',
-      description: 'Lists your schedules.',
+      description: 'Lists your schedules and reminders.',
       source: 'core',
       scope: 'automation',
       params: z.strictObject({}),
@@ -102,7 +102,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       name: 'cron_remove',
       title: 'Delete schedule',
       summary: 'Deletes one of the agent’s schedules.',
-      description: 'Deletes one of your schedules by its id from cron_list.',
+      description: 'Deletes a schedule or reminder by its id from cron_list.',
       source: 'core',
       scope: 'automation',
       params: z.strictObject({ id: z.string().min(1).max(128) }),

@@ -20,12 +20,12 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       title: 'Take screenshot',
       summary: 'Takes a screenshot of your screen or of one window.',
       description:
-        'Takes a screenshot of the computer that Perch runs on. You see it if you support images; the user gets it with your reply.',
+        'Takes a screenshot of the computer that Perch runs on, or of a window, for you and for the user.',
       source: 'bridge',
       scope: 'computer',
       params: z.strictObject({
-        display: desktopPart.display.describe('Display number, from 1. Default: the main one'),
-        windowId: desktopPart.windowId.describe('Only this window, by its id from desktop_windows'),
+        display: desktopPart.display.describe('Number from 1. Default: the main one'),
+        windowId: desktopPart.windowId.describe('A window’s id from desktop_windows'),
       }),
       effect: ({ display, windowId }) =>
         `Take a screenshot of ${windowId !== undefined ? `the window ${windowId}` : display !== undefined ? `display ${display}` : 'the screen'}`,
@@ -48,7 +48,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       name: 'desktop_windows',
       title: 'List windows',
       summary: 'Lists your displays and open windows.',
-      description: 'Lists the displays and windows that desktop_screenshot can capture.',
+      description: 'Lists the displays and open windows of the computer that Perch runs on.',
       source: 'bridge',
       scope: 'computer',
       params: z.strictObject({}),

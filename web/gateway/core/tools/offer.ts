@@ -27,7 +27,6 @@ const DEFAULT_TOOLS: ReadonlySet<string> = new Set([
   'file_write',
   'memory_add',
   'memory_search',
-  'plan_update',
   'read_docx',
   'read_pdf',
   'read_pptx',

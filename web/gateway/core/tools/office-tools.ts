@@ -23,10 +23,10 @@ export interface OfficeToolsDeps {
 
 const file = z.string().trim().min(1).max(500);
 const source = {
-  attachment: file.optional().describe('Name of a file attached in this chat. Default without path: the newest suitable one'),
-  path: file.optional().describe('Path of a file in your workspace'),
+  attachment: file.optional().describe('Name of an attached file. Default: the newest that fits'),
+  path: file.optional().describe('Path of a workspace file'),
 };
-const offset = z.number().int().min(0).optional().describe('Characters to skip, as given in "next"');
+const offset = z.number().int().min(0).optional().describe('As given in "next"');
 const list = z.string().trim().max(200).optional();
 
 /** The tools that read files of a chat or a workspace. Each result says with what to ask on. */
@@ -62,7 +62,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       name: READER.pdf,
       title: 'Read PDF',
       summary: 'Reads the text of a PDF.',
-      description: 'Reads the text of a PDF, page by page.',
+      description: 'Reads a PDF as text.',
       source: 'office',
       impact: 'reads',
       scope: 'files',
@@ -73,7 +73,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       name: READER.docx,
       title: 'Read Word document',
       summary: 'Reads a Word document.',
-      description: 'Reads a Word document (.docx) as Markdown.',
+      description: 'Reads a Word document (.docx).',
       source: 'office',
       impact: 'reads',
       scope: 'files',
@@ -84,13 +84,13 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       name: READER.xlsx,
       title: 'Read spreadsheet',
       summary: 'Reads the cells of a spreadsheet.',
-      description: 'Reads the cells of a spreadsheet (.xlsx) as tables, with the values of formulas.',
+      description: 'Reads the cells of a spreadsheet (.xlsx).',
       source: 'office',
       impact: 'reads',
       scope: 'files',
       params: z.strictObject({
         ...source,
-        sheet: list.describe('Sheet name, or number from 1. Default: all sheets'),
+        sheet: list.describe('Name, or number from 1. Default: all'),
         range: list.describe('Such as B2:F40, B:F or 2:40'),
       }),
       run: (args, context) => read(['xlsx'], args, context),
@@ -99,7 +99,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       name: READER.pptx,
       title: 'Read presentation',
       summary: 'Reads the slides and notes of a presentation.',
-      description: 'Reads a presentation (.pptx) slide by slide, with chart data, diagram text and speaker notes.',
+      description: 'Reads a presentation (.pptx): slides, charts and speaker notes.',
       source: 'office',
       impact: 'reads',
       scope: 'files',
@@ -115,7 +115,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
       name: READER.text,
       title: 'Read text file',
       summary: 'Reads an attached text file or web page.',
-      description: 'Reads a text file: plain text, Markdown, CSV, JSON or HTML.',
+      description: 'Reads an attached text, Markdown, CSV, JSON or HTML file.',
       source: 'office',
       impact: 'reads',
       scope: 'files',

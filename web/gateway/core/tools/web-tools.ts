@@ -23,14 +23,14 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
       name: 'web_fetch',
       title: 'Fetch web page',
       summary: 'Reads a web page, PDF or text file from the internet.',
-      description: 'Fetches a page, PDF or text file from the public web as text.',
+      description: 'Reads a page, PDF or text file from the internet.',
       source: 'core',
       scope: 'web',
       params: z.strictObject({
-        url: z.string().trim().min(1).max(4096).describe('Starts with https:// or http://'),
-        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters of text'),
-        offset: z.number().int().min(0).optional().describe('Characters to skip, as given in "next"'),
-        pages: z.string().trim().max(200).optional().describe('Pages of a PDF, such as 1-5, 8'),
+        url: z.string().trim().min(1).max(4096).describe('https:// or http://'),
+        maxChars: z.number().int().min(100).max(MAX_TEXT).default(20_000).describe('Maximum characters'),
+        offset: z.number().int().min(0).optional().describe('As given in "next"'),
+        pages: z.string().trim().max(200).optional().describe('Of a PDF, such as 1-5, 8'),
       }),
       // What is in an address leaves the machine with it.
       // Written as it is asked: a name in other letters that look the same does not look the same then.

@@ -1,0 +1,84 @@
+import { agentsOf } from '../../web/gateway/core/agents.ts';
+import { settings } from '../../web/gateway/core/settings.ts';
+import { toOffer } from '../../web/gateway/core/tools/offer.ts';
+import type { Tool } from '../../web/gateway/core/tools/registry.ts';
+import { searchTools } from '../../web/gateway/core/tools/tool-search.ts';
+import { countTokens } from '../../web/gateway/core/tokens/count-tokens.ts';
+import { testGateway } from '../support/gateway.ts';
+import { atLeast, atMost, type Figure } from './figures.ts';
+import { LATER_TASKS, SERVER_TOOLS, TOOL_TASKS, type ToolTask } from './tool-tasks.ts';
+
+const MODEL = 'openai/gpt-5';
+
+interface SearchResult {
+  task: ToolTask;
+  /** Names for models, the best result first. */
+  found: string[];
+}
+
+const isRight = ({ task, found }: SearchResult): boolean => found.some((name) => task.tools.includes(name));
+
+/** What the tools cost in each request, and whether models find those that are not in it (NOTES.md, "Tools"). */
+export async function tools(): Promise<Figure[]> {
+  const own = await readCatalog();
+  const all = [...own, ...SERVER_TOOLS.map(toServerTool)];
+  const main = agentsOf(() => settings.parse({})).get('main');
+  const offer = toOffer(all, main);
+  const inView = new Set(offer.tools.map(({ name }) => name));
+  const search = (tasks: readonly ToolTask[]): SearchResult[] =>
+    tasks.map((task) => ({ task, found: searchTools(all, task.say).map(({ name, modelName = name }) => modelName) }));
+  const [results, later] = [search(TOOL_TASKS), search(LATER_TASKS)];
+  const isInView = ({ task }: SearchResult): boolean => task.tools.some((name) => inView.has(name));
+  const needSearch = results.filter((result) => !isInView(result));
+  for (const { task, found } of [...results, ...later].filter((result) => !isRight(result)))
+    console.error(`not found: "${task.say}" needs ${task.tools.join(' or ')}; found ${found.join(', ') || 'nothing'}`);
+  const before = await countJson(own.map(({ name, description, schema }) => toFunction({ name, description, schema })));
+  const now = await countJson(offer.tools.map(toFunction));
+  const first = results.filter(({ task, found: [name = ''] }) => task.tools.includes(name)).length;
+  return [
+    { what: 'tools in each request', unit: 'tokens', ours: now, floor: { name: 'all tools', value: before }, bar: atMost(now, 2500, 'tokens') },
+    { what: '  number of them', unit: '', ours: offer.tools.length, floor: { name: 'all tools', value: own.length } },
+    rate('tasks whose tool the search finds', results),
+    rate('  of those that need a tool outside the default set', needSearch),
+    { what: '  as the first result', unit: '', ours: first, floor: { name: 'of', value: results.length } },
+    rate('tasks written later whose tool is in the default set or found', later, (each) => isInView(each) || isRight(each)),
+    { what: '  found by the search', unit: '', ours: later.filter(isRight).length, floor: { name: 'of', value: later.length } },
+  ];
+}
+
+function rate(what: string, of: readonly SearchResult[], isGood = isRight): Figure {
+  const percent = (100 * of.filter(isGood).length) / of.length;
+  return { what, unit: '%', ours: percent, floor: { name: 'of', value: of.length }, bar: atLeast(percent, 95, '%') };
+}
+
+/** As most providers get a tool. */
+const toFunction = ({ name, description, schema }: { name: string; description: string; schema: object }): object => ({
+  type: 'function',
+  function: { name, description, parameters: schema },
+});
+
+const countJson = (value: unknown): Promise<number> => countTokens(JSON.stringify(value), MODEL);
+
+async function readCatalog(): Promise<Tool[]> {
+  await using gateway = await testGateway();
+  const { client } = await gateway.client();
+  const { tools: list } = await client.call('tools.catalog', {});
+  return list.map(({ title = '', summary = '', schema = {}, ...tool }) => ({ ...tool, title, summary, schema, effect: () => undefined, run: never }));
+}
+
+const toServerTool = ({ server, name, description, properties }: (typeof SERVER_TOOLS)[number]): Tool => ({
+  name: `mcp:${server}:${name}`,
+  modelName: `mcp__${server}__${name}`,
+  title: name,
+  summary: description,
+  description,
+  source: `mcp:${server}`,
+  schema: {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties).map(([key, about]) => [key, { type: 'string', description: about }])),
+  },
+  run: never,
+});
+
+const never = (): Promise<never> => Promise.reject(new Error('The benchmark runs no tools.'));
+
