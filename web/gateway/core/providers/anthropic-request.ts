@@ -1,5 +1,6 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { WIRE } from './anthropic-assembler.ts';
+import { toReferences } from './anthropic-deferred.ts';
 import { cacheControl, type CacheBreakpoints, chooseBreakpoints, markLast, withoutBreakpoints } from './cache-breakpoints.ts';
 import { fileNote, type Reader, readerOf } from './file-note.ts';
 import { base64Of, OPENING, plainText } from './parts.ts';
@@ -28,9 +29,9 @@ function partBlocks(part: Part, reader: Reader): Block[] {
   return part.mimeType === 'application/pdf' ? [{ type: 'document', source, title: part.filename }] : text(fileNote(part, reader));
 }
 
-function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, reader: Reader): Block[] {
+function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, reader: Reader, references?: Block[]): Block[] {
   if (role === 'tool') {
-    const given = typeof content === 'string' ? content : content.flatMap((part) => partBlocks(part, reader));
+    const given = references ?? (typeof content === 'string' ? content : content.flatMap((part) => partBlocks(part, reader)));
     return [{ type: 'tool_result', tool_use_id: callId(toolCallId ?? ''), content: given }];
   }
   if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partBlocks(part, reader));
@@ -52,7 +53,7 @@ function turns(request: ModelRequest, breakpoints: CacheBreakpoints): Turn[] {
     const last = out.at(-1);
     // The branch may have been cut in the middle of a turn.
     if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
-    const content = markedAtEnd(blocks(message, readerFor(message)), breakpoints.messages.get(message));
+    const content = markedAtEnd(blocks(message, readerFor(message), toReferences(message, request)), breakpoints.messages.get(message));
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
     else out.push({ role, content });

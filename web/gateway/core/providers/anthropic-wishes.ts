@@ -1,3 +1,4 @@
+import { deferredTools } from './anthropic-deferred.ts';
 import { findModel } from './model-table.ts';
 import { describedSchema, type ModelRequest, type ReasoningEffort, type ResponseFormat, type ToolSpec, Unsupported } from './provider.ts';
 
@@ -56,15 +57,19 @@ function toolFields(request: ModelRequest): Body {
   const single = parallelToolCalls === false && choice !== 'none' ? { disable_parallel_tool_use: true } : {};
   const chosen = choice ?? (parallelToolCalls === false ? 'auto' : undefined);
   return {
-    tools: tools.map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      input_schema: { type: 'object', ...tool.schema },
-      ...(tool.strict ? { strict: strict || no('tools', `${model} does not support strict tools.`) } : {}),
-    })),
+    tools: [
+      // They come first: the last tool may mark where a cache ends, which a deferred one must not.
+      ...deferredTools(request).map((tool) => ({ ...toTool(tool), defer_loading: true })),
+      ...tools.map((tool) => ({
+        ...toTool(tool),
+        ...(tool.strict ? { strict: strict || no('tools', `${model} does not support strict tools.`) } : {}),
+      })),
+    ],
     ...(chosen === undefined ? {} : { tool_choice: { ...choiceOf(chosen), ...single } }),
   };
 }
+
+const toTool = ({ name, description, schema }: ToolSpec): Body => ({ name, description, input_schema: { type: 'object', ...schema } });
 
 /** The tools that were called in the messages, of which no more is known than their names. */
 const calledTools = (messages: ModelRequest['messages']): ToolSpec[] =>

@@ -1,5 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
+import { withDeferral, withoutDeferral } from './anthropic-deferred.ts';
 import { adaptMessagesBody, messagesBody } from './anthropic-request.ts';
 import { assembled } from './assembled.ts';
 import { findModel } from './model-table.ts';
@@ -29,6 +30,8 @@ export class Anthropic implements Provider {
   readonly #http: UpstreamHttp;
   /** What the server last listed as limits of answers. */
   readonly #limits = new Map<string, number>();
+  /** Models that were refused deferred tools. */
+  readonly #undeferred = new Set<string>();
 
   constructor(options: UpstreamOptions) {
     this.id = options.id;
@@ -43,9 +46,16 @@ export class Anthropic implements Provider {
     });
   }
 
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  stream(asked: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const plain = { ...asked, deferredTools: undefined };
+    const request = this.#undeferred.has(asked.model) ? plain : withDeferral(asked, this.#http.baseUrl);
     const limit = this.#limits.get(request.model) ?? findModel('anthropic', request.model)?.maxTokens ?? MAX_TOKENS;
-    const adapt = (body: Record<string, unknown>, refusal: string) => adaptMessagesBody(request, body, refusal);
+    const adapt = (body: Record<string, unknown>, refusal: string) => {
+      const undeferred = withoutDeferral(body, refusal);
+      if (!undeferred) return adaptMessagesBody(request, body, refusal);
+      this.#undeferred.add(request.model);
+      return { ...undeferred, messages: messagesBody(plain, limit)['messages'] };
+    };
     const open = (watchdog: Watchdog): Promise<Response> =>
       this.#http.sendAdapted('/messages', messagesBody(request, limit), watchdog, adapt);
     return assembled(this.#http, new AnthropicAssembler(this.name, request.tellsUnread), { signal, open, isEnd });

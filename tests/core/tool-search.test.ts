@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { FakeBridge } from '../support/fake-bridge.ts';
+import { script, testGateway } from '../support/gateway.ts';
+import { byHand, lendMcp, start } from '../support/mcp.ts';
+import { standIn } from '../support/streamed.ts';
+import { type Reply, replying, WIRES } from '../support/tool-callers.ts';
+
+const SEARCH: Reply = { id: 'call_search', name: 'tool_search', args: { query: 'count the memories' } };
+const CALL: Reply = { id: 'call_stats', name: 'tool_call', args: { name: 'memory_stats', arguments: {} } };
+
+async function open(name: string, replies: readonly Reply[], bridge = new FakeBridge()) {
+  const wire = WIRES[name];
+  if (!wire) throw new Error(`no wire ${name}`);
+  const { answer, bodies } = replying(wire, replies);
+  const gw = await testGateway({ fetch: standIn(answer).fetch, bridge });
+  const { client, events } = await gw.client();
+  await client.call('config.patch', { patch: { providers: { upstream: wire.settings }, chat: { model: `upstream/${wire.model}` } } });
+  return { wire, gw, client, events, bodies };
+}
+
+describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
+  it('the tools of a chat stay the same, also when an MCP server starts and stops, and its messages are repeated', async () => {
+    await using lent = await lendMcp();
+    const { wire, gw, client, bodies } = await open(name, [SEARCH, CALL, 'Two', 'Hello', 'Bye'], lent.bridge);
+    await using _ = gw;
+    await client.call('chat.send', { message: 'How many memories are there?' });
+    await start(client, 'hand', byHand());
+    await client.call('chat.send', { message: 'Hello' });
+    await client.call('config.set', { key: 'tools.mcpServers.hand.enabled', value: false });
+    await client.call('chat.send', { message: 'Bye' });
+    expect(bodies).toHaveLength(5);
+    const offered = bodies.map((body) => JSON.stringify(wire.tools(body).filter((tool) => !tool['defer_loading'])));
+    expect(new Set(offered).size).toBe(1);
+    const names = wire.tools(bodies[0] ?? {}).flatMap((tool) => (tool['defer_loading'] ? [] : [wire.name(tool)]));
+    expect(names).toEqual(expect.arrayContaining(['file_read', 'tool_search', 'tool_call']));
+    expect(names).not.toContain('memory_stats');
+    for (const [index, body] of bodies.slice(1).entries()) {
+      const before = JSON.stringify(wire.messages(bodies[index] ?? {}));
+      expect(JSON.stringify(wire.messages(body)).slice(0, before.length - 1)).toBe(before.slice(0, -1));
+    }
+    expect(JSON.stringify(bodies[4])).toContain('"tool_call"');
+    expect(gw.faults).toEqual([]);
+  });
+
+  it('events and history name the tool that ran', async () => {
+    const { gw, client, events } = await open(name, [SEARCH, CALL, 'Two']);
+    await using _ = gw;
+    await client.call('chat.send', { message: 'How many memories are there?' });
+    const told = events.filter(({ event }) => event.startsWith('chat.'));
+    expect(told.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload] : []))).toMatchObject([
+      { tool: 'tool_search' },
+      { tool: 'memory_stats', result: { memories: 0 } },
+    ]);
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.flatMap(({ toolCalls = [] }) => toolCalls)).toEqual([
+      { id: expect.any(String) as string, tool: 'tool_search', args: { query: 'count the memories' } },
+      { id: expect.any(String) as string, tool: 'memory_stats', args: {} },
+    ]);
+    expect(messages.filter(({ role }) => role === 'tool').map((message) => message.name)).toEqual(['tool_search', 'memory_stats']);
+    // What the search found may name it.
+    const shown = JSON.stringify([told, messages]).replaceAll('tool_call_id', '');
+    expect(shown).not.toContain('"tool_call"');
+    expect(shown).not.toContain('"via"');
+  });
+});
+
+describe('Anthropic', () => {
+  it('loads the tools that a search found, and goes on loading one whose server has stopped', async () => {
+    await using lent = await lendMcp();
+    const search: Reply = { id: 'call_1', name: 'tool_search', args: { query: 'say' } };
+    const use: Reply = { id: 'call_2', name: 'mcp__hand__say', args: { text: 'hi' } };
+    const { wire, gw, client, bodies } = await open('Anthropic', [search, use, 'Said', 'Hello'], lent.bridge);
+    await using _ = gw;
+    await client.call('config.patch', { patch: { tools: { policies: { 'mcp:*': 'auto' } } } });
+    await start(client, 'hand', byHand());
+    await client.call('chat.send', { message: 'Say hi' });
+    await client.call('config.set', { key: 'tools.mcpServers.hand.enabled', value: false });
+    await client.call('chat.send', { message: 'Hello' });
+    for (const body of bodies.slice(1)) {
+      expect(JSON.stringify(wire.messages(body))).toContain('{"type":"tool_reference","tool_name":"mcp__hand__say"}');
+      expect(wire.tools(body)).toContainEqual(expect.objectContaining({ name: 'mcp__hand__say', defer_loading: true }));
+      // The last one may mark where a cache ends.
+      expect(wire.tools(body).at(-1)).toMatchObject({ name: 'tool_call' });
+      expect(wire.tools(body).at(-1)).not.toHaveProperty('defer_loading');
+    }
+  });
+
+  it('is asked without them, and from then on, if it refuses them', async () => {
+    const wire = WIRES['Anthropic'];
+    if (!wire) throw new Error('no wire');
+    const bodies: Record<string, unknown>[] = [];
+    const { fetch } = standIn(({ method, body }) => {
+      if (method === 'GET' || !body) return Response.json({ data: [] });
+      bodies.push(body);
+      if (JSON.stringify(body).includes('defer_loading'))
+        return Response.json(
+          { type: 'error', error: { type: 'invalid_request_error', message: 'tools.0.defer_loading: Extra inputs are not permitted' } },
+          { status: 400 },
+        );
+      return wire.reply(bodies.length === 2 ? SEARCH : 'Done');
+    });
+    await using gw = await testGateway({ fetch });
+    const { client } = await gw.client();
+    await client.call('config.patch', { patch: { providers: { upstream: wire.settings }, chat: { model: `upstream/${wire.model}` } } });
+    await client.call('chat.send', { message: 'Hello' });
+    expect(bodies).toHaveLength(3);
+    expect(wire.tools(bodies[2] ?? {}).map(wire.name)).toContain('tool_call');
+    expect(JSON.stringify(bodies[2])).not.toContain('tool_reference');
+    expect(JSON.stringify(wire.messages(bodies[2] ?? {}))).toContain('memory_stats');
+  });
+});
+
+describe('a call by tool_call', () => {
+  const call = (args: unknown): { tool: string; args: unknown } => ({ tool: 'tool_call', args });
+
+  it('is checked before a person is asked, and a wrong one is answered with the schema', async () => {
+    await using gw = await testGateway({
+      model: ({ body }) =>
+        body.messages.at(-1)?.role === 'user' ? [call({ name: 'browser_click', arguments: { element: 'Buy' } })] : ['Sorry'],
+    });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'Click' });
+    const [result] = events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload as { result: unknown }] : []));
+    expect(result).toMatchObject({
+      tool: 'browser_click',
+      isError: true,
+      result: { error: expect.stringContaining('Invalid arguments for browser_click') as string, parameters: { required: ['ref'] } },
+    });
+    expect((await client.call('approvals.list', {})).approvals).toEqual([]);
+  });
+
+  it('asks a person by the name of the tool that runs', async () => {
+    await using gw = await testGateway({
+      model: ({ body }) =>
+        body.messages.at(-1)?.role === 'user' ? [call({ name: 'cron_remove', arguments: '{"id":"none"}' })] : ['Done'],
+    });
+    const { client, events } = await gw.client();
+    await client.call('config.patch', { patch: { tools: { policies: { memory_stats: 'ask' } } } });
+    await client.call('chat.send', { message: 'Remove it' });
+    // Its check comes first: there is no such job.
+    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ tool: 'cron_remove', isError: true });
+  });
+
+  it('reaches no tool that the agent must not use', async () => {
+    await using gw = await testGateway({
+      model: ({ body }, count) =>
+        count === 1 ? [call({ name: 'exec', arguments: { command: 'ls' } })] : count === 2 ? [{ tool: 'tool_search', args: { query: 'run a command' } }] : [String(body.messages.length)],
+    });
+    const { client, events } = await gw.client();
+    await client.call('config.patch', { patch: { agents: { main: { tools: { deny: ['exec'] } } } } });
+    await client.call('chat.send', { message: 'List' });
+    const results = events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload as { result: unknown }] : []));
+    expect(results[0]).toMatchObject({ tool: 'exec', isError: true, result: { error: expect.stringContaining('Unknown tool "exec"') as string } });
+    expect(JSON.stringify(results[1]?.result)).not.toContain('"exec"');
+  });
+
+  it('is the same as a direct call of a tool that was not offered', async () => {
+    await using gw = await testGateway({ model: (_, count) => (count === 1 ? [{ tool: 'memory_stats', args: {} }] : ['Done']) });
+    const { client, events } = await gw.client();
+    await client.call('chat.send', { message: 'Count' });
+    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ tool: 'memory_stats', result: { memories: 0 } });
+  });
+});
+
+it('an agent’s groups replace the default tools', async () => {
+  await using gw = await testGateway({ model: script(['Hello']) });
+  const { client } = await gw.client();
+  await client.call('config.patch', { patch: { agents: { main: { toolGroups: ['browser', 'web'] } } } });
+  await client.call('chat.send', { message: 'Hello' });
+  const names = (gw.calls[0]?.body.tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+  expect(names).toEqual(expect.arrayContaining(['browser_open', 'browser_click', 'web_fetch', 'tool_search', 'tool_call']));
+  expect(names).not.toContain('file_read');
+});

@@ -1,0 +1,67 @@
+import { parseJson } from '#shared/parse-json.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { TOOL_SEARCH } from '../tools/routed-call.ts';
+import type { ModelMessage, ModelRequest, ToolSpec } from './provider.ts';
+
+/**
+ * Tools that the API loads when a result refers to them: `defer_loading` and `tool_reference`
+ * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool, "Custom tool search implementation"). They stand in the request and not in the prompt, whose cache
+ * thus outlasts their changes.
+ */
+
+/** Models since 4.5. */
+const DEFERRING = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([5-9]|\d{2})(?!\d))/;
+/** What a server says that does not have them. */
+const REFUSED = /defer_loading|tool_reference/;
+
+type Body = Record<string, unknown>;
+
+const searchResult = z.object({
+  tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()).optional() })),
+});
+
+/** The request without its deferred tools, if the server or the model would not load them. */
+export function withDeferral(request: ModelRequest, baseUrl: string): ModelRequest {
+  const loads = DEFERRING.test(request.model) && URL.parse(baseUrl)?.hostname === 'api.anthropic.com';
+  return loads ? request : { ...request, deferredTools: undefined };
+}
+
+/** The tools that a result of `tool_search` holds. */
+function readFound({ role, name, content }: ModelMessage): z.infer<typeof searchResult>['tools'] {
+  if (role !== 'tool' || name !== TOOL_SEARCH || typeof content !== 'string') return [];
+  try {
+    return searchResult.parse(parseJson(content)).tools;
+  } catch {
+    // An error.
+    return [];
+  }
+}
+
+/**
+ * The deferred tools of a request. A tool that was found and is not here any more stays among them as it was: a result refers to it, and what is a reference once remains one.
+ */
+export function deferredTools({ deferredTools: given, tools = [], messages }: ModelRequest): ToolSpec[] {
+  if (!given) return [];
+  const all = new Map(given.map((tool) => [tool.name, tool]));
+  for (const { name, description, parameters } of messages.flatMap(readFound))
+    if (parameters && !all.has(name)) all.set(name, { name, description, schema: parameters });
+  for (const { name } of tools) all.delete(name);
+  return [...all.values()];
+}
+
+/** A result of `tool_search` as references to the tools that it found; undefined for other messages. */
+export function toReferences(message: ModelMessage, { deferredTools: given, tools = [] }: ModelRequest): Body[] | undefined {
+  if (!given) return undefined;
+  const direct = new Set(tools.map(({ name }) => name));
+  const found = readFound(message).filter(({ name, parameters }) => parameters && !direct.has(name));
+  return found.length > 0 ? found.map(({ name }) => ({ type: 'tool_reference', tool_name: name })) : undefined;
+}
+
+const isDeferred = (tool: unknown): boolean => typeof tool === 'object' && tool !== null && 'defer_loading' in tool;
+
+/** The body without deferred tools, if that is what the refusal is about; its messages still refer to them. */
+export function withoutDeferral(body: Body, refusal: string): Body | undefined {
+  const tools: unknown = body['tools'];
+  if (!REFUSED.test(refusal) || !Array.isArray(tools) || !tools.some(isDeferred)) return undefined;
+  return { ...body, tools: tools.filter((tool) => !isDeferred(tool)) };
+}
