@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeBridge } from '../support/fake-bridge.ts';
-import { script, testGateway } from '../support/gateway.ts';
+import { script, testGateway, until } from '../support/gateway.ts';
 import { byHand, lendMcp, start } from '../support/mcp.ts';
 import { standIn } from '../support/streamed.ts';
 import { type Reply, replying, WIRES } from '../support/tool-callers.ts';
@@ -131,14 +131,17 @@ describe('a call by tool_call', () => {
 
   it('asks a person by the name of the tool that runs', async () => {
     await using gw = await testGateway({
-      model: ({ body }) =>
-        body.messages.at(-1)?.role === 'user' ? [call({ name: 'cron_remove', arguments: '{"id":"none"}' })] : ['Done'],
+      model: ({ body }) => (body.messages.at(-1)?.role === 'user' ? [call({ name: 'memory_stats', arguments: '{}' })] : ['Done']),
     });
     const { client, events } = await gw.client();
     await client.call('config.patch', { patch: { tools: { policies: { memory_stats: 'ask' } } } });
-    await client.call('chat.send', { message: 'Remove it' });
-    // Its check comes first: there is no such job.
-    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ tool: 'cron_remove', isError: true });
+    const sent = client.call('chat.send', { message: 'Count' });
+    await until(async () => (await client.call('approvals.list', {})).approvals.length > 0);
+    const [approval] = (await client.call('approvals.list', {})).approvals;
+    expect(approval).toMatchObject({ tool: 'memory_stats', args: {} });
+    await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve' });
+    await sent;
+    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ tool: 'memory_stats', result: { memories: 0 } });
   });
 
   it('reaches no tool that the agent must not use', async () => {
