@@ -36,7 +36,13 @@ export async function tools(): Promise<Figure[]> {
   const now = await countJson(offer.tools.map(toFunction));
   const first = results.filter(({ task, found: [name = ''] }) => task.tools.includes(name)).length;
   return [
-    { what: 'tools in each request', unit: 'tokens', ours: now, floor: { name: 'all tools', value: before }, bar: atMost(now, 2500, 'tokens') },
+    {
+      what: 'tools in each request',
+      unit: 'tokens',
+      ours: now,
+      floor: { name: 'all tools', value: before },
+      bar: atMost(now, 2500, 'tokens'),
+    },
     { what: '  number of them', unit: '', ours: offer.tools.length, floor: { name: 'all tools', value: own.length } },
     rate('tasks whose tool the search finds', results),
     rate('  of those that need a tool outside the default set', needSearch),
@@ -63,7 +69,14 @@ async function readCatalog(): Promise<Tool[]> {
   await using gateway = await testGateway();
   const { client } = await gateway.client();
   const { tools: list } = await client.call('tools.catalog', {});
-  return list.map(({ title = '', summary = '', schema = {}, ...tool }) => ({ ...tool, title, summary, schema, effect: () => undefined, run: never }));
+  return list.map(({ title = '', summary = '', schema = {}, ...tool }) => ({
+    ...tool,
+    title,
+    summary,
+    schema,
+    effect: () => undefined,
+    run: never,
+  }));
 }
 
 const toServerTool = ({ server, name, description, properties }: (typeof SERVER_TOOLS)[number]): Tool => ({
@@ -81,4 +94,3 @@ const toServerTool = ({ server, name, description, properties }: (typeof SERVER_
 });
 
 const never = (): Promise<never> => Promise.reject(new Error('The benchmark runs no tools.'));
-

@@ -200,6 +200,7 @@ describe('agents that a key runs', () => {
       const message = `${tool} ${JSON.stringify(args)}`;
       expect((await ask({ model: 'perch/main', messages: [{ role: 'user', content: message }] })).status).toBe(200);
       await client.call('chat.send', { message });
+      await client.call('chat.send', { message: `tool_call ${JSON.stringify({ name: tool, arguments: args })}` });
     }
     for (const names of offered) for (const name of Object.keys(CALLS)) expect(names).not.toContain(name);
     expect(offered[0]).toEqual(expect.arrayContaining(['current_time', 'memory_search']));
@@ -212,6 +213,7 @@ describe('agents that a key runs', () => {
     const offered: string[][] = [];
     await using gw = await testGateway(scripted(offered));
     const { owner, client } = await program(gw, ['chat', 'files']);
+    await owner.call('config.patch', { patch: { agents: { main: { toolGroups: ['*'] } } } });
     await client.call('chat.send', { message: 'file_write {"path":"a.txt","content":"x"}' });
     expect((await owner.call('workspace.read', { workspace: 'main', path: 'a.txt' })).content).toBe('x');
     expect(offered[0]).not.toContain('exec');

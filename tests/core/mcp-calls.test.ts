@@ -245,6 +245,7 @@ describe('a server', () => {
 
   verifies('mcp/names', 'names that models would refuse, or that collide, get others, and that is told', async () => {
     await using at = await serving();
+    await at.client.call('config.patch', { patch: { agents: { main: { toolGroups: ['mcp:hand'] } } } });
     const { problems } = await start(at.client, 'hand', byHand('names'));
     await at.use('mcp__hand__a_b', {});
     const offered = (at.gw.calls.at(-1)?.body.tools as { function: { name: string } }[]).map((tool) => tool.function.name);

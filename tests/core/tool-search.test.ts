@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../requirements.ts';
 import { FakeBridge } from '../support/fake-bridge.ts';
 import { script, testGateway, until } from '../support/gateway.ts';
 import { byHand, lendMcp, start } from '../support/mcp.ts';
@@ -19,30 +20,34 @@ async function open(name: string, replies: readonly Reply[], bridge = new FakeBr
 }
 
 describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
-  it('the tools of a chat stay the same, also when an MCP server starts and stops, and its messages are repeated', async () => {
-    await using lent = await lendMcp();
-    const { wire, gw, client, bodies } = await open(name, [SEARCH, CALL, 'Two', 'Hello', 'Bye'], lent.bridge);
-    await using _ = gw;
-    await client.call('chat.send', { message: 'How many memories are there?' });
-    await start(client, 'hand', byHand());
-    await client.call('chat.send', { message: 'Hello' });
-    await client.call('config.set', { key: 'tools.mcpServers.hand.enabled', value: false });
-    await client.call('chat.send', { message: 'Bye' });
-    expect(bodies).toHaveLength(5);
-    const offered = bodies.map((body) => JSON.stringify(wire.tools(body).filter((tool) => !tool['defer_loading'])));
-    expect(new Set(offered).size).toBe(1);
-    const names = wire.tools(bodies[0] ?? {}).flatMap((tool) => (tool['defer_loading'] ? [] : [wire.name(tool)]));
-    expect(names).toEqual(expect.arrayContaining(['file_read', 'tool_search', 'tool_call']));
-    expect(names).not.toContain('memory_stats');
-    for (const [index, body] of bodies.slice(1).entries()) {
-      const before = JSON.stringify(wire.messages(bodies[index] ?? {}));
-      expect(JSON.stringify(wire.messages(body)).slice(0, before.length - 1)).toBe(before.slice(0, -1));
-    }
-    expect(JSON.stringify(bodies[4])).toContain('"tool_call"');
-    expect(gw.faults).toEqual([]);
-  });
+  verifies(
+    'tools/stable',
+    'the tools of a chat stay the same, also when an MCP server starts and stops, and its messages are repeated',
+    async () => {
+      await using lent = await lendMcp();
+      const { wire, gw, client, bodies } = await open(name, [SEARCH, CALL, 'Two', 'Hello', 'Bye'], lent.bridge);
+      await using _ = gw;
+      await client.call('chat.send', { message: 'How many memories are there?' });
+      await start(client, 'hand', byHand());
+      await client.call('chat.send', { message: 'Hello' });
+      await client.call('config.set', { key: 'tools.mcpServers.hand.enabled', value: false });
+      await client.call('chat.send', { message: 'Bye' });
+      expect(bodies).toHaveLength(5);
+      const offered = bodies.map((body) => JSON.stringify(wire.tools(body).filter((tool) => !tool['defer_loading'])));
+      expect(new Set(offered).size).toBe(1);
+      const names = wire.tools(bodies[0] ?? {}).flatMap((tool) => (tool['defer_loading'] ? [] : [wire.name(tool)]));
+      expect(names).toEqual(expect.arrayContaining(['file_read', 'tool_search', 'tool_call']));
+      expect(names).not.toContain('memory_stats');
+      for (const [index, body] of bodies.slice(1).entries()) {
+        const before = JSON.stringify(wire.messages(bodies[index] ?? {}));
+        expect(JSON.stringify(wire.messages(body)).slice(0, before.length - 1)).toBe(before.slice(0, -1));
+      }
+      expect(JSON.stringify(bodies[4])).toContain('"tool_call"');
+      expect(gw.faults).toEqual([]);
+    },
+  );
 
-  it('events and history name the tool that ran', async () => {
+  verifies('tools/real-name', 'events and history name the tool that ran', async () => {
     const { gw, client, events } = await open(name, [SEARCH, CALL, 'Two']);
     await using _ = gw;
     await client.call('chat.send', { message: 'How many memories are there?' });
@@ -129,7 +134,7 @@ describe('a call by tool_call', () => {
     expect((await client.call('approvals.list', {})).approvals).toEqual([]);
   });
 
-  it('asks a person by the name of the tool that runs', async () => {
+  verifies('tools/real-name', 'asks a person by the name of the tool that runs', async () => {
     await using gw = await testGateway({
       model: ({ body }) => (body.messages.at(-1)?.role === 'user' ? [call({ name: 'memory_stats', arguments: '{}' })] : ['Done']),
     });
@@ -141,19 +146,30 @@ describe('a call by tool_call', () => {
     expect(approval).toMatchObject({ tool: 'memory_stats', args: {} });
     await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve' });
     await sent;
-    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ tool: 'memory_stats', result: { memories: 0 } });
+    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({
+      tool: 'memory_stats',
+      result: { memories: 0 },
+    });
   });
 
-  it('reaches no tool that the agent must not use', async () => {
+  verifies('tools/real-name', 'reaches no tool that the agent must not use', async () => {
     await using gw = await testGateway({
       model: ({ body }, count) =>
-        count === 1 ? [call({ name: 'exec', arguments: { command: 'ls' } })] : count === 2 ? [{ tool: 'tool_search', args: { query: 'run a command' } }] : [String(body.messages.length)],
+        count === 1
+          ? [call({ name: 'exec', arguments: { command: 'ls' } })]
+          : count === 2
+            ? [{ tool: 'tool_search', args: { query: 'run a command' } }]
+            : [String(body.messages.length)],
     });
     const { client, events } = await gw.client();
     await client.call('config.patch', { patch: { agents: { main: { tools: { deny: ['exec'] } } } } });
     await client.call('chat.send', { message: 'List' });
     const results = events.flatMap(({ event, payload }) => (event === 'chat.tool_result' ? [payload as { result: unknown }] : []));
-    expect(results[0]).toMatchObject({ tool: 'exec', isError: true, result: { error: expect.stringContaining('Unknown tool "exec"') as string } });
+    expect(results[0]).toMatchObject({
+      tool: 'exec',
+      isError: true,
+      result: { error: expect.stringContaining('Unknown tool "exec"') as string },
+    });
     expect(JSON.stringify(results[1]?.result)).not.toContain('"exec"');
   });
 
@@ -161,11 +177,14 @@ describe('a call by tool_call', () => {
     await using gw = await testGateway({ model: (_, count) => (count === 1 ? [{ tool: 'memory_stats', args: {} }] : ['Done']) });
     const { client, events } = await gw.client();
     await client.call('chat.send', { message: 'Count' });
-    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({ tool: 'memory_stats', result: { memories: 0 } });
+    expect(events.find(({ event }) => event === 'chat.tool_result')?.payload).toMatchObject({
+      tool: 'memory_stats',
+      result: { memories: 0 },
+    });
   });
 });
 
-it('an agent’s groups replace the default tools', async () => {
+verifies('tools/default-set', 'an agent’s groups replace the default tools', async () => {
   await using gw = await testGateway({ model: script(['Hello']) });
   const { client } = await gw.client();
   await client.call('config.patch', { patch: { agents: { main: { toolGroups: ['browser', 'web'] } } } });

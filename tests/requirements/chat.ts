@@ -73,6 +73,10 @@ export const chat = [
     'agents/config': 'Each agent has its own model, prompt, temperature, tools and memory; two hands that add agents at once both succeed.',
     'agents/hosts': 'An agent that one host has made is there at the next one that answers.',
     'agents/tools': 'An agent is offered the tools that its configuration allows, and can call no other.',
+    'tools/default-set':
+      'A model gets a default set of tools with every message and finds the others by `tool_search`; `toolGroups` of its agent replace the set.',
+    'tools/stable': 'The tools in the requests of a chat stay the same, also when MCP servers start and stop.',
+    'tools/real-name': 'A call by `tool_call` is known by the tool that runs, in events, history, approvals and rights.',
     'agents/bindings': '`agents.bindings` answers `{pattern, agentId}` at every protocol, the catch-all last.',
     'models/key': 'A model’s key is `<provider>/<model_id>`.',
     'usage/windows': '`days` is 7 unless said, 1 to 365; days and hours are those of the configured time zone, without holes.',

@@ -11,6 +11,8 @@ it('reads what it has written', () => {
     {},
     { name: 'Editor', avatar: '🦉', model: 'local/a', systemPrompt: ' Be brief.\n', temperature: 0, memory: false, workspace: 'letters' },
     { tools: { allow: [] } },
+    { toolGroups: ['browser', 'mcp:github'] },
+    { toolGroups: [] },
     { tools: { allow: ['file_*', 'web_fetch'], deny: ['file_remove'] } },
     { tools: { deny: ['exec'] } },
   ])

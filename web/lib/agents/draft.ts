@@ -15,6 +15,8 @@ export interface AgentDraft {
   /** Patterns, one a line: what `some` are, and what is never used. */
   allow: string;
   deny: string;
+  /** Groups of tools in every message; null: the default tools. */
+  toolGroups: string[] | null;
   memory: boolean;
   workspace: string;
 }
@@ -29,11 +31,13 @@ export const NEW_AGENT: AgentDraft = {
   tools: 'all',
   allow: '',
   deny: '',
+  toolGroups: null,
   memory: true,
   workspace: '',
 };
 
-export function draftOf({ name, avatar, model, fallbacks, systemPrompt, temperature, tools, memory, workspace }: AgentConfig): AgentDraft {
+export function draftOf(config: AgentConfig): AgentDraft {
+  const { name, avatar, model, fallbacks, systemPrompt, temperature, tools, toolGroups, memory, workspace } = config;
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
@@ -45,6 +49,7 @@ export function draftOf({ name, avatar, model, fallbacks, systemPrompt, temperat
     tools: allow === undefined ? 'all' : allow.length === 0 ? 'none' : 'some',
     allow: (allow ?? []).join('\n'),
     deny: (deny ?? []).join('\n'),
+    toolGroups: toolGroups ? [...toolGroups] : null,
     memory: memory ?? true,
     workspace: workspace ?? '',
   };
@@ -70,6 +75,7 @@ export function configOf(draft: AgentDraft): AgentFields {
     systemPrompt: draft.systemPrompt.trim() === '' ? undefined : draft.systemPrompt,
     temperature: draft.temperature ?? undefined,
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
+    toolGroups: draft.toolGroups ?? undefined,
     memory: draft.memory ? undefined : false,
     workspace: draft.workspace.trim() || undefined,
   };

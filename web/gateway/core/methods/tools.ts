@@ -3,6 +3,8 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Picture, SentFile, ToolRegistry } from '../tools/registry.ts';
+import { TOOL_SEARCH } from '../tools/routed-call.ts';
+import { SEARCH_LABEL } from '../tools/search-specs.ts';
 
 export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }): Handlers<typeof tools> {
   /** Those that can be cancelled, by principal and the caller's name for them. */
@@ -15,7 +17,7 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
       const labels = list.flatMap(({ name, modelName = name, title, summary }) =>
         [...new Set([name, modelName])].map((each) => [each, { title, summary }] as const),
       );
-      return { tools: list.map(({ name }) => name), labels: Object.fromEntries(labels) };
+      return { tools: list.map(({ name }) => name), labels: { ...Object.fromEntries(labels), [TOOL_SEARCH]: SEARCH_LABEL } };
     },
     'tools.catalog': async () => {
       await registry.ready();

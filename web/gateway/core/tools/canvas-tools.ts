@@ -35,8 +35,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       name: 'canvas_open',
       title: 'View drawings',
       summary: 'Lists your drawings, or reads the shapes and notes of one.',
-      description:
-        'Lists the user’s drawings and annotated screenshots, or reads one: its size, shapes and notes.',
+      description: 'Lists the user’s drawings and annotated screenshots, or reads one: its size, shapes and notes.',
       source: 'core',
       scope: 'files',
       params: z.strictObject({

@@ -53,11 +53,12 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       name: 'cron_add',
       title: 'Add schedule',
       summary: 'Schedules a message to the agent, once or repeatedly.',
-      description: 'Schedules a message to yourself: a reminder or a task for later, once or repeatedly. Give one of cron, everyMinutes and at.',
+      description:
+        'Schedules a message to yourself: a reminder or a task for later, once or repeatedly. Give one of cron, everyMinutes and at.',
       source: 'core',
       scope: 'automation',
       params: z.strictObject({
-        message: z.string().min(1).max(10_000).describe('What to do then, with all you need to know'),
+        message: z.string().min(1).max(10_000).describe('Your task at that time, with all details'),
         name: z.string().trim().min(1).max(200).optional(),
         cron: z.string().min(1).max(200).optional().describe('Minute, hour, day, month, weekday, such as "0 9 * * MON-FRI"'),
         timeZone: z

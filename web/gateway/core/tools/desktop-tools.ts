@@ -19,8 +19,7 @@ export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'
       name: 'desktop_screenshot',
       title: 'Take screenshot',
       summary: 'Takes a screenshot of your screen or of one window.',
-      description:
-        'Takes a screenshot of the computer that Perch runs on, or of a window, for you and for the user.',
+      description: 'Takes a screenshot of the computer that Perch runs on, or of a window, for you and for the user.',
       source: 'bridge',
       scope: 'computer',
       params: z.strictObject({

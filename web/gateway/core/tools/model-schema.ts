@@ -18,10 +18,10 @@ export function toModelSchema(schema: Schema): Schema {
 }
 
 /** Names of parameters may be those of keywords. */
-const mapValues = (properties: Schema): Schema => Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, toShort(value)]));
+const mapValues = (properties: Schema): Schema =>
+  Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, toShort(value)]));
 
-const toShort = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map(toShort) : isObject(value) ? toModelSchema(value) : value;
+const toShort = (value: unknown): unknown => (Array.isArray(value) ? value.map(toShort) : isObject(value) ? toModelSchema(value) : value);
 
 const isEmptyDefault = (key: string, value: unknown): boolean =>
   key === 'default' && (value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0));

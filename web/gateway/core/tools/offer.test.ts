@@ -11,7 +11,8 @@ const tool = (name: string, rest: Partial<Tool> = {}): Tool => ({
   run: () => Promise.resolve(null),
   ...rest,
 });
-const served = (server: string, name: string): Tool => tool(`mcp:${server}:${name}`, { modelName: `mcp__${server}__${name}`, source: `mcp:${server}` });
+const served = (server: string, name: string): Tool =>
+  tool(`mcp:${server}:${name}`, { modelName: `mcp__${server}__${name}`, source: `mcp:${server}` });
 const big = (name: string): Tool => tool(name, { description: 'long '.repeat(500) });
 
 const agent = (config: object = {}) => ({
@@ -54,7 +55,14 @@ describe('an offer', () => {
 });
 
 describe('the search', () => {
-  const all = [tool('file_read', { title: 'Read file' }), big('browser_click'), big('wiki_read'), big('wiki_write'), big('canvas_draw'), served('github', 'createIssue')];
+  const all = [
+    tool('file_read', { title: 'Read file' }),
+    big('browser_click'),
+    big('wiki_read'),
+    big('wiki_write'),
+    big('canvas_draw'),
+    served('github', 'createIssue'),
+  ];
 
   it('finds tools by their names, other words for them, and other languages', () => {
     for (const [query, name] of [
@@ -71,7 +79,10 @@ describe('the search', () => {
     const find = (query: unknown) => runToolSearch(all, { agent: agent() }, { query });
     expect(find('read file')).toMatchObject({ tools: [{ name: 'file_read' }, { name: 'wiki_read', parameters: { type: 'object' } }] });
     expect(find('read file')).not.toMatchObject({ tools: [{ parameters: {} }, {}] });
-    expect(find('xyzzy')).toMatchObject({ tools: [], names: ['browser_click', 'wiki_read', 'wiki_write', 'canvas_draw', 'mcp__github__createIssue'] });
+    expect(find('xyzzy')).toMatchObject({
+      tools: [],
+      names: ['browser_click', 'wiki_read', 'wiki_write', 'canvas_draw', 'mcp__github__createIssue'],
+    });
     expect(() => find(' ')).toThrow('`query` is required');
     expect(() => find(5)).toThrow('`query` is required');
   });

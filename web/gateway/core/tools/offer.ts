@@ -55,7 +55,11 @@ export function toOffer(reachable: readonly Tool[], { config }: Pick<Agent, 'con
   const own = reachable.filter((tool) => !isOfServer(tool));
   const isFew = groups === undefined && JSON.stringify(own.map(toSpec)).length <= MAX_CHARS;
   const isFirst = (tool: Tool): boolean =>
-    groups ? groups.some((pattern) => matchesWildcard(pattern, getToolGroup(tool))) : isFew ? !isOfServer(tool) : DEFAULT_TOOLS.has(tool.name);
+    groups
+      ? groups.some((pattern) => matchesWildcard(pattern, getToolGroup(tool)))
+      : isFew
+        ? !isOfServer(tool)
+        : DEFAULT_TOOLS.has(tool.name);
   const first = reachable.filter(isFirst);
   const deferred = reachable.filter((tool) => !isFirst(tool)).map(toSpec);
   const search = deferred.length > 0 || mayGetServers(config, only) ? SEARCH_SPECS : [];

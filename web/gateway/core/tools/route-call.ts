@@ -10,8 +10,7 @@ export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string }
   const name = typeof named === 'string' ? named.trim() : '';
   // Some models leave out the level of `arguments`.
   const args = given === undefined ? flat : readArguments(given);
-  if (name === '' || name === TOOL_CALL)
-    return { call, unread: 'must be {"name": a tool that tool_search found, "arguments": an object}' };
+  if (name === '' || name === TOOL_CALL) return { call, unread: 'must be {"name": a tool that tool_search found, "arguments": an object}' };
   const routed: RoutedCall = { id: call.id, tool: name, args: args ?? {}, via: { tool: TOOL_CALL } };
   if (JSON.stringify(toWritten(routed).args) !== JSON.stringify(call.args)) routed.via = { tool: TOOL_CALL, args: call.args };
   return args ? { call: routed } : { call: routed, unread: 'must be an object in "arguments"' };

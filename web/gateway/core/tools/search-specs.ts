@@ -1,6 +1,9 @@
 import type { ToolSpec } from '../providers/provider.ts';
 import { TOOL_CALL, TOOL_SEARCH } from './routed-call.ts';
 
+/** For people, who see the calls. */
+export const SEARCH_LABEL = { title: 'Search tools', summary: 'Finds tools for a task.' };
+
 /** The two tools by which a model reaches all others. Both are constant: the tools of a request are the beginning of every prompt. */
 export const SEARCH_SPECS: readonly ToolSpec[] = [
   {
@@ -9,7 +12,7 @@ export const SEARCH_SPECS: readonly ToolSpec[] = [
       'Finds more tools for what you need to do: use a browser, see the screen, draw on images, schedule, plan, keep a wiki, manage memory and files, and everything from connected services (MCP servers). Search before you say that you can’t do something.',
     schema: {
       type: 'object',
-      properties: { query: { type: 'string', description: 'What to do, in a few English words, such as "click a button on a web page"' } },
+      properties: { query: { type: 'string', description: 'A few English words, such as "click a button on a web page"' } },
       required: ['query'],
     },
   },

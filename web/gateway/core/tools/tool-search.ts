@@ -42,7 +42,9 @@ export function runToolSearch(
   if (found.length > 0)
     return {
       // A model has the schema of a tool that stands in its request.
-      tools: found.map(({ name, description, schema }) => (offered.has(name) ? { name, description } : { name, description, parameters: schema })),
+      tools: found.map(({ name, description, schema }) =>
+        offered.has(name) ? { name, description } : { name, description, parameters: schema },
+      ),
     };
   const names = reachable.map(toSpec).flatMap(({ name }) => (offered.has(name) ? [] : [name]));
   return { tools: [], note: 'Nothing matches. Search for one of these names to get its parameters.', names: names.slice(0, MAX_NAMES) };
