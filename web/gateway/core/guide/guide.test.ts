@@ -146,6 +146,8 @@ describe('answers', () => {
     ['I lost my phone', 'devices#revoke-a-device-or-a-browser'],
     ['pair a second browser', 'devices#pair-another-browser'],
     ['how do I run a tool', 'tools#try-a-tool'],
+    ['which tools does a model get with every message', 'tools#choose-the-tools-in-every-message'],
+    ['what is tool_search', 'tools#choose-the-tools-in-every-message'],
     ['how do I resume a paused plan', 'automations#resume-a-paused-plan'],
     ['where do I put a SKILL.md folder', 'tools#add-a-skill'],
     ['which files can an agent write in its workspace', 'tools#work-with-an-agents-files'],
