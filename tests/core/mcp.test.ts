@@ -22,7 +22,7 @@ describe('a tool server that is a command', () => {
     await using lent = await lendMcp();
     await using gw = await testGateway({ bridge: lent.bridge, model: uses('mcp__everything__echo', { message: 'hello' }) });
     const { client, events } = await gw.client();
-    await client.call('config.patch', { patch: freely });
+    await client.call('config.patch', { patch: { ...freely, agents: { main: { toolGroups: ['mcp:*'] } } } });
     const state = await start(client, 'everything', real('everything', 'stdio'));
     expect(state).toMatchObject({ transport: 'stdio', problems: [], changed: [], pid: expect.any(Number) as number });
     const { tools } = await client.call('tools.catalog', {});

@@ -111,7 +111,7 @@ describe('models and tools', () => {
     expect(names).toContain('current_time');
     expect(tools.map(({ name }) => name)).toEqual(names);
     expect(new Set(names).size).toBe(count);
-    expect(Object.keys(labels)).toEqual(names);
+    expect(Object.keys(labels)).toEqual([...names, 'tool_search']);
     expect(new Set(tools.map(({ title }) => title)).size).toBe(count);
     for (const { name, title, summary, description, schema, source } of tools) {
       expect(labels[name]).toEqual({ title, summary });

@@ -82,7 +82,7 @@ describe('a stored value that does not fit', () => {
     await client.call('chat.send', { message: 'hi', agentId: 'helper' });
     expect(offered(gw)).toEqual([]);
     await client.call('chat.send', { message: 'hi', agentId: 'other' });
-    expect(offered(gw)).toContain('current_time');
+    expect(offered(gw)).toContain('file_read');
     expect((await client.call('agents.list', {})).agents[1]?.config.tools).toEqual({ allow: [] });
     expect((await client.call('config.get', { key: 'browser' })).value).toEqual({});
     // Whatever was meant, it does not run unasked.

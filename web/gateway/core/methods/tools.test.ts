@@ -41,6 +41,7 @@ it('lists a title and a summary of each tool for people, also by the name that m
   const { tools, labels } = contracts['tools.list'].result.parse(await methods['tools.list']({}, caller('one')));
   expect(tools).toEqual(['file_read', 'mcp:a:sum']);
   expect(labels).toEqual({
+    tool_search: { title: 'Search tools', summary: 'Finds tools for a task.' },
     file_read: { title: 'Read file', summary: 'Reads a file.' },
     'mcp:a:sum': { title: 'Add', summary: 'Adds.' },
     mcp__a__sum: { title: 'Add', summary: 'Adds.' },

@@ -61,9 +61,8 @@ describe('the registry', () => {
       'memory_update_preference memory',
       'session_search core',
     ]);
-    expect((await registry.specs(agent, 'owner')).find(({ name }) => name === 'docs_search')).toEqual({
-      name: 'docs_search',
-      description: "Searches Perch's documentation.",
+    expect(registry.list().find(({ name }) => name === 'docs_search')).toMatchObject({
+      description: 'Searches the documentation of Perch, the app you run in.',
       schema: {
         type: 'object',
         properties: {
