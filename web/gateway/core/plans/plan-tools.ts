@@ -23,8 +23,7 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
       name: 'plan_create',
       title: 'Create plan',
       summary: 'Creates a plan with steps and starts it.',
-      description:
-        'Makes a plan for work with several steps and starts the first one. Call plan_update when a step is done.',
+      description: 'Makes a plan for work with several steps and starts the first one. Call plan_update when a step is done.',
       source: 'core',
       scope: 'automation',
       params: z.strictObject({
