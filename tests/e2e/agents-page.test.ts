@@ -104,14 +104,22 @@ describe('agents in the app', () => {
     await shoot(page, 'fallbacks');
     await change.getByText('More', { exact: true }).click();
     await change.getByLabel('Temperature').fill('0.3');
+    await change.getByLabel('Tools in every message').selectOption('Selected groups');
+    const groups = change.getByRole('list', { name: 'Selected groups' });
+    await groups.getByRole('checkbox', { name: 'Browser' }).check();
+    await groups.getByRole('checkbox', { name: 'Memory' }).uncheck();
+    await shoot(page, 'groups');
     await change.getByRole('button', { name: 'Save' }).click();
     await change.waitFor({ state: 'detached' });
     expect(await configOf('editor')).toMatchObject({ tools: { allow: ['file_*'], deny: ['file_remove'] }, temperature: 0.3 });
     expect((await configOf('editor'))?.fallbacks).toEqual(['local/spare', 'local/slow']);
+    expect((await configOf('editor'))?.toolGroups).toEqual(['general', 'files', 'web', 'browser']);
     // What is taken out again goes by what holds for everyone.
     await editor.getByRole('button', { name: 'Edit…' }).click();
     await change.getByLabel('Tools', { exact: true }).selectOption('All tools');
     await change.getByLabel('Blocked tools').fill('');
+    await change.getByText('More', { exact: true }).click();
+    await change.getByLabel('Tools in every message').selectOption('Default tools');
     await change.getByLabel('Model', { exact: true }).selectOption('');
     await order.getByRole('listitem').first().getByRole('button').last().press('Enter');
     await expect.poll(() => order.getByRole('listitem').count()).toBe(1);
