@@ -36,7 +36,9 @@ export interface DialogLine {
 
 /** One line of `dialog/<date>.jsonl`, with its end. */
 export function formatDialogLine({ id, role, name, content, timestamp, toolCalls, toolCallId }: MemoryMessage, sessionKey: string): string {
-  const fields = { session_key: sessionKey, id, role, name, content, timestamp, tool_calls: toolCalls, tool_call_id: toolCallId };
+  // A stored call has more, which is the chat's own.
+  const calls = toolCalls?.map(({ id: callId, tool, args }) => ({ id: callId, tool, args }));
+  const fields = { session_key: sessionKey, id, role, name, content, timestamp, tool_calls: calls, tool_call_id: toolCallId };
   return `${JSON.stringify(fields satisfies z.input<typeof line>)}\n`;
 }
 
