@@ -193,3 +193,23 @@ verifies('tools/default-set', 'an agent’s groups replace the default tools', a
   expect(names).toEqual(expect.arrayContaining(['browser_open', 'browser_click', 'web_fetch', 'tool_search', 'tool_call']));
   expect(names).not.toContain('file_read');
 });
+
+verifies('tools/default-set', 'an agent over /v1 searches and calls as in a chat', async () => {
+  await using gw = await testGateway({
+    model: ({ body }, count) =>
+      [
+        [{ tool: 'tool_search', args: { query: 'count memories' } }],
+        [{ tool: 'tool_call', args: { name: 'memory_stats', arguments: {} } }],
+      ][count - 1] ?? [`Seen: ${String(body.messages.at(-1)?.content)}`],
+  });
+  const request = new Request('http://gateway.test/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'perch/main', messages: [{ role: 'user', content: 'Count' }] }),
+  });
+  const response = await gw.gateway.fetch(request, { id: 'owner', scopes: ['admin'] });
+  expect(await response.text()).toContain('memories');
+  const [first, , last] = gw.calls.map(({ body }) => body);
+  expect(JSON.stringify(last?.tools)).toBe(JSON.stringify(first?.tools));
+  expect(JSON.stringify(last?.messages.at(-2))).toContain('"tool_call"');
+});

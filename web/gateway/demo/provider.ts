@@ -4,6 +4,7 @@ import { readEnvelope, readKnown } from '../core/http/chat-request.ts';
 import { ChunkWriter, completion, completionHead, type Counted } from '../core/http/completion.ts';
 import { estimateUsage } from '../core/providers/estimate.ts';
 import type { ModelMessage } from '../core/providers/provider.ts';
+import { TOOL_CALL } from '../core/tools/routed-call.ts';
 import { type Line, lineFor } from './script.ts';
 
 /** Names under `.invalid` lead nowhere, by rule (RFC 6761, section 6.4). */
@@ -24,7 +25,9 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
   http.post(`${PROVIDER_URL}/chat/completions`, async ({ request }) => {
     const envelope = readEnvelope(body.parse(await request.json()));
     const { messages, tools } = readKnown(envelope);
-    const line = lineFor(messages, new Set(tools.map(({ name }) => name)));
+    const names = new Set(tools.map(({ name }) => name));
+    // A tool that is not in the request can be called all the same.
+    const line = lineFor(messages, { has: (name) => names.has(name) || names.has(TOOL_CALL) });
     const counted = countedOf(messages, line, envelope.model);
     const head = completionHead(envelope.model, Date.now());
     if (envelope.stream) {

@@ -235,8 +235,8 @@ const asks = (message: ModelMessage): boolean => message.role === 'user' && (sai
 
 const hasPicture = ({ content }: ModelMessage): boolean => typeof content !== 'string' && content.some(({ type }) => type === 'image');
 
-/** The next line of the play; `tools` are the names of those that may be called. */
-export function lineFor(messages: readonly ModelMessage[], tools: ReadonlySet<string>): Line {
+/** The next line of the play; `tools` knows by name which may be called. */
+export function lineFor(messages: readonly ModelMessage[], tools: Pick<ReadonlySet<string>, 'has'>): Line {
   // Pictures behind the results of tools are given as if the person had sent them.
   const at = messages.findLastIndex((message, nth) => asks(message) && messages[nth - 1]?.role !== 'tool');
   const asked = messages[at];

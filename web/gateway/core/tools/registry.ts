@@ -194,11 +194,7 @@ export class ToolRegistry {
     const tools = await this.offered(agent, principal, context.only);
     if (call.tool === TOOL_SEARCH) return (await searching()).runToolSearch(tools, { agent, only: context.only }, call.args);
     const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
-    if (!tool)
-      throw new RpcError(
-        'NOT_FOUND',
-        `Unknown tool "${call.tool}". Available: ${tools.map(({ name, modelName = name }) => modelName).join(', ') || 'none'}.`,
-      );
+    if (!tool) throw new RpcError('NOT_FOUND', `Unknown tool "${call.tool}". Available: ${toNames(tools)}.`);
     context.signal.throwIfAborted();
     await this.#requireRight(principal, tool, call.args);
     await validate(tool, call);
@@ -263,6 +259,15 @@ async function validate(tool: Tool, { args, via }: Pick<RoutedCall, 'args' | 'vi
 }
 
 const MAX_SUMMARY_ARGS = 1000;
+
+/** Names that an error tells. */
+const MAX_NAMES = 60;
+
+function toNames(tools: readonly Tool[]): string {
+  const names = tools.slice(0, MAX_NAMES).map(({ name, modelName = name }) => modelName);
+  const more = tools.length - names.length;
+  return `${names.join(', ') || 'none'}${more > 0 ? ` and ${more} more, which ${TOOL_SEARCH} finds` : ''}`;
+}
 
 /** For a call of a tool that states no effect of its own. */
 const toCallSummary = ({ title }: Tool, args: Record<string, unknown>): string =>
