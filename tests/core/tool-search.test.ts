@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { TOOL_KEYWORDS } from '../../web/gateway/core/tools/tool-keywords.ts';
+import { tools as measureTools } from '../bench/tools.ts';
 import { verifies } from '../requirements.ts';
 import { FakeBridge } from '../support/fake-bridge.ts';
 import { script, testGateway, until } from '../support/gateway.ts';
@@ -212,4 +214,15 @@ verifies('tools/default-set', 'an agent over /v1 searches and calls as in a chat
   const [first, , last] = gw.calls.map(({ body }) => body);
   expect(JSON.stringify(last?.tools)).toBe(JSON.stringify(first?.tools));
   expect(JSON.stringify(last?.messages.at(-2))).toContain('"tool_call"');
+});
+
+verifies('tools/default-set', 'costs at most 2,500 tokens, and 95 of 100 tasks find their tool', async () => {
+  expect((await measureTools()).filter(({ bar }) => bar && !bar.met)).toEqual([]);
+});
+
+it('every tool of Perch has other words to be found by', async () => {
+  await using gw = await testGateway();
+  const { client } = await gw.client();
+  const { tools } = await client.call('tools.list', {});
+  expect([...TOOL_KEYWORDS.keys()].sort()).toEqual([...tools].sort());
 });
