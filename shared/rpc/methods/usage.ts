@@ -8,6 +8,13 @@ const cache = { cacheReadTokens: count.optional(), cacheWriteTokens: count.optio
 /** Number of calls, their tokens, and their cost in USD. */
 const sums = { calls: count, inputTokens: count, outputTokens: count, totalTokens: count, ...cache, cost: z.number().nonnegative() };
 
+/**
+ * What models are called for. Titles, summaries, memory extraction and embeddings are small work that Perch does beside chats; `sampling` is for MCP servers. Calls
+ * recorded before there were purposes count as `chat`.
+ */
+export const USAGE_PURPOSES = ['chat', 'title', 'summary', 'memory', 'embedding', 'dreaming', 'sampling'] as const;
+export type UsagePurpose = (typeof USAGE_PURPOSES)[number];
+
 /** Usage and cost of model calls. */
 export const usage = {
   'usage.get': call({
@@ -27,8 +34,10 @@ export const usage = {
       byModel: z.record(z.string(), z.object(sums)),
       /** Usage of API keys, by their IDs. */
       byKey: z.record(z.string(), z.object(sums)),
+      /** By what the calls were for, such as `chat`, `title` or `summary`. */
+      byPurpose: z.record(z.string(), z.object(sums)),
     }),
-    docs: 'Returns the usage and cost of the last `days` days, including today: in total and by provider, model and API key.',
+    docs: 'Returns the usage and cost of the last `days` days, including today: in total and by provider, model, API key and purpose.',
     policy: { scope: 'read' },
   }),
   'usage.daily': call({

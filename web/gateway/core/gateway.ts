@@ -46,6 +46,7 @@ import { SecretReferences } from './secrets/keep.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings } from './settings.ts';
 import { authorizationsLater } from './oauth/later.ts';
+import { smallModelFinder } from './small-work/small-models.ts';
 import { SystemEvents } from './system/events.ts';
 import { isGranted, policyOf } from './tools/policy.ts';
 import type { OwnToolsDeps } from './tools/own-tools.ts';
@@ -155,9 +156,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     sees: (key: string) => providers.sees(key),
     contextOf: (key: string) => providers.contextOf(key),
   };
+  const findSmallModel = smallModelFinder(providers, () => config.settings.chat.smallModel);
   const silenceMs = (): number => options.silenceMs ?? Math.max(limits().firstByteMs, limits().idleMs);
   const knowledge = knowledgeOf({
-    ...{ labels, vault, hub, clock, sync, agents, models, settings, log, timeZone, silenceMs, fault },
+    ...{ labels, vault, hub, clock, sync, agents, models, findSmallModel, settings, log, timeZone, silenceMs, fault },
     store: options.memoryStore,
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
@@ -279,6 +281,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       incognito,
       agents,
       models,
+      findSmallModel,
       compaction,
       providers,
       tools,

@@ -17,6 +17,7 @@ import { embeddingSettings } from './memory/vectors/settings.ts';
 import { compactionSettings, summarySettings } from './compaction/settings.ts';
 import { recallSettings } from './recall/settings.ts';
 import { MAX_STEPS } from './runs/max-steps.ts';
+import { smallModelSetting } from './small-work/settings.ts';
 
 const provider = z
   .strictObject({
@@ -60,6 +61,9 @@ export const settings = z.looseObject({
       /** Keys of models that take over, in this order, where the one before cannot answer. */
       fallbacks: modelKeys.optional(),
       systemPrompt: z.string().max(100_000).optional(),
+      smallModel: smallModelSetting,
+      /** New chats are named by a model after their first reply. */
+      titles: z.boolean().default(true),
       timeZone: z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin').optional(),
       /** Calls of the model that one reply may take, with the tools between them; the last one has to answer. */
       maxSteps: z.number().int().min(1).max(1000).default(MAX_STEPS),

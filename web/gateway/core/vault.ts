@@ -6,6 +6,7 @@ import type { DeviceRecord } from '#shared/rpc/methods/device.ts';
 import type { KeyRecord } from '#shared/rpc/methods/keys.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
+import type { UsagePurpose } from '#shared/rpc/methods/usage.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
 import type { Compaction, HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
@@ -22,6 +23,8 @@ export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'run
   /** The newest message of the active branch; null in an empty session. */
   headId: string | null;
 }
+
+export type SessionChange = Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>;
 
 /** A message as it is kept: messages of a session form a tree by `parentId`. */
 export interface MessageRecord extends HistoryMessage {
@@ -80,6 +83,8 @@ export interface UsageRecord {
   /** Who called: `owner`, or an API key's id. */
   principal: string;
   usage: Usage;
+  /** `chat` if missing. */
+  purpose?: UsagePurpose;
 }
 
 export interface SearchOptions {
@@ -268,8 +273,8 @@ export interface Vault {
   sessions: {
     list(): Promise<SessionRecord[]>;
     get(key: string): Promise<SessionRecord | undefined>;
-    /** Changes fields of an entry; undefined when there is none. */
-    update(key: string, change: Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>): Promise<SessionRecord | undefined>;
+    /** Changes fields of an entry; undefined when there is none. A function decides by the entry as it is then. */
+    update(key: string, change: SessionChange | ((session: SessionRecord) => SessionChange)): Promise<SessionRecord | undefined>;
     /** Strict: a new session with its messages, all of it or nothing; the branch ends in the last one. False where there is one of that key. */
     add(session: SessionRecord, messages: readonly MessageRecord[]): Promise<boolean>;
     /** Removes the session, its messages and its runs; false when there was none. */

@@ -23,7 +23,8 @@ export function sessionStore(deps: { clock: { now(): number }; transactions: Tra
       transactions.write(['sessions'], async ({ tx, putSession }) => {
         const session = await tx.objectStore('sessions').get(key);
         if (!session) return undefined;
-        const updated: SessionRecord = { ...session, ...change, key, agentId: session.agentId, sessionId: session.sessionId };
+        const changes = typeof change === 'function' ? change(session) : change;
+        const updated: SessionRecord = { ...session, ...changes, key, agentId: session.agentId, sessionId: session.sessionId };
         await putSession(updated, session);
         return updated;
       }),

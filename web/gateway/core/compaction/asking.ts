@@ -1,23 +1,40 @@
+import type { UsagePurpose } from '#shared/rpc/methods/usage.ts';
 import type { Agent } from '../agents.ts';
 import type { Clock } from '../clock.ts';
 import type { AskedModel, Complete } from '../memory/summary/summarise.ts';
 import { GUIDE_MODEL } from '../providers/providers.ts';
-import type { Asker, Models } from '../runs/deps.ts';
+import type { Asker, Chosen, Models } from '../runs/deps.ts';
 import { generate, type Share } from '../runs/generate.ts';
+import type { FindSmallModel } from '../small-work/small-models.ts';
 import type { Vault } from '../vault.ts';
 
 export interface AskingDeps {
   vault: Pick<Vault, 'usage'>;
   clock: Clock;
   models: Models;
+  findSmallModel: FindSmallModel;
   /** Milliseconds after which a silent provider is given up. */
   silenceMs?: () => number;
 }
 
-/** A model as those who summarise ask it: the chosen one, or one of the agent's fallbacks. What it uses is booked. `onmodel` hears who has answered. */
+/** Models for small work of a chat in the order to try them: the small one, then the chat's own. The guide is no model. */
+export async function modelsForSmallWork(chat: Chosen, { findSmallModel }: Pick<AskingDeps, 'findSmallModel'>): Promise<Chosen[]> {
+  const small = await findSmallModel(chat);
+  return (small ? [small, chat] : [chat]).filter(({ provider }) => provider.id !== 'guide');
+}
+
+/** A request to complete a text. `key` is the session's, null for none. */
+export interface Completion extends Omit<Asker, 'key'> {
+  key: string | null;
+  purpose: UsagePurpose;
+  /** Models to try if the chosen one fails; those of the agent by default. */
+  fallbacks?: readonly string[];
+}
+
+/** A model as those who summarise ask it: the chosen one, or a fallback. What it uses is booked. `onmodel` is told which model answered. */
 export function askedModel(
-  { vault, clock, models, silenceMs }: AskingDeps,
-  who: Omit<Asker, 'key'> & { key: string | null },
+  { vault, clock, models, silenceMs }: Omit<AskingDeps, 'findSmallModel'>,
+  { key: sessionKey, agent, chosen, principal, purpose, fallbacks = agent.fallbacks }: Completion,
   onmodel: (key: string) => void,
 ): Complete {
   return async (prompt, { maxTokens, signal }) => {
@@ -25,9 +42,9 @@ export function askedModel(
     let text = '';
     try {
       const events = generate({
-        chosen: who.chosen,
+        chosen,
         // The guide would answer, and not with a summary.
-        fallbacks: who.agent.fallbacks.filter((each) => each !== GUIDE_MODEL),
+        fallbacks: fallbacks.filter((each) => each !== GUIDE_MODEL),
         models,
         messages: [{ role: 'user', content: prompt }],
         tools: [],
@@ -39,22 +56,30 @@ export function askedModel(
         runTool: () => Promise.reject(new Error('Tools are not available here.')),
       });
       for await (const event of events) if (event.type === 'text') text += event.text;
-      onmodel(shares.at(-1)?.key ?? who.chosen.key);
+      onmodel(shares.at(-1)?.key ?? chosen.key);
       return text;
     } finally {
       for (const { key: model, usage } of shares) {
         const [provider = ''] = model.split('/', 1);
-        const { key: sessionKey, principal } = who;
-        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model, sessionKey, principal, usage });
+        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model, sessionKey, principal, usage, purpose });
       }
     }
   };
 }
 
-/** An agent's own model, as those who summarise ask it; undefined where only the guide would answer, which is no model. `principal`: whose calls they are in the usage. */
-export async function agentModel(agent: Agent, principal: string, deps: AskingDeps): Promise<AskedModel | undefined> {
-  const chosen = await deps.models.resolve(agent.model);
-  if (chosen.provider.id === 'guide') return undefined;
-  const complete = askedModel(deps, { key: null, agent, chosen, principal }, () => {});
-  return { complete, contextTokens: await deps.models.contextOf(chosen.key) };
+/** Models of an agent's own for a purpose, in the order to try them; empty if only the guide would answer. `principal`: whose calls they are in the usage. */
+export async function agentModels(agent: Agent, principal: string, purpose: UsagePurpose, deps: AskingDeps): Promise<AskedModel[]> {
+  const own = await deps.models.resolve(agent.model);
+  // Dreams are told in the agent's own voice.
+  const chosen = purpose === 'dreaming' ? [own].filter(({ provider }) => provider.id !== 'guide') : await modelsForSmallWork(own, deps);
+  return Promise.all(
+    chosen.map(async (each, index) => ({
+      complete: askedModel(
+        deps,
+        { key: null, agent, chosen: each, principal, purpose, ...(index < chosen.length - 1 ? { fallbacks: [] } : {}) },
+        () => {},
+      ),
+      contextTokens: await deps.models.contextOf(each.key),
+    })),
+  );
 }

@@ -1,16 +1,18 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import type { UsagePurpose } from '#shared/rpc/methods/usage.ts';
 import type { Compaction } from '#shared/rpc/records.ts';
 import type { Hub } from '../hub.ts';
 import type { LogWriter } from '../log/log.ts';
 import type { CompactionTrigger } from '../memory/compaction/compaction-trigger.ts';
 import { StructuredSummary } from '../memory/compaction/structured-summary.ts';
 import { type Asking, factsIn, summarise } from '../memory/summary/summarise.ts';
-import type { Asker } from '../runs/deps.ts';
+import type { Asker, Chosen } from '../runs/deps.ts';
 import type { Settings } from '../settings.ts';
+import { tryInOrder } from '../small-work/small-models.ts';
 import { getMessageSources, mergeSources } from '../trust/sources.ts';
 import { countTokens } from '../tokens/count-tokens.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
-import { askedModel, type AskingDeps } from './asking.ts';
+import { askedModel, type AskingDeps, modelsForSmallWork } from './asking.ts';
 import { type Measured, outcome } from './measure.ts';
 import type { Fact } from './remember-facts.ts';
 import { shownSummary, type Told } from './since-summary.ts';
@@ -19,6 +21,8 @@ import { shownSummary, type Told } from './since-summary.ts';
 const SURE_SHARE = 0.9;
 /** A summary has this share of the context at the most. */
 const MOST_SUMMARY = 0.15;
+/** Tokens that a model other than the chat's is taken to have if nobody says. */
+const UNKNOWN_CONTEXT = 32_000;
 
 export interface SummariserDeps extends AskingDeps {
   vault: Pick<Vault, 'messages' | 'usage'>;
@@ -65,26 +69,44 @@ export class Summariser {
     if (!last) return undefined;
     const at = told.messages.findIndex(({ id }) => id === last.id);
     const messages = told.messages.slice(0, at + 1);
-    const chosen = await this.#summaryModel(who);
-    const listed = (await this.#deps.models.contextOf(chosen.key)) ?? limit;
-    const context = chosen.key === who.chosen.key ? Math.min(known, listed) : listed;
-    let model = chosen.key;
-    const asking: Asking = {
-      complete: askedModel(this.#deps, { ...who, chosen }, (key) => (model = key)),
-      contextTokens: Math.floor(SURE_SHARE * context),
-      // The room of a small context is for what is summarised.
-      maxTokens: Math.min(this.#deps.settings().memory.summary.max_summary_tokens, Math.floor(MOST_SUMMARY * context)),
-      count: (text) => countTokens(text, chosen.key, signal),
-      signal,
-    };
+    const models = await this.#models(who);
     const outside = mergeSources(told.summary?.outside, ...messages.map(getMessageSources));
-    await this.#remember(messages, who, asking, outside);
+    const askedWith = async (chosen: Chosen, purpose: UsagePurpose): Promise<Asking & { answeredBy: () => string }> => {
+      const context = await this.#contextOf(chosen, who, limit, known);
+      let model = chosen.key;
+      // A small model that fails leaves the work to the chat's own, and that to the agent's fallbacks.
+      const fallbacks = chosen === models.at(-1) ? who.agent.fallbacks : [];
+      return {
+        complete: askedModel(this.#deps, { ...who, chosen, purpose, fallbacks }, (key) => (model = key)),
+        answeredBy: () => model,
+        contextTokens: Math.floor(SURE_SHARE * context),
+        // The room of a small context is for what is summarised.
+        maxTokens: Math.min(this.#deps.settings().memory.summary.max_summary_tokens, Math.floor(MOST_SUMMARY * context)),
+        count: (text) => countTokens(text, chosen.key, signal),
+        signal,
+      };
+    };
+    const onfailure = (error: unknown, { key }: Chosen): void =>
+      this.#deps.log.write('warn', 'compaction', `${key} could not do its part of a summary; trying the next model: ${reasonOf(error)}`, {
+        session: who.key,
+      });
+    await this.#remember(who, signal, outside, () =>
+      tryInOrder(models, signal, async (chosen) => factsIn(messages, await askedWith(chosen, 'memory')), onfailure),
+    );
     const before = told.summary && StructuredSummary.parse(told.summary.summary);
-    const summary = (await summarise(messages, asking, before)).toMarkdown();
+    const { summary, asking } = await tryInOrder(
+      models,
+      signal,
+      async (chosen) => {
+        const asking = await askedWith(chosen, 'summary');
+        return { asking, summary: (await summarise(messages, asking, before)).toMarkdown() };
+      },
+      onfailure,
+    );
     signal.throwIfAborted();
     const after = await asking.count(shownSummary({ summary }));
     const compaction: Compaction = {
-      ...{ summary, trigger, model, at: clock.now() },
+      ...{ summary, trigger, model: asking.answeredBy(), at: clock.now() },
       messages: messages.length + (told.summary?.messages ?? 0),
       ...outcome(sizes, compact, after),
       ...(outside.length > 0 ? { outside } : {}),
@@ -97,23 +119,34 @@ export class Summariser {
     return { messageId: last.id, compaction };
   }
 
-  async #summaryModel({ chosen }: Asker): Promise<Asker['chosen']> {
+  /** Models in the order to try them: the one set for summaries or the small one, then the chat's own. Throws `NOT_FOUND` if only the guide would answer. */
+  async #models({ chosen }: Asker): Promise<[Chosen, ...Chosen[]]> {
     const { model } = this.#deps.settings().memory.summary;
-    const found = model === undefined ? chosen : await this.#deps.models.resolve(model);
-    if (found.provider.id !== 'guide') return found;
+    const found =
+      model === undefined
+        ? await modelsForSmallWork(chosen, this.#deps)
+        : [await this.#deps.models.resolve(model), chosen].filter(({ provider }) => provider.id !== 'guide');
+    const [first, ...others] = found;
+    if (first) return [first, ...others.filter(({ key }) => key !== first.key)];
     const message = 'The built-in guide can’t summarise. Choose a model for this chat first.';
     throw new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
   }
 
-  /** What is not remembered is no reason to go without a summary: the whole dialog is kept. */
-  async #remember(messages: readonly MessageRecord[], who: Asker, asking: Asking, outside: readonly string[]): Promise<void> {
+  /** Tokens of a model's context. `limit` and `known` are those of the chat's own model. */
+  async #contextOf({ key }: Chosen, { chosen }: Asker, limit: number, known: number): Promise<number> {
+    const listed = await this.#deps.models.contextOf(key);
+    return key === chosen.key ? Math.min(known, listed ?? limit) : (listed ?? Math.min(limit, UNKNOWN_CONTEXT));
+  }
+
+  /** A failure to remember is no reason to go without a summary: the whole dialog is kept. */
+  async #remember(who: Asker, signal: AbortSignal, outside: readonly string[], find: () => Promise<Fact[]>): Promise<void> {
     const { remember, mayRemember, log } = this.#deps;
     if (!remember || !mayRemember(who)) return;
     try {
-      const facts = await factsIn(messages, asking);
+      const facts = await find();
       if (facts.length > 0) await remember(facts, who, outside);
     } catch (error) {
-      asking.signal.throwIfAborted();
+      signal.throwIfAborted();
       log.write('warn', 'compaction', `Could not extract memories from a conversation: ${reasonOf(error)}`, { session: who.key });
     }
   }

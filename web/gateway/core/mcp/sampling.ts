@@ -90,6 +90,7 @@ export async function sample(
         sessionKey: null,
         principal,
         usage: share.usage,
+        purpose: 'sampling',
       });
     }
   }

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { memory, MemoryEntry, RecalledBefore } from '#shared/rpc/methods/memory.ts';
 import { type Agents, workspaceOf } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
-import { agentModel, type AskingDeps } from '../compaction/asking.ts';
+import { agentModels, type AskingDeps } from '../compaction/asking.ts';
 import type { Handlers } from '../dispatch.ts';
 import { localTime } from '../local-time.ts';
 import type { Memories } from '../memory/later.ts';
@@ -11,6 +11,7 @@ import { isDate } from '../memory/layout.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
 import { sanitize } from '../runs/sanitize.ts';
+import { tryInOrder } from '../small-work/small-models.ts';
 import { plainText } from '../sessions.ts';
 import type { ContentLabels } from '../trust/labels.ts';
 import type { RecalledReply, Vault } from '../vault.ts';
@@ -34,6 +35,7 @@ export const memoryMethods = ({
   labels,
   models,
   silenceMs,
+  findSmallModel,
   timeZone,
 }: MemoryDeps): Handlers<typeof memory> => {
   const of = async (agentId: string): Promise<MemoryManager> => (await memories.load()).of(agentId);
@@ -104,8 +106,9 @@ export const memoryMethods = ({
 
     'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {
       const manager = await of(agentId);
-      const model = await agentModel(agents.get(agentId), principal, { vault, clock, models, silenceMs });
-      const path = await manager.summariseDay(day(date), { signal, model });
+      const deps = { vault, clock, models, findSmallModel, ...(silenceMs ? { silenceMs } : {}) };
+      const [first, ...others] = await agentModels(agents.get(agentId), principal, 'summary', deps);
+      const path = await tryInOrder([first, ...others], signal, (model) => manager.summariseDay(day(date), { signal, model }));
       return { notes: path === undefined ? null : ((await manager.getDay(date)) ?? null) };
     },
 

@@ -46,6 +46,7 @@ export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Hand
           records.filter(({ principal }) => principal.startsWith('key:')),
           ({ principal }) => principal.slice('key:'.length),
         ),
+        byPurpose: sumsBy(records, ({ purpose = 'chat' }) => purpose),
       };
     },
 

@@ -1,6 +1,8 @@
 import type { ProviderKind } from '#shared/rpc/records.ts';
 import type { ListedModel } from './provider.ts';
 
+export { findSmallModel } from './small-model.ts';
+
 /**
  * List prices and limits of the vendors' models, for what their servers do not list.
  *

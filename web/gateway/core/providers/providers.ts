@@ -6,7 +6,7 @@ import type { Fetch } from '../fetch.ts';
 import { lazy } from '../lazy.ts';
 import { Breaker } from './breaker.ts';
 import { discover, type FoundServer, LOCAL_SERVERS, type LocalServer } from './discovery.ts';
-import { baseUrlOf, isLocal, vendorAt } from './kinds.ts';
+import { baseUrlOf, isLocal, isPrivateServer, vendorAt } from './kinds.ts';
 import { localProvider, makeKey, makeProvider, OWN_KINDS, type OwnKind, type ProviderConfig } from './made-provider.ts';
 import type { LocalRunner, Runnable } from './local-runner.ts';
 import { modelEntry, withCost } from './model-entry.ts';
@@ -130,6 +130,23 @@ export class Providers {
     const known = this.#byId(key.slice(0, key.indexOf('/')));
     if (known && known.askedAt === undefined) await this.#ask(known, false, undefined).catch(() => {});
     return (await this.#entryOf(key))?.context_window ?? null;
+  }
+
+  /**
+   * The key of a small model of the same provider; null if there is none, or if the server is on this machine or in its network: loading a second model there would
+   * unload the first. Never rejects.
+   */
+  async findSmallModel(key: string): Promise<string | null> {
+    const known = this.#byId(key.slice(0, key.indexOf('/')));
+    if (known?.vendor === undefined || isPrivateServer(known.baseUrl ?? '')) return null;
+    if (known.askedAt === undefined) await this.#ask(known, false, undefined).catch(() => {});
+    const [chat, tables] = await Promise.all([this.#entryOf(key), loadedTable()]);
+    return (chat && tables?.findSmallModel(chat, known.models, { byName: known.vendor !== 'openai-compatible' })?.key) ?? null;
+  }
+
+  /** Whether a model is known to think before it answers. Never rejects. */
+  async thinks(key: string): Promise<boolean> {
+    return (await this.#entryOf(key))?.supports_thinking ?? false;
   }
 
   /** A model as it is listed, or as it would be. */

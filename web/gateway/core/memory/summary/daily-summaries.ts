@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Agents } from '../../agents.ts';
-import { agentModel, type AskingDeps } from '../../compaction/asking.ts';
+import { agentModels, type AskingDeps } from '../../compaction/asking.ts';
 import { datesUpTo, localTime } from '../../local-time.ts';
 import type { LogWriter } from '../../log/log.ts';
 import type { Memories } from '../later.ts';
@@ -8,6 +8,7 @@ import { dateOf, dayFile, startOf } from '../layout.ts';
 import type { MemoryManager } from '../memory-manager.ts';
 import type { AskedModel } from './summarise.ts';
 import { hasSummary } from './day-summary.ts';
+import { tryInOrder } from '../../small-work/small-models.ts';
 
 export interface DailySummariesDeps extends AskingDeps {
   agents: Agents;
@@ -19,6 +20,7 @@ export interface DailySummariesDeps extends AskingDeps {
 /** Whose calls they are in the usage. */
 const MEMORY = 'memory';
 const DAY_MS = 86_400_000;
+const NEVER = new AbortController().signal;
 /** Days that are summarised at one time, the newest first: who was away for a month does not pay for it in one night. */
 const MOST_DAYS = 7;
 /** After so many days that could not be summarised the rest waits for the next night. */
@@ -40,8 +42,8 @@ export class DailySummaries {
     const memory = await (await memories.load()).of(agentId);
     const days = await this.#lacking(memory, agentId);
     if (days.length === 0) return;
-    const model = await this.#model(agentId);
-    if (!model) {
+    const [first, ...others] = await this.#models(agentId);
+    if (!first) {
       if (!this.#without.has(agentId))
         log.write('info', 'memory', 'Skipped daily summaries: the agent has no model for them', { agent: agentId });
       this.#without.add(agentId);
@@ -51,7 +53,7 @@ export class DailySummaries {
     const failures: string[] = [];
     for (const date of days) {
       try {
-        await memory.summariseDay(date, { model });
+        await tryInOrder([first, ...others], NEVER, (model) => memory.summariseDay(date, { model }));
       } catch (error) {
         failures.push(`${date}: ${error instanceof Error ? error.message : String(error)}`);
         if (failures.length === MOST_FAILURES) break;
@@ -79,11 +81,11 @@ export class DailySummaries {
     return lacking;
   }
 
-  async #model(agentId: string): Promise<AskedModel | undefined> {
+  async #models(agentId: string): Promise<AskedModel[]> {
     try {
-      return await agentModel(this.#deps.agents.get(agentId), MEMORY, this.#deps);
+      return await agentModels(this.#deps.agents.get(agentId), MEMORY, 'summary', this.#deps);
     } catch (error) {
-      if (error instanceof RpcError && error.code === 'NOT_FOUND') return undefined;
+      if (error instanceof RpcError && error.code === 'NOT_FOUND') return [];
       throw error;
     }
   }
