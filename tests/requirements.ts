@@ -37,6 +37,7 @@ import { responses } from './requirements/responses.ts';
 import { secrets } from './requirements/secrets.ts';
 import { service } from './requirements/service.ts';
 import { search } from './requirements/search.ts';
+import { smallWork } from './requirements/small-work.ts';
 import { providers } from './requirements/providers.ts';
 import { cluster } from './requirements/cluster.ts';
 import { vault } from './requirements/vault.ts';
@@ -52,6 +53,7 @@ const sections = [
   ...interfaceTables,
   ...chat,
   ...incognito,
+  ...smallWork,
   ...bridge,
   ...app,
   ...annotate,

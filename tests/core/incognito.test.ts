@@ -116,6 +116,7 @@ describe('a chat that is kept nowhere', () => {
         resolve: () => Promise.reject(new TypeError(`cannot read ${SECRET}`)),
         priced: (_key, usage) => Promise.resolve(usage),
         sees: () => Promise.resolve(false),
+        thinks: () => Promise.resolve(false),
         contextOf: () => Promise.resolve(null),
       },
       timeZone: () => 'UTC',

@@ -130,6 +130,8 @@ export async function testGateway(
     indexedDB?: IDBFactory;
     name?: string;
     useGuide?: boolean;
+    /** Whether the model is asked for titles of chats; a script then answers those calls too. */
+    titles?: boolean;
     sync?: SyncPort;
     bridge?: Bridge;
     browserModels?: BrowserModels;
@@ -179,7 +181,7 @@ export async function testGateway(
   if (!options.useGuide) {
     const { client: setup } = await client();
     await setup.call('config.patch', {
-      patch: { providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted' } },
+      patch: { providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted', titles: options.titles ?? false } },
     });
     setup.close();
   }

@@ -46,6 +46,7 @@ import { SecretReferences } from './secrets/keep.ts';
 import { Presence, type PresentClient } from './status/presence.ts';
 import type { Settings } from './settings.ts';
 import { authorizationsLater } from './oauth/later.ts';
+import { lazyTitles } from './small-work/lazy-titles.ts';
 import { smallModelFinder } from './small-work/small-models.ts';
 import { SystemEvents } from './system/events.ts';
 import { isGranted, policyOf } from './tools/policy.ts';
@@ -154,6 +155,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     resolve: (model?: string, provider?: string) => providers.resolve(model, provider),
     priced: (key: string, usage: Usage) => providers.priced(key, usage),
     sees: (key: string) => providers.sees(key),
+    thinks: (key: string) => providers.thinks(key),
     contextOf: (key: string) => providers.contextOf(key),
   };
   const findSmallModel = smallModelFinder(providers, () => config.settings.chat.smallModel);
@@ -189,8 +191,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const companion = companionOf(workbench, fault);
   const foreign = new ForeignRuns({ vault, hub, clock, sync, lost: companion.lost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
+  const titles = lazyTitles({ vault, hub, clock, models, findSmallModel, log, settings, silenceMs, fault });
   const deps = {
-    ...{ vault, hub, clock, foreign, events, recall, compaction, timeZone, models, tools, companion, fault, silenceMs },
+    ...{ vault, hub, clock, foreign, events, recall, compaction, titles, timeZone, models, tools, companion, fault, silenceMs },
     agent: agents.get,
     keySources: (principal: string) => access.keySources(principal),
     maxSteps: () => config.settings.chat.maxSteps,
@@ -241,6 +244,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       oauth,
       running,
       knowledge,
+      titles,
       drawings,
     ];
     for (const part of parts) part?.stop();

@@ -104,15 +104,22 @@ const EMPHASIS = /(?<![\p{L}\p{N}*_])(\*{1,3}|_)(?=["'“‘(¿¡\p{L}\p{N}])([^
 /** A line of Markdown without the signs of emphasis. */
 const plainLine = (line: string): string => line.replaceAll(EMPHASIS, '$2');
 
+/** Words that a session begins with: its first message, or the name of the first attachment. */
+export const firstWords = (text: string, filename = ''): string => seenOr(text, filename);
+
+/** The title of a session that begins with these words. */
+export function toFirstTitle(first: string): string {
+  const line = plainLine(first.split(/[\n\r\v\f\u0085\u2028\u2029]/).find(canBeSeen) ?? '').trim();
+  return titled(line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`);
+}
+
 /** A session that begins with these words. */
 export function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
-  const line = plainLine(first.split(/[\n\r\v\f\u0085\u2028\u2029]/).find(canBeSeen) ?? '').trim();
-  const title = line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`;
   return {
     key: sessionKey(agentId, sessionId),
     agentId,
     sessionId,
-    title: titled(title),
+    title: toFirstTitle(first),
     createdAt: at,
     updatedAt: at,
     headId: null,

@@ -47,6 +47,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../../library/database-index.ts'),
   () => import('../core/recall/before-reply.ts'),
   () => import('../core/compaction/compactor.ts'),
+  () => import('../core/small-work/titles.ts'),
   () => import('../core/tokens/count-tokens.ts'),
   () => import('../core/dreamer/dreamer.ts'),
   () => import('../core/dreamer/status.ts'),

@@ -43,7 +43,7 @@ export function baseUrlOf(part: { kind?: ProviderKind | undefined; baseUrl?: str
 
 /** Hosts of this machine and its network, by name or address. */
 const PRIVATE_HOST =
-  /^(?:[^.:]+|.+\.(?:localhost|local|lan|internal|home\.arpa)|127\..+|10\..+|192\.168\..+|169\.254\..+|172\.(?:1[6-9]|2\d|3[01])\..+|\[(?:::1|f[cd].*|fe[89ab].*)\])$/;
+  /^(?:[^.:]+|.+\.(?:localhost|local|lan|internal|home\.arpa)|(?:127|10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+)+|\[(?:::1|f[cd].*|fe[89ab].*)\])$/;
 
 /** Whether a server is on this machine or in its network, such as `http://127.0.0.1:8080/v1`. */
 export const isPrivateServer = (baseUrl: string): boolean => PRIVATE_HOST.test(URL.parse(baseUrl)?.hostname ?? '');

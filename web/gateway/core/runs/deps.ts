@@ -85,6 +85,22 @@ export interface RunCompaction {
   shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told>;
 }
 
+/** A run that has completed. */
+export interface RepliedRun {
+  /** The session's. */
+  key: string;
+  agent: Agent;
+  /** Key of the model that replied. */
+  model: string;
+  principal: string;
+}
+
+/** Titles of chats. */
+export interface RunTitles {
+  /** Makes one in the background if it was the first reply. Never throws. */
+  replied(run: RepliedRun): void;
+}
+
 export interface Recalled {
   memories: RecalledMemory[];
   /** What the model is told, marked as data. */
@@ -123,6 +139,8 @@ export interface Models {
   priced(key: string, usage: Usage): Promise<Usage>;
   /** Whether it sees pictures, as far as that is known. Never rejects. */
   sees(key: string): Promise<boolean>;
+  /** Whether it is known to think before it answers. Never rejects. */
+  thinks(key: string): Promise<boolean>;
   /** Tokens of its context; null where nobody says. Never rejects. */
   contextOf(key: string): Promise<number | null>;
 }
@@ -144,6 +162,7 @@ export interface RunsDeps {
   events: WaitingEvents;
   recall: RunRecall;
   compaction: RunCompaction;
+  titles?: RunTitles;
   fault(error: unknown): RpcError;
   /** Milliseconds after which a silent provider ends the run. */
   silenceMs?: () => number;

@@ -121,6 +121,7 @@ export class Run {
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
       this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
+      this.#deps.titles?.replied({ key: this.#key, agent: this.#agent, model: this.#model, principal: this.#request.principal });
       return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);

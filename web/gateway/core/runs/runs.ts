@@ -1,10 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput, RunUnder } from '#shared/rpc/methods/chat.ts';
-import { seenOr } from '#shared/seen.ts';
 import { isChannel } from '../approvals/person.ts';
 import { getAttachmentSources, mergeSources, toSource } from '../trust/sources.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
-import { newSession } from '../sessions.ts';
+import { firstWords, newSession } from '../sessions.ts';
 import { readAttachments } from './attachments.ts';
 import type { Completed, Place, RunRequest, RunsDeps } from './deps.ts';
 import { Lanes } from './lanes.ts';
@@ -76,7 +75,7 @@ export class Runs {
       once(this.#deps.vault, request, key, at, async (id) => {
         const session =
           (await this.#deps.vault.sessions.get(key)) ??
-          newSession(request.agentId, request.sessionId, request.title ?? seenOr(content, attached.info[0]?.filename ?? ''), at);
+          newSession(request.agentId, request.sessionId, request.title ?? firstWords(content, attached.info[0]?.filename), at);
         const message = { ...messageOf(id, key, content, attached, at), ...(await this.#toOutside(request, attached.info)) };
         const head = await this.#message(session.headId);
         return placed(session, request.repeats ? await this.#beforeFailed(head, message) : head, message);

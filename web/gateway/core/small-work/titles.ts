@@ -1,0 +1,89 @@
+import { askedModel, type AskingDeps, modelsForSmallWork } from '../compaction/asking.ts';
+import type { Hub } from '../hub.ts';
+import type { LogWriter } from '../log/log.ts';
+import type { Chosen, RepliedRun } from '../runs/deps.ts';
+import { firstWords, plainText, sessionChanged, toFirstTitle } from '../sessions.ts';
+import { getAttachmentSources, getMessageSources } from '../trust/sources.ts';
+import type { MessageRecord, Vault } from '../vault.ts';
+import { tryInOrder } from './small-models.ts';
+import { toTitle, toTitlePrompt } from './title-text.ts';
+
+export interface TitlesDeps extends AskingDeps {
+  vault: Pick<Vault, 'messages' | 'sessions' | 'usage'>;
+  hub: Pick<Hub, 'emit'>;
+  log: LogWriter;
+}
+
+/** Messages of a branch whose first reply this can be, with the tools that were called for it. */
+const MAX_MESSAGES = 100;
+const MAX_TOKENS = 64;
+/** Room for a model that thinks first. */
+const MAX_THINKING_TOKENS = 800;
+
+/** Gives a chat a title after its first reply, in the place of its first words. */
+export class Titles {
+  readonly #deps: TitlesDeps;
+
+  constructor(deps: TitlesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Never rejects: a chat without such a title keeps its first words. */
+  async make(run: RepliedRun, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#make(run, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#deps.log.write('info', 'titles', `Could not make a title for a chat: ${reason}`, { session: run.key });
+    }
+  }
+
+  async #make(run: RepliedRun, signal: AbortSignal): Promise<void> {
+    const { vault, hub, models } = this.#deps;
+    const text = await this.#read(run.key);
+    if (!text) return;
+    const [first, ...others] = await modelsForSmallWork(await models.resolve(run.model), this.#deps);
+    if (!first) return;
+    const title = await tryInOrder([first, ...others], signal, (chosen) => this.#ask(run, chosen, text.prompt, signal));
+    signal.throwIfAborted();
+    // A person may have named it meanwhile.
+    const session = await vault.sessions.update(run.key, ({ title: now }) => (now === text.title ? { title } : {}));
+    if (session?.title === title) hub.emit(sessionChanged(run.key), run.key);
+  }
+
+  /** The prompt for a title, and the title that it replaces; undefined if the chat has had a reply before, or was named. */
+  async #read(key: string): Promise<{ title: string; prompt: string } | undefined> {
+    const { vault } = this.#deps;
+    const [session, branch] = await Promise.all([vault.sessions.get(key), vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 })]);
+    const replies = branch.messages.filter(isReply);
+    const asked = branch.messages[0];
+    const [reply] = replies;
+    if (!session || branch.more || asked?.role !== 'user' || !reply || replies.length > 1) return undefined;
+    const others = await Promise.all((branch.versions[asked.id] ?? []).map((id) => vault.messages.get(id)));
+    // The words may be those of a message that was edited since.
+    if (![asked, ...others].some((each) => each && toFirstTitle(toWords(each)) === session.title)) return undefined;
+    const message = plainText(asked.content).trim();
+    const sources = getMessageSources(asked);
+    const own = getAttachmentSources(asked);
+    if (message === '' || sources.some((source) => !own.includes(source))) return undefined;
+    // A title is shown and found everywhere, and has no label: it is made from nothing that may stem from outside.
+    const isTainted = branch.messages.some((each) => getMessageSources(each).length > 0);
+    return { title: session.title, prompt: toTitlePrompt(message, isTainted ? undefined : plainText(reply.content)) };
+  }
+
+  async #ask({ agent, principal, key }: RepliedRun, chosen: Chosen, prompt: string, signal: AbortSignal): Promise<string> {
+    const { models } = this.#deps;
+    const maxTokens = (await models.thinks(chosen.key)) ? MAX_THINKING_TOKENS : MAX_TOKENS;
+    const ask = askedModel(this.#deps, { key, agent, chosen, principal, purpose: 'title', fallbacks: [] }, () => {});
+    const answer = await ask(prompt, { maxTokens, signal });
+    const title = toTitle(answer);
+    if (title === undefined) throw new Error(`${chosen.key} did not answer with a title.`);
+    return title;
+  }
+}
+
+const toWords = ({ content, attachments }: MessageRecord): string => firstWords(plainText(content), attachments?.[0]?.filename);
+
+const isReply = ({ role, toolCalls, aborted, interrupted, error }: MessageRecord): boolean =>
+  role === 'assistant' && !toolCalls?.length && !aborted && !interrupted && !error;
