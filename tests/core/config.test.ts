@@ -12,11 +12,11 @@ describe('config', () => {
     const { client, events } = await gw.client();
     const get = async (key?: string) => client.call('config.get', key === undefined ? {} : { key });
     const { value: before, hash } = await get();
-    expect(before).toEqual({ providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted' } });
+    expect(before).toEqual({ providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted', titles: false } });
     const set = await client.call('config.set', { key: 'chat.systemPrompt', value: 'Be brief' });
     expect(set).toEqual({ ok: true, hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
     expect(set.hash).not.toBe(hash);
-    expect(await get('chat')).toEqual({ value: { model: 'test/scripted', systemPrompt: 'Be brief' }, hash: set.hash });
+    expect(await get('chat')).toEqual({ value: { model: 'test/scripted', titles: false, systemPrompt: 'Be brief' }, hash: set.hash });
     expect((await get('chat.systemPrompt')).value).toBe('Be brief');
     await until(() => events.some(({ event, payload }) => event === 'config.changed' && payload.hash === set.hash));
     // `set` replaces what stands there; `patch` merges, and null deletes.

@@ -22,7 +22,7 @@ describe('usage', () => {
     const now = clock.now();
     for (const each of [
       record(now, {}, 0.25),
-      record(now - HOUR, { sessionKey: 'main/two', model: 'test/b' }, 0.5),
+      record(now - HOUR, { sessionKey: 'main/two', model: 'test/b', purpose: 'title' }, 0.5),
       record(now - DAY, { provider: 'other', model: 'other/a', sessionKey: null, principal: 'key-1' }),
       record(now - 7 * DAY),
     ])
@@ -44,6 +44,7 @@ describe('usage', () => {
       byProvider: { test: sums(2, 0.75), other: sums(1, 0) },
       byModel: { 'test/a': sums(1, 0.25), 'test/b': sums(1, 0.5), 'other/a': sums(1, 0) },
       byKey: {},
+      byPurpose: { chat: sums(2, 0.25), title: sums(1, 0.5) },
     });
     expect(await client.call('usage.get', { days: 8 })).toMatchObject({ windowDays: 8, calls: 4 });
     expect(await client.call('usage.get', { days: 1 })).toMatchObject({ windowDays: 1, calls: 2 });

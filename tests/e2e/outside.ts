@@ -23,6 +23,10 @@ export async function connectOutside(perch: Perch, events: 'all' | 'own' = 'own'
 export async function addProvider(client: GatewayClient, baseUrl: string, apiKey?: string): Promise<void> {
   await client.call('config.patch', {
     // Null takes a stored key away, which another server would not be given.
-    patch: { providers: { local: { name: 'Local', baseUrl, apiKey: apiKey ?? null } } },
+    patch: {
+      providers: { local: { name: 'Local', baseUrl, apiKey: apiKey ?? null } },
+      // Its scripted models would take the request for a title for the next message.
+      chat: { titles: false },
+    },
   });
 }

@@ -58,7 +58,7 @@ export async function vendors(
   await client.call('config.patch', {
     patch: {
       providers: { claude: { kind: 'anthropic', apiKey: 'k' }, gemini: { kind: 'google', apiKey: 'k' } },
-      chat: { model: 'claude/claude-opus-5-5' },
+      chat: { model: 'claude/claude-opus-5-5', titles: false },
     },
   });
   const v1 = (request: Request): Promise<Response> => gw.gateway.fetch(request, { id: 'owner', scopes: ['admin'] });

@@ -13,6 +13,7 @@ export interface Agent {
   model: string | undefined;
   /** Keys of the models that take over, in this order. */
   fallbacks: readonly string[];
+  /** Undefined for the default instructions, empty for none. */
   systemPrompt: string | undefined;
   temperature: number | undefined;
   /** What is set of it. */

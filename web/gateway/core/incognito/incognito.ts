@@ -9,6 +9,7 @@ import { readAttachments } from '../runs/attachments.ts';
 import type { Models } from '../runs/deps.ts';
 import { generate, type Share } from '../runs/generate.ts';
 import { systemOf, timeContext } from '../runs/prompt.ts';
+import { toDefaultInstructions } from '../runs/instructions.ts';
 import { usageOf } from '../runs/run-usage.ts';
 import { sanitize } from '../runs/sanitize.ts';
 import { Thoughts } from '../runs/thoughts.ts';
@@ -111,7 +112,7 @@ export class Incognito {
     const agent = main();
     const chosen = await models.resolve(request.model ?? agent.model, request.provider);
     signal.throwIfAborted();
-    const system = systemOf(request.systemPrompt ?? agent.systemPrompt, [], timeContext(clock.now(), timeZone()));
+    const system = systemOf(request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]), [], timeContext(clock.now(), timeZone()));
     const thoughts = new Thoughts(() => clock.now());
     let length = 0;
     for await (const event of generate({

@@ -6,6 +6,7 @@ import { plainText, textsOf } from '../providers/parts.ts';
 import { type ModelEvent, Unsupported } from '../providers/provider.ts';
 import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
 import { generate, type Share } from './generate.ts';
+import { toDefaultInstructions } from './instructions.ts';
 import { systemOf, timeContext } from './prompt.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getAttachmentSources, toSource } from '../trust/sources.ts';
@@ -43,7 +44,7 @@ export class HttpAgents {
       plainText(textsOf(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
       taint,
     );
-    const system = systemOf(agent.systemPrompt, notes, timeContext(clock.now(), timeZone()));
+    const system = systemOf(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes, timeContext(clock.now(), timeZone()));
     const shares: Share[] = [];
     const events = generate({
       chosen,

@@ -18,6 +18,7 @@ import type { Share } from './generate.ts';
 import { toInterruptedReplyId } from './interrupted.ts';
 import { LeftMessages } from './left-messages.ts';
 import { senderOf } from './once.ts';
+import { toDefaultInstructions } from './instructions.ts';
 import { isCutOff, isRefusal } from './refusal.ts';
 import { usageOf } from './run-usage.ts';
 import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
@@ -210,7 +211,10 @@ export class Run {
     ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
-    const system = systemOf(systemPrompt, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
+    const instructions = systemPrompt ?? toDefaultInstructions(offered.tools);
+    const system = systemOf(instructions, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('
+
+'));
     const beside = [system, recalled ?? '', JSON.stringify(offered.tools)];
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
     const { compaction } = this.#deps;
