@@ -43,8 +43,8 @@ async function talk(options: Parameters<typeof testGateway>[0] & { compaction?: 
     compaction: { max_tokens: 2000, min_messages_to_compact: 2, ...compaction },
     summary: { ...summary },
   };
-  // What tools say of themselves would take most of so small a context.
-  await owner.call('config.patch', { patch: { memory, agents: { main: { tools: { allow: [] } } } } });
+  // Tools and the default instructions would take most of so small a context.
+  await owner.call('config.patch', { patch: { memory, agents: { main: { tools: { allow: [] }, systemPrompt: '' } } } });
   return {
     ...gw,
     owner,
