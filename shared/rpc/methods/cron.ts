@@ -43,9 +43,9 @@ export type WantedSchedule = z.infer<typeof wantedSchedule>;
 const runStatus = z.enum(['running', 'completed', 'failed', 'timeout', 'skipped']);
 
 const outsideGrant = z.strictObject({
-  /** Names of tools, or patterns with `*`. */
+  /** Names of tools, or patterns with `*`, which do not cover `exec`, `cron_…` and `memory_…`. */
   tools: z.array(z.string().min(1).max(200)).max(100),
-  /** Files of the workspace, or folders such as `reports/`, that tools for files may change. All of them if left out. */
+  /** Files of the workspace, or folders such as `reports/`, that tools for files may change. If left out, all but those of memory, wiki, prompts, skills and instructions. */
   paths: z.array(z.string().min(1).max(500)).max(100).optional(),
 });
 /** The changes that a job may make without an approval after it has read from outside. */

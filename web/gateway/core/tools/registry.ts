@@ -10,6 +10,7 @@ import { lazy } from '../lazy.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import type { ToolOffer } from './offer.ts';
 import { type RoutedCall, TOOL_SEARCH } from './routed-call.ts';
+import { isProtectedPath } from '../workspace/protected-paths.ts';
 
 /** Where a call comes from. */
 export interface ToolContext {
@@ -238,10 +239,14 @@ export class ToolRegistry {
   }
 }
 
-/** True if a person allowed this tool to run after reading from all sources of the run: in the settings, or when the job was made. */
+/**
+ * True if a person allowed this call after reading from all sources of the run: when the job was made, or in the settings, which name no files and so cover none
+ * that is protected.
+ */
 export function isGranted(tool: string, args: Record<string, unknown>, taint: RunTaint, gate: Pick<ToolGate, 'isGranted'>): boolean {
   const path = typeof args['path'] === 'string' ? args['path'] : undefined;
-  return taint.isGranted(tool, path) || gate.isGranted(tool, taint.sources);
+  if (taint.isGranted(tool, path)) return true;
+  return (path === undefined || !isProtectedPath(path)) && gate.isGranted(tool, taint.sources);
 }
 
 const offering = lazy(() => import('./offer.ts'));

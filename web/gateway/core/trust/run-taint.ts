@@ -1,5 +1,7 @@
 import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
+import { workspacePath } from '#shared/rpc/methods/workspace.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
+import { isProtectedPath } from '../workspace/protected-paths.ts';
 import { isFromKey, mergeSources } from './sources.ts';
 import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
 
@@ -49,11 +51,21 @@ export class RunTaint {
     return findQuotedUrls(text, this);
   }
 
-  /** True if the run's own grant covers a tool and, for tools that change files, the path. */
+  /**
+   * True if the run's own grant covers a call: of a tool that it names, and for tools that change files, of a path that it names. Without paths it covers all files
+   * but those of `isProtectedPath`. Tools that reach further than they say have to be named one by one, and a command can write anywhere, so a grant for folders
+   * covers none.
+   */
   isGranted(tool: string, path: string | undefined): boolean {
     const { tools = [], paths } = this.#grant ?? {};
-    if (!tools.some((pattern) => matchesWildcard(pattern, tool))) return false;
-    if (path === undefined || paths === undefined) return true;
+    const isNamed = tools.includes(tool);
+    if (!isNamed && (NAMED_ONLY.test(tool) || !tools.some((pattern) => matchesWildcard(pattern, tool)))) return false;
+    if (path === undefined) return paths === undefined || (isNamed && tool !== 'exec');
+    if (!workspacePath.safeParse(path).success) return false;
+    if (paths === undefined) return !isProtectedPath(path);
     return paths.some((allowed) => (allowed.endsWith('/') ? path.startsWith(allowed) : path === allowed));
   }
 }
+
+/** Tools for commands, schedules and memories: a pattern such as `*` does not cover them. */
+const NAMED_ONLY = /^(exec$|cron_|memory_)/;

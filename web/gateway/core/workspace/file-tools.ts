@@ -8,9 +8,10 @@ import { defineTool } from '../tools/define-tool.ts';
 import type { Impact, Tool, ToolContext } from '../tools/registry.ts';
 import { type ContentLabels, getLabelSources } from '../trust/labels.ts';
 import { base64Of, bytesOf } from './content.ts';
-import { foldPath, isShortName } from './fold-path.ts';
+import { foldPath } from './fold-path.ts';
 import { isGeneric, mediaType } from './media-type.ts';
 import { scopeForPath } from './path-scope.ts';
+import { isInstructionsPath } from './protected-paths.ts';
 import { pageOf } from './text-page.ts';
 import type { FileVersions } from './versions.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -20,8 +21,6 @@ const MAX_PAGE = 50_000;
 
 const path = workspacePath.describe('File path, such as notes/today.md');
 
-/** Files that later runs obey: instructions, prompts, skills and the long-term memory, in any spelling that a file system takes for the same. */
-const INSTRUCTIONS = /^(skills|prompts)(\/|$)|^(memory|agents?|soul|user|identity|tools|heartbeat|bootstrap|claude)\.md$/;
 const SKILLS = /^skills(\/|$)/;
 
 export interface FileToolsDeps {
@@ -36,7 +35,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
   const own = ({ agentId }: ToolContext): string => workspaceOf(agent(agentId));
   /** A new file that nothing obeys can wait for review; everything else takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
-    if (INSTRUCTIONS.test(foldPath(name)) || isShortName(name)) return 'changes';
+    if (isInstructionsPath(name)) return 'changes';
     const files = await workspaces.list(own(context));
     return files.some(({ path: known }) => foldPath(known) === foldPath(name)) ? 'changes' : 'adds';
   };
