@@ -51,7 +51,7 @@ import { smallModelFinder } from './small-work/small-models.ts';
 import { SystemEvents } from './system/events.ts';
 import { isGranted, policyOf } from './tools/policy.ts';
 import type { OwnToolsDeps } from './tools/own-tools.ts';
-import { type Tool, ToolRegistry } from './tools/registry.ts';
+import { type Tool, type ToolGate, ToolRegistry } from './tools/registry.ts';
 import { toolRights } from './tools/rights.ts';
 import { ContentLabels } from './trust/labels.ts';
 import { TaintedCommands } from './trust/tainted-commands.ts';
@@ -108,15 +108,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const asking = deskLater({ vault, hub, clock, bridge, labels, sync, config, timeoutMs, fault });
   const { desk } = asking;
   const policy = (tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy => policyOf(config.settings.tools, tool);
-  const isAllowed = (tool: string, sources: readonly string[]): boolean => isGranted(config.settings.tools, tool, sources);
   const commands = new TaintedCommands(clock);
+  const gate: ToolGate = {
+    policyOf: policy,
+    isGranted: (tool, sources) => isGranted(config.settings.tools, tool, sources),
+    ask: async (question, context) => (await desk()).approvals.ask(question, context),
+  };
   const tools = new ToolRegistry(
     (id) => agents.get(id),
-    {
-      policyOf: policy,
-      isGranted: isAllowed,
-      ask: async (question, context) => (await desk()).approvals.ask(question, context),
-    },
+    gate,
     toolRights({ scopes: (principal) => access.scopes(principal), used: (principal, scope) => access.used(principal, scope) }),
   );
   const guide = guideLater({
@@ -166,7 +166,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
   const toolDeps: OwnToolsDeps = {
-    ...{ vault, clock, timeZone, documents, bridge, desk, policy, isGranted: isAllowed, labels, commands },
+    ...{ vault, clock, timeZone, documents, bridge, desk, policy, gate, labels, commands },
     memories: knowledge.memories,
     cron: cron.load,
     agent: agents.get,

@@ -11,7 +11,7 @@ import { toSource } from '../trust/sources.ts';
 import type { TaintedCommands } from '../trust/tainted-commands.ts';
 import { toGrantee } from './grantee.ts';
 import { isSilent } from './risk.ts';
-import type { Tool } from '../tools/registry.ts';
+import type { Tool, ToolGate } from '../tools/registry.ts';
 
 /** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */
 const MAX_CHARS = 20_000;
@@ -20,12 +20,12 @@ const ERROR_CHARS = 5_000;
 export interface ExecToolDeps {
   desk(): Promise<Desk>;
   policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
-  isGranted(tool: string, sources: readonly string[]): boolean;
+  gate: Pick<ToolGate, 'isGranted'>;
   commands: TaintedCommands;
 }
 
 /** Commands for agents: each makes a request, which waits for a person, and its outcome is the tool's result. */
-export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): Tool => {
+export const execTool = ({ desk, policy, gate, commands }: ExecToolDeps): Tool => {
   const tool: Tool = defineTool({
     name: 'exec',
     title: 'Run command',
@@ -45,7 +45,7 @@ export const execTool = ({ desk, policy, isGranted, commands }: ExecToolDeps): T
     async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, principal, signal, taint }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const sources = taint?.sources ?? [];
-      const isAllowed = (of: readonly string[]): boolean => taint?.isGranted(tool.name, undefined) === true || isGranted(tool.name, of);
+      const isAllowed = (of: readonly string[]): boolean => taint?.isGranted(tool.name, undefined) === true || gate.isGranted(tool.name, of);
       // Neither `auto` nor a stored policy holds for a command that outside content may have asked for.
       const isOpen = sources.length === 0 || isAllowed(sources);
       const approved = isOpen && policy(tool) === 'auto';
