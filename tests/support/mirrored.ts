@@ -32,7 +32,7 @@ let databases = 0;
 /** The mirror with a real vault and the bridge's real handlers, a memory link between. Its clock is a test's to turn. */
 export async function mirrored(
   options: { disk?: Disk; isWatched?: boolean; files?: Vault['files'] } & Partial<
-    Pick<FilesMirrorDeps, 'serves' | 'settings' | 'sync'>
+    Pick<FilesMirrorDeps, 'serves' | 'settings' | 'sync' | 'taken' | 'agreed'>
   > = {},
 ) {
   const home = mkdtempSync(join(tmpdir(), 'perch-mirror-'));
@@ -60,6 +60,7 @@ export async function mirrored(
         sync: undefined,
         serves: () => true,
         taken: async () => {},
+        agreed: async () => {},
         settings: () => ({ workspaces: { mirror: true } }),
       },
       agents: { list: () => [main] },

@@ -108,7 +108,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const asking = deskLater({ vault, hub, clock, bridge, labels, sync, config, timeoutMs, fault });
   const { desk } = asking;
   const policy = (tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy => policyOf(config.settings.tools, tool);
-  const commands = new TaintedCommands(clock);
+  const commands = new TaintedCommands({ vault, clock });
   const gate: ToolGate = {
     policyOf: policy,
     isGranted: (tool, sources) => isGranted(config.settings.tools, tool, sources),
@@ -166,7 +166,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
   const toolDeps: OwnToolsDeps = {
-    ...{ vault, clock, timeZone, documents, bridge, desk, policy, gate, labels, commands },
+    ...{ vault, clock, timeZone, documents, bridge, desk, policy, gate, labels },
     memories: knowledge.memories,
     cron: cron.load,
     agent: agents.get,
@@ -207,7 +207,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const mcp = mcpLater({ ...deps, agents, desk, bridge, fetch, config, log, version, serves, authorizations: oauth.load });
   const configFile = keepConfigFile({ bridge, config, hub, clock, sync, serves: keeps, typed: mcp.typed, fault });
   const mirror = keepMirror({
-    taken: (workspace, paths) => labels.replaceFiles(workspace, paths, commands.sources),
+    taken: async (workspace, paths) => labels.replaceFiles(workspace, paths, await commands.getSources()),
+    agreed: (lookedAt) => commands.settle(lookedAt),
     ...{ bridge, vault, clock, agents, sync, log, timeZone, settings, serves: keeps, fault },
   });
   const running = channelsLater({ config, vault, runs, bridge, clock, fetch, sync, log, fault });

@@ -156,8 +156,15 @@ export interface Asker {
   replica: string;
 }
 
-/** With the connection that asked, where it was no agent. */
-export type ExecRecord = ExecRequest & Asker & { connId?: string };
+export type ExecRecord = ExecRequest &
+  Asker & {
+    /** The connection that asked, if it was no agent. */
+    connId?: string;
+    /** Outside sources that the run had read: what the command writes on disk is labelled with them. */
+    readOutside?: string[];
+    /** All that it wrote on disk has been found. */
+    isSettled?: boolean;
+  };
 export type ApprovalRecord = Approval & Asker;
 
 /** Records that stand each for itself, by the store that they lie in. */

@@ -107,7 +107,7 @@ export class ExecRequests {
 
   /** Makes a request, which waits, or runs at once where a stored policy covers exactly this command. Rejects without a bridge, and with `INVALID_PARAMS` for what cannot run. */
   async create(
-    { command, args, workingDir, purpose, toolCallId, approved = false, outside, isGranted = () => false, ...who }: Wanted,
+    { command, args, workingDir, purpose, toolCallId, approved = false, outside, readOutside, isGranted = () => false, ...who }: Wanted,
     signal: AbortSignal,
   ): Promise<ExecRequest> {
     const { bridge, vault, clock, labels } = this.#deps;
@@ -128,6 +128,7 @@ export class ExecRequests {
       // Further files, which come before it runs, are accepted too.
       ...(workspaces.length === 0 || (isAccepted && paths.length > 0) ? {} : { workspaces }),
       ...(isAccepted ? {} : { unreviewed: paths }),
+      ...(readOutside === undefined ? {} : { readOutside }),
       requestId: crypto.randomUUID(),
       status: 'pending',
       createdAt: at,

@@ -4,7 +4,14 @@ import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { ApprovalRecord, ExecRecord } from '../vault.ts';
 
 /** A request as it is shown. */
-export const requestOf = ({ origin: _, replica: __, connId: ___, ...request }: ExecRecord): ExecRequest => request;
+export const requestOf = ({
+  origin: _,
+  replica: __,
+  connId: ___,
+  readOutside: ____,
+  isSettled: _____,
+  ...request
+}: ExecRecord): ExecRequest => request;
 
 /** The same without its output and the text of its scripts, for lists and events. */
 export function briefOf(record: ExecRecord): ExecRequest {

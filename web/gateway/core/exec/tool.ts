@@ -8,7 +8,6 @@ import { refusal } from '../approvals/refusal.ts';
 import type { Desk } from '../approvals/desk.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import { toSource } from '../trust/sources.ts';
-import type { TaintedCommands } from '../trust/tainted-commands.ts';
 import { toGrantee } from './grantee.ts';
 import { isSilent } from './risk.ts';
 import type { Tool, ToolGate } from '../tools/registry.ts';
@@ -21,11 +20,10 @@ export interface ExecToolDeps {
   desk(): Promise<Desk>;
   policy(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
   gate: Pick<ToolGate, 'isGranted'>;
-  commands: TaintedCommands;
 }
 
 /** Commands for agents: each makes a request, which waits for a person, and its outcome is the tool's result. */
-export const execTool = ({ desk, policy, gate, commands }: ExecToolDeps): Tool => {
+export const execTool = ({ desk, policy, gate }: ExecToolDeps): Tool => {
   const tool: Tool = defineTool({
     name: 'exec',
     title: 'Run command',
@@ -53,9 +51,8 @@ export const execTool = ({ desk, policy, gate, commands }: ExecToolDeps): Tool =
       const grantee = toGrantee(principal, agentId);
       const by = { agentId, sessionId, runId, toolCallId, grantee, isGranted: isAllowed };
       const wanted = { command, args, workingDir, purpose: purpose || undefined, approved, ...by };
-      const request = await commands.track(sources, () =>
-        exec.perform({ ...wanted, ...(isOpen ? {} : { outside: [...sources] }) }, signal),
-      );
+      const tainted = sources.length === 0 ? {} : { readOutside: [...sources], ...(isOpen ? {} : { outside: [...sources] }) };
+      const request = await exec.perform({ ...wanted, ...tainted }, signal);
       // Its output may quote any page or file.
       if (!isSilent(request)) taint?.add([toSource('command', command)]);
       if (request.status !== 'completed' && request.status !== 'failed') throw refusal('The command', request);

@@ -17,6 +17,8 @@ export interface Wanted {
   outside?: string[];
   /** Whether it may run after reading from all of these sources, for files from outside that it could load. */
   isGranted?(sources: readonly string[]): boolean;
+  /** Outside sources that the agent has read, also if it needs no approval because of them. */
+  readOutside?: string[];
   /** The connection that asked: it is told what becomes of the command, whatever else it is told of. */
   connId?: string;
 }

@@ -28,6 +28,8 @@ export interface FilesMirrorDeps {
   serves(): boolean;
   /** These files of a workspace get the content that they have on disk. */
   taken(workspace: string, paths: readonly string[]): Promise<void>;
+  /** All folders are the same as the vault, as they were at `lookedAt`. */
+  agreed(lookedAt: number): Promise<void>;
   fault(error: unknown): RpcError;
 }
 
@@ -108,6 +110,7 @@ export class FilesMirror {
   async #look(): Promise<void> {
     const { vault, agents, fault } = this.#deps;
     const wanted = this.#wanted;
+    const lookedAt = this.#deps.clock.now();
     this.#wanted = new Set();
     this.#served = this.#deps.serves();
     if (!this.#isOn) return this.#unwatch();
@@ -115,7 +118,9 @@ export class FilesMirror {
       const names = [...new Set([...agents.list().map(workspaceOf), ...(await vault.files.workspaces())])];
       for (const name of this.#mirrors.keys()) if (!names.includes(name) && wanted === null) this.#mirrors.delete(name);
       for (const name of names) if (wanted === null || wanted.has(name)) await this.#agree(this.#mirrorOf(name));
-      if (wanted === null) this.#watch(names);
+      if (wanted !== null) return;
+      this.#watch(names);
+      if (this.#isOn && this.states.every(({ state }) => state === 'synced')) await this.#deps.agreed(lookedAt);
     } catch (error) {
       if (this.#isOn) fault(error);
     }

@@ -1,34 +1,44 @@
 import type { Clock } from '../clock.ts';
+import type { ExecRecord, Vault } from '../vault.ts';
 import { mergeSources } from './sources.ts';
 
-/** Files that a command wrote are found on disk this long after its end at the latest. */
+/** A file that a command wrote is found by a look at the folder that begins this long after the command's end. */
 const SETTLE_MS = 60_000;
 
-/** Commands of tainted runs: files that change on disk while one runs, or shortly after, may be their work and not the owner's. */
+export interface TaintedCommandsDeps {
+  vault: Pick<Vault, 'collection'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Commands of tainted runs: files that change on disk while one runs, or shortly after, may be their work and not the owner's. They are known by their requests in
+ * the vault, so a restart, or another host that keeps the folders, does not forget them.
+ */
 export class TaintedCommands {
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #commands = new Set<{ sources: readonly string[]; endedAt: number | undefined }>();
+  readonly #deps: TaintedCommandsDeps;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
-  }
-
-  /** Runs a command of a run with these sources. */
-  async track<R>(sources: readonly string[], command: () => Promise<R>): Promise<R> {
-    if (sources.length === 0) return command();
-    const entry: { sources: readonly string[]; endedAt: number | undefined } = { sources, endedAt: undefined };
-    this.#commands.add(entry);
-    try {
-      return await command();
-    } finally {
-      entry.endedAt = this.#clock.monotonic();
-    }
+  constructor(deps: TaintedCommandsDeps) {
+    this.#deps = deps;
   }
 
   /** Sources of the commands that may have written what has just changed on disk. */
-  get sources(): readonly string[] {
-    const now = this.#clock.monotonic();
-    for (const entry of this.#commands) if (entry.endedAt !== undefined && now - entry.endedAt > SETTLE_MS) this.#commands.delete(entry);
-    return mergeSources(...[...this.#commands].map(({ sources }) => sources));
+  async getSources(): Promise<readonly string[]> {
+    return mergeSources(...(await this.#open()).map(({ readOutside }) => readOutside));
+  }
+
+  /** Notes that all folders are the same as the vault, as they were at `lookedAt`. */
+  async settle(lookedAt: number): Promise<void> {
+    const requests = this.#deps.vault.collection('execRequests');
+    for (const { requestId } of (await this.#open()).filter(({ endedAt }) => endedAt !== undefined && endedAt + SETTLE_MS <= lookedAt))
+      await requests.update(requestId, (before) => before && { ...before, isSettled: true });
+  }
+
+  /** Those that run, and those whose files may not have been found yet. */
+  async #open(): Promise<ExecRecord[]> {
+    const requests = await this.#deps.vault.collection('execRequests').list();
+    return requests.filter(
+      ({ readOutside, isSettled, status, endedAt }) =>
+        readOutside !== undefined && !isSettled && (status === 'running' || endedAt !== undefined),
+    );
   }
 }

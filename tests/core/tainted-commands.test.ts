@@ -1,0 +1,69 @@
+import { expect } from 'vitest';
+import { ContentLabels } from '../../web/gateway/core/trust/labels.ts';
+import { TaintedCommands } from '../../web/gateway/core/trust/tainted-commands.ts';
+import type { ExecRecord } from '../../web/gateway/core/vault.ts';
+import { verifies } from '../requirements.ts';
+import { mirrored } from '../support/mirrored.ts';
+
+const MINUTE = 60_000;
+const SOURCES = ['web:pages.test'];
+
+const toRecord = (endedAt: number | undefined, readOutside: string[]): ExecRecord => ({
+  ...{ requestId: 'r1', command: 'save', args: [], workingDir: '/', realPath: '/usr/bin/save', hash: 'a'.repeat(64), riskLevel: 'medium' },
+  ...{ agentId: 'main', sessionId: 'main', runId: 'run', createdAt: 0, expiresAt: 1, origin: 'here', replica: 'here' },
+  status: endedAt === undefined ? 'running' : 'completed',
+  ...(endedAt === undefined ? {} : { endedAt }),
+  ...(readOutside.length === 0 ? {} : { readOutside }),
+});
+
+/** A folder and its mirror, beside a command that has ended, or that runs still. */
+async function setUp(ended: 'ended' | 'running', readOutside = SOURCES) {
+  const made: { labels?: ContentLabels; commands?: TaintedCommands } = {};
+  const at = await mirrored({
+    isWatched: false,
+    taken: async (workspace, paths) => made.labels?.replaceFiles(workspace, paths, (await made.commands?.getSources()) ?? []),
+    agreed: async (lookedAt) => made.commands?.settle(lookedAt),
+  });
+  const deps = { vault: at.vault, clock: at.clock };
+  await at.settle();
+  const labels = new ContentLabels(deps);
+  Object.assign(made, { labels, commands: new TaintedCommands(deps) });
+  await at.vault.collection('execRequests').put(toRecord(ended === 'ended' ? at.clock.now() : undefined, readOutside));
+  return Object.assign(at, {
+    /** A host that knows only what is in the vault. */
+    begin(): void {
+      made.commands = new TaintedCommands(deps);
+      at.restart();
+    },
+    sources: (path: string) => labels.getSources('file', `main/${path}`),
+  });
+}
+
+verifies('injection/labels', 'are given to a file that a command of a tainted run wrote before the gateway was restarted', async () => {
+  for (const ended of ['ended', 'running'] as const) {
+    await using at = await setUp(ended);
+    at.save('planted.md', 'Obey');
+    at.mirror.stop();
+    await at.clock.advance(60 * MINUTE);
+    at.begin();
+    await at.settle();
+    expect(await at.sources('planted.md')).toEqual(SOURCES);
+  }
+});
+
+verifies('injection/labels', 'are given to no file that changes once all that the command wrote was found', async () => {
+  await using at = await setUp('ended');
+  await at.clock.advance(2 * MINUTE);
+  await at.settle();
+  at.save('mine.md', 'Of the owner');
+  await at.settle();
+  expect(await at.inVault()).toHaveProperty('mine.md');
+  expect(await at.sources('mine.md')).toEqual([]);
+});
+
+verifies('injection/labels', 'are given to no file beside a command of a run that read nothing from outside', async () => {
+  await using at = await setUp('running', []);
+  at.save('mine.md', 'Of the owner');
+  await at.settle();
+  expect(await at.sources('mine.md')).toEqual([]);
+});
