@@ -30,7 +30,7 @@ export interface KeptOptions<S extends StdioOptions = StdioOptions> {
 export function startKept(
   program: string,
   args: readonly string[],
-  options: KeptOptions<['pipe', 'pipe', 'pipe']>,
+  options: KeptOptions<['pipe', 'pipe', 'pipe', ...number[]]>,
 ): KeptProcess<ChildProcessByStdio<Writable, Readable, Readable>>;
 export function startKept(
   program: string,

@@ -29,7 +29,7 @@ export function startProgram(
   try {
     const options = { keeper, argv0: command, cwd: workingDir, env };
     return input === 'pipe'
-      ? startKept(realPath, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
+      ? startKept(realPath, args, { ...options, stdio: ['pipe', 'pipe', 'pipe', ...fds] })
       : startKept(realPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe', ...fds] });
   } catch (error) {
     throw notStarted(command, error);

@@ -35,7 +35,7 @@ export const mcpPort = port({
     'mcp.check': call({
       params: server,
       result: z.object({
-        /** SHA-256 in hex: command, arguments, environment, directory. */
+        /** SHA-256 in hex: command, arguments, environment, directory, the program's bytes, and those of a script if its interpreter can be given them. */
         hash: z.string(),
         approved: z.boolean(),
         /** Where it runs, absolute, links resolved. */

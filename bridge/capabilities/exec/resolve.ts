@@ -42,6 +42,8 @@ export interface Surroundings {
 /** A command with what it runs, read once: what is hashed is what `run` runs. */
 export interface Prepared {
   resolved: Resolved;
+  /** Hash of the bytes of its programs and scripts, and where they are. */
+  codeHash: string;
   run: Pick<Expanded, 'file' | 'argv0' | 'args'>;
 }
 
@@ -91,7 +93,11 @@ export async function prepareCommand(
   };
   // Nothing had to be replaced: the system runs it as it is named.
   const isPlain = [...programs, ...scripts].every((each) => each.isSealed);
-  return { resolved, run: isPlain ? { file: realPath, argv0: command, args: [...args] } : expanded };
+  return {
+    resolved,
+    codeHash: sha256({ realPath, programs: hashed, scripts: code }),
+    run: isPlain ? { file: realPath, argv0: command, args: [...args] } : expanded,
+  };
 }
 
 /** Names of the workspaces in which these folders lie. */

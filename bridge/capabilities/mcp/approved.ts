@@ -19,6 +19,12 @@ export function commandHash({ command, args, env, cwd }: ToolServerCommand): str
     .digest('hex');
 }
 
+/** The same bound to the bytes of its programs and scripts too. */
+export const codeBoundHash = (commandHash: string, codeHash: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify({ version: 2, commandHash, codeHash }))
+    .digest('hex');
+
 /** The commands of tool servers that may be started, in `mcp-approved.json` of the bridge's home (0600). */
 export class ApprovedCommands {
   readonly #path: string;
@@ -38,11 +44,26 @@ export class ApprovedCommands {
     const work = this.#tail.then(async () => {
       const before = await this.#read();
       if (before.some((each) => each.hash === hash)) return;
-      const approved = [...before, { hash, at: Date.now() }].slice(-KEPT);
-      await writeWhole(this.#path, `${JSON.stringify({ version: 1, approved } satisfies z.infer<typeof file>, null, 2)}\n`, rename);
+      await this.#write([...before, { hash, at: Date.now() }].slice(-KEPT));
     });
     this.#tail = work.catch(() => {});
     return work;
+  }
+
+  /** Puts a hash in the place of another. False if that one is not there. Durable once it resolves. */
+  replace(before: string, after: string): Promise<boolean> {
+    const work = this.#tail.then(async () => {
+      const all = await this.#read();
+      if (!all.some(({ hash }) => hash === before)) return false;
+      await this.#write([...all.filter(({ hash }) => hash !== before && hash !== after), { hash: after, at: Date.now() }]);
+      return true;
+    });
+    this.#tail = work.catch(() => {});
+    return work;
+  }
+
+  #write(approved: Approved): Promise<void> {
+    return writeWhole(this.#path, `${JSON.stringify({ version: 1, approved } satisfies z.infer<typeof file>, null, 2)}\n`, rename);
   }
 
   async #read(): Promise<Approved> {

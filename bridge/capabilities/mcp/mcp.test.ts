@@ -8,6 +8,7 @@ import { verifies } from '../../../tests/requirements.ts';
 import { until } from '../../../tests/support/gateway.ts';
 import { byHand, lendMcp } from '../../../tests/support/mcp.ts';
 import { processesWith } from '../exec/tests/lent.ts';
+import { commandHash } from './approved.ts';
 import { Lines } from './lines.ts';
 
 verifies('mcp/tree', 'the bridge is killed: nothing is left', async () => {
@@ -33,6 +34,24 @@ verifies('mcp/approved-command', 'the bridge starts nothing that is not approved
   await expect(run()).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   const none = lent.bridge.call(mcpPort, 'mcp.check', { command: 'no such program', args: [], env: {} });
   await expect(none).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+});
+
+verifies('mcp/approved-command', 'a changed script waits for approval again, also after an approval of an older build', async () => {
+  await using lent = await lendMcp();
+  const copy = join(lent.home, 'server.mjs');
+  await writeFile(copy, 'process.exit(3)');
+  const server = { command: process.execPath, args: [copy], env: {} };
+  const check = () => lent.bridge.call(mcpPort, 'mcp.check', server);
+  const run = () => lent.bridge.call(mcpPort, 'mcp.run', { ...server, run: crypto.randomUUID() });
+  const old = { version: 1, approved: [{ hash: commandHash(server), at: 1 }] };
+  await writeFile(join(lent.home, 'mcp-approved.json'), JSON.stringify(old));
+  expect(await check()).toMatchObject({ approved: true });
+  expect(await run()).toMatchObject({ exitCode: 3 });
+  await writeFile(copy, 'process.exit(7)');
+  expect(await check()).toMatchObject({ approved: false });
+  await expect(run()).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+  await lent.bridge.call(mcpPort, 'mcp.approve', { hash: (await check()).hash });
+  expect(await run()).toMatchObject({ exitCode: 7 });
 });
 
 verifies('mcp/lines', 'no more is read than is taken, and than may come in a second; a line too long is refused', async () => {

@@ -4,8 +4,11 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import type { Keeper } from '../../processes/keep.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
-import { findCommand } from '../exec/resolve.ts';
-import { ApprovedCommands, commandHash } from './approved.ts';
+import type { Launcher } from '../exec/expand.ts';
+import { CopyLauncher, dryLauncher } from '../exec/launcher.ts';
+import { PrivateCopies } from '../exec/private-copies.ts';
+import { findCommand, type Prepared, prepareCommand } from '../exec/resolve.ts';
+import { ApprovedCommands, codeBoundHash, commandHash } from './approved.ts';
 import { ServerProcess } from './server-process.ts';
 
 export interface McpOptions {
@@ -14,6 +17,12 @@ export interface McpOptions {
   /** Ends servers with the bridge. */
   keeper: Pick<Keeper, 'keep'>;
   env?: NodeJS.ProcessEnv;
+}
+
+interface PreparedServer extends Pick<Prepared, 'run'> {
+  /** Hash that an approval binds to. */
+  hash: string;
+  workingDir: string;
 }
 
 /** Tool servers on this machine, with the rights of whoever started the bridge. It starts none whose exact command is not approved. */
@@ -25,8 +34,25 @@ export function mcpHandlers({
   const approved = new ApprovedCommands(home);
   const running = new Map<string, ServerProcess>();
   const environmentOf = ({ env }: ToolServerCommand): Record<string, string> => ({ ...commandEnvironment(given), ...env });
-  const find = (server: ToolServerCommand): Promise<{ realPath: string; workingDir: string }> =>
-    findCommand({ command: server.command, workingDir: server.cwd }, { workspace: join(home, 'workspace'), env: environmentOf(server) });
+  const copies = new PrivateCopies(join(home, 'running'));
+  /** How a server would run. Without a launcher nothing is copied. An interpreter that opens its script itself runs as it is named, and the script is not bound. */
+  const prepare = async (server: ToolServerCommand, launcher: Launcher = dryLauncher(process.platform)): Promise<PreparedServer> => {
+    const surroundings = { workspace: join(home, 'workspace'), env: environmentOf(server) };
+    const asked = { command: server.command, args: server.args, workingDir: server.cwd };
+    const { realPath, workingDir } = await findCommand(asked, surroundings);
+    const named = { file: realPath, argv0: server.command, args: server.args };
+    const hash = commandHash(server);
+    try {
+      const { codeHash, run } = await prepareCommand(asked, surroundings, launcher, copies);
+      return { hash: codeBoundHash(hash, codeHash), workingDir, run };
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return { hash: codeBoundHash(hash, await copies.hash(realPath).catch(() => 'unreadable')), workingDir, run: named };
+    }
+  };
+  /** An approval of an older build named no bytes: it holds for those that are there now. */
+  const isApproved = async (server: ToolServerCommand, hash: string): Promise<boolean> =>
+    (await approved.has(hash)) || (await approved.replace(commandHash(server), hash));
   const found = (run: string): ServerProcess => {
     const server = running.get(run);
     if (!server) throw new RpcError('NOT_FOUND', 'The MCP server is no longer running');
@@ -34,9 +60,8 @@ export function mcpHandlers({
   };
   return {
     'mcp.check': async (server) => {
-      const { workingDir } = await find(server);
-      const hash = commandHash(server);
-      return { hash, approved: await approved.has(hash), workingDir };
+      const { hash, workingDir } = await prepare(server);
+      return { hash, approved: await isApproved(server, hash), workingDir };
     },
 
     'mcp.approve': async ({ hash }) => {
@@ -45,17 +70,27 @@ export function mcpHandlers({
     },
 
     'mcp.run': async ({ run, ...server }, { signal, send }) => {
-      if (!(await approved.has(commandHash(server)))) {
-        throw new RpcError('AUTH_REQUIRED', `${server.command} can’t be started: the command is not approved`);
+      await using launcher = new CopyLauncher(copies, await copies.open());
+      const { hash, workingDir, run: program } = await prepare(server, launcher);
+      if (!(await isApproved(server, hash))) {
+        throw new RpcError('AUTH_REQUIRED', `${server.command} can’t be started: the command, its program or its script is not approved`);
       }
       if (running.has(run)) throw new RpcError('INVALID_PARAMS', 'run: this ID is already in use');
-      const place = await find(server);
       signal.throwIfAborted();
-      const child = new ServerProcess({ ...place, command: server.command, args: server.args, env: environmentOf(server) }, keeper);
+      const child = new ServerProcess(
+        {
+          ...{ command: program.argv0, realPath: program.file, args: program.args },
+          ...{ workingDir, env: environmentOf(server), fds: launcher.fds },
+        },
+        keeper,
+      );
       running.set(run, child);
       try {
         return await child.run(signal, {
-          began: (pid) => send('mcp.began', { pid }),
+          began(pid) {
+            launcher.closeFds();
+            send('mcp.began', { pid });
+          },
           lines: (lines, bytes) => send('mcp.lines', { lines, bytes }),
         });
       } finally {
