@@ -16,9 +16,12 @@ test.each([
   ['https://pages.test/tulips/', true],
   ['https://secret.pages.test/', true],
   ['mailto:ana@pages.test', false],
+  ['mailto:ana@pages.test?body=secret', true],
+  ['mailto:secret@evil.test', true],
+  ['tel:+123', true],
   ['not an address', false],
 ])('%s was composed: %s', (url, composed) => {
-  const policy = toLinkPolicy({ outside: ['web:pages.test'], quotedUrls: ['https://pages.test/tulips'] });
+  const policy = toLinkPolicy({ outside: ['web:pages.test'], quotedUrls: ['https://pages.test/tulips', 'mailto:ana@pages.test'] });
   expect(policy && isComposed(url, policy)).toBe(composed);
 });
 

@@ -16,10 +16,10 @@ export function toLinkPolicy({ outside = [], quotedUrls = [] }: Pick<HistoryMess
   return outside.length === 0 ? undefined : { sources: outside, quoted: new Set(quotedUrls) };
 }
 
-/** True if the model composed the address, which may carry what it read to whoever has the address. Only the web is meant. */
+/** True if the model composed the address, which may carry what it read to whoever has the address, on the web, by mail or by any other scheme. */
 export function isComposed(url: string, { quoted }: LinkPolicy): boolean {
   const parsed = URL.parse(url);
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) return false;
+  if (!parsed) return false;
   // An empty fragment is none; another one is read by the scripts of the page.
   if (parsed.hash === '') parsed.hash = '';
   return !quoted.has(parsed.href);

@@ -55,6 +55,45 @@ describe('addresses', () => {
     expect(removeComposedUrls(reply, quoted)).toBe('Read https://pages.test/b or ![x]([link removed]), then [link removed].');
   });
 
+  it('of mail and telephones are known as those of the web are', () => {
+    const taint = given('Write to ana@pages.test or mailto:bob@pages.test?subject=Hi, call tel:+123');
+    const known = ['mailto:ana@pages.test', 'mailto:bob@pages.test?subject=Hi', 'tel:+123'];
+    expect(taint.findQuotedUrls(known.join(' '))).toEqual(expect.arrayContaining(known));
+    for (const url of ['mailto:ana@pages.test?body=secret', 'mailto:secret@evil.test', 'tel:+999'])
+      expect([url, taint.hasUrl(url)]).toEqual([url, false]);
+  });
+
+  verifies('injection/no-effect', 'are removed without a scheme too, if a platform would make a link of them', () => {
+    const taint = given('See pages.test/b and https://pages.test/?u=evil.test/x');
+    const clean = (text: string): string => removeComposedUrls(text, taint.findQuotedUrls(text));
+    for (const text of [
+      'evil.example/x?d=secret',
+      'evil.example?d=secret',
+      'EVIL.example#secret',
+      'secret.evil.example',
+      'évil.example/secret',
+      'evil.xn--p1ai/secret',
+      'evil.example:8080/secret',
+      'mailto:a@evil.test?body=secret',
+      'ftp://evil.test/secret',
+      'tg://resolve?domain=secret',
+      'https://evil.test/?u=pages.test/b',
+    ])
+      expect([text, clean(`See ${text}.`)]).toEqual([text, 'See [link removed].']);
+    for (const text of [
+      'pages.test/b',
+      'https://pages.test/?u=evil.test/x',
+      'evil.test',
+      'Node.js',
+      'notes.md',
+      'taint.test.ts',
+      'e.g. this',
+      '3.14',
+      'ana@pages.test',
+    ])
+      expect(clean(`See ${text}.`)).toBe(`See ${text}.`);
+  });
+
   verifies(
     'injection/no-effect',
     'are taken of what a tool quotes, and neither of errors nor of files that the model may have written',

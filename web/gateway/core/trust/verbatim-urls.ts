@@ -25,11 +25,18 @@ export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, c
 
 const quotation = z.object({ url: z.string().optional(), text: z.string() });
 
-const URL_TEXT = /https?:\/\/[^\s"'<>`\\^{}|\p{Cc}]+/giu;
+const URL_TEXT = /(?:https?:\/\/|(?:mailto|tel):)[^\s"'<>`\\^{}|\p{Cc}]+/giu;
 /** Punctuation behind an address in a sentence or in Markdown. */
 const TRAILING = /[.,;:!?)\]}*_~'"]+$/;
-/** A host as people type it: `example.com` or `example.com/path`. */
-const BARE_HOST = /(?<![\w@/.:-])(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:\/[^\s"'<>`\\^{}|()[\]]*)?/gi;
+/** A host as people type it, and as platforms make a link of it: `example.com` or `example.com/path`. */
+const BARE_HOST =
+  /(?<![\p{L}\p{N}_@/.:-])(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?:xn--[a-z\d-]{1,59}|\p{L}{2,24})(?::\d{1,5})?(?:[/?#][^\s"'<>`\\^{}|()[\]]*)?/giu;
+const EMAIL = /[\p{L}\p{N}._%+-]+@(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}/gu;
+/** Everything in a reply that a platform may make a link of. */
+const LINK = new RegExp(String.raw`[a-z][a-z\d+.-]*:\/\/[^\s"'<>\x60\\^{}|\p{Cc}]+|${URL_TEXT.source}|${BARE_HOST.source}`, 'giu');
+/** Ends of names of files that are no top-level domains, so nothing makes a link of them. */
+const FILE_NAME =
+  /\.(?:[cm]?[jt]sx?|json|jsonl|html?|css|txt|ya?ml|toml|csv|pdf|png|jpe?g|gif|svg|webp|docx?|xlsx?|pptx?|log|xml|gz|bak)$/i;
 
 /** Collects the addresses that stand in texts, to tell an address that was read or typed from one that a model composed. */
 export class VerbatimUrls {
@@ -58,15 +65,20 @@ export function findQuotedUrls(text: string, known: { hasUrl(url: string): boole
   return [...new Set(findUrls(text))].filter((url) => known.hasUrl(url)).slice(0, MAX_QUOTED);
 }
 
+/** True for a host that the owner of a domain alone has chosen: two names and no path carry no text of a chat. */
+const isPlainHost = (text: string): boolean => !text.includes(':') && (/^[^./?#]+\.[^./?#]+$/.test(text) || FILE_NAME.test(text));
+
 /** The text without addresses that are not among `quoted`. */
 export function removeComposedUrls(text: string, quoted: readonly string[]): string {
   const known = new Set(quoted);
   const replace = (match: string): string => {
     const written = match.replace(TRAILING, '');
-    const isKnown = toVariants(match).some((variant) => known.has(normalize(variant) ?? ''));
+    if (isPlainHost(written)) return match;
+    const spellings = toVariants(match).flatMap((variant) => [variant, `https://${variant}`, `http://${variant}`]);
+    const isKnown = spellings.some((url) => known.has(normalize(url) ?? ''));
     return isKnown ? match : `[link removed]${match.slice(written.length)}`;
   };
-  return text.replace(URL_TEXT, replace);
+  return text.replace(LINK, replace);
 }
 
 /** An address as it was found, without punctuation behind it, and as far as a bracket that was opened before it. */
@@ -90,12 +102,13 @@ function findUrls(text: string): string[] {
     const host = match.replace(TRAILING, '');
     return [`https://${host}`, `http://${host}`];
   });
-  return [...whole, ...bare].flatMap((url) => normalize(url) ?? []);
+  const emails = [...plain.matchAll(EMAIL)].map(([address]) => `mailto:${address}`);
+  return [...whole, ...bare, ...emails].flatMap((url) => normalize(url) ?? []);
 }
 
 function normalize(url: string): string | undefined {
   const parsed = URL.parse(url);
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) return undefined;
+  if (!parsed || !/^(https?|mailto|tel):$/.test(parsed.protocol)) return undefined;
   // An empty fragment is none.
   if (parsed.hash === '') parsed.hash = '';
   return parsed.href;
