@@ -7,19 +7,19 @@ import { historyOf, MAX_MESSAGE_BYTES, plainText, sessionChanged } from '../sess
 import { type MessageRecord, sessionKey, type Vault } from '../vault.ts';
 
 export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: Hub }): Handlers<typeof chat> => ({
-  'chat.send': ({ temperature, ...params }, { principal, follow }) => {
+  'chat.send': ({ temperature, ...params }, { principal, scopes, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
-    return runs.send({ ...params, wishes: { temperature }, principal });
+    return runs.send({ ...params, wishes: { temperature }, principal, scopes });
   },
 
-  'chat.resend': ({ idempotencyKey: _, ...params }, { principal, follow }) => {
+  'chat.resend': ({ idempotencyKey: _, ...params }, { principal, scopes, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
-    return runs.resend({ ...params, principal });
+    return runs.resend({ ...params, principal, scopes });
   },
 
-  'chat.edit': (params, { principal, follow }) => {
+  'chat.edit': (params, { principal, scopes, follow }) => {
     follow(sessionKey(params.agentId, params.sessionId));
-    return runs.edit({ ...params, principal });
+    return runs.edit({ ...params, principal, scopes });
   },
 
   'chat.abort': async ({ agentId, sessionId, sentWith }, { principal }) => {

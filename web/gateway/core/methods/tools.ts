@@ -31,7 +31,7 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
       }));
       return { tools: list, count: list.length };
     },
-    'tools.run': async ({ tool, args, agentId, callId }, { principal, signal }) => {
+    'tools.run': async ({ tool, args, agentId, callId }, { principal, scopes, signal }) => {
       const files: SentFile[] = [];
       const pictures: Picture[] = [];
       const began = clock.now();
@@ -45,7 +45,7 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
         const result = await registry.run(
           { tool, args },
           {
-            ...{ agentId, sessionKey: null, runId: null, principal },
+            ...{ agentId, sessionKey: null, runId: null, principal, scopes },
             signal: AbortSignal.any([signal, cancel.signal]),
             send: (file) => void files.push(file),
             show: (picture) => void pictures.push(picture),

@@ -1,5 +1,6 @@
 import type { RpcError } from '#shared/rpc/errors.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { Scope } from '#shared/rpc/scopes.ts';
 import type { RecalledMemory, Usage } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import { isPerson } from '../approvals/person.ts';
@@ -18,7 +19,7 @@ import type { GenerationEvent } from './generate.ts';
 
 /** The tools that runs may use. */
 export interface RunTools {
-  offer(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolOffer>;
+  offer(agent: Agent, principal: string, only?: readonly string[], scopes?: readonly Scope[]): Promise<ToolOffer>;
   run(call: RoutedCall, context: ToolContext): Promise<unknown>;
 }
 
@@ -126,10 +127,11 @@ export async function offeredTo(
   { provider }: Pick<Chosen, 'provider'>,
   only?: readonly string[],
   actsFor = principal,
+  scopes?: readonly Scope[],
 ): Promise<ToolOffer> {
-  if (provider.id !== 'guide') return tools.offer(agent, actsFor, only);
+  if (provider.id !== 'guide') return tools.offer(agent, actsFor, only, scopes);
   if (!isPerson(principal)) return { tools: [], deferred: [] };
-  return tools.offer({ ...agent, config: { ...agent.config, toolGroups: ['*'] } }, actsFor, only);
+  return tools.offer({ ...agent, config: { ...agent.config, toolGroups: ['*'] } }, actsFor, only, scopes);
 }
 
 export interface Models {
@@ -186,6 +188,8 @@ export interface RunRequest {
   isOwnerAccount?: boolean;
   /** Principal whose rights limit its tools, if that is another one. */
   actsFor?: string | undefined;
+  /** Scopes of the connection that asks, if it has limited them: they limit its tools too. */
+  scopes?: readonly Scope[] | undefined;
   /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
   tools?: readonly string[];
   /** Changes that the run may make after reading from outside, granted when its job was made. */

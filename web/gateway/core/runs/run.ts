@@ -202,9 +202,9 @@ export class Run {
       events.waiting(this.#key),
       import('./generate.ts').catch((cause: unknown) => Promise.reject(notLoaded(cause))),
     ]);
-    const { agentId, principal, wishes, exact, tools: only, actsFor, systemPrompt = this.#agent.systemPrompt } = this.#request;
+    const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
     this.#noteContext(above.messages, user, waiting);
-    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only, actsFor);
+    const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
     const [notes, recalled] = await Promise.all([
       companion.notes(this.#agent, this.#key, [...offered.tools, ...offered.deferred], plainText(user.content), this.#taint),
       this.#recall(place, above.messages),
@@ -255,6 +255,7 @@ export class Run {
             toolCallId: call.id,
             principal,
             actsFor,
+            scopes,
             only,
             signal,
             send,

@@ -1,7 +1,7 @@
 import { withoutMiddle } from '#shared/cut-short.ts';
 import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { Area } from '#shared/rpc/scopes.ts';
+import type { Area, Scope } from '#shared/rpc/scopes.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
@@ -24,6 +24,8 @@ export interface ToolContext {
   principal: string;
   /** Principal whose rights limit the call, if that is another one: a job acts for whoever made it. */
   actsFor?: string | undefined;
+  /** Scopes of the connection that started the run, which limit it too. */
+  scopes?: readonly Scope[] | undefined;
   /** Names and patterns of the only tools that the run may use; all that its agent may where left out. */
   only?: readonly string[] | undefined;
   signal: AbortSignal;
@@ -124,13 +126,13 @@ export class ToolRegistry {
   /** Tools that are not loaded yet. */
   readonly #later = new Set<() => Promise<readonly Tool[]>>();
   readonly #gate: ToolGate;
-  readonly #rights: (principal: string) => Promise<MayUse>;
+  readonly #rights: (principal: string, scopes?: readonly Scope[]) => Promise<MayUse>;
 
   /** `agent`: throws `NOT_FOUND` where there is none of that id. `rights`: loads what a principal may use. */
   constructor(
     agent: (id: string) => Agent,
     gate: ToolGate = SHUT,
-    rights: (principal: string) => Promise<MayUse> = async () => () => true,
+    rights: (principal: string, scopes?: readonly Scope[]) => Promise<MayUse> = async () => () => true,
   ) {
     this.#agent = agent;
     this.#gate = gate;
@@ -174,14 +176,14 @@ export class ToolRegistry {
   }
 
   /** Returns the tools that an agent may use for a principal, sorted by name; with `only`, those that match it. */
-  async offered(agent: Agent, principal: string, only?: readonly string[]): Promise<Tool[]> {
-    const [mayUse] = await Promise.all([this.#rights(principal), this.ready()]);
+  async offered(agent: Agent, principal: string, only?: readonly string[], scopes?: readonly Scope[]): Promise<Tool[]> {
+    const [mayUse] = await Promise.all([this.#rights(principal, scopes), this.ready()]);
     return this.#of(agent, only).filter((tool) => mayUse(tool));
   }
 
   /** Returns the tools of a run for a principal, as its model gets them: at once, or by search. */
-  async offer(agent: Agent, principal: string, only?: readonly string[]): Promise<ToolOffer> {
-    const [{ toOffer }, tools] = await Promise.all([offering(), this.offered(agent, principal, only)]);
+  async offer(agent: Agent, principal: string, only?: readonly string[], scopes?: readonly Scope[]): Promise<ToolOffer> {
+    const [{ toOffer }, tools] = await Promise.all([offering(), this.offered(agent, principal, only, scopes)]);
     return toOffer(tools, agent, only);
   }
 
@@ -192,12 +194,12 @@ export class ToolRegistry {
   async run(call: Omit<RoutedCall, 'id'>, context: ToolContext): Promise<unknown> {
     const principal = context.actsFor ?? context.principal;
     const agent = this.#agent(context.agentId);
-    const tools = await this.offered(agent, principal, context.only);
+    const tools = await this.offered(agent, principal, context.only, context.scopes);
     if (call.tool === TOOL_SEARCH) return (await searching()).runToolSearch(tools, { agent, only: context.only }, call.args);
     const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
     if (!tool) throw new RpcError('NOT_FOUND', `Unknown tool "${call.tool}". Available: ${toNames(tools)}.`);
     context.signal.throwIfAborted();
-    await this.#requireRight(principal, tool, call.args);
+    await this.#requireRight(context, tool, call.args);
     await validate(tool, call);
     const effect = tool.effect?.(call.args);
     const policy = this.#gate.policyOf(effect === undefined ? { name: tool.name } : tool);
@@ -210,7 +212,7 @@ export class ToolRegistry {
     const summary = legible((effect ?? (outside ? toCallSummary(tool, call.args) : tool.title)).replace(/\s+/g, ' '));
     await this.#gate.ask({ tool: tool.name, args: call.args, summary, ...(outside ? { outside } : {}) }, context);
     // The key may have been changed meanwhile.
-    await this.#requireRight(principal, tool, call.args);
+    await this.#requireRight(context, tool, call.args);
     context.signal.throwIfAborted();
     return tool.run(call.args, { ...context, isApproved: true });
   }
@@ -222,9 +224,9 @@ export class ToolRegistry {
     return isGranted(tool.name, args, taint, this.#gate) ? undefined : [...taint.sources];
   }
 
-  async #requireRight(principal: string, tool: Tool, args: Record<string, unknown>): Promise<void> {
-    const mayUse = await this.#rights(principal);
-    if (!mayUse(tool, args)) throw new RpcError('AUTH_REQUIRED', `The scopes of the API key don’t allow this call of ${tool.name}.`);
+  async #requireRight({ principal, actsFor = principal, scopes }: ToolContext, tool: Tool, args: Record<string, unknown>): Promise<void> {
+    const mayUse = await this.#rights(actsFor, scopes);
+    if (!mayUse(tool, args)) throw new RpcError('AUTH_REQUIRED', `The caller’s scopes don’t allow this call of ${tool.name}.`);
   }
 
   #of({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {

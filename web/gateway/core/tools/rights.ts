@@ -8,19 +8,19 @@ export interface RightsDeps {
 }
 
 /**
- * Loads what a principal may use. Keys are limited to the tools of their scopes, whichever agent they run and by whatever way; what other principals may use is up to
+ * Loads what a principal may use. Keys are limited to the tools of their scopes, whichever agent they run and by whatever way, and so are connections that have limited theirs; what other principals may use is up to
  * the agent, the channel and the policies.
  */
 export const toolRights =
-  ({ scopes, used }: RightsDeps): ((principal: string) => Promise<MayUse>) =>
-  async (principal) => {
+  ({ scopes, used }: RightsDeps): ((principal: string, connection?: readonly Scope[]) => Promise<MayUse>) =>
+  async (principal, connection) => {
     const given = await scopes(principal);
     return (tool, args) => {
-      if (!given) return true;
+      if (!given && !connection) return true;
       const needed = scopeOfCall(tool, args);
       if (needed === null) return true;
-      const may = allows(given, needed ?? 'write');
-      if (may && args && needed) used(principal, needed);
+      const may = [given, connection].every((limits) => !limits || allows(limits, needed ?? 'write'));
+      if (may && given && args && needed) used(principal, needed);
       return may;
     };
   };
