@@ -3,6 +3,7 @@ import { legible } from '#shared/legible.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Area, Scope } from '#shared/rpc/scopes.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tools.ts';
+import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../providers/provider.ts';
@@ -265,8 +266,6 @@ async function validate(tool: Tool, { args, via }: Pick<RoutedCall, 'args' | 'vi
   }
 }
 
-const MAX_SUMMARY_ARGS = 1000;
-
 /** Names that an error tells. */
 const MAX_NAMES = 60;
 
@@ -276,6 +275,36 @@ function toNames(tools: readonly Tool[]): string {
   return `${names.join(', ') || 'none'}${more > 0 ? ` and ${more} more, which ${TOOL_SEARCH} finds` : ''}`;
 }
 
-/** For a call of a tool that states no effect of its own. */
-const toCallSummary = ({ title }: Tool, args: Record<string, unknown>): string =>
-  `${title}: ${withoutMiddle(JSON.stringify(args), MAX_SUMMARY_ARGS)}`;
+const MAX_FIELD_CHARS = 300;
+const MAX_SUMMARY_CHARS = 1000;
+
+/** For a call of a tool that states no effect of its own: its title, and its arguments by the names that the tool gives them. */
+export function toCallSummary({ title, schema }: Pick<Tool, 'title' | 'schema'>, args: Record<string, unknown>): string {
+  const properties = z
+    .record(z.string(), z.object({ title: z.string().optional() }).catch({}))
+    .catch({})
+    .parse(schema['properties']);
+  const fields = Object.entries(args).map(([name, value]) => {
+    const label = (Object.hasOwn(properties, name) ? properties[name]?.title : undefined) ?? toWords(name);
+    return `${label}: ${withoutMiddle(typeof value === 'object' ? toPlainText(value) : JSON.stringify(value), MAX_FIELD_CHARS)}`;
+  });
+  return fields.length > 0 ? `${title} – ${withoutMiddle(fields.join(', '), MAX_SUMMARY_CHARS)}` : title;
+}
+
+/** `fileName` and `file_name` are `File name`. */
+function toWords(name: string): string {
+  const words = name
+    .replace(/([a-z\d])([A-Z])/g, (_, before: string, letter: string) => `${before} ${letter.toLowerCase()}`)
+    .replace(/[_-]+/g, ' ')
+    .trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Lists and objects without the signs of JSON. Texts stay in quotes, so that none can pass for another field. */
+function toPlainText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(toPlainText).join('; ');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `(${Object.entries(value)
+    .map(([name, inner]) => `${toWords(name)}: ${toPlainText(inner)}`)
+    .join(', ')})`;
+}

@@ -14,7 +14,7 @@ import { readHere } from '../documents/read-here.ts';
 import { ContentLabels } from '../trust/labels.ts';
 import { webTools } from './web-tools.ts';
 import { defineTool } from './define-tool.ts';
-import { type ToolQuestion, ToolRegistry } from './registry.ts';
+import { toCallSummary, type ToolQuestion, ToolRegistry } from './registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 
@@ -266,4 +266,23 @@ describe('the gate', () => {
     const given = policies === undefined ? {} : { policies };
     expect([policyOf(given, send), policyOf(given, look)]).toEqual([ofSend, ofLook]);
   });
+});
+
+it('describes a call by labelled fields, in which no text passes for another field', () => {
+  const tool = {
+    title: 'Send mail',
+    schema: { type: 'object' as const, properties: { to: { title: 'Recipient' }, body: { type: 'string' } } },
+  };
+  const args = {
+    to: 'ana@pages.test", Body: "Hi',
+    body: 'Hi\nthere',
+    replyTo: null,
+    attached_files: [{ file_name: 'a.pdf', size: 3 }],
+    urgent: true,
+  };
+  expect(toCallSummary(tool, args)).toBe(
+    'Send mail – Recipient: "ana@pages.test\\", Body: \\"Hi", Body: "Hi\\nthere", Reply to: null, Attached files: (File name: "a.pdf", Size: 3), Urgent: true',
+  );
+  expect(toCallSummary(tool, {})).toBe('Send mail');
+  expect(toCallSummary(tool, { body: 'x'.repeat(5000) }).length).toBeLessThan(400);
 });
