@@ -196,6 +196,29 @@ describe('a run that has read outside content', () => {
     await expect(program.call('review.trustChat', { sessionId: 'main' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 
+  verifies('injection/labels', 'go with the plan, drawing, memory or file that they label', async () => {
+    const t = await tainted([
+      [fetchPage],
+      [
+        { tool: 'plan_create', args: { goal: 'Buy tulips', steps: ['Buy'] } },
+        { tool: 'file_write', args: { path: 'tulips.md', content: BODY } },
+        { tool: 'memory_add', args: { text: 'Tulips are sold at pages.test' } },
+      ],
+    ]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    const drawing = await client.call('drawings.create', { title: 'Tulips', width: 400, height: 300 });
+    const labels = gw.vault.collection('contentLabels');
+    await labels.put({ id: `drawing:${drawing.id}`, sources: ['web:pages.test'], at: 1 });
+    expect((await labels.list()).map(({ id }) => id.split(':')[0])).toEqual(['drawing', 'file', 'memory', 'plan']);
+    await client.call('drawings.delete', { drawingId: drawing.id });
+    await client.call('workspace.remove', { path: 'tulips.md' });
+    for (const { id } of (await client.call('memory.list', {})).memories) await client.call('memory.forget', { id });
+    for (const { id } of (await client.call('plan.list', {})).plans) await client.call('plan.delete', { planId: id });
+    expect(await labels.list()).toEqual([]);
+  });
+
   verifies('injection/grants', 'lets a job make the changes that it was given, in the folder that was named, and no others', async () => {
     const write = (path: string): Say => ({ tool: 'file_write', args: { path, content: 'new' } });
     const t = await tainted([

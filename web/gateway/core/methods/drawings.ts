@@ -2,8 +2,14 @@ import type { drawings } from '#shared/rpc/methods/drawings.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { Drawings } from '../drawings/drawings.ts';
 import { followedKey } from '../drawings/followed.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 
-export const drawingMethods = ({ drawings: load }: { drawings(): Promise<Drawings> }): Handlers<typeof drawings> => ({
+export interface DrawingDeps {
+  drawings(): Promise<Drawings>;
+  labels: Pick<ContentLabels, 'remove'>;
+}
+
+export const drawingMethods = ({ drawings: load, labels }: DrawingDeps): Handlers<typeof drawings> => ({
   'drawings.list': async () => {
     const all = await (await load()).list();
     return { drawings: all, count: all.length };
@@ -18,6 +24,7 @@ export const drawingMethods = ({ drawings: load }: { drawings(): Promise<Drawing
   'drawings.rename': async ({ drawingId, title }) => (await load()).rename(drawingId, title),
   'drawings.delete': async ({ drawingId }) => {
     await (await load()).remove(drawingId);
+    await labels.remove('drawing', drawingId);
     return { deleted: true };
   },
   'drawings.draft': async ({ drawingId, shape }, caller) => {

@@ -78,6 +78,7 @@ export const memoryMethods = ({
     'memory.forget': async ({ agentId, id }) => {
       const forgotten = await known(agentId, id);
       await (await of(agentId)).forget(id);
+      await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${id}`);
       return { forgotten };
     },
 

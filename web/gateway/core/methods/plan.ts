@@ -1,9 +1,15 @@
 import type { plans } from '#shared/rpc/methods/plan.ts';
 import type { Handlers } from '../dispatch.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import { sessionKey } from '../vault.ts';
 import type { Workbench } from '../workbench.ts';
 
-export const planMethods = ({ workbench }: { workbench(): Promise<Pick<Workbench, 'plans'>> }): Handlers<typeof plans> => ({
+export interface PlanDeps {
+  workbench(): Promise<Pick<Workbench, 'plans'>>;
+  labels: Pick<ContentLabels, 'remove'>;
+}
+
+export const planMethods = ({ workbench, labels }: PlanDeps): Handlers<typeof plans> => ({
   'plan.list': async () => {
     const all = await (await workbench()).plans.list();
     return { plans: all, count: all.length };
@@ -17,6 +23,7 @@ export const planMethods = ({ workbench }: { workbench(): Promise<Pick<Workbench
   },
   'plan.delete': async ({ planId }) => {
     await (await workbench()).plans.remove(planId);
+    await labels.remove('plan', planId);
     return { deleted: true };
   },
 });
