@@ -212,9 +212,7 @@ export class Run {
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
     const instructions = systemPrompt ?? toDefaultInstructions(offered.tools);
-    const system = systemOf(instructions, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('
-
-'));
+    const system = systemOf(instructions, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
     const beside = [system, recalled ?? '', JSON.stringify(offered.tools)];
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
     const { compaction } = this.#deps;
