@@ -15,11 +15,11 @@ export const planMethods = ({ workbench, labels }: PlanDeps): Handlers<typeof pl
     return { plans: all, count: all.length };
   },
   'plan.get': async ({ planId }) => (await workbench()).plans.get(planId),
-  'plan.resume': async ({ planId }, { principal, follow }) => {
+  'plan.resume': async ({ planId }, { principal, scopes, follow }) => {
     const { plans } = await workbench();
     const { agentId, sessionId } = await plans.get(planId);
     follow(sessionKey(agentId, sessionId));
-    return plans.resume(planId, principal);
+    return plans.resume(planId, { principal, scopes });
   },
   'plan.delete': async ({ planId }) => {
     await (await workbench()).plans.remove(planId);
