@@ -15,7 +15,8 @@ describe('agents', () => {
       await using gw = await testGateway();
       const { client } = await gw.client();
       const main = { id: 'main', session_count: 0, config: { name: 'Main' } };
-      expect(await client.call('agents.list', {})).toEqual({ agents: [main] });
+      expect((await client.call('agents.list', {})).agents).toEqual([main]);
+      expect((await client.call('agents.list', {})).defaultInstructions).toContain('personal assistant');
       const config = { name: 'Writer', systemPrompt: 'Write well.', temperature: 0.3, workspace: 'writing', avatar: '✍️' };
       expect(await client.call('agents.add', { agent_id: 'writer', config })).toEqual({ agent_id: 'writer', created: true });
       await client.call('chat.send', { message: 'hi', agentId: 'writer', sessionId: 'one' });
@@ -26,7 +27,7 @@ describe('agents', () => {
         messages: [{ role: 'system', content: expect.stringContaining('Write well.') }, {}],
       });
       expect(await client.call('agents.remove', { agent_id: 'writer' })).toEqual({ agent_id: 'writer', removed: true });
-      expect(await client.call('agents.list', {})).toEqual({ agents: [main] });
+      expect((await client.call('agents.list', {})).agents).toEqual([main]);
       await expect(client.call('chat.send', { message: 'hi', agentId: 'writer' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       expect((await client.call('sessions.preview', { path: 'writer/one.jsonl' })).messages).toHaveLength(2);
     },

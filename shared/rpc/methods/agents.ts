@@ -7,7 +7,11 @@ import { z } from '../zod.ts';
 export const agents = {
   'agents.list': call({
     params: z.strictObject({}),
-    result: z.object({ agents: z.array(z.object({ id, session_count: z.number().int(), config: agentConfig })) }),
+    result: z.object({
+      agents: z.array(z.object({ id, session_count: z.number().int(), config: agentConfig })),
+      /** Instructions of agents without their own. */
+      defaultInstructions: z.string(),
+    }),
     docs: 'Lists the agents with the settings that are set for each. The agent `main` always exists.',
     policy: { scope: 'read' },
   }),

@@ -398,6 +398,8 @@ describe('the docs', () => {
       'chat.fallbacks',
       'chat.systemPrompt',
       'chat.maxSteps',
+      'chat.smallModel',
+      'chat.titles',
       'chat.timeZone',
       'tools.policies',
       'browser.allow',

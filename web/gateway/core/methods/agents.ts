@@ -4,6 +4,7 @@ import { type Agents, MAIN } from '../agents.ts';
 import type { Config } from '../config.ts';
 import type { Handlers } from '../dispatch.ts';
 import { checkNames, isObject, mergePatch } from '../merge.ts';
+import { DEFAULT_INSTRUCTIONS } from '../runs/instructions.ts';
 import type { Vault } from '../vault.ts';
 
 export interface AgentMethodsDeps {
@@ -16,7 +17,10 @@ export const agentMethods = ({ agents: all, config, vault }: AgentMethodsDeps): 
   'agents.list': async () => {
     const sessions = await vault.sessions.list();
     const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
-    return { agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })) };
+    return {
+      agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })),
+      defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,
+    };
   },
 
   'agents.add': async ({ agent_id, config: given = {} }) => {
