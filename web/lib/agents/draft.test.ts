@@ -23,3 +23,12 @@ it('takes patterns line by line, and “some” without any as none', () => {
   expect(set({ ...NEW_AGENT, tools: 'some', allow: ' a \n\n b' })).toEqual({ tools: { allow: ['a', 'b'] } });
   expect(set({ ...NEW_AGENT, tools: 'some', allow: ' \n' })).toEqual({ tools: { allow: [] } });
 });
+
+it('stores instructions only if a person has changed the default ones', () => {
+  const shown = draftOf({}, 'Be kind.');
+  expect(shown.systemPrompt).toBe('Be kind.');
+  expect(configOf(shown, 'Be kind.').systemPrompt).toBeUndefined();
+  expect(configOf({ ...shown, systemPrompt: 'Be brief.' }, 'Be kind.').systemPrompt).toBe('Be brief.');
+  expect(configOf({ ...shown, systemPrompt: '' }, 'Be kind.').systemPrompt).toBe('');
+  expect(draftOf({ systemPrompt: '' }, 'Be kind.').systemPrompt).toBe('');
+});

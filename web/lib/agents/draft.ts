@@ -36,15 +36,18 @@ export const NEW_AGENT: AgentDraft = {
   workspace: '',
 };
 
-export function draftOf(config: AgentConfig): AgentDraft {
-  const { name, avatar, model, fallbacks, systemPrompt, temperature, tools, toolGroups, memory, workspace } = config;
+/** `defaultInstructions` are shown if the agent has none of its own. */
+export function draftOf(
+  { name, avatar, model, fallbacks, systemPrompt, temperature, tools, toolGroups, memory, workspace }: AgentConfig,
+  defaultInstructions = '',
+): AgentDraft {
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
     avatar: avatar ?? '',
     model: model ?? '',
     fallbacks: fallbacks ? [...fallbacks] : null,
-    systemPrompt: systemPrompt ?? '',
+    systemPrompt: systemPrompt ?? defaultInstructions,
     temperature: temperature ?? null,
     tools: allow === undefined ? 'all' : allow.length === 0 ? 'none' : 'some',
     allow: (allow ?? []).join('\n'),
@@ -64,7 +67,8 @@ const lines = (text: string): string[] =>
 /** What a form sets of an agent; undefined goes by what holds for everyone. */
 export type AgentFields = { [F in keyof Required<AgentConfig>]: AgentConfig[F] | undefined };
 
-export function configOf(draft: AgentDraft): AgentFields {
+/** Instructions that are the default ones are not set, so that better ones of a later version are used. */
+export function configOf(draft: AgentDraft, defaultInstructions = ''): AgentFields {
   const deny = lines(draft.deny);
   const allow = draft.tools === 'all' ? undefined : draft.tools === 'none' ? [] : lines(draft.allow);
   return {
@@ -72,7 +76,7 @@ export function configOf(draft: AgentDraft): AgentFields {
     avatar: draft.avatar.trim() || undefined,
     model: draft.model || undefined,
     fallbacks: draft.fallbacks ?? undefined,
-    systemPrompt: draft.systemPrompt.trim() === '' ? undefined : draft.systemPrompt,
+    systemPrompt: draft.systemPrompt.trim() === defaultInstructions.trim() ? undefined : draft.systemPrompt,
     temperature: draft.temperature ?? undefined,
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
     toolGroups: draft.toolGroups ?? undefined,

@@ -16,6 +16,8 @@ export const MAIN_AGENT = 'main';
 class Agents {
   /** Null before the first answer. */
   list = $state.raw<AgentEntry[] | null>(null);
+  /** Instructions of agents without their own. */
+  defaultInstructions = $state('');
   problem = $state<Problem | null>(null);
   #asked = 0;
 
@@ -28,9 +30,10 @@ class Agents {
   async load(): Promise<void> {
     const asked = ++this.#asked;
     try {
-      const { agents } = await gateway.call('agents.list', {});
+      const { agents, defaultInstructions } = await gateway.call('agents.list', {});
       if (asked !== this.#asked) return;
       this.list = agents;
+      this.defaultInstructions = defaultInstructions;
       this.problem = null;
     } catch (error) {
       if (asked === this.#asked && !isLost(error)) this.problem = problemOf(error, m.state_doing_read_agents());
