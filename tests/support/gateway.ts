@@ -181,7 +181,10 @@ export async function testGateway(
   if (!options.useGuide) {
     const { client: setup } = await client();
     await setup.call('config.patch', {
-      patch: { providers: { test: { baseUrl: 'http://model.test/v1' } }, chat: { model: 'test/scripted', titles: options.titles ?? false } },
+      patch: {
+        providers: { test: { baseUrl: 'http://model.test/v1' } },
+        chat: { model: 'test/scripted', titles: options.titles ?? false },
+      },
     });
     setup.close();
   }

@@ -48,7 +48,9 @@ export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
   await knowledge(client);
   await client.call('workspace.write', { path: CHECKLIST.path, content: CHECKLIST.before });
   const provider = { kind: 'openai-compatible', name: 'Demo (scripted)', baseUrl: PROVIDER_URL };
-  await client.call('config.patch', { patch: { providers: { [PROVIDER]: provider }, chat: { model: `${PROVIDER}/scripted`, titles: false } } });
+  await client.call('config.patch', {
+    patch: { providers: { [PROVIDER]: provider }, chat: { model: `${PROVIDER}/scripted`, titles: false } },
+  });
   // The page need not wait for them: they come about before its eyes.
   void chats(client);
 }

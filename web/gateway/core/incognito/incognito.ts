@@ -112,7 +112,11 @@ export class Incognito {
     const agent = main();
     const chosen = await models.resolve(request.model ?? agent.model, request.provider);
     signal.throwIfAborted();
-    const system = systemOf(request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]), [], timeContext(clock.now(), timeZone()));
+    const system = systemOf(
+      request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]),
+      [],
+      timeContext(clock.now(), timeZone()),
+    );
     const thoughts = new Thoughts(() => clock.now());
     let length = 0;
     for await (const event of generate({

@@ -41,7 +41,8 @@ export function memoriesLater({ hub, settings, models, ...deps }: MemoriesDeps):
       if (model === null) return undefined;
       return providerEmbedder(model, {
         providers: models,
-        used: (call) => vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), sessionKey: null, principal: MEMORY, purpose: 'embedding', ...call }),
+        used: (call) =>
+          vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), sessionKey: null, principal: MEMORY, purpose: 'embedding', ...call }),
       });
     };
     return new AgentMemories({ ...deps, embedder, longTerm: await longTerm() });

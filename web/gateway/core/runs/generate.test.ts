@@ -32,7 +32,13 @@ function started(
   const run: Generation = {
     chosen,
     fallbacks: [],
-    models: { resolve: async () => chosen, priced: async (_key, usage) => usage, sees: async () => true, thinks: async () => false, contextOf: async () => null },
+    models: {
+      resolve: async () => chosen,
+      priced: async (_key, usage) => usage,
+      sees: async () => true,
+      thinks: async () => false,
+      contextOf: async () => null,
+    },
     messages: [{ role: 'user', content: 'Hi' }],
     tools: [{ name: 'look', description: '', schema: {} }],
     signal: abort.signal,
