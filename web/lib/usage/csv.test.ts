@@ -12,6 +12,7 @@ verifies('usage.app/csv', 'names with commas, quotes, breaks and formulas stay o
       byProvider: { 'a, "b"': sums },
       byModel: { '=1+1': cached, 'two\nlines': sums },
       byKey: {},
+      byPurpose: {},
     },
     days: [{ date: '2026-11-20', ...sums }],
     hours: [0, 2],

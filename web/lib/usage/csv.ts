@@ -24,6 +24,7 @@ export function usageCsv({ totals, days, hours }: UsageReport): string {
     ...named('provider', totals.byProvider),
     ...named('model', totals.byModel),
     ...named('key', totals.byKey),
+    ...named('purpose', totals.byPurpose),
   ];
   return rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }
