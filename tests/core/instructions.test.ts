@@ -49,7 +49,7 @@ verifies('agents/default-instructions', 'name the tool for each task, and no too
 verifies('agents/default-instructions', 'give way to those of a person, for all agents or one; empty means none', async () => {
   await using gw = await testGateway();
   const { client } = await gw.client();
-  const system = async (patch: object): Promise<string> => {
+  const system = async (patch: Record<string, unknown>): Promise<string> => {
     await client.call('config.patch', { patch });
     await client.call('chat.send', { message: 'Hi' });
     return String(gw.calls.at(-1)?.body.messages[0]?.content);

@@ -20,7 +20,7 @@ const MODELS = [listed('big', 10), listed('big-mini', 1, 40_000)];
 
 interface Options {
   models?: object[];
-  config?: object;
+  config?: Record<string, unknown>;
   title?: (call: ModelCall) => readonly Say[];
   reply?: (call: ModelCall) => readonly Say[];
   summary?: (call: ModelCall) => readonly Say[];

@@ -8,6 +8,7 @@ import type { Launcher } from '../exec/expand.ts';
 import { CopyLauncher, dryLauncher } from '../exec/launcher.ts';
 import { PrivateCopies } from '../exec/private-copies.ts';
 import { findCommand, type Prepared, prepareCommand } from '../exec/resolve.ts';
+import { WORKSPACES_FOLDER } from '../files/files.ts';
 import { ApprovedCommands, codeBoundHash, commandHash } from './approved.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -37,7 +38,7 @@ export function mcpHandlers({
   const copies = new PrivateCopies(join(home, 'running'));
   /** How a server would run. Without a launcher nothing is copied. An interpreter that opens its script itself runs as it is named, and the script is not bound. */
   const prepare = async (server: ToolServerCommand, launcher: Launcher = dryLauncher(process.platform)): Promise<PreparedServer> => {
-    const surroundings = { workspace: join(home, 'workspace'), env: environmentOf(server) };
+    const surroundings = { workspace: join(home, 'workspace'), workspaces: join(home, WORKSPACES_FOLDER), env: environmentOf(server) };
     const asked = { command: server.command, args: server.args, workingDir: server.cwd };
     const { realPath, workingDir } = await findCommand(asked, surroundings);
     const named = { file: realPath, argv0: server.command, args: server.args };

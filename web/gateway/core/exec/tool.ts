@@ -43,7 +43,8 @@ export const execTool = ({ desk, policy, gate }: ExecToolDeps): Tool => {
     async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, principal, signal, taint }) {
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const sources = taint?.sources ?? [];
-      const isAllowed = (of: readonly string[]): boolean => taint?.isGranted(tool.name, undefined) === true || gate.isGranted(tool.name, of);
+      const isAllowed = (of: readonly string[]): boolean =>
+        taint?.isGranted(tool.name, undefined) === true || gate.isGranted(tool.name, of);
       // Neither `auto` nor a stored policy holds for a command that outside content may have asked for.
       const isOpen = sources.length === 0 || isAllowed(sources);
       const approved = isOpen && policy(tool) === 'auto';

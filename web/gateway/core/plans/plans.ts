@@ -112,7 +112,10 @@ export class Plans {
   }
 
   /** Goes on with a paused plan: a run begins in its session. Throws `NOT_FOUND`. */
-  async resume(id: string, { principal, scopes }: Pick<RunRequest, 'principal' | 'scopes'>): Promise<{ resumed: boolean; plan: Plan; reason?: string }> {
+  async resume(
+    id: string,
+    { principal, scopes }: Pick<RunRequest, 'principal' | 'scopes'>,
+  ): Promise<{ resumed: boolean; plan: Plan; reason?: string }> {
     const runId = crypto.randomUUID();
     const [plan, reason, step] = await this.#turns.run(async () => {
       const before = await this.get(id);
@@ -127,7 +130,9 @@ export class Plans {
     const before = step.result ? `\n\nProgress so far: ${step.result}` : '';
     const message = `Continue the plan "${plan.goal}" with step ${step.id}: ${step.description}${before}`;
     // How the run ends is told by its own events; where it did not even begin, the plan waits again.
-    this.#deps.runs.send({ agentId, sessionId, message, principal, scopes, runId }).catch((error: unknown) => this.ended(runId, messageOf(error)));
+    this.#deps.runs
+      .send({ agentId, sessionId, message, principal, scopes, runId })
+      .catch((error: unknown) => this.ended(runId, messageOf(error)));
     return { resumed: true, plan };
   }
 

@@ -4,7 +4,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import { isGranted } from '../tools/registry.ts';
 import { RunTaint } from './run-taint.ts';
 
-const covers = (grant: OutsideGrant, tool: string, path?: string): boolean => new RunTaint(['web:a.test'], grant).isGranted(tool, path);
+const covers = (grant: OutsideGrant, tool: string, path?: string): boolean => new RunTaint(['web:a.test'], { grant }).isGranted(tool, path);
 
 describe('the grant of a job', () => {
   verifies('injection/grants', 'covers no instructions, memories or wiki files unless it names them', () => {
