@@ -34,7 +34,7 @@ async function gateway() {
     openai: { kind: 'openai', apiKey: 'k' },
     any: { kind: 'openai-compatible', baseUrl: 'http://any.test/v1' },
   };
-  await client.call('config.patch', { patch: { providers } });
+  await client.call('config.patch', { patch: { providers, chat: { titles: false } } });
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { 'content-type': 'application/json' };
     const request = new Request(`http://127.0.0.1:7333${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
