@@ -118,6 +118,7 @@ export const STEPS: readonly Step[] = [
     }),
   ),
   step('review.list', {}),
+  step('review.approve', { id: 'file:main/notes/c.md', at: 1 }, 'ALREADY_EXISTS'),
   step('review.approve', { id: 'file:main/notes/c.md' }),
   step('review.approve', { id: 'file:main/notes/c.md' }, 'NOT_FOUND'),
   step('review.discard', { id: 'file:main/notes/d.md' }),
