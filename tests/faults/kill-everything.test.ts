@@ -99,7 +99,7 @@ async function gateway(): Promise<Lot> {
 
 /** What has to be there: part of a command line of each. */
 const PARTS = [
-  ...['chromium', 'driver.ts', 'bin/command', 'hostile-mcp/server.ts', 'bin/espeak-ng', 'bin/gdbus', 'bin/npm', 'keeper.ts'],
+  ...['chromium', 'driver.ts', 'bin/command', 'home/running/', 'bin/espeak-ng', 'bin/gdbus', 'bin/npm', 'keeper.ts'],
   ...(missing === undefined ? ['gguf/runner.ts'] : []),
 ];
 
