@@ -12,6 +12,7 @@ import { contractsWithoutDocs } from './web/contracts-without-docs.ts';
 import { loadedWith } from './web/first-load.ts';
 import { jsonSchemasLater, makesJsonSchemas } from './web/json-schemas-later.ts';
 import { literalTables } from './web/literal-tables.ts';
+import { PAGE_POLICY } from './web/page-policy.ts';
 import { rankTables } from './web/rank-tables.ts';
 import { compileWords, followWords } from './web/words/compile.ts';
 
@@ -279,26 +280,7 @@ const config: UserConfig = {
       version: { name: build, pollInterval: 0 },
       serviceWorker: { register: false },
       ...(DEMO ? { router: { type: 'hash' } } : {}),
-      csp: {
-        mode: 'hash',
-        directives: {
-          'default-src': ['none'],
-          'script-src': ['self'],
-          'style-src': ['self', 'unsafe-inline'],
-          'connect-src': ['self'],
-          'img-src': ['self', 'data:', 'blob:'],
-          'font-src': ['self'],
-          'media-src': ['self', 'blob:'],
-          'worker-src': ['self'],
-          'manifest-src': ['self'],
-          'frame-src': ['self'],
-          'base-uri': ['none'],
-          'form-action': ['none'],
-          'object-src': ['none'],
-          'require-trusted-types-for': ['script'],
-          'trusted-types': ['svelte-trusted-html', 'sveltekit-trusted-url', 'dompurify', 'perch'],
-        },
-      },
+      csp: { mode: 'hash', directives: PAGE_POLICY },
     }),
   ],
 };

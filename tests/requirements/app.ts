@@ -83,6 +83,8 @@ export const app = [
     'rendering/pictures':
       'The address of a picture from elsewhere stands in its place; pressed, the picture is fetched by the bridge, under the rules of the web tool. Without a bridge it leads there.',
     'rendering/hostile': 'What is nested or repeated without end stays text, and the page alive.',
+    'rendering/sanitized': 'Nothing in a text of others runs, styles, submits or loads from elsewhere on the page that shows it.',
+    'rendering/composed-links': 'A link whose address the model composed after reading from outside shows it before it opens.',
     'rendering/directions':
       'Each paragraph, item and cell of a text runs as it begins, whatever language the page is in; code from left to right.',
     'rendering/streams': 'While an answer grows what is finished is left alone.',

@@ -28,8 +28,8 @@ export function svgFile({ svg }: Picture): Blob {
   return new Blob([new XMLSerializer().serializeToString(root)], { type: 'image/svg+xml' });
 }
 
-/** Addresses of elsewhere in styles: imports, and `url(…)` that names neither a part of the document nor a picture in it. */
-const OUTSIDE_STYLE = /@import[^;]*;?|url\((?!\s*['"]?\s*(?:#|data:image\/))[^)]*\)/gi;
+/** Imports, `url(…)` that names neither a part of the document nor a picture in it, also one without an end, and functions that take an address as a text. */
+const OUTSIDE_STYLE = /@import[^;]*;?|url\((?!\s*['"]?\s*(?:#|data:image\/))[^)]*\)?|(?:image-set|image|src)\(/gi;
 
 /** Removes what a document would load from elsewhere when it is opened; links stay. */
 function removeOutsideReferences(root: SVGElement): void {
@@ -44,11 +44,17 @@ function removeOutsideReferences(root: SVGElement): void {
 }
 
 function toInnerStyle(style: string): string {
-  // Escapes could hide an address.
-  const plain = style.replace(/\\(?:[0-9a-f]{1,6}\s?)?/gi, '');
-  const inner = plain.replace(OUTSIDE_STYLE, '');
+  const plain = undoEscapes(style);
+  // Not by nothing, which could join what stands before and after to another address.
+  const inner = plain.replace(OUTSIDE_STYLE, ' ');
   return inner === plain ? style : inner;
 }
+
+/** Escapes could hide an address. None is left, as it could be a new one. */
+const undoEscapes = (style: string): string =>
+  style
+    .replace(/\\([0-9a-f]{1,6})(?:\r\n|\s)?/gi, (_escape, code: string) => String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff)))
+    .replaceAll('\\', '');
 
 export async function pngFile(picture: Picture): Promise<Blob> {
   const image = new Image(picture.width, picture.height);

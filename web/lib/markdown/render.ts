@@ -1,16 +1,10 @@
-import DOMPurify from 'dompurify';
 import remend from 'remend';
 import { withoutOverrides } from '#shared/seen.ts';
 import { m } from '#lib/i18n/later.ts';
 import { showMath } from './math/show-math.ts';
 import { BARE, MOST_LEVELS, reader } from './reader.ts';
+import { sanitize } from './sanitize.ts';
 
-/** Elements that an answer may have. Nothing that loads, runs, styles or submits. */
-const TAGS = (
-  'a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary ' +
-  'sup table tbody td tfoot th thead tr u ul'
-).split(' ');
-const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'class', 'align', 'start', 'colspan', 'rowspan', 'open', 'lang', 'dir'];
 const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp|avif);base64,/i;
 
 /** One line of prose without any mark-up, which most of a growing answer is: it needs no parser. */
@@ -63,14 +57,7 @@ export function render(written: string, growing: boolean): DocumentFragment {
   const closes = growing && source.split('[', MOST_BRACKETS + 2).length <= MOST_BRACKETS + 1;
   const whole = closes ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
   levels = 0;
-  const html = marked.parse(whole, { async: false });
-  const fragment = DOMPurify.sanitize(html, {
-    ALLOWED_TAGS: TAGS,
-    ALLOWED_ATTR: ATTRIBUTES,
-    ALLOW_DATA_ATTR: false,
-    ALLOW_ARIA_ATTR: false,
-    RETURN_DOM_FRAGMENT: true,
-  });
+  const fragment = sanitize(marked.parse(whole, { async: false }));
   for (const image of fragment.querySelectorAll('img'))
     if (!OWN_PICTURE.test(image.getAttribute('src') ?? '')) image.replaceWith(addressOf(image));
   for (const link of fragment.querySelectorAll('a')) direct(link);
