@@ -388,6 +388,27 @@ describe('what an answer shows', () => {
     await page.close();
   });
 
+  verifies('rendering/composed-links', 'a link of a reply that is still being written shows its address before it opens', async () => {
+    const told = model.begin();
+    const page = await asked();
+    await told.more('See [the report](https://evil.test/?q=secret) and ');
+    const link = replies(page).getByRole('link', { name: 'the report' });
+    await link.waitFor();
+    for (const press of [() => link.click(), () => link.press('Enter')]) {
+      await press();
+      const dialog = page.getByRole('dialog', { name: 'Open this link?' });
+      await dialog.getByText('https://evil.test/?q=secret').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    expect(page.context().pages()).toHaveLength(2);
+    await told.more('more.');
+    await told.end();
+    await replies(page).locator('a[href="https://evil.test/?q=secret"]').waitFor();
+    safe();
+    await page.close();
+  });
+
   verifies('rendering/large-results', 'what a tool answered is read to its end and copied, up to 1.4 MB', async () => {
     const rows = Array.from({ length: 16_000 }, (_, at) => ({ row: at, text: `${at} of the rows that a tool has found` }));
     const results = { found: JSON.stringify(rows.slice(0, 5_000)), all: `${JSON.stringify(rows)} the end` };

@@ -137,6 +137,29 @@ describe('content of others on a page', () => {
     await page.close();
   });
 
+  verifies('rendering/sanitized', 'a link leads to the web or to a mail, and a worker runs scripts of the app alone', async () => {
+    const page = await at.page('/');
+    const found = await page.evaluate(() => {
+      const links = ['https://a.test/', 'mailto:a@a.test', 'ftp://a.test/', 'tel:1', 'sms:1', 'xmpp:a']
+        .map((url) => `[x](${url})`)
+        .join(' ');
+      const hrefs = [...parts.render(links, false).querySelectorAll('a')].map((link) => link.getAttribute('href'));
+      const scripts = ['/own.js', 'https://a.test/a.js', 'data:text/javascript,1', 'blob:null/1'].map((url) => {
+        try {
+          return String(parts.scriptURL(url)).replace(location.origin, '');
+        } catch (error) {
+          return error instanceof Error ? error.name : '';
+        }
+      });
+      return { hrefs, scripts };
+    });
+    expect(found).toEqual({
+      hrefs: ['https://a.test/', 'mailto:a@a.test', null, null, null, null],
+      scripts: ['/own.js', 'TypeError', 'TypeError', 'TypeError'],
+    });
+    await page.close();
+  });
+
   verifies('rendering/composed-links', 'a link that the model composed has no address until a policy knows it', async () => {
     const page = await at.page('/');
     const links = (quoted: string[] | null): Promise<unknown> =>

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
+import { privateUrls } from '../private-urls.fixture.ts';
 import { Allowed } from '../web-guard.ts';
 import { startGuardedProxy } from './guarded-proxy.ts';
 
@@ -58,3 +59,42 @@ verifies('browser/guard', 'a connection to a place that is not allowed any more 
   kept.write('anything');
   expect(await once(kept, 'data')).toEqual(['hello']);
 });
+
+/** The first line of what the proxy answers to these bytes; empty if it closes the connection. */
+async function answerTo(proxy: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(proxy).port), '127.0.0.1').setEncoding('latin1');
+  socket.on('error', () => {}).write(text);
+  const [data] = (await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])) as [string];
+  socket.destroy();
+  return data.split('\r\n')[0] ?? '';
+}
+
+verifies(
+  'browser/guard',
+  'private places are refused in every spelling, asked for or tunnelled to, and by what a name resolves to',
+  async () => {
+    using site = await answering('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody');
+    const port = site.place.split(':')[1] ?? '';
+    const resolved: string[] = [];
+    await using proxy = await startGuardedProxy({
+      allowed: () => new Allowed([]),
+      resolve: (name) => {
+        resolved.push(name);
+        return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+      },
+    });
+    for (const url of privateUrls()) {
+      const place = URL.parse(url);
+      // Others are refused for what is no matter of the host, or are no URL.
+      if (!place || ['93.184.216.34', 'example.com'].includes(place.hostname)) continue;
+      const host = `${place.hostname}:${port}`;
+      expect(await answerTo(proxy.url, `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');
+      expect(await answerTo(proxy.url, `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');
+    }
+    resolved.length = 0;
+    const named = `rebinding.test:${port}`;
+    expect(await answerTo(proxy.url, `GET http://${named}/ HTTP/1.1\r\nHost: ${named}\r\n\r\n`)).toContain(' 502 ');
+    expect(await answerTo(proxy.url, `CONNECT ${named} HTTP/1.1\r\nHost: ${named}\r\n\r\n`)).toBe('');
+    expect(resolved).toEqual(['rebinding.test', 'rebinding.test']);
+  },
+);
