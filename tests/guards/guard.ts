@@ -14,6 +14,8 @@ export interface Guard {
   test: string;
   /** Part of the names of the tests that are run, a regular expression; all of the file if there is none. */
   only?: string;
+  /** Only a test of the built app notices: the app is built with the patch. */
+  needsApp?: boolean;
 }
 
 /** The file with the guard disabled. Throws if the patch does not apply exactly once. */

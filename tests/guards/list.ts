@@ -1,7 +1,9 @@
 import type { Guard } from './guard.ts';
+import { PAGE_GUARDS } from './page-guards.ts';
+import { REACH_GUARDS } from './reach-guards.ts';
 import { TRUST_GUARDS } from './trust-guards.ts';
 
-/** Guards that `npm run test:guards` disables one by one. */
+/** Guards that `npm run test:guards` disables one by one, those that need the built app last. */
 export const GUARDS: readonly Guard[] = [
   // HTTP and sockets
   {
@@ -374,5 +376,7 @@ export const GUARDS: readonly Guard[] = [
     replace: '',
     test: 'shared/redact.test.ts',
   },
+  ...REACH_GUARDS,
   ...TRUST_GUARDS,
+  ...PAGE_GUARDS,
 ];
