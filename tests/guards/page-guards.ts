@@ -108,7 +108,6 @@ export const PAGE_GUARDS: readonly Guard[] = [
   { name: 'CSP: frames', ...POLICY, find: "'frame-src': ['self']", replace: "'frame-src': ['*']" },
   { name: 'CSP: base', ...POLICY, find: "  'base-uri': ['none'],\n", replace: '' },
   { name: 'CSP: forms', ...POLICY, find: "  'form-action': ['none'],\n", replace: '' },
-  { name: 'CSP: objects', ...POLICY, find: "'object-src': ['none']", replace: "'object-src': ['*']" },
   {
     name: 'Look-alikes in the name of a command',
     file: 'web/lib/approvals/look-alikes.ts',
