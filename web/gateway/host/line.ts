@@ -62,13 +62,19 @@ async function handshake(socket: WebSocket, inbox: Inbox, { id, key }: HostCrede
 
 /** Something came, and nothing has been sent since. */
 let answering = false;
-const channel = new MessageChannel();
 let flushes: (() => void)[] = [];
-channel.port1.onmessage = () => {
-  const due = flushes;
-  flushes = [];
-  for (const flush of due) flush();
-};
+let nextTask: MessagePort | undefined;
+
+/** A port that begins a task with all flushes in it. Made when it is needed: in Node an open port keeps the process running. */
+function openTaskPort(): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    const due = flushes;
+    flushes = [];
+    for (const flush of due) flush();
+  };
+  return port2;
+}
 
 /**
  * The first thing after a message came goes at the end of its turn, together with all other answers of that turn: requests that came together
@@ -78,5 +84,5 @@ function soon(flush: () => void, bulk: boolean): void {
   if (answering && !bulk) {
     answering = false;
     queueMicrotask(flush);
-  } else if (flushes.push(flush) === 1) channel.port2.postMessage(null);
+  } else if (flushes.push(flush) === 1) (nextTask ??= openTaskPort()).postMessage(null);
 }
