@@ -6,6 +6,7 @@ import { type Child, startChild } from './child.ts';
 import type { Attack } from './children/attacker.ts';
 import { atLeast, atMost, type Figure } from './figures.ts';
 import { startGateway } from './gateway.ts';
+import { pacedStreams } from './paced-streams.ts';
 import { inTurns, median, percentile, ratioOf } from './stats.ts';
 
 const SILENT = { open: 2_000, perSecond: 500 };
@@ -15,7 +16,7 @@ const LIMIT = { perMinute: 600, burst: 100 };
 const OVERLOAD = 10;
 const OVERLOADING = 50;
 
-/** The rows of quality.md, "Reliability", that are figures: silent sockets, slow HTTP, many clients, overload, stalled readers, floods. */
+/** What the gateway bears (docs/promises.md): silent sockets, slow HTTP, many clients and streams, overload, stalled readers, floods. */
 export async function load({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using upstream = await startChild('upstream');
   await using attacker = await startChild('attacker');
@@ -24,6 +25,7 @@ export async function load({ quick }: { quick: boolean }): Promise<Figure[]> {
   return [
     ...(await underAttack(perch, attacker, seconds)),
     ...(await manyClients(perch, seconds)),
+    ...(await pacedStreams(perch, upstream, seconds)),
     ...(await overload(perch, seconds)),
     ...(await stalledReader(perch, quick ? 3 : 9)),
     ...(await floods(perch)),

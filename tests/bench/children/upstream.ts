@@ -1,5 +1,5 @@
 // A model server that costs next to nothing: its answers are bytes made beforehand. `deltas-<n>` streams n deltas, a hundred in a write, `writes-<n>` each in
-// a write of its own, `singles-<n>` each in a packet of its own, as models do; `flood-<n>` n deltas of 4,000 characters; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
+// a write of its own, `singles-<n>` each in a packet of its own, as models do; `flood-<n>` n deltas of 4,000 characters; `paced-<n>` one every 20 ms, with the time at which it was sent; `never` and `first` answer nothing, or one event and then nothing, and tell when they are hung up on; tells the parent when the first byte of each went out, by the machine's monotonic clock.
 import { createServer, type ServerResponse } from 'node:http';
 import { monotonic } from '../stats.ts';
 import { setImmediate } from 'node:timers/promises';
@@ -61,6 +61,24 @@ async function stream(response: ServerResponse, count: number, kind: string): Pr
   response.end();
 }
 
+const PACE_MS = 20;
+
+/** Deltas such as `@12.345 `: milliseconds by the machine's monotonic clock. */
+function pace(response: ServerResponse, count: number): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const start = monotonic();
+  let sent = 0;
+  const timer = setInterval(() => {
+    // A timer that is late owes more than one.
+    for (; sent < count && start + sent * PACE_MS <= monotonic(); sent++)
+      response.write(event({ content: `@${monotonic().toFixed(3)} ` }, null));
+    if (sent < count) return;
+    clearInterval(timer);
+    response.end(bytesOf(1, 1, 'paced').at(-1));
+  }, PACE_MS);
+  response.on('close', () => clearInterval(timer));
+}
+
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -69,7 +87,8 @@ const server = createServer((request, response) => {
       return response.writeHead(200, { 'content-type': 'application/json', 'content-length': MODELS.byteLength }).end(MODELS);
     const text = Buffer.concat(chunks).toString();
     if (/"(never|first)"/.test(text)) return wait(response, text.includes('"first"'));
-    const [, kind = '', count] = /"(deltas|writes|singles|flood)-(\d+)"/.exec(text) ?? [];
+    const [, kind = '', count] = /"(deltas|writes|singles|flood|paced)-(\d+)"/.exec(text) ?? [];
+    if (kind === 'paced') return pace(response, Number(count));
     if (count !== undefined) return void stream(response, Number(count), kind);
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
   });
