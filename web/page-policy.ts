@@ -1,6 +1,6 @@
-import type { KitConfig } from '@sveltejs/kit';
+import type { Config } from '@sveltejs/kit/vite';
 
-type PagePolicy = NonNullable<NonNullable<KitConfig['csp']>['directives']>;
+type PagePolicy = NonNullable<NonNullable<Config['csp']>['directives']>;
 
 /** Content Security Policy of the app's pages, which the build writes into them with the hashes of their inline scripts. */
 export const PAGE_POLICY = {
