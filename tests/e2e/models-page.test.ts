@@ -138,7 +138,7 @@ describe('models in the app', () => {
     ['models.app/local', 'models.app/faults'],
     'a model is downloaded, cancelled, gone on with, used, and deleted',
     async () => {
-      const hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab') }, {});
+      const hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab', { context: 1024 }) }, {});
       await using _hub = hub;
       using outside = await connectOutside(at.perch);
       await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
@@ -172,7 +172,7 @@ describe('models in the app', () => {
       hub.faults.silent = false;
       await coming.getByRole('button', { name: /^(Retry|Resume)$/ }).click();
       const here = local.getByRole('listitem').filter({ hasText: 'perch/words' });
-      await here.getByText(/In this browser · [\d.]+ KB · 256 context/).waitFor();
+      await here.getByText(/In this browser · [\d.]+ KB · \S+ context/).waitFor();
       expect(hub.asked.some(({ path }) => path.includes(GRAPH))).toBe(true);
 
       await here.getByRole('button', { name: 'Make default' }).click();

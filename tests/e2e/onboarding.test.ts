@@ -112,7 +112,7 @@ describe('the first steps', () => {
     'onboarding/doors',
     'this machine: downloaded into the browser with its progress, and it answers',
     async () => {
-      await using hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab') }, { silent: true });
+      await using hub = await hubServer({ 'perch/words': chatModel('Hello from this very tab', { context: 1024 }) }, { silent: true });
       using outside = await connectOutside(at.perch);
       await outside.client.call('config.patch', { patch: { models: { hub: hub.env.HF_ENDPOINT } } });
       const page = await at.browser.page(at.perch.url);
