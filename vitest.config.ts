@@ -15,6 +15,7 @@ export default defineConfig({
     include: ['{shared,web,bridge}/**/*.test.ts', 'tests/{unit,core,vault,runner}/**/*.test.ts'],
     exclude: ['**/*.browser.test.ts', 'node_modules/**'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: SlowestFirst },
     isolate: false,

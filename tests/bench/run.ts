@@ -16,6 +16,7 @@ import { lighthouseScores } from './lighthouse.ts';
 import { memorySearch } from './memory-search.ts';
 import { load } from './load.ts';
 import { open } from './open.ts';
+import { prompts } from './prompts.ts';
 import { recall } from './recall.ts';
 import { rpc } from './rpc.ts';
 import { scale } from './scale.ts';
@@ -48,12 +49,13 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   recall,
   tokens,
   tools,
+  prompts,
   idle,
   injection,
 };
 
 /** Sections that prove a promise on every machine: a bar that is missed fails the command. They need no built app. */
-const PROOFS = new Set(['injection', 'tools']);
+const PROOFS = new Set(['injection', 'prompts', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

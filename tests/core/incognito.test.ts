@@ -45,8 +45,9 @@ describe('a chat that is kept nowhere', () => {
     ]);
     const [call] = gw.calls;
     expect(call?.body).toMatchObject({ temperature: 0.5 });
+    expect(call?.context).toMatch(/^Current date and time/);
     expect(call?.body.messages).toMatchObject([
-      { role: 'system', content: expect.stringMatching(/^Be brief\.\n\nCurrent date and time/) as unknown },
+      { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'First' },
       { role: 'assistant', content: 'Yes?' },
       { role: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },

@@ -105,7 +105,7 @@ describe('a plan', () => {
       );
       expect(states(await onlyPlan(client))).toBe('completed: completed completed completed @3');
       const prompt = gw.calls[3];
-      expect(system(prompt)).toMatch(
+      expect(prompt?.context).toMatch(
         /is in progress[\s\S]*Goal: A report\n- s1 \[completed\] Look around \(Seen\)\n→ s2 \[running\] Write it down\n- s3 \[pending\] Send it/,
       );
       expect(prompt?.body.messages.at(-1)).toMatchObject({
@@ -136,7 +136,7 @@ describe('a plan', () => {
     const aborted = await onlyPlan(client);
     expect([states(aborted), aborted.steps[0]?.result]).toEqual(['paused: pending pending pending @0', 'The run was aborted.']);
     await expect(client.call('chat.send', { message: 'go on' })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
-    expect(system(gw.calls[2])).toContain('is paused');
+    expect(gw.calls[2]?.context).toContain('is paused');
     const failed = await onlyPlan(client);
     expect(states(failed)).toBe('paused: pending pending pending @0');
     expect(failed.steps[0]?.result).toMatch(/500/);

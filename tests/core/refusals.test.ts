@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { verifies } from '../requirements.ts';
+import { withoutContext } from '../support/model-context.ts';
 import { type Asked, named, streamed, unnamed } from '../support/streamed.ts';
 import { vendors } from '../support/vendors.ts';
 
@@ -102,7 +103,7 @@ verifies('http.chat/refusal', 'a program may send it back as it came', async () 
   const said = first.choices[0]?.message;
   if (!said) throw new Error('nothing was said');
   await openai.chat.completions.create({ model: 'perch/main', messages: [...hi, said, ...hi] });
-  const told = bodies().at(-1)?.['messages'] as { role: string; content: unknown }[];
+  const told = withoutContext(bodies().at(-1)?.['messages'] as { role: string; content: unknown }[]);
   expect(told.slice(1)).toEqual([...hi, { role: 'assistant', content: 'I am sorry, no.' }, ...hi]);
 });
 

@@ -139,8 +139,8 @@ describe('skills', () => {
     await client.call('workspace.write', { path: 'skills/bad/SKILL.md', content: '# no front matter' });
     await client.call('chat.send', { message: 'a report' });
     const prompt = system(gw.calls[0]);
-    expect(prompt).toContain('- report: Writes reports\n');
-    expect(prompt).toContain('- tea: Makes tea\n');
+    expect(prompt).toMatch(/^- report: Writes reports$/m);
+    expect(prompt).toMatch(/^- tea: Makes tea$/m);
     for (const hidden of ['lacking', 'bad', 'Shadowed', 'Do it well']) expect(prompt).not.toContain(hidden);
     expect(JSON.parse(told[0] ?? '')).toMatchObject({
       name: 'report',
@@ -193,7 +193,7 @@ describe('skills', () => {
       await write('lacking', 'metadata: {requires: {bins: [kettle]}}\n');
       const told = async (message: string): Promise<string> => {
         await client.call('chat.send', { message });
-        return system(gw.calls.at(-1));
+        return gw.calls.at(-1)?.context ?? '';
       };
       const called = await told('/tea green, please');
       expect(called).toContain('Do it well.');

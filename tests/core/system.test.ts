@@ -6,7 +6,7 @@ import { FakeSync } from '../support/fake-sync.ts';
 import { type ModelCall, testGateway, until } from '../support/gateway.ts';
 
 const START = new FakeClock().now();
-const systemOf = (call: ModelCall | undefined): string => String(call?.body.messages[0]?.content);
+const readNotices = (call: ModelCall | undefined): string => call?.context ?? '';
 const lastOf = (call: ModelCall | undefined): unknown => call?.body.messages.at(-1)?.content;
 
 describe('system events', () => {
@@ -25,7 +25,7 @@ describe('system events', () => {
       await gw.api.call('chat.send', { message: 'hi', sessionId: 'other' });
       await gw.api.call('chat.send', { message: 'hi' });
       await gw.api.call('chat.send', { message: 'and now?' });
-      const [other, main, after] = gw.calls.map(systemOf);
+      const [other, main, after] = gw.calls.map(readNotices);
       expect(main).toMatch(
         /System events since your last turn.*\n- 2026-11-20T12:00:00\.000Z: A parcel has come\n- .*: It rains\n  and pours$/s,
       );
@@ -43,7 +43,7 @@ describe('system events', () => {
       await using gw = await hosts.open(() => [{ status: 400, body: 'no' }]);
       await gw.api.call('system.event', { text: 'A parcel has come' });
       await gw.api.call('chat.send', { message: 'hi' }).catch(() => {});
-      expect(systemOf(gw.calls[0])).toContain('parcel');
+      expect(readNotices(gw.calls[0])).toContain('parcel');
       hosts.clock.advance(1);
       for (const name of ['second', 'third', 'fourth']) {
         await gw.api.call('system.event', { text: name + '.'.repeat(9000) });
@@ -53,7 +53,7 @@ describe('system events', () => {
     await using gw = await hosts.open();
     await gw.api.call('chat.send', { message: 'hi' });
     await gw.api.call('chat.send', { message: 'hi' });
-    const [one = '', two = ''] = gw.calls.map(systemOf);
+    const [one = '', two = ''] = gw.calls.map(readNotices);
     expect(['parcel', 'second', 'third', 'fourth'].map((name) => [one.includes(name), two.includes(name)])).toEqual([
       [true, false],
       [true, false],
@@ -67,7 +67,7 @@ describe('system events', () => {
     expect(await gw.api.call('system.event', { text: 'The bell rings', mode: 'now' })).toMatchObject({ ok: true, mode: 'now' });
     await until(() => gw.calls.length === 1);
     expect(lastOf(gw.calls[0])).toBe('System event: The bell rings');
-    expect(systemOf(gw.calls[0])).not.toContain('bell');
+    expect(readNotices(gw.calls[0])).not.toContain('bell');
     await until(async () => (await gw.vault.collection('systemEvents').list()).length === 0);
     const { messages } = await gw.api.call('chat.history', { sessionId: 'main' });
     expect(messages[0]).toMatchObject({ role: 'user', content: 'System event: The bell rings' });
@@ -104,7 +104,7 @@ describe('system events', () => {
     await gw.api.call('config.patch', { patch: { chat: { model: 'test/scripted' } } });
     await until(async () => {
       await gw.api.call('chat.send', { message: 'hi' });
-      return systemOf(gw.calls.at(-1)).includes('The bell rings');
+      return readNotices(gw.calls.at(-1)).includes('The bell rings');
     });
   });
 
@@ -117,7 +117,7 @@ describe('system events', () => {
     gate.resolve();
     await Promise.all(sent);
     await until(() => gw.calls.length === 3);
-    expect(gw.calls.map((call) => [systemOf(call).includes('bell'), lastOf(call)])).toEqual([
+    expect(gw.calls.map((call) => [readNotices(call).includes('bell'), lastOf(call)])).toEqual([
       [false, 'one'],
       [false, 'two'],
       [false, 'System event: The bell rings'],
@@ -155,7 +155,7 @@ describe('the heartbeat', () => {
     await gw.api.call('config.patch', { patch: { heartbeat: { enabled: true, everyMs: 10 * MINUTE, agentId: 'helper' } } });
     await gw.api.call('system.event', { text: 'A parcel has come' });
     await goesOn(gw.clock, () => gw.calls.length === 1, 10_000);
-    expect(systemOf(gw.calls[0])).toContain('parcel');
+    expect(readNotices(gw.calls[0])).toContain('parcel');
     expect(lastOf(gw.calls[0])).toContain('Heartbeat');
     const { messages } = await gw.api.call('chat.history', { agentId: 'helper', sessionId: 'main' });
     expect(messages[0]?.content).toContain('Heartbeat');

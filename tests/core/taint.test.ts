@@ -184,7 +184,7 @@ describe('a run that has read outside content', () => {
     expect(await files(client)).toEqual(['MEMORY.md', 'mine.md', 'notes/tulips.md']);
     // The approved file and memory taint nobody.
     await client.call('chat.send', { sessionId: 'next', message: 'Where are tulips sold?' });
-    expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).toContain('sold at pages.test');
+    expect(gw.calls.at(-1)?.context).toContain('sold at pages.test');
     await client.call('chat.send', { sessionId: 'next', message: 'Change my file' });
     expect((await client.call('workspace.read', { path: 'mine.md' })).content).toBe('changed');
     // The first chat is tainted until it is trusted.

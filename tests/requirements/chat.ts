@@ -33,7 +33,8 @@ export const chat = [
     'chat.send/defaults': 'sessionId and agentId default to `main`.',
     'chat.send/result': 'The response comes when the run ends: completed, sessionId, runId, messageId, usage.',
     'chat.send/sanitize': 'NFC; NUL is INVALID_PARAMS; other control characters but tab and newline are dropped.',
-    'chat.send/time-context': 'Time context goes to the run, never into the stored message.',
+    'chat.send/time-context': 'Time context goes to the run, never into the content of the stored message.',
+    'chat.send/context': 'What changes from turn to turn is stored beside the message for models alone, and repeated byte for byte.',
     'chat.send/queue': 'A second message to a busy session waits its turn, first in first out.',
     'chat.send/abort-previous': '`abortPrevious` aborts the session’s run and waits until it has settled.',
     'chat.send/steer':

@@ -18,11 +18,15 @@ import { loadParts } from '../../web/gateway/host/parts.ts';
 import { openVault, takeEpoch } from '../../web/gateway/storage/vault.ts';
 import { audited } from './audit.ts';
 import { conforming, refuseMisfits } from './openai-shapes/conforming.ts';
+import { readContext, withoutContext } from './model-context.ts';
 import { sentText } from './streamed.ts';
 import { tapped } from './tap.ts';
 
 export interface ModelCall {
+  /** The request, its messages without the context block of each turn. */
   body: { model: string; messages: { role: string; content: unknown; tool_calls?: unknown[] }[]; tools?: unknown[]; temperature?: number };
+  /** The newest context block. */
+  context: string;
   signal: AbortSignal;
   headers: Readonly<Record<string, string>>;
 }
@@ -50,7 +54,10 @@ export function scriptedModel(answer: Script, list = modelList): { fetch: Fetch;
   const calls: ModelCall[] = [];
   const fetch: Fetch = async (url, { signal, headers = {}, ...sent }) => {
     if (url.endsWith('/models')) return list();
-    const call: ModelCall = { body: JSON.parse(sentText(sent) ?? '{}') as ModelCall['body'], signal, headers };
+    const body = JSON.parse(sentText(sent) ?? '{}') as ModelCall['body'];
+    // Requests for embeddings have no messages.
+    const { messages = [] } = body as Partial<ModelCall['body']>;
+    const call: ModelCall = { body: { ...body, messages: withoutContext(messages) }, context: readContext(messages), signal, headers };
     calls.push(call);
     const says = answer(call, calls.length);
     const [first] = says;

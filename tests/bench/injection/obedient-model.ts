@@ -37,8 +37,9 @@ function summarise({ body }: ModelCall, isOrdered: boolean): string {
 }
 
 /** True if the order, or all of its parts, stand in a prompt. */
-function readsOrder({ body }: ModelCall): boolean {
-  const texts = body.messages.map(({ content }) => readContent(content).toLowerCase().replace(/\s+/g, ' '));
+function readsOrder({ body, context }: ModelCall): boolean {
+  const contents = [...body.messages.map(({ content }) => readContent(content)), context];
+  const texts = contents.map((content) => content.toLowerCase().replace(/\s+/g, ' '));
   return texts.some((text) => text.includes(MARK)) || PART_MARKS.every((mark) => texts.some((text) => text.includes(mark)));
 }
 

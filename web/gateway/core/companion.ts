@@ -1,4 +1,4 @@
-import type { Companion } from './runs/deps.ts';
+import { type Companion, NO_NOTES } from './runs/deps.ts';
 import type { RunRecord, Vault } from './vault.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -16,7 +16,7 @@ export function companionOf(
     }
   };
   return {
-    notes: async (...run) => (await within((bench) => bench.notes(...run))) ?? [],
+    notes: async (...run) => (await within((bench) => bench.notes(...run))) ?? NO_NOTES,
     ended: ({ id, reason }) => within(({ plans }) => plans.ended(id, reason)),
     /** The run of a host that is gone. */
     lost: ({ id, sessionKey }) => within(({ plans }) => plans.lost(id, sessionKey)),

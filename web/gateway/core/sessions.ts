@@ -37,9 +37,10 @@ export function plainText(content: HistoryMessage['content']): string {
   return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** A message as the outside sees it, without what is only the vault's. */
+/** A message as clients and exports have it: without the fields that only the vault and models need, and without pictures that a tool showed to its model. */
 export function historyMessageOf(record: MessageRecord): HistoryMessage {
-  const { sessionKey: _session, depth: _depth, runId: _run, ...message } = record;
+  const { sessionKey: _session, depth: _depth, runId: _run, runContext: _context, providerState: _state, ...message } = record;
+  if (message.role === 'tool') return { ...message, content: plainText(message.content) };
   return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(withoutVia) } : message;
 }
 

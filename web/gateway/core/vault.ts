@@ -8,6 +8,7 @@ import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { Plan } from '#shared/rpc/methods/plan.ts';
 import type { UsagePurpose } from '#shared/rpc/methods/usage.ts';
 import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
+import type { Kept } from './providers/provider.ts';
 import type { Compaction, HistoryMessage, SessionEntry, Usage } from '#shared/rpc/records.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
@@ -34,6 +35,22 @@ export interface MessageRecord extends HistoryMessage {
   depth: number;
   runId?: string;
   toolCalls?: RoutedCall[];
+  /** Context that models are given with this message of a person. It is no part of the history, of exports or of sizes. */
+  runContext?: RunContext;
+  /** State that the provider needs back with this turn, such as signed thoughts. Only for models, as `runContext`. */
+  providerState?: Kept;
+}
+
+/** The context block of one turn. It is repeated byte for byte in later turns, so that providers can reuse the prompt's prefix. */
+export interface RunContext {
+  /** Time, notices, plan and recalled memories, marked as no words of the person. */
+  text: string;
+  /** Outside sources of what the text quotes. */
+  outside?: string[];
+  /** Lines of the text that quote a memory, by the memory's id. */
+  memories?: Record<string, string>;
+  /** How the message's files were shown: the tools that could read them, and the model's key if it was given them unchanged. */
+  files?: { readers: string[]; exactFor?: string };
 }
 
 export type RunStatus = 'queued' | 'running' | 'done' | 'failed' | 'aborted' | 'interrupted';
@@ -43,7 +60,7 @@ export interface RunStep {
   runId: string;
   /** Grows from step to step of a run. */
   at: number;
-  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp' | 'reasoning' | 'outside'>;
+  said: Pick<MessageRecord, 'content' | 'toolCalls' | 'model' | 'timestamp' | 'reasoning' | 'outside' | 'providerState'>;
   /** By the calls' ids. */
   results: ReadonlyMap<string, StepResult['result']>;
 }
@@ -302,6 +319,10 @@ export interface Vault {
     all(sessionKey: string): Promise<MessageRecord[]>;
     /** Strict: notes at a message that the conversation was summarised up to it. False: the message, or its session, is gone. */
     compact(id: string, compaction: Compaction): Promise<boolean>;
+    /** Relaxed: stores the context that models are given with a message. No effect if the message is gone. */
+    setRunContext(id: string, context: RunContext): Promise<void>;
+    /** Strict: removes the lines that quote a memory from the contexts of all messages. */
+    forgetMemory(memoryId: string): Promise<void>;
     /** Strict: marks messages, and summaries that stand at them, as reviewed by a person. */
     review(ids: readonly string[]): Promise<void>;
     /** Every message whose session is listed, newest first, for retrieval; at most `limit`. */

@@ -7,7 +7,7 @@ import { SKILL_READ, skillTools } from './skills/skill-tools.ts';
 import { Skills } from './skills/skills.ts';
 import type { Tool } from './tools/registry.ts';
 import type { ContentLabels } from './trust/labels.ts';
-import type { RunTaint } from './trust/run-taint.ts';
+import { type AgentNotes, NO_NOTES } from './runs/deps.ts';
 import type { Vault } from './vault.ts';
 import { fileTools } from './workspace/file-tools.ts';
 import { FileVersions } from './workspace/versions.ts';
@@ -27,8 +27,8 @@ export interface Workbench {
   plans: Plans;
   skills: Skills;
   tools: Tool[];
-  /** Returns notes on plans and skills for the beginning of a run; `key` is null where the run is of no session, `message` is what it answers, and `taint` gets the sources of a labelled plan and of labelled skills. */
-  notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string, taint: RunTaint): Promise<string[]>;
+  /** Returns notes on plans and skills for the beginning of a run; `key` is null if the run belongs to no session, `message` is the message that it answers. */
+  notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string): Promise<AgentNotes>;
 }
 
 export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
@@ -44,13 +44,16 @@ export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
     plans,
     skills,
     tools: [...fileTools({ workspaces, versions, labels, agent }), ...planTools(plans, labels), ...skillTools({ skills, agent })],
-    async notes(who, key, offered, message, taint) {
+    async notes(who, key, offered, message) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const current = key !== null && has('plan_update') ? plans.current(key) : undefined;
-      if (current) taint.add(await labels.getSources('plan', current.id));
-      // A run goes on without its skills where they cannot be read.
-      const told = has(SKILL_READ) ? await skills.notes(who, message, taint).catch((error: unknown) => void fault(error)) : undefined;
-      return [current ? planNote(current) : [], told ?? []].flat();
+      // A run goes on without its skills if they cannot be read.
+      const told = has(SKILL_READ) ? await skills.notes(who, message).catch((error: unknown) => void fault(error)) : undefined;
+      return {
+        system: told?.list ?? '',
+        plan: current ? { text: planNote(current), outside: await labels.getSources('plan', current.id) } : NO_NOTES.plan,
+        skill: told?.called ?? NO_NOTES.skill,
+      };
     },
   };
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ModelMessage } from '../core/providers/provider.ts';
 import { CLUB_PAGE } from './bird-club.ts';
+import { NO_NOTES } from '../core/runs/deps.ts';
+import { addText, buildRunContext, timeContext } from '../core/runs/run-context.ts';
 import { lineFor } from './script.ts';
 
 const words = join(import.meta.dirname, '../../words/frame/chat');
@@ -82,16 +84,16 @@ it('a picture that was drawn on and sent back is spoken of, whatever is said wit
     expect(lineFor([{ role: 'user', content: [{ type: 'text', text }, picture] }], new Set()).text).toContain('I got your picture');
 });
 
-it('what was recalled for a question is not taken for it', () => {
+it('the context block of a question is not taken for it', () => {
   const tools = new Set(['current_time', 'wiki_contradictions']);
-  const recalled = {
-    role: 'user',
-    content: '[recalled memory 1]\n| The herons are counted in March.\n[end of recalled memory 1]',
-  } as const;
+  const context = buildRunContext({
+    time: timeContext(0, 'UTC'),
+    notes: NO_NOTES,
+    recalled: { memories: [], lines: {}, content: '| The herons are counted in March.', outside: [], elapsedMs: 1 },
+  });
   const asked = { role: 'user', content: 'What time is it?' } as const;
-  const together = { role: 'user', content: `${recalled.content}\n\n${asked.content}` } as const;
-  for (const messages of [[recalled, asked], [asked, recalled], [together]])
-    expect(lineFor(messages, tools).calls).toMatchObject([{ tool: 'current_time' }]);
+  for (const position of ['before', 'after'] as const)
+    expect(lineFor([addText(asked, context.text, position)], tools).calls).toMatchObject([{ tool: 'current_time' }]);
 });
 
 it('reads a page, remembers what it says, and then wants to change a file of the owner’s', () => {

@@ -225,10 +225,10 @@ const OTHERWISE = [
 const SEEN_PICTURE =
   'I got your picture. A real model would see everything you drew, nothing that you redacted, and your notes as text. In this demo my replies are scripted, so I can’t look at it.';
 
-/** What a message of the person says: what was recalled for them stands before it, or in a message of its own, as if they had said it. */
+/** The person's own words in a message, without the context block in front of them. */
 const said = ({ content }: ModelMessage): string =>
   plainText(content)
-    .replace(/\[recalled memory (\S+)\][^]*?\[end of recalled memory \1\]/, '')
+    .replace(/\[context (\w+):[^]*?\[end of context \1\]/, '')
     .trim();
 /** Whether a person sent it, if only a picture. */
 const asks = (message: ModelMessage): boolean => message.role === 'user' && (said(message) !== '' || plainText(message.content) === '');

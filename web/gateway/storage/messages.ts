@@ -44,14 +44,49 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         return true;
       }),
 
+    setRunContext: (id, runContext) =>
+      transactions.write(
+        ['messages'],
+        async ({ tx, put }) => {
+          const stored = await tx.objectStore('messages').get(id);
+          if (stored) await put('messages', id, { ...stored, runContext });
+        },
+        'relaxed',
+      ),
+
+    async forgetMemory(memoryId) {
+      // Reading all messages takes long, and must not hold up writers.
+      const quoting = await transactions.read(['messages'], async (tx) => {
+        const ids: string[] = [];
+        for (let cursor = await tx.objectStore('messages').openCursor(); cursor; cursor = await cursor.continue())
+          if (cursor.value.runContext?.memories?.[memoryId] !== undefined) ids.push(cursor.value.id);
+        return ids;
+      });
+      if (quoting.length === 0) return;
+      await transactions.write(['messages'], async ({ tx, put }) => {
+        for (const id of quoting) {
+          const stored = await tx.objectStore('messages').get(id);
+          const { [memoryId]: line, ...memories } = stored?.runContext?.memories ?? {};
+          if (!stored?.runContext || line === undefined) continue;
+          const text = stored.runContext.text.replace(`${line}\n`, '');
+          await put('messages', id, { ...stored, runContext: { ...stored.runContext, text, memories } });
+        }
+      });
+    },
+
     review: (ids) =>
       transactions.write(['sessions', 'messages'], async ({ tx, put, putSession }) => {
         for (const id of ids) {
           const stored = await tx.objectStore('messages').get(id);
           const session = stored && (await tx.objectStore('sessions').get(stored.sessionKey));
           if (!stored || !session) continue;
-          const { compaction } = stored;
-          const reviewed = { ...stored, outside: [], ...(compaction ? { compaction: { ...compaction, outside: [] } } : {}) };
+          const { compaction, runContext } = stored;
+          const reviewed = {
+            ...stored,
+            outside: [],
+            ...(compaction ? { compaction: { ...compaction, outside: [] } } : {}),
+            ...(runContext ? { runContext: { ...runContext, outside: [] } } : {}),
+          };
           const size = session.size + storedBytes(reviewed) - storedBytes(stored);
           await Promise.all([put('messages', id, reviewed), putSession({ ...session, size }, session)]);
         }
@@ -125,8 +160,8 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
 /** Of messages with attachments of more than `most` characters: how many characters those have. */
 function unreadOf(messages: readonly StoredMessage[], most = Infinity): Branch['unread'] {
   return Object.fromEntries(
-    messages.flatMap(({ id, content }) => {
-      const lengths = typeof content === 'string' ? [] : content.map(({ length = 0 }) => length);
+    messages.flatMap(({ id, role, content }) => {
+      const lengths = typeof content === 'string' || role === 'tool' ? [] : content.map(({ length = 0 }) => length);
       const unread = lengths.filter((length) => length > most).reduce((sum, length) => sum + length, 0);
       return unread > 0 ? [[id, unread]] : [];
     }),

@@ -11,7 +11,7 @@ export const exportBytes = (record: MessageRecord): number => encoder.encode(exp
 
 /** The same of a message as it is stored, its attachments included, whether they are here or not. */
 export function storedBytes(stored: StoredMessage): number {
-  const parts = typeof stored.content === 'string' ? [] : stored.content;
+  const parts = typeof stored.content === 'string' || stored.role === 'tool' ? [] : stored.content;
   return parts.reduce((sum, { length = 0 }) => sum + length, exportBytes(joinParts(stored, () => undefined)));
 }
 

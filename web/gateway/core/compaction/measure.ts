@@ -4,6 +4,7 @@ import { checkContext, type ContextCheckResult } from '../memory/compaction/chec
 import type { MemoryMessage } from '../memory/message.ts';
 import { countMessage, estimateMessage } from '../providers/estimate.ts';
 import { letOthers } from '../tokens/turn.ts';
+import { addText } from '../runs/run-context.ts';
 import type { MessageRecord } from '../vault.ts';
 import type { CompactionSettings } from './settings.ts';
 import { shownSummary, type Told } from './since-summary.ts';
@@ -57,7 +58,8 @@ async function measure({ told, beside }: Conversation, count: Count): Promise<Me
   const tokens = new Map<MessageRecord, number>();
   let [total, fixed] = [0, 0];
   for (const message of told.messages) {
-    const size = await count(message);
+    const { runContext } = message;
+    const size = await count(runContext ? addText(message, runContext.text, 'before') : message);
     tokens.set(message, size);
     total += size;
   }

@@ -8,8 +8,10 @@ import type { ModelMessage } from '../providers/provider.ts';
 import { readAttachments } from '../runs/attachments.ts';
 import type { Models } from '../runs/deps.ts';
 import { generate, type Share } from '../runs/generate.ts';
-import { systemOf, timeContext } from '../runs/prompt.ts';
+import { NO_NOTES } from '../runs/deps.ts';
 import { toDefaultInstructions } from '../runs/instructions.ts';
+import { toSystemMessages } from '../runs/prompt.ts';
+import { buildRunContext, timeContext, withContextAtEnd } from '../runs/run-context.ts';
 import { usageOf } from '../runs/run-usage.ts';
 import { sanitize } from '../runs/sanitize.ts';
 import { Thoughts } from '../runs/thoughts.ts';
@@ -112,11 +114,8 @@ export class Incognito {
     const agent = main();
     const chosen = await models.resolve(request.model ?? agent.model, request.provider);
     signal.throwIfAborted();
-    const system = systemOf(
-      request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]),
-      [],
-      timeContext(clock.now(), timeZone()),
-    );
+    const system = request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]);
+    const context = buildRunContext({ time: timeContext(clock.now(), timeZone()), notes: NO_NOTES });
     const thoughts = new Thoughts(() => clock.now());
     let length = 0;
     for await (const event of generate({
@@ -124,7 +123,7 @@ export class Incognito {
       // Nobody else is told of it.
       fallbacks: [],
       models,
-      messages: [{ role: 'system', content: system }, ...messages],
+      messages: [...toSystemMessages(system), ...withContextAtEnd(messages, context.text)],
       tools: [],
       // A model that calls tools all the same is told once that there are none.
       maxSteps: 2,

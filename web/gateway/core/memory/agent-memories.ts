@@ -73,7 +73,7 @@ export class AgentMemories {
   }
 
   async #open(name: string): Promise<MemoryManager> {
-    const { clock, log, embedder, store, timeZone } = this.#deps;
+    const { clock, log, embedder, store, timeZone, vault } = this.#deps;
     const index = await store?.(name);
     const vectors = embedder && { embedder, store: index ?? memoryVectors() };
     const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
@@ -86,6 +86,7 @@ export class AgentMemories {
       timeZone,
       index,
       vectors,
+      onRemoved: (id) => vault.messages.forgetMemory(id),
       warn,
     }).open();
   }

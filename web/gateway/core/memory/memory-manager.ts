@@ -41,6 +41,8 @@ export interface MemoryManagerDeps {
   index?: IndexStore | undefined;
   /** Vectors of what is remembered, where a model makes them: asked anew at each search, for another may be chosen. */
   vectors?: { embedder(): Embedder | undefined; store: VectorStore } | undefined;
+  /** Called with the id of a memory that was removed or got another text. */
+  onRemoved?: ((id: string) => Promise<void>) | undefined;
   /** Hears what went wrong beside what was asked for. */
   warn?: ((message: string) => void) | undefined;
 }
@@ -156,16 +158,23 @@ export class MemoryManager {
   }
 
   /** Removes a memory by the id that `addMemory` and `searchMemory` give. False: there is none. */
-  forget(id: string): Promise<boolean> {
-    return this.#change(() => this.#longTerm.forget(id));
+  async forget(id: string): Promise<boolean> {
+    const isFound = await this.#change(() => this.#longTerm.forget(id));
+    if (isFound) await this.#deps.onRemoved?.(id);
+    return isFound;
   }
 
   /**
    * Puts other words, or another category, in the place of a memory, by its id; the time stays. Undefined: there is none of that id. Rejects with `ALREADY_EXISTS` where another
    * says the same.
    */
-  updateMemory(id: string, change: { text?: string | undefined; category?: MemoryCategory | undefined }): Promise<Memory | undefined> {
-    return this.#change(() => this.#longTerm.replace(id, change));
+  async updateMemory(
+    id: string,
+    change: { text?: string | undefined; category?: MemoryCategory | undefined },
+  ): Promise<Memory | undefined> {
+    const changed = await this.#change(() => this.#longTerm.replace(id, change));
+    if (changed && changed.id !== id) await this.#deps.onRemoved?.(id);
+    return changed;
   }
 
   /** Notes a preference in place of an earlier one of the same name. */

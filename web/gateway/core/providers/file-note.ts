@@ -16,13 +16,20 @@ export interface Reader {
   exact?: boolean | undefined;
   /** The tools find what is attached: to a session's messages, not to a program's own. */
   finds?: boolean;
+  /** A file that cannot be shown exactly is described, not refused. */
+  isLenient?: boolean;
 }
 
 export const NO_READER: Reader = { tools: new Set() };
 /** Who reads what is attached to each message of a request. */
-export function readerOf(request: Pick<ModelRequest, 'tools' | 'exact'>): (message: Pick<ModelMessage, 'inSession'>) => Reader {
+export function readerOf(request: Pick<ModelRequest, 'tools' | 'exact'>): (message: Pick<ModelMessage, 'inSession' | 'files'>) => Reader {
   const tools = toolNames(request);
-  return ({ inSession }) => ({ tools, exact: request.exact && inSession !== 'earlier', finds: !request.exact || inSession !== undefined });
+  return ({ inSession, files }) => ({
+    tools: files ? new Set(files.readers) : tools,
+    exact: files?.exact ?? (request.exact && inSession !== 'earlier'),
+    finds: !request.exact || inSession !== undefined,
+    isLenient: inSession === 'earlier',
+  });
 }
 
 /** The tool that reads a file. */
@@ -41,7 +48,7 @@ export function fileNote({ filename, mimeType, data }: FilePart, who: Reader): s
   const reader = toolFor({ filename, mimeType }, who);
   const exact = isExact({ filename, mimeType }, who);
   if (kind !== 'text' && kind !== 'html') {
-    if (exact) throw new Unsupported('messages', `This model does not support ${filename} (${mimeType}).`);
+    if (exact && !who.isLenient) throw new Unsupported('messages', `This model does not support ${filename} (${mimeType}).`);
     const how = reader
       ? `; read it with ${reader} and attachment ${JSON.stringify(filename)}`
       : '; its content is not text and is not shown';

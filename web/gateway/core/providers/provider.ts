@@ -10,15 +10,21 @@ export interface ModelMessage {
   name?: string;
   /** What the provider gave with this turn and wants back with it (event `keep`). */
   kept?: Kept;
+  /** Key of the model that wrote the turn: others are not given what its provider kept. */
+  model?: string | undefined;
+  /** Context that models, but not the guide, are given in front of the content, or behind it in a stateless call. */
+  context?: { text: string; position: 'before' | 'after' };
   /** Of a session, whose tools find what is attached to it. `earlier`: sent before, so that it is shown as well as may be; only what is sent `now` has to be given exactly. */
   inSession?: 'earlier' | 'now';
+  /** How the message's files were shown when it was sent. */
+  files?: { readers: readonly string[]; exact: boolean } | undefined;
   /** The prompt up to here stays the same in later requests, for so long: providers that cache on request are asked to. */
   cacheBreakpoint?: CacheLifetime;
 }
 
 export type CacheLifetime = '5m' | '1h';
 
-/** A turn's part that only its provider can read, such as signed thoughts. It lasts as long as the run. */
+/** A turn's part that only its provider can read, such as signed thoughts. It is stored with the turn. */
 export interface Kept {
   /** The wire that it is written in. */
   wire: string;

@@ -6,10 +6,10 @@ import type { LongTermMemories } from '../memory/long-term-memories.ts';
 import type { Memory } from '../memory/long-term-file.ts';
 import type { Recalled, RunRecall } from '../runs/deps.ts';
 import type { ContentLabels } from '../trust/labels.ts';
-import type { RunTaint } from '../trust/run-taint.ts';
+import { mergeSources } from '../trust/sources.ts';
 import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
-import { buildContextMessage } from './context-message.ts';
+import { buildContextMessage, toContextLine } from './context-message.ts';
 import { ActiveMemoryRecaller } from './recaller.ts';
 import { RememberedBackend } from './remembered-backend.ts';
 
@@ -32,28 +32,33 @@ export class BeforeReply implements RunRecall {
   }
 
   async before(
-    { agent, session, user, above, taint }: Parameters<RunRecall['before']>[0],
+    { agent, session, user, above, isTainted }: Parameters<RunRecall['before']>[0],
     signal: AbortSignal,
   ): Promise<Recalled | undefined> {
     const turns = above.map(({ role, content }) => ({ role, content }));
-    const result = await (await this.#of(agent.id, taint.isTainted)).recall(plainText(user.content), turns, session.key, signal);
+    const result = await (await this.#of(agent.id, isTainted)).recall(plainText(user.content), turns, session.key, signal);
     if (result.isTimeout || result.isUnavailable)
       this.#deps.log.write('warn', 'recall', result.reason ?? 'Recall failed', { session: session.key, status: result.status });
     const message = buildContextMessage(result);
     if (!message) return undefined;
-    if (taint.isTainted) await this.#addSources(agent.id, result.memories, taint);
     const memories = result.memories.map(({ category, relevance, ...memory }) => ({
       ...memory,
       ...(category === undefined ? {} : { category }),
       ...(relevance === undefined ? {} : { relevance }),
     }));
-    return { memories, content: message.content, elapsedMs: result.elapsedMs };
+    return {
+      memories,
+      content: message.content,
+      lines: Object.fromEntries(memories.map(({ id, text }) => [id, toContextLine(`- ${text}`)])),
+      outside: isTainted ? await this.#getSources(agent.id, result.memories) : [],
+      elapsedMs: result.elapsedMs,
+    };
   }
 
-  async #addSources(agentId: string, recalled: readonly { id: string }[], taint: RunTaint): Promise<void> {
+  async #getSources(agentId: string, recalled: readonly { id: string }[]): Promise<string[]> {
     const workspace = (await this.#deps.memories.longTerm()).workspace(agentId);
     const labelled = await this.#deps.labels.list('memory', `${workspace}/`);
-    taint.add(recalled.flatMap(({ id }) => labelled.get(`${workspace}/${id}`) ?? []));
+    return mergeSources(...recalled.map(({ id }) => labelled.get(`${workspace}/${id}`)));
   }
 
   /** Made anew where the settings have changed. */

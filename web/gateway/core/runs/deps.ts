@@ -12,7 +12,6 @@ import type { ToolOffer } from '../tools/offer.ts';
 import type { ToolContext } from '../tools/registry.ts';
 import type { RoutedCall } from '../tools/routed-call.ts';
 import type { OutsideGrant } from '#shared/rpc/methods/cron.ts';
-import type { RunTaint } from '../trust/run-taint.ts';
 import type { Branch, MessageRecord, SessionRecord, Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
 import type { GenerationEvent } from './generate.ts';
@@ -23,10 +22,29 @@ export interface RunTools {
   run(call: RoutedCall, context: ToolContext): Promise<unknown>;
 }
 
+/** A note for an agent, and the outside sources of what it says. */
+export interface AgentNote {
+  text: string;
+  outside: readonly string[];
+}
+
+/** Notes for an agent at the beginning of a run; empty texts if there are none. */
+export interface AgentNotes {
+  /** Its skills, for the system message: the list changes seldom. */
+  system: string;
+  /** State of the session's plan. */
+  plan: AgentNote;
+  /** The skill that the message calls. */
+  skill: AgentNote;
+}
+
+const NO_NOTE: AgentNote = { text: '', outside: [] };
+export const NO_NOTES: AgentNotes = { system: '', plan: NO_NOTE, skill: NO_NOTE };
+
 /** What accompanies runs: it tells agents how things stand, and hears how runs end. */
 export interface Companion {
-  /** Blocks for the system prompt; `key` is null where the run is of no session, `tools` are those that the agent is offered, `message` is what it answers. Adds the sources of labelled notes to `taint`. Never rejects. */
-  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[], message: string, taint: RunTaint): Promise<string[]>;
+  /** `key` is null if the run belongs to no session, `tools` are those that the agent is offered, `message` is the message that it answers. Never rejects. */
+  notes(agent: Agent, key: string | null, tools: readonly ToolSpec[], message: string): Promise<AgentNotes>;
   /** A run of a session has ended; its readers are told behind this. `reason`: why, where it did not end well. Never rejects. */
   ended(run: { id: string; sessionKey: string; reason?: string }): Promise<void>;
 }
@@ -49,8 +67,8 @@ export interface RunRecall {
       above: readonly MessageRecord[];
       principal: string;
       provider: Provider;
-      /** Labelled memories are left out of an untainted run; of a tainted one their sources are added. */
-      taint: RunTaint;
+      /** Whether the run has read outside content. If not, labelled memories are left out. */
+      isTainted: boolean;
     },
     signal: AbortSignal,
   ): Promise<Recalled | undefined>;
@@ -104,8 +122,12 @@ export interface RunTitles {
 
 export interface Recalled {
   memories: RecalledMemory[];
-  /** What the model is told, marked as data. */
+  /** Block for the model, marked as data. */
   content: string;
+  /** Lines of the block by the ids of the memories that they quote. */
+  lines: Record<string, string>;
+  /** Outside sources of the memories. */
+  outside: string[];
   elapsedMs: number;
 }
 

@@ -19,10 +19,10 @@ import type { TooLong } from '../providers/too-long.ts';
 import type { Picture } from '../tools/registry.ts';
 import { type RoutedCall, TOOL_CALL, toWritten } from '../tools/routed-call.ts';
 import type { Chosen, Models } from './deps.ts';
+import { addText, inlineContext } from './run-context.ts';
 import { MAX_STEPS } from './max-steps.ts';
 import { ModelChain } from './model-chain.ts';
 import { type AskedCall, distinct, type Done, resultsOf, routed } from './tool-calls.ts';
-import { withRecalled } from './prompt.ts';
 
 /** A silent provider ends the run after this (decisions, "Chat"). */
 export const SILENCE_MS = 60_000;
@@ -39,8 +39,6 @@ export interface Generation {
    * Other messages in their place, where the model finds the prompt too long; `contextTokens`, where its server says how many it takes. Asked once. Rejects with an Error that says why there are none.
    */
   shorter?: (contextTokens: number | undefined, signal: AbortSignal) => Promise<ModelMessage[]>;
-  /** What memory has on the last of them, for models; the guide looks for itself. */
-  recalled?: string | undefined;
   tools: ToolSpec[];
   /** Tools that the model finds by search, for providers that load them then. */
   deferred?: ToolSpec[];
@@ -86,9 +84,9 @@ export type GenerationEvent =
   /** The tools of the calls that the model is writing; told anew when they change. */
   | { type: 'calling'; tools: string[] }
   | { type: 'tool_call'; call: RoutedCall }
-  | { type: 'tool_result'; call: RoutedCall; result: unknown; isError: boolean }
-  /** One provider call has ended: its text and the calls that it asks for. */
-  | { type: 'step'; text: string; calls: RoutedCall[] }
+  | { type: 'tool_result'; call: RoutedCall; result: unknown; pictures: readonly Picture[]; isError: boolean }
+  /** One provider call has ended: its text, the calls that it asks for, and what its provider wants back with them. */
+  | { type: 'step'; text: string; calls: RoutedCall[]; kept?: Kept }
   /** `usage` and `reasoningTokens` are of all calls, `contextTokens` is of the last one. */
   | {
       type: 'end';
@@ -118,10 +116,13 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const shown = new Set<ModelMessage>();
   /** What a model is asked with: the server of one that sees no pictures would refuse those that tools took. */
   const visibleTo = async (key: string, all: ModelMessage[]): Promise<ModelMessage[]> => {
-    const told = run.recalled === undefined || key.startsWith('guide/') ? all : withRecalled(all, given - 1, run.recalled);
-    return shown.size === 0 || (await run.models.sees(key))
+    const own = all.map((message) => (message.model === undefined || message.model === key ? message : { ...message, kept: undefined }));
+    // The guide answers the person's own words.
+    const told = key.startsWith('guide/') ? own : inlineContext(own);
+    const hasPictures = all.map((message) => shown.has(message) || (message.inSession === 'earlier' && isPictured(message)));
+    return !hasPictures.includes(true) || (await run.models.sees(key))
       ? told
-      : told.map((message) => (shown.has(message) ? { ...message, content: plainText(message.content) } : message));
+      : told.map((message, index) => (hasPictures[index] ? { ...message, content: plainText(message.content) } : message));
   };
   let shortened = false;
   const shorten = async ({ contextTokens }: TooLong, failure: RpcError): Promise<void> => {
@@ -156,19 +157,24 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     // Some models call tools that they were not offered: those calls nobody answers.
     const wanted = last ? [] : distinct(answer.calls, ids).map(routed);
     const calls = wanted.map(({ call }) => call);
-    yield { type: 'step', text, calls };
+    yield { type: 'step', text, calls, ...(kept ? { kept } : {}) };
     if (calls.length === 0) {
       if (last && text === '')
         throw new RpcError('INTERNAL_ERROR', `The model did not reply within ${step} steps. To allow more, raise chat.maxSteps.`);
       yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason };
       return;
     }
-    messages.push({ role: 'assistant', content: text, toolCalls: calls.map(toWritten), ...(kept ? { kept } : {}) });
+    messages.push({
+      role: 'assistant',
+      content: text,
+      toolCalls: calls.map(toWritten),
+      ...(kept ? { kept, model: chain.current.key } : {}),
+    });
     for (const call of calls) yield { type: 'tool_call', call };
     const results = new Map<string, Done>();
     for await (const done of resultsOf(wanted, run, reason === 'length')) {
       results.set(done.call.id, done);
-      yield { type: 'tool_result', call: done.call, result: done.result, isError: done.isError };
+      yield { type: 'tool_result', call: done.call, result: done.result, pictures: done.pictures, isError: done.isError };
     }
     run.signal.throwIfAborted();
     if (run.endsHere?.()) {
@@ -179,21 +185,32 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       const done = results.get(id);
       if (!done) continue;
       const { call, result, pictures } = done;
-      const text = typeof result === 'string' ? result : JSON.stringify(result);
-      const content: ModelMessage['content'] =
-        pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
-      const message: ModelMessage = { role: 'tool', toolCallId: call.id, name: toWritten(call).tool, content };
+      const message: ModelMessage = {
+        role: 'tool',
+        toolCallId: call.id,
+        name: toWritten(call).tool,
+        content: toResultContent(result, pictures),
+      };
       if (pictures.length > 0) shown.add(message);
       messages.push(message);
     }
   }
 }
 
-/** The messages for the last step; the system message, where there is one, says that it is. */
+/** Whether a tool's result has pictures. */
+const isPictured = ({ role, content }: ModelMessage): boolean => role === 'tool' && typeof content !== 'string';
+
+/** A tool's result as its message has it. */
+export function toResultContent(result: unknown, pictures: readonly Picture[]): ModelMessage['content'] {
+  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  return pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
+}
+
+/** The messages for the last step. The last message says so, as the beginning of a prompt should stay the same. */
 function lastWord(messages: readonly ModelMessage[], steps: number): ModelMessage[] {
-  const told = `This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.`;
-  const [first, ...rest] = messages;
-  return first?.role === 'system' ? [{ ...first, content: `${plainText(first.content)}\n\n${told}` }, ...rest] : [...messages];
+  const told = `[This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.]`;
+  const last = messages.at(-1);
+  return last ? [...messages.slice(0, -1), addText(last, told, 'after')] : [];
 }
 
 interface Answer {

@@ -7,7 +7,8 @@ import { type ModelEvent, Unsupported } from '../providers/provider.ts';
 import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
 import { generate, type Share } from './generate.ts';
 import { toDefaultInstructions } from './instructions.ts';
-import { systemOf, timeContext } from './prompt.ts';
+import { createSystemText, toSystemMessages } from './prompt.ts';
+import { buildRunContext, timeContext, withContextAtEnd } from './run-context.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getAttachmentSources, toSource } from '../trust/sources.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
@@ -42,16 +43,17 @@ export class HttpAgents {
       null,
       [...offered.tools, ...offered.deferred],
       plainText(textsOf(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
-      taint,
     );
-    const system = systemOf(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes, timeContext(clock.now(), timeZone()));
+    const system = createSystemText(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
+    const context = buildRunContext({ time: timeContext(clock.now(), timeZone()), notes });
+    taint.add(context.outside ?? []);
     const shares: Share[] = [];
     const events = generate({
       chosen,
       fallbacks: agent.fallbacks,
       models,
       agentId: agent.id,
-      messages: [{ role: 'system', content: system }, ...request.messages],
+      messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
       ...offered,
       wishes: request.wishes,
       temperature: agent.temperature,

@@ -29,8 +29,13 @@ export class LeftMessages {
   get underWay(): RunStep | undefined {
     const last = this.#all.at(-1);
     if (!last?.toolCalls) return undefined;
-    const { content, toolCalls, model, timestamp, depth, reasoning, outside } = last;
-    const said = { content, toolCalls, model, timestamp, ...(reasoning ? { reasoning } : {}), ...(outside ? { outside } : {}) };
+    const { content, toolCalls, model, timestamp, depth, reasoning, outside, providerState } = last;
+    const said = {
+      ...{ content, toolCalls, model, timestamp },
+      ...(reasoning ? { reasoning } : {}),
+      ...(outside ? { outside } : {}),
+      ...(providerState ? { providerState } : {}),
+    };
     return { runId: this.#run.runId, at: depth, said, results: new Map(this.#results) };
   }
 
@@ -53,7 +58,7 @@ export class LeftMessages {
   }
 
   /** Of a call of the last step; in whichever order they come. As it is kept for a host that dies; undefined where the step has no such call. */
-  result(callId: string, content: string): StepResult | undefined {
+  result(callId: string, content: MessageRecord['content']): StepResult | undefined {
     const result = { content, timestamp: this.#run.now(), ...this.#outside() };
     this.#results.set(callId, result);
     const { depth = 0, toolCalls = [] } = this.#all.at(-1) ?? {};

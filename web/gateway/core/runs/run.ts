@@ -21,10 +21,11 @@ import { senderOf } from './once.ts';
 import { toDefaultInstructions } from './instructions.ts';
 import { isCutOff, isRefusal } from './refusal.ts';
 import { usageOf } from './run-usage.ts';
-import { type Chosen, type Completed, offeredTo, type Place, type RunRequest, type RunsDeps } from './deps.ts';
+import { type Chosen, type Completed, offeredTo, type Place, type Recalled, type RunRequest, type RunsDeps } from './deps.ts';
 import { toCacheKey } from '../providers/cache-key.ts';
-import { inSession, promptOf, systemOf, timeContext } from './prompt.ts';
+import { createSystemText, inSession, promptOf } from './prompt.ts';
 import { ReplyFiles } from './reply-files.ts';
+import { buildRunContext, timeContext, toShownFiles } from './run-context.ts';
 import { Said } from './said.ts';
 import { savePartials } from './save-partials.ts';
 
@@ -197,7 +198,7 @@ export class Run {
     const { vault, clock, tools, timeZone, silenceMs, maxSteps, companion, events } = this.#deps;
     const { user } = place;
     // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
-    const [above, waiting, { generate }] = await Promise.all([
+    const [above, waiting, { generate, toResultContent }] = await Promise.all([
       vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
       events.waiting(this.#key),
       import('./generate.ts').catch((cause: unknown) => Promise.reject(notLoaded(cause))),
@@ -205,20 +206,29 @@ export class Run {
     const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
     this.#noteContext(above.messages, user, waiting);
     const offered = await offeredTo(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
+    const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
-      companion.notes(this.#agent, this.#key, [...offered.tools, ...offered.deferred], plainText(user.content), this.#taint),
+      companion.notes(this.#agent, this.#key, usable, plainText(user.content)),
       this.#recall(place, above.messages),
     ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#told = () => waiting.told();
-    const instructions = systemPrompt ?? toDefaultInstructions(offered.tools);
-    const system = systemOf(instructions, notes, [timeContext(clock.now(), timeZone()), waiting?.text].filter(Boolean).join('\n\n'));
-    const beside = [system, recalled ?? '', JSON.stringify(offered.tools)];
+    const system = createSystemText(systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
+    const time = timeContext(clock.now(), timeZone());
+    const context = buildRunContext({ time, events: waiting, notes, recalled }, sinceSummary(above.messages).messages);
+    const files = toShownFiles(user, usable, exact ? this.#chosen.key : undefined);
+    const runContext = { ...context, ...(files ? { files } : {}) };
+    this.#taint.add(context.outside ?? []);
+    const asked = { ...user, runContext };
+    // A context that could not be stored is missing in the next prompt, which is then computed anew.
+    await vault.messages.setRunContext(user.id, runContext).catch(this.#deps.fault);
+    const beside = [system, context.text, JSON.stringify(offered.tools)];
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
     const { compaction } = this.#deps;
     const told = await compaction.before({ ...asker, above, user, beside }, this.#abort.signal);
     const cacheKey = await toCacheKey(place.session);
-    const prompt = (about: Told): ModelMessage[] => inSession(withSummary(promptOf(system, [...about.messages, user]), about));
+    const prompt = (about: Told): ModelMessage[] =>
+      inSession(withSummary(promptOf(system, [...about.messages, asked], this.#chosen.key), about));
     let usage: Usage | undefined;
     let refused = false;
     // The text is on screen and in memory; the run's end tells of a store that fails.
@@ -230,7 +240,7 @@ export class Run {
         fallbacks: this.#agent.fallbacks,
         models: this.#deps.models,
         stranger: isChannel(principal),
-        ...{ agentId: this.#agent.id, cacheKey, recalled, exact },
+        ...{ agentId: this.#agent.id, cacheKey, exact },
         messages: prompt(told),
         shorter: async (tokens, signal) => prompt(await compaction.shortened({ ...asker, above, user, beside, told }, tokens, signal)),
         ...offered,
@@ -286,7 +296,11 @@ export class Run {
             this.#said.calling(event.tools);
             break;
           case 'step':
-            this.#left.step(place.user, { content: event.text, toolCalls: event.calls, model: this.#model, ...this.#said.thoughts });
+            this.#left.step(place.user, {
+              ...{ content: event.text, toolCalls: event.calls, model: this.#model },
+              ...this.#said.thoughts,
+              ...(event.kept ? { providerState: event.kept } : {}),
+            });
             this.#inTools = event.calls.length > 0;
             if (this.#inTools) this.#said.nextStep();
             // Before its tools have effects that a next host would not know of.
@@ -296,10 +310,10 @@ export class Run {
             this.#said.call(event.call);
             break;
           case 'tool_result': {
-            const { call, result, isError } = event;
+            const { call, result, pictures, isError } = event;
             const content = typeof result === 'string' ? result : JSON.stringify(result);
             this.#taint.addText(getQuotedText(call, content));
-            const kept = this.#left.result(call.id, content);
+            const kept = this.#left.result(call.id, toResultContent(result, pictures));
             this.#said.result(call, { result, content, isError });
             if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});
             break;
@@ -324,7 +338,8 @@ export class Run {
     events: { text: string; sources: readonly string[] } | undefined,
   ): void {
     const { summary, messages } = sinceSummary(branch);
-    this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), events?.sources));
+    const contexts = messages.map(({ runContext }) => runContext?.outside);
+    this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), ...contexts, events?.sources));
     const calls = new Map(messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call])));
     for (const { role, content, toolCallId = '' } of [...messages, user]) {
       const call = role === 'tool' ? calls.get(toolCallId) : undefined;
@@ -335,10 +350,10 @@ export class Run {
     if (events) this.#taint.addText(events.text);
   }
 
-  /** What the model is told from memory; readers are told of it before the reply. */
-  async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<string | undefined> {
+  /** Recalls memories for the message; readers are told of them before the reply. */
+  async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<Recalled | undefined> {
     const about = {
-      taint: this.#taint,
+      isTainted: this.#taint.isTainted,
       agent: this.#agent,
       session,
       user,
@@ -348,10 +363,10 @@ export class Run {
     };
     const found = await this.#deps.recall.before(about, this.#abort.signal);
     if (!found) return undefined;
-    const { memories, content, elapsedMs } = found;
+    const { memories, elapsedMs } = found;
     this.#recalled = memories;
     this.#emit({ event: 'chat.recalled', payload: { ...this.ids, memories, elapsedMs } });
-    return content;
+    return found;
   }
 
   /** All that the run leaves, with its reply at the end. */

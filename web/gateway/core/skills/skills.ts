@@ -5,6 +5,7 @@ import { type Agent, workspaceOf } from '../agents.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentLabels } from '../trust/labels.ts';
+import type { AgentNote } from '../runs/deps.ts';
 import type { RunTaint } from '../trust/run-taint.ts';
 import { mergeSources } from '../trust/sources.ts';
 import type { Vault } from '../vault.ts';
@@ -79,10 +80,10 @@ export class Skills {
   }
 
   /**
-   * What an agent is told: name and description of those that are ready, and all of the one that a message calls by its name (`/name …`). `taint` gets the sources of
-   * labelled ones.
+   * Name and description of the skills that are ready, and the text of the one that a message calls by its name (`/name …`). Unreviewed skills are not listed: the list
+   * is part of the system message.
    */
-  async notes(agent: Agent, message: string, taint: RunTaint): Promise<string[]> {
+  async notes(agent: Agent, message: string): Promise<{ list: string; called: AgentNote | undefined }> {
     const patience = new AbortController();
     const cancel = this.#deps.clock.after(PATIENCE_MS, () =>
       patience.abort(new RpcError('INTERNAL_ERROR', 'The bridge is not responding.')),
@@ -91,10 +92,11 @@ export class Skills {
       const ready = (await this.of(agent, patience.signal)).filter(({ entry }) => entry.state === 'ready');
       const name = CALL.exec(message)?.[1];
       const called = ready.find(({ entry }) => entry.name === name && entry.userInvocable !== false);
-      const told = withoutUnreviewed(ready, taint);
-      taint.add([...told, ...(called ? [called] : [])].flatMap(({ outside }) => outside));
-      const all = told.length > 0 ? [skillsNote(told.map(({ entry }) => entry))] : [];
-      return called ? [...all, calledNote(called, await called.read('SKILL.md', patience.signal))] : all;
+      const listed = ready.filter(({ outside }) => outside.length === 0);
+      return {
+        list: listed.length > 0 ? skillsNote(listed.map(({ entry }) => entry)) : '',
+        called: called && { text: calledNote(called, await called.read('SKILL.md', patience.signal)), outside: called.outside },
+      };
     } finally {
       cancel();
     }

@@ -73,7 +73,9 @@ export class Reviews {
     const key = sessionKey(agentId, sessionId);
     if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with id "${sessionId}".`);
     const messages = await vault.messages.all(key);
-    const labelled = messages.filter((message) => getMessageSources(message).length > 0 || message.compaction?.outside?.length);
+    const labelled = messages.filter(
+      (message) => getMessageSources(message).length > 0 || message.compaction?.outside?.length || message.runContext?.outside?.length,
+    );
     await vault.messages.review(labelled.map(({ id }) => id));
     log.write('info', 'review', 'Trusted a chat', { session: key, messages: labelled.length });
     return labelled.length;
