@@ -184,3 +184,15 @@ verifies('chat.send/context', 'loses the line of a memory that is forgotten or c
   expect(last).toContain('recalled memory');
   expect(last).not.toContain('Bruno');
 });
+
+verifies(['sessions.fork/copies', 'chat.send/context'], 'a fork goes on with the same prompt', async () => {
+  const { gw, client, bodies } = await capture(SERVERS['Anthropic'] as Server);
+  await using _gw = gw;
+  await client.call('chat.send', { message: 'What is my dog called?' });
+  await client.call('sessions.fork', { path: 'main/main.jsonl', sessionId: 'fork' });
+  await client.call('chat.send', { message: 'And now?' });
+  await client.call('chat.send', { message: 'And now?', sessionId: 'fork' });
+  const [, , original, , fork] = bodies().map((body) => SERVERS['Anthropic']?.read(body));
+  expect(fork?.messages.length).toBe(5);
+  expect(fork?.messages.slice(0, 4)).toEqual(original?.messages.slice(0, 4));
+});

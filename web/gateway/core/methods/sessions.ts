@@ -8,17 +8,7 @@ import type { Handlers } from '../dispatch.ts';
 import type { Hub } from '../hub.ts';
 import { recallStanding } from '../recall/standing.ts';
 import type { Runs } from '../runs/runs.ts';
-import {
-  entryOf,
-  exportLine,
-  historyMessageOf,
-  historyOf,
-  keyOf,
-  MAX_MESSAGE_BYTES,
-  newSession,
-  plainText,
-  sessionChanged,
-} from '../sessions.ts';
+import { entryOf, exportLine, historyOf, keyOf, MAX_MESSAGE_BYTES, newSession, plainText, sessionChanged } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
 import { readMarkdown } from '../markdown-chat.ts';
 import { mergeSources, toSource } from '../trust/sources.ts';
@@ -148,7 +138,8 @@ export const sessionMethods = ({
       const now = clock.now();
       return add(
         { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
-        branch.slice(0, end).map(historyMessageOf),
+        // Context blocks and provider state stay, so that prompts of the new session begin like those of this one.
+        branch.slice(0, end).map(({ runId: _run, ...message }) => message),
       );
     },
 
