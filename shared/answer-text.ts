@@ -6,19 +6,30 @@ export interface Piece {
 
 const [THINK, THOUGHT] = ['<think>', '</think>'];
 
-/** Tells a model's thoughts from its answer, and ends that before a text at which it is to stop. What may be the beginning of such a text is held back. */
+/**
+ * Tells a model's thoughts from its answer, and ends the answer before a text at which it is to stop. What may be the beginning of such a text is held
+ * back. Thoughts are marked only in front of the answer; `<think>` within it is text.
+ */
 export class AnswerText {
   readonly #stops: readonly string[];
   readonly #say: (piece: Piece) => void;
+  /** Thoughts that may turn out to be the answer. */
+  #unmarked: string | undefined;
   #held = '';
-  #thought = false;
+  #thought: boolean;
+  /** Thoughts have ended, or the answer speaks of the mark. */
+  #isMarkText = false;
   /** Said so far, of the answer itself. */
   #answered = false;
   #stopped = false;
+  #isUnopened = false;
 
-  constructor(stops: readonly string[], say: (piece: Piece) => void) {
+  /** `thinksFirst`: the prompt ends with the opening mark, so that only the closing one comes. */
+  constructor(stops: readonly string[], say: (piece: Piece) => void, thinksFirst = false) {
     this.#stops = stops;
     this.#say = say;
+    this.#thought = thinksFirst;
+    this.#unmarked = thinksFirst ? '' : undefined;
   }
 
   /** It is to stop: nothing is said any more. */
@@ -26,11 +37,16 @@ export class AnswerText {
     return this.#stopped;
   }
 
+  /** The closing mark came without an opening one: the model's next answers think first. What was said before stays the answer. */
+  get isUnopened(): boolean {
+    return this.#isUnopened;
+  }
+
   add(text: string): void {
     if (this.#stopped) return;
     this.#held += text;
     for (;;) {
-      const marks = [this.#thought ? THOUGHT : THINK, ...(this.#thought ? [] : this.#stops)];
+      const marks = this.#marks();
       const found = marks
         .map((mark) => ({ mark, at: this.#held.indexOf(mark) }))
         .filter(({ at }) => at >= 0)
@@ -40,10 +56,21 @@ export class AnswerText {
         return;
       }
       const { mark, at } = found;
-      this.#tell(at);
-      this.#held = this.#held.slice(mark.length);
-      if (mark === THINK || mark === THOUGHT) this.#thought = !this.#thought;
-      else {
+      const isText = this.#isText(mark, at);
+      if (mark === THOUGHT && !this.#thought && !isText) {
+        this.#isUnopened = true;
+        this.#thought = !this.#answered;
+      }
+      this.#tell(isText ? at + mark.length : at);
+      if (isText) this.#isMarkText = true;
+      else this.#held = this.#held.slice(mark.length);
+      if (isText) continue;
+      if (mark === THINK) this.#thought = true;
+      else if (mark === THOUGHT) {
+        this.#thought = false;
+        this.#isMarkText = true;
+        this.#unmarked = undefined;
+      } else {
         this.#stopped = true;
         return;
       }
@@ -52,7 +79,20 @@ export class AnswerText {
 
   /** Nothing more comes: what was held back is said. */
   end(): void {
-    if (!this.#stopped) this.#tell(this.#held.length);
+    if (this.#stopped) return;
+    this.#tell(this.#held.length);
+    if (this.#unmarked?.trim()) this.#say({ text: this.#unmarked.trimStart(), thought: false });
+  }
+
+  #marks(): string[] {
+    if (this.#thought) return this.#unmarked === '' ? [THINK, THOUGHT] : [THOUGHT];
+    return [...(this.#isMarkText ? [] : [THINK, THOUGHT]), ...this.#stops];
+  }
+
+  /** Whether a mark is part of the answer, as where it is quoted. */
+  #isText(mark: string, at: number): boolean {
+    if (mark === THINK) return this.#answered || this.#held.slice(0, at).trim() !== '';
+    return mark === THOUGHT && !this.#thought && /[`'"]$/.test(this.#held.slice(0, at));
   }
 
   #tell(length: number): void {
@@ -61,6 +101,7 @@ export class AnswerText {
     // The empty lines between thoughts and answer are neither.
     if (!this.#thought && !this.#answered) text = text.trimStart();
     if (text === '') return;
+    if (this.#thought && this.#unmarked !== undefined) this.#unmarked += text;
     this.#answered ||= !this.#thought;
     this.#say({ text, thought: this.#thought });
   }
@@ -68,7 +109,7 @@ export class AnswerText {
 
 /** Characters at the end of a text with which one of the marks may begin. */
 function longestBeginning(text: string, marks: readonly string[]): number {
-  const longest = Math.max(...marks.map(({ length }) => length)) - 1;
+  const longest = Math.max(0, ...marks.map(({ length }) => length)) - 1;
   for (let length = Math.min(longest, text.length); length > 0; length--)
     if (marks.some((mark) => mark.startsWith(text.slice(-length)))) return length;
   return 0;

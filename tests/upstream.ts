@@ -271,7 +271,7 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
   /** One event of more than a megabyte. */
   async huge({ model, res, send }) {
     sse(res);
-    await send(chunk(model, { content: 'x'.repeat(1_200_000) }) + chunk(model, {}, 'stop') + DONE);
+    await send(chunk(model, { content: 'x'.repeat(26_500_000) }) + chunk(model, {}, 'stop') + DONE);
     res.end();
   },
   /** `deltas-10000`: so many deltas of one word. */

@@ -1,12 +1,12 @@
 import { CompletionWatch, glanceAt, isUsageAlone } from '#shared/http/completion-watch.ts';
-import { MAX_SSE_EVENT, SseScanner, SseTooLarge } from '#shared/http/sse.ts';
+import { isDone, isKeepAlive, MAX_SSE_EVENT, SseOverload, SseScanner, SseTooLarge } from '#shared/http/sse.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { EventPattern } from './event-pattern.ts';
 
 /** Characters of an odd event that are told. */
 const MAX_TOLD = 64 * 1024;
-/** Bytes of an event that is not whole yet, comments and all. */
-const MAX_OPEN = 2 * MAX_SSE_EVENT;
+/** Bytes of an event that is not whole yet, with comments. */
+const MAX_OPEN = MAX_SSE_EVENT + 1024 * 1024;
 
 /**
  * What of an upstream's bytes may go to the caller as they are: whole events that each are a piece of a completion. At the first that is none it
@@ -41,7 +41,7 @@ export class Passage {
     try {
       return this.#look(chunk);
     } catch (error) {
-      if (!(error instanceof SseTooLarge)) throw error;
+      if (!(error instanceof SseTooLarge || error instanceof SseOverload)) throw error;
       this.stop('large');
       return [];
     }
@@ -52,7 +52,7 @@ export class Passage {
     if (this.#stopped) return [];
     const out: Uint8Array[] = [];
     for (const { data } of this.#scanner.end()) {
-      if (data.trim() === '[DONE]') this.#stopped = { how: 'done' };
+      if (isDone(data)) this.#stopped = { how: 'done' };
       else {
         const seen = this.#see(data);
         if (seen === 'odd') this.stop('cut');
@@ -65,6 +65,7 @@ export class Passage {
 
   /** Ends it for that reason; once the answer is whole nothing that matters can be missing. */
   stop(how: SpliceEnd['how'], text?: string): void {
+    this.#scanner.close();
     if (this.watch.whole && how !== 'left') this.#stopped ??= { how: 'done' };
     else this.#stopped ??= { how, ...(text === undefined ? {} : { text: text.slice(0, MAX_TOLD) }) };
   }
@@ -92,7 +93,7 @@ export class Passage {
       let start = this.#scanner.between ? at : undefined;
       for (const [index, { data }] of this.#scanner.push(chunk.subarray(at, until)).entries()) {
         const chars = this.watch.chars;
-        const seen = data.trim() === '[DONE]' ? 'done' : this.#see(data);
+        const seen = isDone(data) ? 'done' : this.#see(data);
         if (seen === 'done') this.#stopped = { how: 'done' };
         else if (seen === 'odd') this.stop('odd', data);
         if (this.#stopped) break;
@@ -128,6 +129,7 @@ export class Passage {
 
   /** `usual`: it has nothing but what the model has written. */
   #see(data: string): 'usual' | 'passes' | 'hidden' | 'odd' {
+    if (isKeepAlive(data)) return 'hidden';
     const chunk = glanceAt(data);
     if (!chunk) return 'odd';
     this.watch.see(chunk);

@@ -19,9 +19,19 @@ export const glance = z.looseObject({
 });
 export type Glance = z.infer<typeof glance>;
 
-/** Whether a piece of an answer tells of an error, in whichever of the usual shapes. */
+/** Whether a piece of an answer reports an error, in any of the usual shapes. */
 export const tellsOfError = (value: object): boolean =>
-  ('error' in value && Boolean(value.error)) || ('object' in value && value.object === 'error');
+  ('error' in value && Boolean(value.error)) ||
+  ('object' in value && value.object === 'error') ||
+  ('detail' in value && !('choices' in value)) ||
+  ('base_resp' in value && isFailure(value.base_resp)) ||
+  ('choices' in value && Array.isArray(value.choices) && value.choices.some(isFailedChoice));
+
+/** MiniMax reports errors in `base_resp`, with HTTP status 200. */
+const isFailure = (value: unknown): boolean => isRecord(value) && Boolean(value['status_code']);
+
+/** OpenRouter and others report that the model broke off in the choice. */
+const isFailedChoice = (value: unknown): boolean => isRecord(value) && (Boolean(value['error']) || value['finish_reason'] === 'error');
 
 /** A piece that may pass; undefined for what is no piece of a completion, and for one that tells of an error. */
 export function glanceAt(data: string): Glance | undefined {

@@ -12,8 +12,28 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** Most bytes that one event may have. */
-export const MAX_SSE_EVENT = 1024 * 1024;
+/** Whether the data is the last event of a chat completion. */
+export const isDone = (data: string): boolean => /^\s*\[done\]\s*$/i.test(data);
+
+/** Whether the data of an event says nothing, as servers send to keep a connection open. */
+export const isKeepAlive = (data: string): boolean => /^\s*(?:null|ping|\{\s*\})?\s*$/.test(data);
+
+const MB = 1024 * 1024;
+
+/** Most bytes that one event may have: a picture or a long call in one piece. */
+export const MAX_SSE_EVENT = 25 * MB;
+
+/** Events up to here are not counted for `MAX_LARGE`. */
+const LARGE = MB;
+
+/** Most bytes of unfinished large events of all streams together. */
+const MAX_LARGE = 256 * MB;
+let largeBytes = 0;
+
+/** All streams together are holding too much; the scanner is of no use afterwards. */
+export class SseOverload extends Error {
+  override name = 'SseOverload';
+}
 
 /** An event grew past the limit; the scanner is of no use afterwards. */
 export class SseTooLarge extends Error {
@@ -26,14 +46,17 @@ const CR = 13;
 /**
  * Reads server-sent events from bytes that may be cut anywhere, within a character or a CRLF too. It follows the HTML standard's
  * parser, but works on bytes: line ends never occur inside a UTF-8 sequence, so only whole lines are decoded, and the bytes held
- * are bounded by `limit` per event.
+ * are bounded by `limit` per event. The data of an event named `error` is an object with the field `error`, whatever the server sent.
  */
 export class SseScanner {
   readonly #limit: number;
+  readonly #splits: boolean;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** The line that has no end yet. */
   #pending = new Uint8Array(1024);
   #pendingLength = 0;
+  /** Bytes counted for `MAX_LARGE`. */
+  #counted = 0;
   #skipLf = false;
   #firstLine = true;
   /** Of the event so far, and of the line taken last. */
@@ -45,8 +68,10 @@ export class SseScanner {
   #ends: number[] = [];
   #boundary = 0;
 
-  constructor(limit = MAX_SSE_EVENT) {
+  /** `splits`: some servers end events with a single line feed, so a data line that is whole JSON ends its event. */
+  constructor(limit = MAX_SSE_EVENT, splits = false) {
     this.#limit = limit;
+    this.#splits = splits;
   }
 
   /** Where each event that the last chunk completed ended in it: bytes from its beginning. */
@@ -64,7 +89,22 @@ export class SseScanner {
     return this.#pendingLength === 0 && this.#data === undefined && this.#eventBytes === 0 && !this.#skipLf && !this.#firstLine;
   }
 
-  /** The events that `chunk` completes, in order. Throws `SseTooLarge`. */
+  /** Gives up the event that is not whole yet; to be called if the stream is left before its end. */
+  close(): void {
+    this.#pending = new Uint8Array(0);
+    this.#pendingLength = 0;
+    this.#count(0);
+  }
+
+  #count(bytes: number): void {
+    const counted = bytes > LARGE ? bytes : 0;
+    if (largeBytes + counted - this.#counted > MAX_LARGE)
+      throw new SseOverload(`Unfinished server-sent events hold more than ${MAX_LARGE} bytes`);
+    largeBytes += counted - this.#counted;
+    this.#counted = counted;
+  }
+
+  /** The events that `chunk` completes, in order. Throws `SseTooLarge` and `SseOverload`. */
   push(chunk: Uint8Array): SseEvent[] {
     const out: SseEvent[] = [];
     this.#ends = [];
@@ -109,7 +149,9 @@ export class SseScanner {
     const length = this.#pendingLength + bytes.length;
     this.#check(length);
     if (length > this.#pending.length) {
-      const larger = new Uint8Array(Math.max(length, this.#pending.length * 2));
+      const size = Math.max(length, this.#pending.length * 2);
+      this.#count(size);
+      const larger = new Uint8Array(size);
       larger.set(this.#pending.subarray(0, this.#pendingLength));
       this.#pending = larger;
     }
@@ -127,6 +169,7 @@ export class SseScanner {
     this.#check(bytes.length);
     this.#lineBytes = bytes.length;
     const line = this.#decoder.decode(bytes);
+    if (this.#counted > 0) this.close();
     if (!this.#firstLine) return line;
     this.#firstLine = false;
     return line.startsWith('\uFEFF') ? line.slice(1) : line;
@@ -147,14 +190,20 @@ export class SseScanner {
     this.#eventBytes += this.#lineBytes;
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    else if (field === 'event') this.#event = value;
+    if (field === 'data') {
+      if (this.#splits && this.#data !== undefined && isWhole(this.#data)) this.#dispatch(out);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    } else if (field === 'error') {
+      // No field of the standard: llama.cpp reports errors in one.
+      this.#event = 'error';
+      this.#data = value;
+    } else if (field === 'event') this.#event = value;
     else if (field === 'id' && !value.includes('\0')) this.#id = value;
   }
 
   #dispatch(out: SseEvent[]): void {
     if (this.#data !== undefined) {
-      const event: SseEvent = { data: this.#data };
+      const event: SseEvent = { data: this.#event === 'error' ? toErrorData(this.#data) : this.#data };
       if (this.#event) event.event = this.#event;
       if (this.#id !== undefined) event.id = this.#id;
       out.push(event);
@@ -162,6 +211,30 @@ export class SseScanner {
     this.#event = this.#data = this.#id = undefined;
     this.#eventBytes = 0;
   }
+}
+
+/** Whether the data is JSON or the last event of a completion, and not a part of one. */
+function isWhole(data: string): boolean {
+  if (isDone(data)) return true;
+  if (!/^\s*\{[^]*\}\s*$/.test(data)) return false;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toErrorData(data: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return JSON.stringify({ error: data.trim() || 'no reason given' });
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify({ error: String(value) });
+  if ('error' in value && value.error) return data;
+  return JSON.stringify({ error: 'detail' in value && typeof value.detail === 'string' ? { message: value.detail } : value });
 }
 
 /** One event as it is written: each line of `data` on a line of its own. */

@@ -91,6 +91,13 @@ export const chat = [
     'providers/openai-stream': 'An OpenAI-compatible server’s stream arrives as deltas, its usage as usage.',
     'providers/hostile-upstream':
       'An upstream that cuts, stalls, sends garbage or splits SSE anywhere ends in exactly one terminal event with a clear error.',
+    'providers/odd-calls': 'Calls are told apart whatever their index, id and name; arguments that were lost are never run.',
+    'providers/keep-alive': 'Events that say nothing keep a stream alive and change nothing.',
+    'providers/thoughts-in-text': 'Thoughts that a model marks in its text are no part of the answer.',
+    'providers/reported-errors': 'An error in a stream ends the run with the server’s words, in every usual form.',
+    'providers/framing': 'Streams are read with single line feeds, as JSON lines, and as one whole answer.',
+    'providers/large-events': 'An event may have 25 MiB; streams together may hold 256 MiB of unfinished ones.',
+    'providers/pictures': 'Pictures that a model makes are part of the reply.',
     'providers/not-itself': 'A gateway that is made its own provider refuses the request that comes round, and serves on.',
     'providers/discovery': 'Model servers on localhost are found without being asked.',
     'providers/keys': 'A provider’s key is sent to its own origin alone and appears in no answer, event or log.',

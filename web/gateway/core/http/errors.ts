@@ -1,3 +1,4 @@
+import { SseOverload } from '#shared/http/sse.ts';
 import { type ErrorBody, errorBody } from '#shared/http/error-body.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { NotAsked } from '../providers/breaker.ts';
@@ -73,6 +74,7 @@ const coded = ({ code }: ProviderError): { code?: string } => (code === undefine
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
 function directError(error: ProviderError, message = error.message): HttpError {
   if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
+  if (error.cause instanceof SseOverload) return new HttpError(503, 'unavailable', error.message);
   if (error instanceof Unsupported) {
     const param = CHAT_NAMES[error.field] ?? error.field;
     return badRequest(`Invalid \`${param}\`: ${error.message}`, param);

@@ -1,6 +1,6 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { CompletionWatch, type Glance, glance, isUsageAlone } from '#shared/http/completion-watch.ts';
-import { writeSse } from '#shared/http/sse.ts';
+import { isDone, isKeepAlive, writeSse } from '#shared/http/sse.ts';
 import { MAX_UNSEEN } from '../providers/assembled.ts';
 import { ChatAssembler } from '../providers/chat-assembler.ts';
 import { brokeOff, readChunk } from '../providers/chunk.ts';
@@ -59,8 +59,9 @@ export async function* passStream(
   try {
     for await (const { items, last } of forwarded.batches) {
       for (const item of items) {
-        announced = item.kind === 'whole' || item.data.trim() === '[DONE]';
+        announced = item.kind === 'whole' || isDone(item.data);
         if (announced && item.kind === 'data') break;
+        if (item.kind === 'data' && isKeepAlive(item.data)) continue;
         let chunk: Glance;
         try {
           chunk = readChunk(provider, item.kind === 'data' ? item.data : item.text, GLANCE);
@@ -113,7 +114,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
       }
       size += item.data.length;
       if (size > MAX_UNSEEN) throw new ProviderError(`${provider} sent a response that is too large.`);
-      if (item.data.trim() === '[DONE]') done = true;
+      if (isDone(item.data)) done = true;
       else if (last) throw brokeOff(provider);
       else events.push(...assembler.add(item.data));
     }

@@ -3,7 +3,7 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { ANSWER_TOOL } from './anthropic-wishes.ts';
 import type { Assembler } from './assembled.ts';
-import { toolCall } from './call-args.ts';
+import { newCallId, toolCall } from './call-args.ts';
 import { readChunk } from './chunk.ts';
 import { mayPass, shorten } from './openai-errors.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
@@ -29,6 +29,8 @@ const block = z.looseObject({
   data: z.string().nullish(),
   id: z.string().nullish(),
   name: z.string().nullish(),
+  /** Whole arguments, of servers that do not stream them. */
+  input: z.record(z.string(), z.unknown()).nullish().catch(null),
 });
 const delta = z.looseObject({
   type: z.string().nullish(),
@@ -83,6 +85,8 @@ interface Partial {
   id: string;
   name: string;
   json: string;
+  /** Arguments that came with the beginning of the call; undefined if there were none. */
+  input: string | undefined;
   thinking: string;
   signature: string;
   data: string;
@@ -142,7 +146,9 @@ export class AnthropicAssembler implements Assembler {
     const refused = this.#refusal !== undefined;
     const calls = refused ? [] : blocks.filter(isCall);
     const thoughts = blocks.flatMap(thoughtOf);
-    const out: ModelEvent[] = calls.map(({ id, name, json }) => toolCall(this.#provider, { id, tool: name, json }, this.#tellsUnread));
+    const out: ModelEvent[] = calls.map(({ id, name, json, input }) =>
+      toolCall(this.#provider, { id: id || newCallId(), tool: name, json: json || input }, this.#tellsUnread),
+    );
     if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
     else if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
@@ -160,8 +166,17 @@ export class AnthropicAssembler implements Assembler {
     if (stop_reason === 'refusal') this.#refusal = stop_details?.explanation || `${this.#provider} declined to answer for safety reasons.`;
   }
 
-  #begin(at: number, { type, text, thinking, data, id, name }: z.infer<typeof block>): ModelEvent[] {
-    const begun = { type, id: id ?? '', name: name ?? '', json: '', thinking: thinking ?? '', signature: '', data: data ?? '' };
+  #begin(at: number, { type, text, thinking, data, id, name, input }: z.infer<typeof block>): ModelEvent[] {
+    const begun = {
+      type,
+      id: id ?? '',
+      name: name ?? '',
+      json: '',
+      input: input ? JSON.stringify(input) : undefined,
+      thinking: thinking ?? '',
+      signature: '',
+      data: data ?? '',
+    };
     this.#blocks.set(at, begun);
     if (begun.name === ANSWER_TOOL) this.#answer ??= at;
     if (type === 'text' && text) return [{ type: 'text', text }];
@@ -182,6 +197,7 @@ export class AnthropicAssembler implements Assembler {
         begun.signature += signature ?? '';
         return [];
       case 'input_json_delta':
+        begun.input ??= '';
         begun.json += partial_json ?? '';
         if (at === this.#answer) return partial_json ? [{ type: 'text', text: partial_json }] : [];
         return isCall(begun) ? [this.#calling()] : [];

@@ -1,3 +1,4 @@
+import { isDone, isKeepAlive } from '#shared/http/sse.ts';
 import { brokeOff } from './chunk.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { readItems } from './upstream-body.ts';
@@ -38,7 +39,6 @@ export async function* assembled(
   const watchdog = http.watch(signal);
   let unseen = 0;
   let shown = 0;
-  const isDone = (data: string): boolean => data.trim() === '[DONE]';
   try {
     const response = await open(watchdog);
     for await (const { items, last } of readItems(http.name, response.body, watchdog, (data) => isDone(data) || isEnd(data))) {
@@ -48,13 +48,14 @@ export async function* assembled(
           return yield* assembler.end();
         }
         if (isDone(item.data)) return yield* assembler.end();
+        if (isKeepAlive(item.data)) continue;
         // Half an event at the very end is a stream that was cut, not garbage.
         if (last && parseJson(item.data) === undefined) break;
         const before = assembler.finished;
         const events = assembler.add(item.data);
         const text = events.reduce((sum, event) => sum + (event.type === 'text' || event.type === 'refusal' ? event.text.length : 0), 0);
         shown += text;
-        if (text === 0) unseen += item.data.length;
+        if (text === 0 && !events.some(({ type }) => type === 'picture')) unseen += item.data.length;
         if (unseen > MAX_UNSEEN) throw new ProviderError(`${http.name} sent too much reasoning and too many tool calls.`);
         if (shown > MAX_TEXT) throw new ProviderError(`${http.name} sent more than ${MAX_TEXT} characters.`);
         yield* events;

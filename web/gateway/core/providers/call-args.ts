@@ -5,14 +5,17 @@ import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts
 
 const object = z.record(z.string(), z.unknown());
 
-/** The arguments of a call from their JSON, which is empty where there are none; or why they cannot be read. */
-function readArgs(json: string): { args: Record<string, unknown> } | { why: string } {
+/** The arguments of a call from their JSON, which is empty if there are none and undefined if they were lost; or why they cannot be read. */
+function readArgs(json: string | undefined): { args: Record<string, unknown> } | { why: string } {
+  if (json === undefined) return { why: 'are missing' };
   let value: unknown;
   try {
     value = json.trim() === '' ? {} : parseJson(json);
   } catch {
     return { why: `are not valid JSON: ${shorten(json, 80)}` };
   }
+  // Some servers encode them twice.
+  if (typeof value === 'string') return readArgs(value);
   const parsed = object.safeParse(value ?? {});
   return parsed.success ? { args: parsed.data } : { why: 'are not an object' };
 }
@@ -23,7 +26,7 @@ function readArgs(json: string): { args: Record<string, unknown> } | { why: stri
  */
 export function toolCall(
   provider: string,
-  { id, tool, json }: { id: string; tool: string; json: string },
+  { id, tool, json }: { id: string; tool: string; json: string | undefined },
   tells: ModelRequest['tellsUnread'] = false,
 ): Extract<ModelEvent, { type: 'tool_call' }> {
   if (tool === '') throw new ProviderError(`${provider} sent a tool call without a name.`);

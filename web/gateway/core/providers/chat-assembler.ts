@@ -1,3 +1,4 @@
+import { AnswerText } from '#shared/answer-text.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { count, readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -7,12 +8,14 @@ import { readChunk } from './chunk.ts';
 import { streamFault } from './openai-errors.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 
+const calledFunction = z.object({
+  name: z.string().nullish(),
+  arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish(),
+});
 const toolDelta = z.object({
   index: z.number().int().nonnegative().nullish(),
-  id: z.string().nullish(),
-  function: z
-    .object({ name: z.string().nullish(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish() })
-    .nullish(),
+  id: z.union([z.string(), z.number().transform(String)]).nullish(),
+  function: calledFunction.nullish(),
 });
 
 const textual = z.object({ text: z.string().nullish() });
@@ -24,6 +27,13 @@ const delta = z.object({
   reasoning: z.string().nullish(),
   reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(null),
   tool_calls: z.array(toolDelta).nullish(),
+  /** What `tool_calls` was called before. */
+  function_call: calledFunction.nullish(),
+  /** Pictures that the model made. */
+  images: z
+    .array(z.object({ image_url: z.object({ url: z.string() }) }))
+    .nullish()
+    .catch(null),
 });
 
 const chunk = z.object({
@@ -33,6 +43,11 @@ const chunk = z.object({
   usage: upstreamUsage.nullish().catch(null),
   timings: z.unknown().optional(),
 });
+
+type ToolDelta = z.infer<typeof toolDelta>;
+
+/** Most calls in one answer. */
+const MAX_CALLS = 1000;
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
 const FINISH = new Map<string, FinishReason>([
@@ -45,6 +60,7 @@ const FINISH = new Map<string, FinishReason>([
 ]);
 
 interface PartialCall {
+  index: number;
   id: string;
   name: string;
   args: string;
@@ -62,17 +78,28 @@ export class ChatAssembler implements Assembler {
   readonly #calls: PartialCall[] = [];
   readonly #keeps: KeptField | undefined;
   readonly #tellsUnread: ModelRequest['tellsUnread'];
+  readonly #text: AnswerText;
+  /** Pieces of text that have come since the last event. */
+  #pieces: ModelEvent[] = [];
+  /** Thoughts that were given apart from the text. */
+  #hasReasoning = false;
   #reasoning = '';
   readonly #details: Record<string, unknown>[] = [];
   #usage: Usage | undefined;
   #thought: number | undefined;
   #finish: FinishReason | undefined;
 
-  /** `provider` is the display name that errors speak of; `keeps` the field that it wants back; `tellsUnread` as in the request. */
-  constructor(provider: string, keeps?: KeptField, tellsUnread?: ModelRequest['tellsUnread']) {
+  /** `provider` is the display name that errors speak of; `keeps` the field that it wants back; `tellsUnread` as in the request; `thinksFirst` as in `AnswerText`. */
+  constructor(provider: string, keeps?: KeptField, tellsUnread?: ModelRequest['tellsUnread'], thinksFirst = false) {
     this.#provider = provider;
     this.#keeps = keeps;
     this.#tellsUnread = tellsUnread;
+    this.#text = new AnswerText([], ({ text, thought }) => this.#pieces.push({ type: thought ? 'reasoning' : 'text', text }), thinksFirst);
+  }
+
+  /** The model ends thoughts in its text without having begun them. */
+  get isUnopened(): boolean {
+    return this.#text.isUnopened;
   }
 
   /** A finish reason has come; only usage may follow. */
@@ -95,10 +122,13 @@ export class ChatAssembler implements Assembler {
 
   /** The events that close the answer: tool calls, usage if known, and the finish. */
   end(): ModelEvent[] {
-    const out: ModelEvent[] = this.#calls
-      .filter(Boolean)
+    this.#text.end();
+    const out: ModelEvent[] = this.#takePieces();
+    const calls = this.#calls
+      .toSorted((a, b) => a.index - b.index)
       .map(({ id, name, args }) => toolCall(this.#provider, { id: id || newCallId(), tool: name, json: args }, this.#tellsUnread));
-    const called = out.length > 0;
+    out.push(...calls);
+    const called = calls.length > 0;
     const value = this.#keeps === 'reasoning_content' ? this.#reasoning : this.#details;
     if (called && this.#keeps && value.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: { [this.#keeps]: value } } });
     const thought = this.#thought === undefined ? {} : { reasoningTokens: count(this.#thought) };
@@ -113,28 +143,74 @@ export class ChatAssembler implements Assembler {
     const pieces = Array.isArray(part.content) ? part.content : [];
     const reasoning = part.reasoning_content || part.reasoning || textOf(pieces.flatMap(({ thinking }) => thinking ?? []));
     if (reasoning) out.push({ type: 'reasoning', text: reasoning });
+    this.#hasReasoning ||= reasoning !== '';
     this.#reasoning += reasoning;
     for (const detail of part.reasoning_details ?? []) addDetail(this.#details, detail);
     const content = typeof part.content === 'string' ? part.content : textOf(pieces);
-    if (content) out.push({ type: 'text', text: content });
+    // A server that gives thoughts apart has taken them out of the text.
+    if (content && this.#hasReasoning) out.push({ type: 'text', text: content });
+    else if (content) {
+      this.#text.add(content);
+      out.push(...this.#takePieces());
+    }
+    for (const { image_url: image } of part.images ?? []) out.push(...toPicture(image.url));
     if (part.refusal) out.push({ type: 'refusal', text: part.refusal });
-    for (const call of part.tool_calls ?? []) this.#collect(call);
-    if (part.tool_calls?.length) out.push({ type: 'calling', tools: this.#calls.filter(Boolean).map(({ name }) => name) });
+    const calls = [...(part.tool_calls ?? []), ...(part.function_call ? [{ index: 0, function: part.function_call }] : [])];
+    for (const call of calls) this.#collect(call);
+    if (calls.length > 0) out.push({ type: 'calling', tools: this.#calls.map(({ name }) => name) });
     return out;
   }
 
-  #collect(part: z.infer<typeof toolDelta>): void {
-    const given = part.function?.arguments;
+  #takePieces(): ModelEvent[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces;
+  }
+
+  #collect({ index, id, function: called }: ToolDelta): void {
+    const { name, arguments: given } = called ?? {};
     const args = typeof given === 'string' ? given : given ? JSON.stringify(given) : '';
-    // Servers that leave the index out send whole calls, or go on with the last one.
-    const begins = part.index == null && Boolean(part.id || part.function?.name);
-    const index = part.index ?? Math.max(0, this.#calls.length - (begins ? 0 : 1));
-    if (index > 1000) throw new ProviderError(`${this.#provider} sent too many tool calls.`);
-    const call = (this.#calls[index] ??= { id: '', name: '', args: '' });
-    call.id ||= part.id ?? '';
-    call.name += part.function?.name ?? '';
+    let call = this.#find(index ?? undefined, id ?? '', name ?? '', args);
+    if (!call) {
+      if (this.#calls.length >= MAX_CALLS || (index ?? 0) > MAX_CALLS)
+        throw new ProviderError(`${this.#provider} sent too many tool calls.`);
+      const next = Math.max(-1, ...this.#calls.map((each) => each.index)) + 1;
+      call = { index: index ?? next, id: id ?? '', name: '', args: '' };
+      this.#calls.push(call);
+    }
+    call.id ||= id ?? '';
+    // Some servers repeat the name, or what has come of it, with each piece.
+    call.name = name?.startsWith(call.name) ? name : call.name + (name ?? '');
     call.args += args;
   }
+
+  /** The call that a piece continues; undefined if it begins one. */
+  #find(index: number | undefined, id: string, name: string, args: string): PartialCall | undefined {
+    const known = id === '' ? undefined : this.#calls.find((call) => call.id === id);
+    if (known) return known;
+    // Servers that leave the index out send whole calls, or go on with the last one.
+    const last = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    if (!last) return undefined;
+    if (id !== '') return last.id === '' && index !== undefined && !isWholeObject(last.args) ? last : undefined;
+    if (index === undefined) return name === '' ? last : undefined;
+    return name !== '' && isWholeObject(last.args) && isWholeObject(args) ? undefined : last;
+  }
+}
+
+function isWholeObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A picture in a data URL. Others would have to be fetched from an address that the model wrote. */
+function toPicture(url: string): ModelEvent[] {
+  const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,([\w+/=]+)$/.exec(url) ?? [];
+  return mimeType && data ? [{ type: 'picture', picture: { mimeType, data } }] : [];
 }
 
 const textOf = (pieces: readonly { text?: string | null | undefined }[]): string => pieces.map(({ text }) => text ?? '').join('');

@@ -40,6 +40,9 @@ export const wentSilent = (provider: string, ms: number): ProviderError =>
 export const tooLarge = (provider: string, cause?: unknown): ProviderError =>
   new ProviderError(`${provider} sent an event that is too large.`, { cause });
 
+export const overloaded = (cause?: unknown): ProviderError =>
+  new ProviderError('Perch is reading too many large responses at once. Try again.', { status: 503, retryable: true, cause });
+
 /** What the bridge's own way out gives as a reason; any other way that a stream is cut off is the link's end. */
 const EGRESS_CODES: readonly number[] = [CLOSE.internal, CLOSE.policy, CLOSE.tooBig, CLOSE.protocolError];
 

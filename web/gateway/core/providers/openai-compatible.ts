@@ -28,6 +28,8 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   readonly #quirks: Quirks;
   readonly #http: UpstreamHttp;
   readonly #options: OpenAiCompatibleOptions;
+  /** Models that end thoughts in their text without having begun them. */
+  readonly #thinkFirst = new Set<string>();
   readonly #ollama = new Map<string, ListedModel | null>();
 
   constructor(options: OpenAiCompatibleOptions) {
@@ -41,11 +43,13 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     });
   }
 
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const body = chatBody(request, this.#quirks);
     const adapt = request.exact && !request.ownTemperature ? renamed : adaptBody;
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
-    return assembled(this.#http, new ChatAssembler(this.name, this.#quirks.keeps, request.tellsUnread), { signal, open });
+    const assembler = new ChatAssembler(this.name, this.#quirks.keeps, request.tellsUnread, this.#thinkFirst.has(request.model));
+    yield* assembled(this.#http, assembler, { signal, open });
+    if (assembler.isUnopened) this.#thinkFirst.add(request.model);
   }
 
   /** Tries three times in all, before the upstream has accepted it. */

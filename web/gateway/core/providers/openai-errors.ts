@@ -35,7 +35,19 @@ export interface UpstreamFault {
   param?: string | undefined;
 }
 
-/** The fault that a chunk or completion tells of (`{error: {message}}`, `{error: "…"}`, `{object: "error", message}`), or undefined. */
+const elsewhere = z.looseObject({
+  detail: z.unknown().optional(),
+  base_resp: z.object({ status_code: z.number().nullish(), status_msg: z.string().nullish() }).nullish().catch(null),
+  choices: z
+    .array(z.looseObject({ error: z.unknown().optional() }))
+    .nullish()
+    .catch(null),
+});
+
+/**
+ * The fault that a chunk or completion reports, or undefined: `{error: {message}}`, `{error: "…"}`, `{object: "error", message}`, `{detail}`,
+ * `{base_resp: {status_code, status_msg}}`, or an `error` or the finish reason `error` in a choice.
+ */
 export function streamFault(value: unknown): UpstreamFault | undefined {
   // Nearly every chunk is none: a failing parse of each would cost more than reading it.
   if (typeof value !== 'object' || value === null) return undefined;
@@ -55,8 +67,15 @@ export function streamFault(value: unknown): UpstreamFault | undefined {
       : { message: String(message) };
   }
   const odd = 'error' in value ? value.error : undefined;
-  return odd ? { message: JSON.stringify(odd) } : undefined;
+  if (odd) return { message: toText(odd) };
+  const { detail, base_resp: answer, choices } = elsewhere.parse(value);
+  if (answer?.status_code) return { message: answer.status_msg || 'no reason given', code: String(answer.status_code) };
+  const inChoice = choices?.find(({ error }) => Boolean(error))?.error;
+  if (inChoice) return streamFault({ error: inChoice });
+  return { message: detail == null ? 'the model stopped with an error' : toText(detail) };
 }
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function bodyFault(value: unknown): UpstreamFault | undefined {
   const fault = streamFault(value);
@@ -65,7 +84,7 @@ function bodyFault(value: unknown): UpstreamFault | undefined {
   const { message, detail } = parsed.data;
   if (message) return { message };
   if (detail == null) return undefined;
-  return { message: typeof detail === 'string' ? detail : JSON.stringify(detail) };
+  return { message: toText(detail) };
 }
 
 /** What an error body says, be it JSON, plain text or a web page. */

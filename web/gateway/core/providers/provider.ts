@@ -106,6 +106,8 @@ export type ModelEvent =
   /** What the model, or who serves it, says in place of an answer that is refused. */
   | { type: 'refusal'; text: string }
   | { type: 'reasoning'; text: string }
+  /** A picture that the model made, in Base64. */
+  | { type: 'picture'; picture: { mimeType: string; data: string } }
   /** With each piece of a call that the model writes: the tools of all that it has begun so far. What fails here has shown nothing yet. */
   | { type: 'calling'; tools: string[] }
   /** `unread`: why its arguments, which are then empty, could not be read. */

@@ -1,4 +1,4 @@
-import { SseScanner } from '#shared/http/sse.ts';
+import { isDone, MAX_SSE_EVENT, type SseEvent, SseScanner } from '#shared/http/sse.ts';
 import type { Watchdog } from './watchdog.ts';
 import { wentSilent } from './chunk.ts';
 import { isPage } from './openai-errors.ts';
@@ -87,27 +87,37 @@ export async function* readItems(
   provider: string,
   body: ReadableStream<Uint8Array> | null,
   watchdog: Watchdog,
-  isEnd = (data: string): boolean => data === '[DONE]',
+  isEnd = isDone,
 ): AsyncGenerator<{ items: BodyItem[]; last: boolean }> {
-  const scanner = new SseScanner();
+  const scanner = new SseScanner(MAX_SSE_EVENT, true);
   const decoder = new TextDecoder();
-  let kind: 'unknown' | 'events' | 'whole' = 'unknown';
+  let kind: 'unknown' | 'events' | 'whole' | 'lines' = 'unknown';
   let text = '';
   let size = 0;
   let announced = false;
   const { clock } = watchdog;
   let heard = clock.monotonic();
+  using _scanner = { [Symbol.dispose]: () => scanner.close() };
   for await (const chunk of readChunks(body, watchdog, () => announced)) {
     if (kind === 'unknown') {
       const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
       if (first !== undefined) kind = first === 0x7b || first === 0x5b || first === 0x3c ? 'whole' : 'events';
     }
-    if (kind === 'whole') {
+    if (kind === 'whole' || kind === 'lines') {
       size += chunk.length;
       if (size > MAX_WHOLE) throw new ProviderError(`${provider} sent a response larger than ${MAX_WHOLE} bytes.`);
       text += decoder.decode(chunk, { stream: true });
+      if (kind === 'whole' && isLines(text)) kind = 'lines';
+      if (kind === 'lines') {
+        const end = text.lastIndexOf('\n') + 1;
+        const items = toLines(text.slice(0, end));
+        text = text.slice(end);
+        size = text.length;
+        announced ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
+        if (items.length > 0) yield { items, last: false };
+      }
     } else {
-      const items = scanner.push(chunk).map((event): BodyItem => ({ kind: 'data', data: event.data }));
+      const items = scanner.push(chunk).map(toItem);
       announced ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
       if (items.length > 0) {
         yield { items, last: false };
@@ -121,6 +131,26 @@ export async function* readItems(
     yield { items: [{ kind: 'whole', text }], last: true };
     return;
   }
-  const items = scanner.end().map((event): BodyItem => ({ kind: 'data', data: event.data }));
+  const items = kind === 'lines' ? toLines(text + decoder.decode()) : scanner.end().map(toItem);
   if (items.length > 0) yield { items, last: true };
+}
+
+const toItem = ({ data }: SseEvent): BodyItem => ({ kind: 'data', data });
+
+const toLines = (text: string): BodyItem[] =>
+  text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [{ kind: 'data', data: line }]));
+
+/** Whether a text that began with a JSON value goes on with others, one on each line. */
+function isLines(text: string): boolean {
+  const end = text.indexOf('\n');
+  return end !== -1 && /\S/.test(text.slice(end)) && parseObject(text.slice(0, end)) !== undefined;
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

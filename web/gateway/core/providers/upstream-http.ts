@@ -1,5 +1,5 @@
 import { toClause } from '#shared/clause.ts';
-import { SseTooLarge } from '#shared/http/sse.ts';
+import { SseOverload, SseTooLarge } from '#shared/http/sse.ts';
 import { parseJson as parsed } from '#shared/parse-json.ts';
 import type { Edit, Forward } from '#shared/link/splice.ts';
 import { withoutCutSecret } from '#shared/redact.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import { BridgeAway, type Fetch, type FetchInit, FetchRefused, type Forwarding, unreachedBecause } from '../fetch.ts';
 import { Breaker } from './breaker.ts';
 import { jsonBody } from './json-body.ts';
-import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
+import { brokeOff, overloaded, tooLarge, wentSilent } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 import { readText } from './upstream-body.ts';
@@ -185,6 +185,7 @@ export class UpstreamHttp {
     if (error instanceof ProviderError) return this.#redacted(error);
     if (error instanceof RpcError) return error;
     if (error instanceof SseTooLarge) return tooLarge(this.name, error);
+    if (error instanceof SseOverload) return overloaded(error);
     return brokeOff(this.name, error);
   }
 

@@ -81,6 +81,8 @@ export type GenerationEvent =
   | { type: 'reasoning'; text: string }
   /** From here on another model answers. */
   | { type: 'model'; key: string }
+  /** A picture that the model made. */
+  | { type: 'picture'; picture: Picture }
   /** The tools of the calls that the model is writing; told anew when they change. */
   | { type: 'calling'; tools: string[] }
   | { type: 'tool_call'; call: RoutedCall }
@@ -265,7 +267,8 @@ async function* answered(
           if (answer.text.length > MAX_REPLY_CHARS)
             throw new ProviderError(`${provider.name} sent more than ${MAX_REPLY_CHARS} characters.`);
           yield event;
-        } else if (event.type === 'reasoning') {
+        } else if (event.type === 'picture') yield event;
+        else if (event.type === 'reasoning') {
           thoughts += event.text;
           yield event;
         } else if (event.type === 'calling') {

@@ -8,7 +8,7 @@ import { sinceSummary, type Told, withSummary } from '../compaction/since-summar
 import { estimateUsage } from '../providers/estimate.ts';
 import { notLoaded } from '../lazy.ts';
 import type { ModelMessage } from '../providers/provider.ts';
-import type { SentFile } from '../tools/registry.ts';
+import type { Picture, SentFile } from '../tools/registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getMessageSources, mergeSources } from '../trust/sources.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
@@ -287,6 +287,9 @@ export class Run {
             this.#said.think(event.text);
             this.#request.onwritten?.(event);
             break;
+          case 'picture':
+            this.#addPicture(event.picture);
+            break;
           case 'model':
             this.#model = event.key;
             // Those before were another model's.
@@ -348,6 +351,16 @@ export class Run {
     }
     this.#taint.addText(this.#agent.systemPrompt ?? '');
     if (events) this.#taint.addText(events.text);
+  }
+
+  /** A picture that does not fit is named in the text. */
+  #addPicture({ mimeType, data }: Picture): void {
+    const [, extension = 'png'] = /^image\/(\w+)/.exec(mimeType) ?? [];
+    try {
+      this.#files.add({ filename: `picture.${extension}`, mimeType, data, size: Math.floor((data.length * 3) / 4) });
+    } catch (error) {
+      this.#said.write(`\n\n[${this.#deps.fault(error).message}]`);
+    }
   }
 
   /** Recalls memories for the message; readers are told of them before the reply. */
