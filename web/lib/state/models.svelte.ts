@@ -28,10 +28,6 @@ class Models {
   standard = $state(GUIDE_MODEL);
   /** Keys of the models that take over, in this order, where the one before cannot answer. */
   fallbacks = $state.raw<readonly string[]>([]);
-  /** The model for titles, summaries and memories: `auto`, `chat`, or a model's key. */
-  smallModel = $state('auto');
-  /** A model names new chats. */
-  titles = $state(true);
   /** The day of the built-in prices among those shown; null where none of them is. */
   pricesAsOf = $state<string | null>(null);
   /** The keys of the models that agents have of their own, by agent. */
@@ -60,12 +56,10 @@ class Models {
     this.loading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
-      const [{ models, pricesAsOf }, standard, fallbacks, smallModel, titles, stored, { agents }] = await Promise.all([
+      const [{ models, pricesAsOf }, standard, fallbacks, stored, { agents }] = await Promise.all([
         gateway.call('models.list', {}),
         setting('chat.model'),
         setting('chat.fallbacks'),
-        setting('chat.smallModel'),
-        setting('chat.titles'),
         setting('providers'),
         gateway.call('agents.list', {}),
       ]);
@@ -78,8 +72,6 @@ class Models {
       this.pricesAsOf = pricesAsOf;
       this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
       this.fallbacks = Array.isArray(fallbacks) ? fallbacks.filter((key) => typeof key === 'string') : [];
-      this.smallModel = typeof smallModel === 'string' ? smallModel : 'auto';
-      this.titles = titles !== false;
       this.#own = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
       this.keyed = new Set(
         typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : [],
@@ -124,16 +116,6 @@ class Models {
   async setFallbacks(keys: readonly string[]): Promise<void> {
     await gateway.call('config.patch', { patch: { chat: { fallbacks: keys.length > 0 ? [...keys] : null } } });
     this.fallbacks = keys;
-  }
-
-  async setSmallModel(model: string): Promise<void> {
-    await gateway.call('config.set', { key: 'chat.smallModel', value: model });
-    this.smallModel = model;
-  }
-
-  async setTitles(titles: boolean): Promise<void> {
-    await gateway.call('config.set', { key: 'chat.titles', value: titles });
-    this.titles = titles;
   }
 
   /** Milliseconds until a model begins to answer. Rejects with why it does not. */
