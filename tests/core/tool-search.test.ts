@@ -68,9 +68,26 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
     ]);
     expect(messages.filter(({ role }) => role === 'tool').map((message) => message.name)).toEqual(['tool_search', 'memory_stats']);
     const { content } = await client.call('sessions.export', { path: 'main/main.jsonl', format: 'jsonl' });
+    const pending = told.flatMap(({ event, payload }) => (event === 'chat.tool_pending' ? [(payload as { tools: string[] }).tools] : []));
+    expect(pending.filter((tools) => tools.length > 0)).toEqual([['tool_search'], ['memory_stats']]);
     const shown = JSON.stringify([told, messages, content.split('\n')]).replaceAll('\\"', '"');
     expect(shown).not.toContain('"tool_call"');
     expect(shown).not.toContain('"via"');
+  });
+
+  verifies('tools/stable', 'a fork repeats calls as the model wrote them', async () => {
+    // Without `arguments`, as some models write.
+    const flat: Reply = { id: 'call_flat', name: 'tool_call', args: { name: ' memory_stats ' } };
+    const { wire, gw, client, bodies } = await open(name, [SEARCH, CALL, flat, 'Two', 'Again', 'Again']);
+    await using _ = gw;
+    await client.call('chat.send', { message: 'How many memories are there?' });
+    await client.call('sessions.fork', { path: 'main/main.jsonl', sessionId: 'fork' });
+    await client.call('chat.send', { message: 'And now?' });
+    await client.call('chat.send', { message: 'And now?', sessionId: 'fork' });
+    expect(JSON.stringify(wire.messages(bodies[5] ?? {}))).toContain('"tool_call"');
+    expect(wire.messages(bodies[5] ?? {})).toEqual(wire.messages(bodies[4] ?? {}));
+    const { messages } = await client.call('chat.history', { sessionId: 'fork' });
+    expect(JSON.stringify(messages)).not.toContain('"via"');
   });
 });
 

@@ -73,8 +73,11 @@ export function readJsonLines(text: string): HistoryMessage[] {
 const wrongLine = (line: number | undefined, why: string): RpcError =>
   new RpcError('INVALID_PARAMS', `Line ${line} of \`content\`: ${why}.`, { details: { line } });
 
+/** A message with its place in a branch, from an export or from another session of the vault. */
+export type CopiedMessage = HistoryMessage | Omit<MessageRecord, 'sessionKey' | 'depth' | 'runId'>;
+
 /** The same messages under new ids, in another session. Throws `INVALID_PARAMS` where they go round in a circle. */
-export function copied(messages: readonly HistoryMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {
+export function copied(messages: readonly CopiedMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {
   const ids = new Map(messages.map(({ id }) => [id, crypto.randomUUID()]));
   const parents = new Map(messages.map(({ id, parentId }) => [id, parentId ?? null]));
   const depths = new Map<string, number>();

@@ -12,7 +12,7 @@ import { entryOf, exportLine, historyOf, keyOf, MAX_MESSAGE_BYTES, newSession, p
 import type { Settings } from '../settings.ts';
 import { readMarkdown } from '../markdown-chat.ts';
 import { mergeSources, toSource } from '../trust/sources.ts';
-import { activeBranch, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
+import { activeBranch, type CopiedMessage, copied, exportOrder, markdownOf, readJsonLines } from '../transfer.ts';
 import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
 import { fits } from './session-list.ts';
 
@@ -53,7 +53,7 @@ export const sessionMethods = ({
     return { session, messages: await vault.messages.all(key) };
   };
   /** A session of these messages, under new ids. */
-  const add = async (given: SessionRecord, messages: readonly HistoryMessage[]): Promise<{ session: SessionEntry }> => {
+  const add = async (given: SessionRecord, messages: readonly CopiedMessage[]): Promise<{ session: SessionEntry }> => {
     const key = sessionKey(given.agentId, given.sessionId);
     const session = { ...given, key };
     if (!(await vault.sessions.add(session, copied(messages, session)))) {

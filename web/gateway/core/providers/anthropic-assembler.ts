@@ -1,6 +1,7 @@
 import { count } from '#shared/http/upstream-usage.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { readCalledTool } from '../tools/route-call.ts';
 import { ANSWER_TOOL } from './anthropic-wishes.ts';
 import type { Assembler } from './assembled.ts';
 import { newCallId, toolCall } from './call-args.ts';
@@ -207,7 +208,7 @@ export class AnthropicAssembler implements Assembler {
   }
 
   #calling(): ModelEvent {
-    return { type: 'calling', tools: [...this.#blocks.values()].filter(isCall).map(({ name }) => name) };
+    return { type: 'calling', tools: [...this.#blocks.values()].filter(isCall).map(({ name, json }) => readCalledTool(name, json)) };
   }
 
   /** Figures of a later event are of the whole answer so far. */

@@ -2,6 +2,7 @@ import { AnswerText } from '#shared/answer-text.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { count, readUsage, upstreamUsage } from '#shared/http/upstream-usage.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { readCalledTool } from '../tools/route-call.ts';
 import type { Assembler } from './assembled.ts';
 import { newCallId, toolCall } from './call-args.ts';
 import { readChunk } from './chunk.ts';
@@ -157,7 +158,7 @@ export class ChatAssembler implements Assembler {
     if (part.refusal) out.push({ type: 'refusal', text: part.refusal });
     const calls = [...(part.tool_calls ?? []), ...(part.function_call ? [{ index: 0, function: part.function_call }] : [])];
     for (const call of calls) this.#collect(call);
-    if (calls.length > 0) out.push({ type: 'calling', tools: this.#calls.map(({ name }) => name) });
+    if (calls.length > 0) out.push({ type: 'calling', tools: this.#calls.map(({ name, args }) => readCalledTool(name, args)) });
     return out;
   }
 

@@ -1,6 +1,7 @@
 import { count } from '#shared/http/upstream-usage.ts';
 import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { routeCall } from '../tools/route-call.ts';
 import type { Assembler } from './assembled.ts';
 import { newCallId } from './call-args.ts';
 import { readChunk } from './chunk.ts';
@@ -121,7 +122,7 @@ export class GoogleAssembler implements Assembler {
     if (part.functionCall) {
       const { id, name, args } = part.functionCall;
       this.#calls.push({ id: id || newCallId(), tool: name, args: args ?? {} });
-      return [{ type: 'calling', tools: this.#calls.map(({ tool }) => tool) }];
+      return [{ type: 'calling', tools: this.#calls.map((call) => routeCall(call).call.tool) }];
     }
     if (!part.text) return [];
     return [part.thought ? { type: 'reasoning', text: part.text } : { type: 'text', text: part.text }];

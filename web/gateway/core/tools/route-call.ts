@@ -16,6 +16,22 @@ export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string }
   return args ? { call: routed } : { call: routed, unread: 'must be an object in "arguments"' };
 }
 
+/** Characters of arguments in which the name is looked for. */
+const MAX_NAME_CHARS = 500;
+const WRITTEN_NAME = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")/;
+
+/** The tool that a call in progress means. `json`: its arguments so far. `tool_call` until the name argument is complete. */
+export function readCalledTool(tool: string, json: string): string {
+  const written = tool === TOOL_CALL ? WRITTEN_NAME.exec(json.slice(0, MAX_NAME_CHARS))?.[1] : undefined;
+  if (written === undefined) return tool;
+  try {
+    const name = parseJson(written);
+    return (typeof name === 'string' && name.trim()) || tool;
+  } catch {
+    return tool;
+  }
+}
+
 /** Some models write the object as a string. */
 function readArguments(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'string') return isObject(value) ? value : undefined;
