@@ -32,7 +32,7 @@ describe('models in the app', () => {
   });
 
   verifies(
-    ['models.app/list', 'models.app/answering'],
+    ['models.app/list', 'models.app/answering', 'models.app/small'],
     'found, set side by side, made the default, with others that take over',
     async () => {
       const page = await linkedPage(at.browser, at.perch);
@@ -104,6 +104,16 @@ describe('models in the app', () => {
       await until(async () => (await set()).includes('["local/normal","vendor/gpt-4o"]'), 'the other order');
       await page.getByRole('button', { name: 'Remove gpt-4o' }).last().waitFor();
       await shoot(page, 'answering');
+
+      const small = page.getByRole('region', { name: 'Small tasks' });
+      const model = small.getByLabel('Model for small tasks');
+      const named = small.getByLabel('Name new chats with a model');
+      expect([await model.inputValue(), await named.isChecked()]).toEqual(['auto', true]);
+      await shoot(page, 'small-tasks');
+      await model.selectOption('vendor/gpt-4o-mini');
+      await until(async () => (await set()).includes('"smallModel":"vendor/gpt-4o-mini"'), 'the small model to be set');
+      await named.uncheck();
+      await until(async () => (await set()).includes('"titles":false'), 'titles to be off');
 
       // What is set holds for what is asked next: the default fails, and the first of the others answers.
       await page.goto(at.perch.url);

@@ -120,6 +120,7 @@ export const app = [
     'models.app/list':
       'The page Models lists all models with context, prices and abilities, found by words and by what they can do, and sets a few side by side.',
     'models.app/answering': 'The default model and those that take over, in their order, are set there and hold for what is asked next.',
+    'models.app/small': 'The model for titles and summaries is chosen there, and titles by a model are switched off.',
     'models.app/local': 'A model is downloaded there with its progress in sight, cancelled, gone on with, used and deleted.',
     'models.app/faults': 'What cannot be read or downloaded is told where it stands, with a way to try again.',
     'doctor.app/checks': 'The page Doctor shows each check with its state in words, the gravest first, and runs them again.',

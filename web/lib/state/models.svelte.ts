@@ -28,6 +28,10 @@ class Models {
   standard = $state(GUIDE_MODEL);
   /** Keys of the models that take over, in this order, where the one before cannot answer. */
   fallbacks = $state.raw<readonly string[]>([]);
+  /** Model for titles and summaries: `auto`, `chat`, or a model's key. */
+  small = $state('auto');
+  /** A model names new chats after the first reply. */
+  titles = $state(true);
   /** The day of the built-in prices among those shown; null where none of them is. */
   pricesAsOf = $state<string | null>(null);
   /** The keys of the models that agents have of their own, by agent. */
@@ -56,10 +60,12 @@ class Models {
     this.loading = true;
     try {
       const { providers } = await gateway.call('models.providers', refresh ? { refresh } : {});
-      const [{ models, pricesAsOf }, standard, fallbacks, stored, { agents }] = await Promise.all([
+      const [{ models, pricesAsOf }, standard, fallbacks, small, titles, stored, { agents }] = await Promise.all([
         gateway.call('models.list', {}),
         setting('chat.model'),
         setting('chat.fallbacks'),
+        setting('chat.smallModel'),
+        setting('chat.titles'),
         setting('providers'),
         gateway.call('agents.list', {}),
       ]);
@@ -72,6 +78,8 @@ class Models {
       this.pricesAsOf = pricesAsOf;
       this.standard = typeof standard === 'string' ? standard : GUIDE_MODEL;
       this.fallbacks = Array.isArray(fallbacks) ? fallbacks.filter((key) => typeof key === 'string') : [];
+      this.small = typeof small === 'string' ? small : 'auto';
+      this.titles = titles !== false;
       this.#own = new Map(agents.flatMap(({ id, config: { model } }) => (model === undefined ? [] : [[id, model]])));
       this.keyed = new Set(
         typeof stored === 'object' && stored !== null ? Object.entries(stored).flatMap(([id, value]) => (hasKey(value) ? [id] : [])) : [],
@@ -116,6 +124,16 @@ class Models {
   async setFallbacks(keys: readonly string[]): Promise<void> {
     await gateway.call('config.patch', { patch: { chat: { fallbacks: keys.length > 0 ? [...keys] : null } } });
     this.fallbacks = keys;
+  }
+
+  async setSmall(value: string): Promise<void> {
+    await gateway.call('config.set', { key: 'chat.smallModel', value });
+    this.small = value;
+  }
+
+  async setTitles(value: boolean): Promise<void> {
+    await gateway.call('config.set', { key: 'chat.titles', value });
+    this.titles = value;
   }
 
   /** Milliseconds until a model begins to answer. Rejects with why it does not. */

@@ -137,6 +137,7 @@ describe('answers', () => {
     ['run a model in the browser', 'models#run-a-model-in-the-browser'],
     ['how do I download a GGUF file from Hugging Face', 'models#download-a-model-in-gguf-format'],
     ['change the default model', 'models#set-the-default-model'],
+    ['use a cheaper model for titles', 'models#choose-a-model-for-titles-and-summaries'],
     ['my local server is not detected', 'models#a-local-model-server-is-not-found'],
     ['how do I search my chats', 'chat#search-chats'],
     ['import my ChatGPT history', 'chat#import-chats-from-chatgpt-open-webui-or-librechat'],
