@@ -33,6 +33,7 @@ const END = ended('stop');
 /** `listed`: what its server tells of it, beside its name. */
 export async function startToldModel(listed: object = {}): Promise<ToldModel> {
   const answers: ((response: ServerResponse) => void)[] = [];
+  let calls = 0;
   const server = createServer((request, response) => {
     if (request.url?.endsWith('/models'))
       return response.end(JSON.stringify({ object: 'list', data: [{ id: 'told', object: 'model', ...listed }] }));
@@ -60,7 +61,7 @@ export async function startToldModel(listed: object = {}): Promise<ToldModel> {
         },
         async call(part) {
           finish = 'tool_calls';
-          const id = part.name === undefined ? {} : { id: 'call_told' };
+          const id = part.name === undefined ? {} : { id: `call_told_${calls++}` };
           (await promise).write(chunk({ tool_calls: [{ index: 0, ...id, function: part }] }));
         },
         async end() {

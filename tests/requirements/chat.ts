@@ -78,6 +78,8 @@ export const chat = [
       'A model gets a default set of tools with every message and finds the others by `tool_search`; `toolGroups` of its agent replace the set.',
     'tools/stable': 'The tools in the requests of a chat stay the same, also when MCP servers start and stop.',
     'tools/real-name': 'A call by `tool_call` is known by the tool that runs, in events, history, approvals and rights.',
+    'tools/tasks':
+      'Tasks that need a tool outside the default set are done through the app, with its approvals, and shown under that tool.',
     'agents/bindings': '`agents.bindings` answers `{pattern, agentId}` at every protocol, the catch-all last.',
     'models/key': 'A model’s key is `<provider>/<model_id>`.',
     'usage/windows': '`days` is 7 unless said, 1 to 365; days and hours are those of the configured time zone, without holes.',
