@@ -23,7 +23,7 @@ interface Task {
 describe('tools outside the default set', () => {
   const at = answered();
 
-  verifies('tools/tasks', 'ten tasks are done by tool_search and tool_call', { timeout: 180_000 }, async () => {
+  verifies('tools/tasks', 'ten tasks are done by tool_search and tool_call', async () => {
     const visited: string[] = [];
     const site = createServer(({ url = '' }, response) => {
       visited.push(url);

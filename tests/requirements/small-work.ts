@@ -12,6 +12,7 @@ export const smallWork = [
     'titles/taint': 'A title is made from nothing that may stem from outside.',
   }),
   chosen('docs/decisions/0104-default-instructions.md', {
+    'agents/default-behaviour': 'A model that follows the default instructions does scripted tasks as they say.',
     'agents/default-instructions':
       'Agents without instructions get short default ones, which name only tools that the run has or can find.',
   }),
