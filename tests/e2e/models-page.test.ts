@@ -108,12 +108,14 @@ describe('models in the app', () => {
       const small = page.getByRole('region', { name: 'Small tasks' });
       const model = small.getByLabel('Model for small tasks');
       const named = small.getByLabel('Name new chats with a model');
-      expect([await model.inputValue(), await named.isChecked()]).toEqual(['auto', true]);
+      expect([await model.inputValue(), await named.isChecked()]).toEqual(['auto', false]);
       await shoot(page, 'small-tasks');
       await model.selectOption('vendor/gpt-4o-mini');
       await until(async () => (await set()).includes('"smallModel":"vendor/gpt-4o-mini"'), 'the small model to be set');
+      await named.check();
+      await until(async () => (await set()).includes('"titles":true'), 'titles to be on');
       await named.uncheck();
-      await until(async () => (await set()).includes('"titles":false'), 'titles to be off');
+      await until(async () => (await set()).includes('"titles":false'), 'titles to be off again');
 
       // What is set holds for what is asked next: the default fails, and the first of the others answers.
       await page.goto(at.perch.url);
