@@ -122,7 +122,6 @@ describe('tools outside the default set', () => {
         tool: 'memory_forget',
         title: 'Delete memory',
         args: { id: memory.id },
-        asks: true,
         isDone: async () => (await client.call('memory.list', {})).memories.every(({ id }) => id !== memory.id),
       },
       {
