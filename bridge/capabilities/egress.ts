@@ -110,7 +110,7 @@ async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): P
   let first = read ?? [];
   if (forwarding && !read && isSuccess(head)) {
     const { wish, exchange, keep } = forwarding;
-    const answer = await (wish.stream ? HeldAnswer.begin(decoded, wish) : WholeAnswer.begin(decoded));
+    const answer = await (wish.stream ? HeldAnswer.begin(decoded, wish) : WholeAnswer.begin(decoded, wish.wire));
     if (stream.closed) return void decoded.destroy();
     if (!Array.isArray(answer)) {
       answer.onover = (end) => {

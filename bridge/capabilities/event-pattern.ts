@@ -1,7 +1,9 @@
 /** Strings that differ from piece to piece, and what they come to: characters that the model has written, or padding. */
-const VARYING = /"(content|reasoning_content|obfuscation)":"(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/gi;
+const VARYING = /"(content|reasoning_content|text|thinking|partial_json|obfuscation)":"(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/gi;
 /** One string's inside and its quote. */
 const INSIDE = /(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy;
+/** The beginning of an event's only line of data, behind its name. */
+const DATA = /^(?:event: ?[a-z_]+\n)?data: ?(?=\{)/;
 const PADDING = 'obfuscation';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -25,8 +27,8 @@ export class EventPattern {
 
   /** Of an event as it was written, of whose strings `chars` characters count; undefined where it does not tell how the next ones will look. */
   static of(event: string, chars: number): EventPattern | undefined {
-    if (!event.startsWith('data: {') || event.indexOf('\n\n') !== event.length - 2 || event.indexOf('\n') !== event.length - 2)
-      return undefined;
+    const data = DATA.exec(event)?.[0].length;
+    if (data === undefined || event.indexOf('\n', data) !== event.length - 2 || !event.endsWith('\n\n')) return undefined;
     if (event.includes('\r')) return undefined;
     const literals: string[] = [];
     const counts: boolean[] = [];

@@ -10,7 +10,7 @@ const FIRST_BYTES = 1024 * 1024;
 /** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
 const LINGER_MS = 1000;
 
-export type Limits = Pick<Forward, 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage'>;
+export type Limits = Pick<Forward, 'wire' | 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage'>;
 
 const DONE = 'data: [DONE]\n\n';
 
@@ -110,7 +110,7 @@ export class HeldAnswer implements GoodAnswer {
       const end = stopped ?? { how };
       if (end.how === 'done') linger(body);
       else body.destroy();
-      if (end.how === 'done') response.write(DONE);
+      if (end.how === 'done' && this.#limits.wire === 'chat') response.write(DONE);
       this.onover?.(end);
       over({ ...end, chars: watch.chars, ...(watch.usage ? { usage: watch.usage } : {}) });
     };

@@ -1,4 +1,5 @@
 import { CompletionWatch, glanceAt, isUsageAlone } from '#shared/http/completion-watch.ts';
+import { MessageWatch, type Seen } from '#shared/http/message-watch.ts';
 import { isDone, isKeepAlive, MAX_SSE_EVENT, SseOverload, SseScanner, SseTooLarge } from '#shared/http/sse.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { EventPattern } from './event-pattern.ts';
@@ -13,7 +14,7 @@ const MAX_OPEN = MAX_SSE_EVENT + 1024 * 1024;
  * stops; `[DONE]`, too, is not passed, so that the caller hears exactly one. `stripUsage`: nor are figures of usage that the caller did not ask for.
  */
 export class Passage {
-  readonly watch: CompletionWatch;
+  readonly watch: CompletionWatch | MessageWatch;
   readonly #scanner = new SseScanner();
   /** The bytes of an event that is not whole yet. */
   #open: Uint8Array[] = [];
@@ -25,9 +26,9 @@ export class Passage {
   /** Events that may pass. */
   events = 0;
 
-  constructor({ choices, stripUsage }: Pick<Forward, 'choices' | 'stripUsage'>) {
+  constructor({ choices, stripUsage, wire }: Pick<Forward, 'choices' | 'stripUsage' | 'wire'>) {
     this.#stripUsage = stripUsage;
-    this.watch = new CompletionWatch(choices);
+    this.watch = wire === 'messages' ? new MessageWatch() : new CompletionWatch(choices);
   }
 
   /** How it ended, once nothing more may pass. */
@@ -57,6 +58,7 @@ export class Passage {
         const seen = this.#see(data);
         if (seen === 'odd') this.stop('cut');
         else if (seen !== 'hidden') out.push(...this.#open, Buffer.from('\n\n'));
+        if (seen === 'last') this.#stopped = { how: 'done' };
       }
     }
     this.stop('cut');
@@ -104,6 +106,10 @@ export class Passage {
         } else if (seen === 'usual' && start !== undefined)
           this.#pattern = EventPattern.of(text.slice(start, over), this.watch.chars - chars);
         good = start = over;
+        if (seen === 'last') {
+          this.#stopped = { how: 'done' };
+          break;
+        }
       }
       if (!this.#stopped) good = Math.max(good, at + this.#scanner.boundary);
       at = until;
@@ -127,12 +133,18 @@ export class Passage {
     return at;
   }
 
-  /** `usual`: it has nothing but what the model has written. */
-  #see(data: string): 'usual' | 'passes' | 'hidden' | 'odd' {
+  /** `usual`: it has nothing but what the model has written. `last`: the answer ends with it. */
+  #see(data: string): Seen | 'hidden' {
     if (isKeepAlive(data)) return 'hidden';
+    const { watch } = this;
+    if (watch instanceof MessageWatch) {
+      const seen = watch.see(data);
+      if (seen !== 'odd') this.events++;
+      return seen;
+    }
     const chunk = glanceAt(data);
     if (!chunk) return 'odd';
-    this.watch.see(chunk);
+    watch.see(chunk);
     this.events++;
     if (this.#stripUsage && isUsageAlone(chunk)) return 'hidden';
     return chunk.usage == null && chunk.choices?.every(({ finish_reason }) => !finish_reason) ? 'usual' : 'passes';

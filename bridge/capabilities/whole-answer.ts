@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { CompletionWatch, glanceAt } from '#shared/http/completion-watch.ts';
-import type { SpliceEnd } from '#shared/link/splice.ts';
+import { MessageWatch } from '#shared/http/message-watch.ts';
+import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { FIRST_MS, type GoodAnswer, isWhole, type Outcome } from './good-answer.ts';
 
 /** Bytes of an answer that is kept until it is there; a larger one goes through the host, in pieces. */
@@ -11,17 +12,17 @@ const MAX_BYTES = 256 * 1024;
 export class WholeAnswer implements GoodAnswer {
   readonly headers: Record<string, string>;
   readonly #bytes: Buffer;
-  readonly #watch: CompletionWatch;
+  readonly #watch: Watch;
   onover: ((end: SpliceEnd) => void) | undefined;
 
-  private constructor(bytes: Buffer, watch: CompletionWatch) {
+  private constructor(bytes: Buffer, watch: Watch) {
     this.#bytes = bytes;
     this.#watch = watch;
     this.headers = { 'content-type': 'application/json', 'content-length': String(bytes.byteLength) };
   }
 
   /** Reads all of it. The bytes read, where it goes to the host: events, a page, an error, one that is large, late, or broke off. Never rejects. */
-  static begin(body: Readable): Promise<WholeAnswer | Uint8Array[]> {
+  static begin(body: Readable, wire: Forward['wire']): Promise<WholeAnswer | Uint8Array[]> {
     const read: Buffer[] = [];
     let size = 0;
     return new Promise((resolve) => {
@@ -38,11 +39,8 @@ export class WholeAnswer implements GoodAnswer {
       };
       const onend = (): void => {
         const bytes = read.length === 1 && read[0] ? read[0] : Buffer.concat(read);
-        const completion = glanceAt(bytes.toString());
-        if (!completion) return settle();
-        const watch = new CompletionWatch(1);
-        watch.see(completion);
-        settle(new WholeAnswer(bytes, watch));
+        const watch = watchWhole(bytes.toString(), wire);
+        settle(watch && new WholeAnswer(bytes, watch));
       };
       const onclose = (): void => settle();
       const timer = setTimeout(onclose, FIRST_MS);
@@ -60,4 +58,19 @@ export class WholeAnswer implements GoodAnswer {
   }
 
   leave(): void {}
+}
+
+type Watch = Pick<CompletionWatch, 'chars' | 'usage'>;
+
+/** Undefined for an error, and for anything else that is no answer of that format. */
+function watchWhole(text: string, wire: Forward['wire']): Watch | undefined {
+  if (wire === 'messages') {
+    const watch = new MessageWatch();
+    return watch.seeWhole(text) ? watch : undefined;
+  }
+  const completion = glanceAt(text);
+  if (!completion) return undefined;
+  const watch = new CompletionWatch(1);
+  watch.see(completion);
+  return watch;
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
 import { LEVELS, PAIRING, type Scope } from '#shared/rpc/contract.ts';
@@ -224,6 +225,11 @@ export class Auth {
 /** The token of an `Authorization: Bearer` header; undefined where there is none. */
 export function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
+}
+
+/** The token of a request to `/v1` or `/mcp`: a bearer token, or the header in which Anthropic's clients send their key. */
+export function tokenOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined {
+  return bearerOf(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined);
 }
 
 const OWNER = 'owner';

@@ -30,7 +30,7 @@ const PATIENCE_MS = 500;
 
 /** Asks as a host has decided. What is asked, where that takes its time or is not a good answer, which alone is the caller’s; undefined where nothing came. */
 export async function answerByDecision(decided: Decided, caller: Caller, deps: DecisionDeps): Promise<InHand | 'answered' | undefined> {
-  const { events, asking } = decided;
+  const { events, asking, wire } = decided;
   const { response } = caller;
   const gone = new AbortController();
   const leave = (): void => gone.abort();
@@ -44,7 +44,7 @@ export async function answerByDecision(decided: Decided, caller: Caller, deps: D
     const asked = await Promise.race([coming, late.promise]);
     // How long it may take is the host's to say.
     if (asked === 'late') return left(coming);
-    const answer = isSuccess(asked.head) && (await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body)));
+    const answer = isSuccess(asked.head) && (await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body, wire)));
     if (answer && !Array.isArray(answer)) {
       response.off('close', leave);
       if (response.destroyed) answer.leave();
@@ -75,7 +75,7 @@ function give(answer: GoodAnswer, decided: Decided, { requestId, response }: Cal
     if (how === 'done') return void response.end();
     if (how === 'left') return;
     standing.withdraw(mux);
-    tellOfEnd(mux, { call, end: { how, ...(text === undefined ? {} : { text }) } }).then(
+    tellOfEnd(mux, { call, wire: decided.wire, end: { how, ...(text === undefined ? {} : { text }) } }).then(
       (told) => response.end(told),
       // Cut, so that it cannot pass for a whole one.
       () => response.destroy(),

@@ -1,6 +1,8 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorBody, errorBody as bodyOf } from '#shared/http/error-body.ts';
+import { isMessagesApi, messagesError, type MessagesError, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { REQUEST_ID } from '#shared/http/request-id.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import type { Denial } from './auth.ts';
 
@@ -22,10 +24,18 @@ export const errorBody = (status: number, message: string): ErrorBody =>
 /** Answers an exchange that has not begun to answer. */
 export function sendError(response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void {
   if (response.headersSent || response.destroyed) return;
-  const body = JSON.stringify(errorBody(status, message));
+  const body = JSON.stringify(isMessagesRequest(response.req) ? toMessagesBody(status, message, response) : errorBody(status, message));
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), ...headers });
   response.end(body);
 }
+
+/** Whether a request is answered in the form of Anthropic's API. */
+export const isMessagesRequest = ({ url = '', headers }: IncomingMessage): boolean => isMessagesApi(url, headers[VERSION_HEADER]);
+
+const toMessagesBody = (status: number, message: string, response: ServerResponse): MessagesError => {
+  const id = response.getHeader(REQUEST_ID);
+  return messagesError(status, message, typeof id === 'string' ? id : null);
+};
 
 const CLOSING_MS = 1000;
 const UNREADABLE: Record<string, [status: number, message: string]> = {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { BETA_HEADER, toVariant, VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import { KEPT_BODY } from '#shared/link/splice.ts';
@@ -7,7 +8,7 @@ import { HEAD_HEADER } from '#shared/ports/journal.ts';
 import { VIA } from '../capabilities/asking.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
-import { type Auth, bearerOf } from './auth.ts';
+import { type Auth, tokenOf } from './auth.ts';
 import { answerByDecision } from './by-decision.ts';
 import { discard, exchange, type Exchanges, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
 import type { Gauge } from './gauge.ts';
@@ -38,13 +39,13 @@ export interface HttpDeps {
 
 /** Headers of the caller that the host sees. */
 const PASSED_ON = [
-  ...['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID],
+  ...['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID, VERSION_HEADER, BETA_HEADER],
   ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'],
 ];
 
 /** Whether an address is of `/v1` or `/mcp`, whose every answer tells the request's id. */
 export const isApi = (url = ''): boolean => /^\/(?:v1|mcp)(?:[/?]|$)/.test(url);
-const CORS = { vary: 'Origin', 'access-control-expose-headers': 'Retry-After, X-Request-Id, Mcp-Session-Id' };
+const CORS = { vary: 'Origin', 'access-control-expose-headers': 'Retry-After, X-Request-Id, Request-Id, X-Perch-Ignored, Mcp-Session-Id' };
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** `/v1` and `/mcp`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). Not by the framework: most of what that does for a request is of no use here. */
@@ -56,7 +57,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
       discard(incoming);
     };
     const { origin } = incoming.headers;
-    const verdict = auth.checkBearer(bearerOf(incoming.headers.authorization), origin);
+    const verdict = auth.checkBearer(tokenOf(incoming.headers), origin);
     if (!verdict.ok) {
       const { status, headers } = denialOf(verdict);
       return refuse(status, verdict.message, headers);
@@ -81,10 +82,11 @@ export function apiListener(deps: HttpDeps): RequestListener {
     if (!mux)
       return refuse(503, 'No gateway is running. Open the app, or start the gateway with a managed browser.', { 'retry-after': '2' });
 
-    const whole = standing.any(mux) && allows(verdict.scopes, 'v1') && isSmallCompletion(incoming);
+    const variant = standing.any(mux) && allows(verdict.scopes, 'v1') ? variantOf(incoming) : undefined;
+    const whole = variant !== undefined;
     const body = whole ? await readAll(incoming) : undefined;
     if (response.destroyed || (whole && !incoming.complete)) return;
-    const decided = body && standing.decide(mux, verdict.principal, body);
+    const decided = body && standing.decide(mux, verdict.principal, body, variant);
     const caller = { requestId: String(incoming.headers[REQUEST_ID]), response };
     const inHand = decided && (await answerByDecision(decided, caller, { mux, receipts, standing }));
     if (inHand === 'answered') return;
@@ -146,13 +148,14 @@ export function apiListener(deps: HttpDeps): RequestListener {
     });
   };
 }
-const COMPLETIONS = '/v1/chat/completions';
-
-/** Whether a request can be answered here where its host has decided so: all of it is soon there. */
-function isSmallCompletion({ method, url, headers }: IncomingMessage): boolean {
+/** The variant of a request that a cached decision may answer; undefined for others and for bodies that take long to arrive. */
+function variantOf({ method, url = '', headers }: IncomingMessage): string | undefined {
   const length = Number(headers['content-length']);
-  return method === 'POST' && url === COMPLETIONS && /^application\/json\b/i.test(headers['content-type'] ?? '') && length <= KEPT_BODY;
+  if (method !== 'POST' || !/^application\/json\b/i.test(headers['content-type'] ?? '') || !(length <= KEPT_BODY)) return undefined;
+  return toVariant(url, readHeader(headers[VERSION_HEADER]), readHeader(headers[BETA_HEADER]));
 }
+
+const readHeader = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** The body of a request; what there was of it where the caller has gone. */
 function readAll(request: IncomingMessage): Promise<Buffer> {

@@ -4,6 +4,7 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
+import { MESSAGES_REQUEST_ID } from '#shared/http/messages-api.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import type { Credential } from '#shared/link/proof.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
@@ -13,12 +14,12 @@ import { createServer } from '../node-http.ts';
 import { Admission, arrivalOf } from './admission.ts';
 import { appFiles, isNavigation, isReserved, readBuildInfo } from './app-files.ts';
 import { AuthLimiter } from './auth-limiter.ts';
-import { bearerOf } from './auth.ts';
+import { tokenOf } from './auth.ts';
 import { readCertificate, type TlsFiles } from './certificate.ts';
 import { Clients } from './clients.ts';
 import type { HostMode } from './host-rank.ts';
 import type { Hosts } from './hosts.ts';
-import { errorBody, refuseUnreadable, sendError } from './http-errors.ts';
+import { errorBody, isMessagesRequest, refuseUnreadable, sendError } from './http-errors.ts';
 import { isApi } from './http.ts';
 import { linkRoutes } from './link.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
@@ -142,6 +143,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (isApi(request.url)) {
         request.headers[REQUEST_ID] = requestIdOf(request.headers[REQUEST_ID]);
         response.setHeader(REQUEST_ID, request.headers[REQUEST_ID]);
+        if (isMessagesRequest(request)) response.setHeader(MESSAGES_REQUEST_ID, request.headers[REQUEST_ID]);
       }
       if (request.headers.host === undefined && request.httpVersion !== '1.0')
         return sendError(response, 400, 'The Host header is missing', { connection: 'close' });
@@ -151,7 +153,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
       if (closing) return sendError(response, 503, CLOSING.reason, { 'retry-after': '1', connection: 'close' });
       if (!vaults.among(request)) return sendError(response, 404, NO_VAULT);
-      if (isApi(request.url)) return vaults.byToken(request, bearerOf(request.headers.authorization)).api(request, response);
+      if (isApi(request.url)) return vaults.byToken(request, tokenOf(request.headers)).api(request, response);
       const returned = vaults.byCallback(request);
       if (returned) returned.callback(request, response);
       else route(request, response);

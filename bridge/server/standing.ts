@@ -14,6 +14,7 @@ interface Decision {
   /** As the upstream calls it. */
   model: string;
   call: Pick<SplicedCall, 'provider' | 'model' | 'principal'>;
+  wire: Forward['wire'];
   limits: Pick<Forward, 'idleMs' | 'trailerMs'>;
   /** By `performance.now()`. */
   until: number;
@@ -23,6 +24,7 @@ interface Decision {
 export interface Decided {
   asking: Omit<Asking, 'signal'>;
   call: Decision['call'];
+  wire: Forward['wire'];
   messages: unknown[];
   /** Of events, where those are wanted. */
   events: Limits | undefined;
@@ -47,7 +49,7 @@ export class Standing {
   }
 
   /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
-  given(mux: Mux, { standing, call, idleMs, trailerMs }: Forward, headers: Record<string, string>): () => void {
+  given(mux: Mux, { standing, call, wire, idleMs, trailerMs }: Forward, headers: Record<string, string>): () => void {
     const url = headers[':url'];
     if (!standing || url === undefined) return () => {};
     const kept = this.#kept.get(mux) ?? new Map<string, Decision>();
@@ -57,8 +59,8 @@ export class Standing {
       if (this.#kept.get(mux) !== kept) return;
       if (kept.size >= MOST) kept.clear();
       const { provider, model, principal } = call;
-      const decision = { asking, model: standing.model, call: { provider, model, principal }, limits: { idleMs, trailerMs } };
-      kept.set(keyOf(principal, standing.asked), { ...decision, until: performance.now() + standing.ms });
+      const decision = { asking, model: standing.model, call: { provider, model, principal }, wire, limits: { idleMs, trailerMs } };
+      kept.set(keyOf(principal, standing.variant, standing.asked), { ...decision, until: performance.now() + standing.ms });
     };
   }
 
@@ -67,22 +69,23 @@ export class Standing {
     return (this.#kept.get(mux)?.size ?? 0) > 0;
   }
 
-  /** How a request is to be answered; undefined where its host has to decide. `body`: all of it. */
-  decide(mux: Mux, principal: string, body: Buffer): Decided | undefined {
+  /** How a request is to be answered; undefined where its host has to decide. `body`: all of it; `variant`: as `toVariant` has it. */
+  decide(mux: Mux, principal: string, body: Buffer, variant = ''): Decided | undefined {
     const kept = this.#kept.get(mux);
     if (!kept || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
     const text = body.toString();
     const asked = readEnvelope(text);
     if (!asked) return undefined;
-    const key = keyOf(principal, asked.model);
+    const key = keyOf(principal, variant, asked.model);
     const decision = kept.get(key);
     if (!decision) return undefined;
     if (decision.until < performance.now()) return void kept.delete(key);
     const edits = editsOf(text, asked, { ...asked, model: decision.model });
     const sent = edits && edited(body, edits);
     if (!sent) return undefined;
-    const events = asked.stream ? { ...decision.limits, choices: asked.n ?? 1, stripUsage: false } : undefined;
-    return { asking: { ...decision.asking, body: sent }, call: decision.call, messages: asked.messages, events };
+    const { wire } = decision;
+    const events = asked.stream ? { ...decision.limits, wire, choices: asked.n ?? 1, stripUsage: false } : undefined;
+    return { asking: { ...decision.asking, body: sent }, call: decision.call, wire, messages: asked.messages, events };
   }
 
   /** Nothing that was decided before stands any more, nor what is being tried. */
@@ -91,7 +94,7 @@ export class Standing {
   }
 }
 
-const keyOf = (principal: string, model: string): string => JSON.stringify([principal, model]);
+const keyOf = (principal: string, variant: string, model: string): string => JSON.stringify([principal, variant, model]);
 
 function readEnvelope(text: string): ReturnType<typeof envelope.parse> | undefined {
   try {

@@ -33,6 +33,8 @@ export const forward = z.object({
   /** The number of the stream on which the caller’s request came. */
   to: z.number().int().positive(),
   call: splicedCall,
+  /** Format of the answer: chat completions, or Anthropic's Messages API. */
+  wire: z.enum(['chat', 'messages']),
   /** What is different in the body from the caller’s own, in order; left out where the body comes along. */
   edits: z.array(edit).max(10).optional(),
   /** Whether events are wanted, or a whole answer: nothing else commits. */
@@ -51,6 +53,8 @@ export const forward = z.object({
       /** The model as the caller names it, and as the upstream does. */
       asked: z.string(),
       model: z.string(),
+      /** All in the request line and headers that the decision depends on, as `toVariant` has it. */
+      variant: z.string().max(10_000),
     })
     .optional(),
 });
@@ -84,7 +88,7 @@ export const receipts = z.array(z.unknown()).max(1000);
 
 /** Streams that the bridge opens to ask what a caller is told behind events that a host has let stand and that ended badly: an `Ended`, answered with events. */
 export const ENDED_KIND = 'ended';
-export const ended = z.object({ call: splicedCall, end: spliceEnd });
+export const ended = z.object({ call: splicedCall, end: spliceEnd, wire: forward.shape.wire });
 export type Ended = z.infer<typeof ended>;
 
 type ResponseInputs = ConstructorParameters<typeof Response>;

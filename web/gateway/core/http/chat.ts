@@ -21,6 +21,8 @@ import { translated } from './translated.ts';
 
 export interface ChatDeps extends HttpDeps {
   thoughts: Thoughts;
+  /** The request's ID in the log. */
+  requestId: string;
   /** What went wrong with this request, as it is told, and noted in the log under its id. */
   explain(error: unknown): HttpError;
   /** The stream on which the request came, where the bridge can answer it past the host. */

@@ -3,7 +3,7 @@ import type { RpcError } from '#shared/rpc/errors.ts';
 import type { Scope } from '#shared/rpc/scopes.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
-import type { ModelEvent, ModelMessage, Wishes } from '../providers/provider.ts';
+import type { ModelEvent, ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { Collection, UsageRecord } from '../vault.ts';
 import type { ResponseRecord } from './responses/record.ts';
@@ -15,6 +15,8 @@ export interface HttpAgentRun {
   /** Who calls. */
   principal: string;
   wishes: Wishes;
+  /** The caller's own tools: the run ends with a call of one, which the caller answers in its next request. */
+  tools?: readonly ToolSpec[];
   signal: AbortSignal;
 }
 

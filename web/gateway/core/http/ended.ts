@@ -1,14 +1,17 @@
+import { writeEvent } from '#shared/http/messages-api.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import type { Ended } from '#shared/link/splice.ts';
 import { brokeOff } from '../providers/chunk.ts';
 import { canForward } from '../providers/forwarding.ts';
+import { canForwardMessages } from '../providers/messages-forwarding.ts';
 import { DONE } from './completion.ts';
 import type { HttpDeps } from './deps.ts';
 import { toHttpError } from './errors.ts';
+import { toErrorEvent } from './messages/errors.ts';
 
 /** What a caller is told behind events that came by a decision that stood, and ended badly: an error object, and `[DONE]`. */
 export async function tellOfEnd(
-  { call, end }: Ended,
+  { call, end, wire }: Ended,
   signal: AbortSignal,
   { providers, fault, note }: Pick<HttpDeps, 'providers' | 'fault' | 'note'>,
 ): Promise<string> {
@@ -16,8 +19,9 @@ export async function tellOfEnd(
     (route) => route.provider,
     () => undefined,
   );
-  const error = provider && canForward(provider) ? await provider.faultOfEnd(end, signal) : brokeOff(call.provider);
+  const error = provider && (canForward(provider) || canForwardMessages(provider)) ? await provider.faultOfEnd(end, signal) : brokeOff(call.provider);
   const told = toHttpError(error, fault);
   note?.('warn', told.message, { requestId: call.requestId, principal: call.principal, model: call.model, status: told.status });
+  if (wire === 'messages') return writeEvent(toErrorEvent(error, told, call.requestId ?? ''));
   return writeSse(JSON.stringify(told.body())) + DONE;
 }

@@ -1,5 +1,7 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
+import { IGNORED_HEADER } from '#shared/http/ignored.ts';
+import { isMessagesApi, MESSAGES_PATH, MESSAGES_REQUEST_ID, VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import { allows, type Area, type Level } from '#shared/rpc/scopes.ts';
 import { lazy } from '../lazy.ts';
@@ -7,6 +9,7 @@ import { MAIN } from '../agents.ts';
 import { answerChat, type ChatDeps } from './chat.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
+import { answerMessagesError } from './messages/errors.ts';
 import { getModel, listModels } from './models.ts';
 import { Thoughts } from './thoughts.ts';
 
@@ -31,8 +34,19 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
   const started = Math.floor(given.clock.now() / 1000);
   const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
   const embeddings = lazy(() => import('./embeddings.ts'));
+  const messages = lazy(() => import('./messages/messages.ts'));
   const routes: Readonly<Record<string, Methods>> = {
     '/v1/chat/completions': { POST: { scope: 'v1', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
+    [MESSAGES_PATH]: {
+      POST: {
+        scope: 'v1',
+        works: true,
+        handle: async (request, { id }, deps) => (await messages()).answerMessages(request, id, deps),
+      },
+    },
+    [`${MESSAGES_PATH}/count_tokens`]: {
+      POST: { scope: 'v1', handle: async (request, _principal, deps) => (await messages()).countMessageTokens(request, deps) },
+    },
     '/v1/responses': {
       POST: {
         scope: 'v1',
@@ -98,7 +112,10 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     } catch (error) {
       // Who hung up gets no answer, and nothing went wrong here.
       if (request.signal.aborted) return new Response(null, { status: 499 });
-      return deps.explain(error).response();
+      const told = deps.explain(error);
+      const { pathname } = new URL(request.url);
+      if (isMessagesApi(pathname, request.headers.get(VERSION_HEADER))) return answerMessagesError(error, told, deps.requestId);
+      return told.response();
     }
   };
   return async (request, principal, exchange) => {
@@ -109,9 +126,12 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       given.note?.(told.status >= 500 ? 'warn' : 'info', told.message, { ...about, status: told.status });
       return told;
     };
-    const response = await answer(request, principal, { ...given, thoughts, explain, exchange });
+    const response = await answer(request, principal, { ...given, thoughts, requestId, explain, exchange });
+    const ignored = response.headers.get(IGNORED_HEADER);
+    if (ignored !== null) given.note?.('info', 'Ignored parameters', { ...about, ignored });
     given.note?.('debug', 'Answered', { ...about, status: response.status });
     response.headers.set(REQUEST_ID, requestId);
+    if (isMessagesApi(about.path, request.headers.get(VERSION_HEADER))) response.headers.set(MESSAGES_REQUEST_ID, requestId);
     return response;
   };
 }

@@ -1,3 +1,4 @@
+import { VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { modelNotFound } from './errors.ts';
 import type { HttpDeps } from './deps.ts';
 
@@ -20,7 +21,8 @@ async function all(signal: AbortSignal, created: number, { agents, providers }: 
 
 /** `GET /v1/models`: agents first, then models. */
 export async function listModels(request: Request, created: number, deps: HttpDeps): Promise<Response> {
-  return Response.json({ object: 'list', data: await all(request.signal, created, deps) });
+  const models = await all(request.signal, created, deps);
+  return Response.json(isAnthropic(request) ? toAnthropicPage(models, new URL(request.url)) : { object: 'list', data: models });
 }
 
 /** `GET /v1/models/{id}`; the id may be percent-encoded or have slashes. */
@@ -33,5 +35,27 @@ export async function getModel(request: Request, encoded: string, created: numbe
   }
   const model = (await all(request.signal, created, deps)).find((each) => each.id === id);
   if (!model) throw modelNotFound(`The model "${id}" does not exist. Use GET /v1/models to list the available models.`);
-  return Response.json(model);
+  return Response.json(isAnthropic(request) ? toAnthropicModel(model) : model);
+}
+
+/** Anthropic's clients send their version with every request. */
+const isAnthropic = (request: Request): boolean => request.headers.has(VERSION_HEADER);
+
+const MAX_PAGE = 1000;
+
+const toAnthropicModel = ({ id, created }: Listed): Record<string, unknown> => ({
+  ...{ type: 'model', id, display_name: id, created_at: new Date(created * 1000).toISOString() },
+  ...{ max_input_tokens: null, max_tokens: null, capabilities: null },
+});
+
+/** A page of the list in Anthropic's form: `limit`, and `after_id` or `before_id`. */
+function toAnthropicPage(models: readonly Listed[], { searchParams }: URL): Record<string, unknown> {
+  const asked = Number(searchParams.get('limit') ?? MAX_PAGE);
+  const limit = Number.isInteger(asked) && asked > 0 ? Math.min(asked, MAX_PAGE) : MAX_PAGE;
+  const after = models.findIndex(({ id }) => id === searchParams.get('after_id')) + 1;
+  const before = models.findIndex(({ id }) => id === searchParams.get('before_id'));
+  const from = before >= 0 ? Math.max(0, before - limit) : after;
+  const page = models.slice(from, before >= 0 ? before : from + limit);
+  const more = before >= 0 ? from > 0 : from + limit < models.length;
+  return { data: page.map(toAnthropicModel), has_more: more, first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null };
 }

@@ -1,5 +1,4 @@
-import { count } from '#shared/http/upstream-usage.ts';
-import type { Usage } from '#shared/rpc/records.ts';
+import { readMessagesUsage } from '#shared/http/messages-usage.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { readCalledTool } from '../tools/route-call.ts';
 import { ANSWER_TOOL } from './anthropic-wishes.ts';
@@ -153,7 +152,7 @@ export class AnthropicAssembler implements Assembler {
     if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
     else if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
-    const counted = usageOf(this.#usage);
+    const counted = readMessagesUsage(this.#usage);
     const thought = this.#usage.output_tokens_details?.thinking_tokens;
     if (counted) out.push({ type: 'usage', usage: counted, ...(thought == null ? {} : { reasoningTokens: Math.round(thought) }) });
     const reason = this.#finish ?? 'stop';
@@ -230,21 +229,4 @@ const isCall = ({ type, name }: Partial): boolean => type === 'tool_use' && name
 function thoughtOf({ type, thinking, signature, data }: Partial): Record<string, unknown>[] {
   if (type === 'thinking') return [{ type, thinking, signature }];
   return type === 'redacted_thinking' ? [{ type, data }] : [];
-}
-
-/** Cached input is counted apart by the API, within the input by us. */
-function usageOf(counted: z.infer<typeof usage>): Usage | undefined {
-  if (counted.input_tokens == null && counted.output_tokens == null) return undefined;
-  const { cache_read_input_tokens: read, cache_creation: creation } = counted;
-  const cacheReadTokens = count(read);
-  const cacheWrite1hTokens = count(creation?.ephemeral_1h_input_tokens);
-  const cacheWriteTokens = count(counted.cache_creation_input_tokens ?? count(creation?.ephemeral_5m_input_tokens) + cacheWrite1hTokens);
-  const inputTokens = count(counted.input_tokens) + cacheWriteTokens + cacheReadTokens;
-  const outputTokens = count(counted.output_tokens);
-  return {
-    ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
-    ...(read == null ? {} : { cacheReadTokens }),
-    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
-    ...(cacheWrite1hTokens > 0 ? { cacheWrite1hTokens } : {}),
-  };
 }

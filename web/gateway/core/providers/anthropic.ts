@@ -1,10 +1,13 @@
+import type { SpliceEnd } from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
 import { withDeferral, withoutDeferral } from './anthropic-deferred.ts';
 import { adaptMessagesBody, messagesBody } from './anthropic-request.ts';
 import { assembled } from './assembled.ts';
+import type { Forwarded } from './forwarding.ts';
+import { isEnd, MessagesForwarding, type MessagesProvider } from './messages-forwarding.ts';
 import { findModel } from './model-table.ts';
-import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
+import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -24,10 +27,11 @@ const model = z.object({
 const page = z.object({ data: z.array(z.unknown()), has_more: z.boolean().nullish(), last_id: z.string().nullish() });
 
 /** Anthropic's Messages API. */
-export class Anthropic implements Provider {
+export class Anthropic implements MessagesProvider {
   readonly id: string;
   readonly name: string;
   readonly #http: UpstreamHttp;
+  readonly #forwarding: MessagesForwarding;
   /** What the server last listed as limits of answers. */
   readonly #limits = new Map<string, number>();
   /** Models that were refused deferred tools. */
@@ -44,6 +48,19 @@ export class Anthropic implements Provider {
         ...(apiKey ? { 'x-api-key': apiKey } : {}),
       }),
     });
+    this.#forwarding = new MessagesForwarding(this.#http, options.clock);
+  }
+
+  forwardMessages(...given: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
+    return this.#forwarding.forward(...given);
+  }
+
+  countTokens(...given: Parameters<MessagesProvider['countTokens']>): Promise<unknown> {
+    return this.#forwarding.count(...given);
+  }
+
+  faultOfEnd(end: SpliceEnd): Promise<unknown> {
+    return Promise.resolve(this.#forwarding.faultOfEnd(end));
   }
 
   stream(asked: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -94,5 +111,3 @@ export class Anthropic implements Provider {
     ];
   }
 }
-
-const isEnd = (data: string): boolean => /"type"\s*:\s*"message_stop"/.test(data.slice(0, 100));

@@ -18,6 +18,8 @@ export interface SpliceTo {
   call: SplicedCall;
   /** The caller's next requests of the kind may be answered alike. */
   stands: boolean;
+  /** All in the request line and headers that such a decision depends on. */
+  variant?: string | undefined;
 }
 
 /** A raw answer of the upstream, for a caller that speaks the same language. */

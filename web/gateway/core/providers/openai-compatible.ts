@@ -1,6 +1,6 @@
 import { editsOf } from '#shared/http/body-edits.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
-import { type Forward, isHeld, type SpliceEnd } from '#shared/link/splice.ts';
+import { isHeld, type SpliceEnd } from '#shared/link/splice.ts';
 import { assembled, TRAILER_MS } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
@@ -12,6 +12,7 @@ import { type Quirks, quirksAt } from './openai-quirks.ts';
 import { adaptBody, chatBody, renamed } from './openai-request.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
+import { toStanding } from './standing.ts';
 import { readItems } from './upstream-body.ts';
 import { type Passing, UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -108,11 +109,11 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     const { idleMs } = this.#http;
     const trailerMs = Math.min(TRAILER_MS, idleMs);
     const choices = typeof body['n'] === 'number' ? body['n'] : 1;
-    const forward = { exchange, call, stream: body['stream'] === true, choices, idleMs, trailerMs, stripUsage };
+    const forward = { exchange, call, wire: 'chat' as const, stream: body['stream'] === true, choices, idleMs, trailerMs, stripUsage };
     return {
       forward,
       editsFor: (sent) => own && editsOf(own.text, own.body, sent),
-      standingFor: (sent) => (own && stands ? standingOf(own.body, sent) : undefined),
+      standingFor: (sent) => (own && stands ? toStanding(own.body, sent) : undefined),
     };
   }
 
@@ -140,15 +141,4 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
       watchdog.stop();
     }
   }
-}
-
-/** For so long, in milliseconds, a decision that was good holds without being asked for. */
-const STANDING_MS = 10_000;
-
-/** What may stand: nothing but the model's name is told differently. */
-function standingOf(own: Record<string, unknown>, sent: Record<string, unknown>): Forward['standing'] {
-  const { model: asked, ...rest } = own;
-  const { model, ...told } = sent;
-  const alike = Object.keys(rest).length === Object.keys(told).length && Object.entries(rest).every(([key, value]) => told[key] === value);
-  return alike && typeof asked === 'string' && typeof model === 'string' ? { ms: STANDING_MS, asked, model } : undefined;
 }

@@ -5,8 +5,11 @@ import { streamFault } from './openai-errors.ts';
 
 /** What went wrong in an answer that was spliced, once it is over; undefined where it is whole. Rejects where the bridge does not tell. */
 export async function faultOf(response: Response, provider: string, idleMs: number): Promise<unknown> {
-  return faultOfEnd(spliceEnd.parse(await response.json()), provider, idleMs);
+  return faultOfEnd(await readSpliceEnd(response), provider, idleMs);
 }
+
+/** How an answer ended that the bridge has passed on, once it is over. */
+export const readSpliceEnd = async (response: Response): Promise<SpliceEnd> => spliceEnd.parse(await response.json());
 
 export function faultOfEnd({ how, text = '' }: SpliceEnd, provider: string, idleMs: number): unknown {
   switch (how) {

@@ -100,11 +100,17 @@ export class UpstreamHttp {
    * The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. What
    * has a body is work for a model: a server that fails at it again and again is left alone for a while.
    */
-  async send(path: string, body: object | undefined, watchdog: Watchdog, passing?: Passing): Promise<Response> {
-    if (body === undefined) return this.#send(path, body, watchdog, passing);
+  async send(
+    path: string,
+    body: object | undefined,
+    watchdog: Watchdog,
+    passing?: Passing,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    if (body === undefined) return this.#send(path, body, watchdog, passing, headers);
     const attempt = this.#breaker.enter();
     try {
-      const response = await this.#send(path, body, watchdog, passing);
+      const response = await this.#send(path, body, watchdog, passing, headers);
       attempt.answered();
       return response;
     } catch (error) {
@@ -116,9 +122,15 @@ export class UpstreamHttp {
     }
   }
 
-  async #send(path: string, body: object | undefined, watchdog: Watchdog, passing: Passing | undefined): Promise<Response> {
+  async #send(
+    path: string,
+    body: object | undefined,
+    watchdog: Watchdog,
+    passing: Passing | undefined,
+    more: Record<string, string>,
+  ): Promise<Response> {
     const { signal } = watchdog;
-    const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey) };
+    const headers = { accept: 'text/event-stream, application/json', ...this.#dialect.headers(this.#apiKey), ...more };
     let response: Response;
     try {
       const init =
@@ -153,8 +165,8 @@ export class UpstreamHttp {
   }
 
   /** The JSON that an address answers with; undefined where it is none. */
-  async json(path: string, watchdog: Watchdog, body?: object): Promise<unknown> {
-    return parseJson(await readText((await this.send(path, body, watchdog)).body, watchdog));
+  async json(path: string, watchdog: Watchdog, body?: object, headers?: Record<string, string>): Promise<unknown> {
+    return parseJson(await readText((await this.send(path, body, watchdog, undefined, headers)).body, watchdog));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { Part } from '#shared/rpc/records.ts';
+import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from '../http/deps.ts';
 import { plainText, textsOf } from '../providers/parts.ts';
@@ -47,6 +47,12 @@ export class HttpAgents {
     const system = createSystemText(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
     const context = buildRunContext({ time: timeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
+    const own = request.tools ?? [];
+    const isOwn = (tool: string): boolean => own.some(({ name }) => name === tool);
+    const { toolChoice } = request.wishes;
+    // A forced choice is one among the caller's tools.
+    const isForced = own.length > 0 && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none';
+    const ownCalls: ToolCall[] = [];
     const shares: Share[] = [];
     const events = generate({
       chosen,
@@ -55,6 +61,9 @@ export class HttpAgents {
       agentId: agent.id,
       messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
       ...offered,
+      tools: [...(isForced ? [] : offered.tools.filter(({ name }) => !isOwn(name))), ...own],
+      ...(isForced ? { deferred: [] } : {}),
+      endsHere: () => ownCalls.length > 0,
       wishes: request.wishes,
       temperature: agent.temperature,
       exact: isExact(request),
@@ -63,6 +72,10 @@ export class HttpAgents {
       signal: request.signal,
       clock,
       runTool: async (call, signal, show) => {
+        if (isOwn(call.tool)) {
+          ownCalls.push(call);
+          return null;
+        }
         const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
         const result = await tools.run(call, context);
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
@@ -76,7 +89,8 @@ export class HttpAgents {
         else if (event.type === 'end') {
           const { usage, reasoningTokens } = event;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
-          yield { type: 'finish', reason: event.reason };
+          for (const call of ownCalls) yield { type: 'tool_call', call };
+          yield { type: 'finish', reason: ownCalls.length > 0 ? 'tool_calls' : event.reason };
         }
       }
     } finally {

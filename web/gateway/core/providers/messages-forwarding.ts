@@ -1,0 +1,139 @@
+import { editsOf } from '#shared/http/body-edits.ts';
+import { BETA_HEADER, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { isHeld, type SpliceEnd } from '#shared/link/splice.ts';
+import type { Clock } from '../clock.ts';
+import { AnthropicAssembler } from './anthropic-assembler.ts';
+import { TRAILER_MS } from './assembled.ts';
+import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
+import type { Forwarded, SpliceTo } from './forwarding.ts';
+import { readSpliceEnd } from './past-host.ts';
+import { type Provider, ProviderError } from './provider.ts';
+import { retried } from './retry.ts';
+import { toStanding } from './standing.ts';
+import { readItems } from './upstream-body.ts';
+import type { Passing, UpstreamHttp } from './upstream-http.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** Version and beta features that the caller asks for. */
+export interface MessagesHeaders {
+  version: string | null;
+  beta: string | null;
+  /** The caller used the path of the beta API. */
+  betaPath: boolean;
+}
+
+/** A provider that passes a request of Anthropic's Messages API through as it is. */
+export interface MessagesProvider extends Provider {
+  /** Sends a caller's own body. Resolves when the upstream has accepted it; rejects with `ProviderError` before that. `to`: the caller to whom the bridge may send the answer. */
+  forwardMessages(body: Record<string, unknown>, signal: AbortSignal, options: { headers: MessagesHeaders; to?: SpliceTo | undefined }): Promise<Forwarded>;
+  /** The upstream's count of a request's tokens, as it answers it. */
+  countTokens(body: Record<string, unknown>, signal: AbortSignal, headers: MessagesHeaders): Promise<unknown>;
+  /** Resolves with the fault of an answer that the bridge has passed on and that ended so. */
+  faultOfEnd(end: SpliceEnd, signal: AbortSignal): Promise<unknown>;
+}
+
+export const canForwardMessages = (provider: Provider): provider is MessagesProvider =>
+  'forwardMessages' in provider && typeof provider.forwardMessages === 'function';
+
+/** Passes requests and answers between callers and one Anthropic server. */
+export class MessagesForwarding {
+  readonly #http: UpstreamHttp;
+  readonly #clock: Clock;
+
+  constructor(http: UpstreamHttp, clock: Clock) {
+    this.#http = http;
+    this.#clock = clock;
+  }
+
+  /** Tries three times in all, before the upstream has accepted it. */
+  forward(...given: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
+    return retried(() => this.#forward(...given), { clock: this.#clock, signal: given[1] });
+  }
+
+  count(...[body, signal, headers]: Parameters<MessagesProvider['countTokens']>): Promise<unknown> {
+    const path = `/messages/count_tokens${toQuery(headers)}`;
+    const ask = (): Promise<unknown> =>
+      this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, body, toHeaders(headers)), true);
+    return retried(ask, { clock: this.#clock, signal });
+  }
+
+  faultOfEnd({ how, text = '' }: SpliceEnd): unknown {
+    const { name, idleMs } = this.#http;
+    if (how === 'done') return undefined;
+    if (how === 'silent') return wentSilent(name, idleMs);
+    if (how === 'large') return tooLarge(name);
+    return this.#http.explain(how === 'odd' ? readFault(name, text) : brokeOff(name));
+  }
+
+  async #forward(...[body, signal, { headers, to }]: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
+    const watchdog = this.#http.watch(signal, body['stream'] !== true);
+    try {
+      const path = `/messages${toQuery(headers)}`;
+      const response = await this.#http.send(path, body, watchdog, to && this.#passing(body, to), toHeaders(headers));
+      return {
+        ...(isHeld(response) ? { past: this.#past(response, watchdog, signal) } : {}),
+        batches: this.#batches(response, watchdog, signal),
+        trailer: () => watchdog.limit(TRAILER_MS),
+        told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
+      };
+    } catch (error) {
+      watchdog.stop();
+      signal.throwIfAborted();
+      throw this.#http.explain(error);
+    }
+  }
+
+  #passing(body: Record<string, unknown>, { exchange, own, call, stands, variant }: SpliceTo): Passing {
+    const { idleMs } = this.#http;
+    const trailerMs = Math.min(TRAILER_MS, idleMs);
+    return {
+      forward: { exchange, call, wire: 'messages', stream: body['stream'] === true, choices: 1, idleMs, trailerMs, stripUsage: false },
+      editsFor: (sent) => own && editsOf(own.text, own.body, sent),
+      standingFor: (sent) => (own && stands && variant !== undefined ? toStanding(own.body, sent, variant) : undefined),
+    };
+  }
+
+  /** From here on the bridge notices silence. */
+  #past(response: Response, watchdog: Watchdog, signal: AbortSignal): NonNullable<Forwarded['past']> {
+    watchdog.rest();
+    const failed = readSpliceEnd(response)
+      .then((end) => this.faultOfEnd(end))
+      .catch((error: unknown) => {
+        signal.throwIfAborted();
+        return this.#http.explain(error);
+      })
+      .finally(() => watchdog.stop());
+    failed.catch(() => {});
+    return { failed };
+  }
+
+  async *#batches(response: Response, watchdog: Watchdog, signal: AbortSignal): Forwarded['batches'] {
+    try {
+      yield* readItems(this.#http.name, response.body, watchdog, (data) => isEnd(data));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#http.explain(error);
+    } finally {
+      watchdog.stop();
+    }
+  }
+}
+
+/** Whether an event is the last one of an answer. */
+export const isEnd = (data: string): boolean => /"type"\s*:\s*"message_stop"/.test(data.slice(0, 100));
+
+/** The fault that an event or a whole answer tells of. */
+export function readFault(provider: string, data: string): unknown {
+  try {
+    new AnthropicAssembler(provider).add(data);
+  } catch (error) {
+    return error;
+  }
+  return new ProviderError(`${provider} sent an unexpected part of a response.`);
+}
+
+const toQuery = ({ betaPath }: MessagesHeaders): string => (betaPath ? '?beta=true' : '');
+const toHeaders = ({ version, beta }: MessagesHeaders): Record<string, string> => ({
+  ...(version ? { [VERSION_HEADER]: version } : {}),
+  ...(beta ? { [BETA_HEADER]: beta } : {}),
+});

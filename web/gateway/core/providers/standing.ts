@@ -1,0 +1,12 @@
+import type { Forward } from '#shared/link/splice.ts';
+
+/** How long, in milliseconds, a decision that turned out well may be repeated without the host. */
+const STANDING_MS = 10_000;
+
+/** The decision that may be repeated for a caller's next requests; undefined unless only the model's name differs in what is sent. */
+export function toStanding(own: Record<string, unknown>, sent: Record<string, unknown>, variant = ''): Forward['standing'] {
+  const { model: asked, ...rest } = own;
+  const { model, ...told } = sent;
+  const alike = Object.keys(rest).length === Object.keys(told).length && Object.entries(rest).every(([key, value]) => told[key] === value);
+  return alike && typeof asked === 'string' && typeof model === 'string' ? { ms: STANDING_MS, asked, model, variant } : undefined;
+}
