@@ -304,6 +304,11 @@ const MODES: Record<string, (answer: Answer, argument: number) => Promise<void> 
     if ('stream_options' in answer.body) return json(answer.res, 400, { error: { message: "Unknown field: 'stream_options'" } });
     await MODES['normal']?.(answer, argument);
   },
+  /** Refuses to think. */
+  async thoughtless(answer, argument) {
+    if ('reasoning_effort' in answer.body) return json(answer.res, 400, { error: { message: 'reasoning_effort is not supported' } });
+    await MODES['normal']?.(answer, argument);
+  },
   unknown({ model, res }) {
     json(res, 404, { error: { message: `model '${model}' not found`, type: 'not_found_error' } });
   },

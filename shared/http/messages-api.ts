@@ -27,15 +27,15 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 
 export interface MessagesError {
   type: 'error';
-  error: { type: string; message: string };
+  error: { type: string; message: string; details?: Record<string, unknown> };
   request_id: string | null;
 }
 
-export const messagesError = (status: number, message: string, requestId: string | null): MessagesError => ({
-  type: 'error',
-  error: { type: ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message: withoutMiddle(message, MAX_MESSAGE) },
-  request_id: requestId,
-});
+export function messagesError(status: number, message: string, requestId: string | null, details?: Record<string, unknown>): MessagesError {
+  const type = ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  const error = { type, message: withoutMiddle(message, MAX_MESSAGE), ...(details ? { details } : {}) };
+  return { type: 'error', error, request_id: requestId };
+}
 
 /** An event of a stream; its data names its type. */
 export const writeEvent = (event: { type: string } & Record<string, unknown>): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

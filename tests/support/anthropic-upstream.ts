@@ -97,6 +97,12 @@ export async function startAnthropic(): Promise<AnthropicUpstream> {
     if (upstream.respond?.(request, response)) return;
     if (/^\/v1\/messages\/count_tokens/.test(url))
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: 4321 }));
+    // Clients send the whole conversation then.
+    if (request.body['thread'] != null) {
+      const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+      const error = { type: 'invalid_request_error', message: 'no threads', details };
+      return void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }));
+    }
     if (!/^\/v1\/messages(\?|$)/.test(url)) return fail(404, 'not_found_error', 'Not found');
     const model = String(request.body['model']);
     const turns = upstream.script(request);

@@ -12,8 +12,8 @@ afterEachTest.add(() => {
 
 /** `fetch`, for the `openai` package too: a test in which an answer of `/v1` is not as the public reference has it fails. */
 export const checkedFetch: typeof fetch = async (input, init) => {
-  const { method, url } = new Request(input, { ...init, body: null });
-  return conforming({ method, url }, await fetch(input, init), misfits);
+  const { method, url, headers } = new Request(input, { ...init, body: null });
+  return conforming({ method, url, headers }, await fetch(input, init), misfits);
 };
 
 /** Answers of a handler, checked alike. */

@@ -1,6 +1,8 @@
 import { SseScanner, type SseEvent } from '#shared/http/sse.ts';
 import { isSpliced } from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { isMessagesApi, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { message, messageEventsLook, messagesErrorAnswer, messagesModel, messagesModelPage, tokenCount } from '../anthropic-shapes.ts';
 import { completion, completionChunk } from './chat.ts';
 import { errorAnswer } from './errors.ts';
 import { responseEvent } from './events.ts';
@@ -19,7 +21,16 @@ const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^GET \/v1\/responses\/[^/]+\/input_items$/, itemList],
 ];
 
-const shapeOf = (route: string): z.ZodType => ANSWERS.find(([pattern]) => pattern.test(route))?.[1] ?? z.never();
+/** The same of Anthropic's Messages API. */
+const MESSAGES_ANSWERS: typeof ANSWERS = [
+  [/^POST \/v1\/messages$/, message],
+  [/^POST \/v1\/messages\/count_tokens$/, tokenCount],
+  [/^GET \/v1\/models$/, messagesModelPage],
+  [/^GET \/v1\/models\/.+$/, messagesModel],
+];
+
+const shapeOf = (route: string, isMessages: boolean): z.ZodType =>
+  (isMessages ? MESSAGES_ANSWERS : ANSWERS).find(([pattern]) => pattern.test(route))?.[1] ?? z.never();
 
 /** What of a value is not as its shape has it; undefined where all is. */
 function misfitOf(text: string, shape: z.ZodType): string | undefined {
@@ -83,21 +94,22 @@ function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: s
  * going to send instead is held where the bridge has sent it.
  */
 export async function conforming(
-  { method, url }: Pick<Request, 'method' | 'url'>,
+  { method, url, headers: asked }: Pick<Request, 'method' | 'url' | 'headers'>,
   answer: Response,
   misfits: Set<string>,
 ): Promise<Response> {
   const path = new URL(url).pathname.replace(/\/+$/, '');
   if (!path.startsWith('/v1') || isSpliced(answer) || answer.body === null || method === 'HEAD') return answer;
+  const isMessages = isMessagesApi(path, asked.get(VERSION_HEADER));
   const route = `${method} ${path}`;
   const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
   const { status, statusText, headers } = answer;
   if (headers.get('content-type')?.startsWith('text/event-stream')) {
-    const look = path.endsWith('/responses') ? responseEvents() : chatEvents();
+    const look = isMessages ? messageEventsLook() : path.endsWith('/responses') ? responseEvents() : chatEvents();
     return new Response(answer.body.pipeThrough(watched(look, tell)), { status, statusText, headers });
   }
   const text = await answer.text();
-  const misfit = misfitOf(text, answer.ok ? shapeOf(route) : errorAnswer);
+  const misfit = misfitOf(text, answer.ok ? shapeOf(route, isMessages) : isMessages ? messagesErrorAnswer : errorAnswer);
   if (misfit !== undefined) tell(misfit);
   return new Response(text, { status, statusText, headers });
 }

@@ -5,7 +5,7 @@ import { withDeferral, withoutDeferral } from './anthropic-deferred.ts';
 import { adaptMessagesBody, messagesBody } from './anthropic-request.ts';
 import { assembled } from './assembled.ts';
 import type { Forwarded } from './forwarding.ts';
-import { isEnd, MessagesForwarding, type MessagesProvider } from './messages-forwarding.ts';
+import { isEnd, messagesFailure, MessagesForwarding, type MessagesProvider } from './messages-forwarding.ts';
 import { findModel } from './model-table.ts';
 import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
@@ -47,6 +47,7 @@ export class Anthropic implements MessagesProvider {
         'anthropic-dangerous-direct-browser-access': 'true',
         ...(apiKey ? { 'x-api-key': apiKey } : {}),
       }),
+      failure: messagesFailure,
     });
     this.#forwarding = new MessagesForwarding(this.#http, options.clock);
   }

@@ -6,6 +6,7 @@ import type { Fetch } from '../fetch.ts';
 import { lazy } from '../lazy.ts';
 import type { Breaker } from './breaker.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
+import type { MessagesProvider } from './messages-forwarding.ts';
 import type { EmbeddingProvider } from './embedding.ts';
 import { kindOf } from './kinds.ts';
 import type { LocalRunner, Runnable } from './local-runner.ts';
@@ -98,6 +99,20 @@ class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & Embeddin
   }
 }
 
+class DeferredMessages extends Deferred<MessagesProvider> implements MessagesProvider {
+  async forwardMessages(...[body, signal, options]: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
+    return (await this.loaded(signal)).forwardMessages(body, signal, options);
+  }
+
+  async countTokens(...[body, signal, headers]: Parameters<MessagesProvider['countTokens']>): Promise<unknown> {
+    return (await this.loaded(signal)).countTokens(body, signal, headers);
+  }
+
+  async faultOfEnd(...[end, signal]: Parameters<MessagesProvider['faultOfEnd']>): Promise<unknown> {
+    return (await this.loaded(signal)).faultOfEnd(end, signal);
+  }
+}
+
 /** Without its key a server is not asked: it might take the request for one of somebody else's. */
 const valueOf = (reference: NonNullable<ProviderConfig['reference']>, name: string): Promise<string> =>
   reference.wait().catch((cause: unknown) => {
@@ -108,7 +123,7 @@ const valueOf = (reference: NonNullable<ProviderConfig['reference']>, name: stri
 export function makeProvider(making: Making): Provider {
   switch (making.kind) {
     case 'anthropic':
-      return new Deferred(making, async (apiKey) => new (await anthropic()).Anthropic({ ...making, apiKey }));
+      return new DeferredMessages(making, async (apiKey) => new (await anthropic()).Anthropic({ ...making, apiKey }));
     case 'google':
       return new DeferredEmbedding(making, async (apiKey) => new (await google()).Google({ ...making, apiKey }));
     default:

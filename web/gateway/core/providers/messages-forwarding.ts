@@ -1,17 +1,19 @@
 import { editsOf } from '#shared/http/body-edits.ts';
 import { BETA_HEADER, VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { isHeld, type SpliceEnd } from '#shared/link/splice.ts';
+import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
 import { TRAILER_MS } from './assembled.ts';
 import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
+import { statusError } from './openai-errors.ts';
 import type { Forwarded, SpliceTo } from './forwarding.ts';
 import { readSpliceEnd } from './past-host.ts';
 import { type Provider, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
 import { toStanding } from './standing.ts';
 import { readItems } from './upstream-body.ts';
-import type { Passing, UpstreamHttp } from './upstream-http.ts';
+import { parseJson, type Passing, type UpstreamHttp } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** Version and beta features that the caller asks for. */
@@ -131,6 +133,15 @@ export function readFault(provider: string, data: string): unknown {
   }
   return new ProviderError(`${provider} sent an unexpected part of a response.`);
 }
+
+const fault = z.object({ error: z.object({ details: z.record(z.string(), z.unknown()) }) });
+
+/** The error that an answer without success tells of, with the details that Anthropic's clients act on. */
+export const messagesFailure: typeof statusError = (provider, response, text, now) => {
+  const error = statusError(provider, response, text, now);
+  error.details = fault.safeParse(parseJson(text)).data?.error.details;
+  return error;
+};
 
 const toQuery = ({ betaPath }: MessagesHeaders): string => (betaPath ? '?beta=true' : '');
 const toHeaders = ({ version, beta }: MessagesHeaders): Record<string, string> => ({

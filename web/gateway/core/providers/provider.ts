@@ -191,6 +191,8 @@ export class ProviderError extends Error {
   readonly param: string | undefined;
   /** The server's own word for what is wrong, by which programs know it. */
   readonly code: string | undefined;
+  /** Fields of the fault that programs of Anthropic's API act on. */
+  details: Record<string, unknown> | undefined;
 
   constructor(message: string, detail: ProviderErrorDetail = {}) {
     super(message, { cause: detail.cause });

@@ -1,23 +1,33 @@
 import { messagesError } from '#shared/http/messages-api.ts';
 import { ProviderError } from '../../providers/provider.ts';
-import type { HttpError } from '../errors.ts';
+import { HttpError } from '../errors.ts';
 
 /** Anthropic's own status of an overloaded server, which its clients know. */
 const OVERLOADED = 529;
 
+/** A request for conversation state on the server, which Perch does not keep here: clients that read the code send the whole conversation instead. */
+export class ThreadsUnsupported extends HttpError {
+  readonly details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+
+  constructor() {
+    super(400, 'invalid_request_error', '`thread` is not supported by this model or agent. Send the whole conversation.', { param: 'thread' });
+  }
+}
+
 /** An error as Anthropic's API answers it. `told` is the error as it is explained to callers. */
 export function answerMessagesError(error: unknown, told: HttpError, requestId: string): Response {
-  // Waiting does not help against a used-up budget, but Anthropic's clients would.
+  const body = toErrorEvent(error, told, requestId);
   const headers = new Headers(told.headers);
+  // Waiting does not help against a used-up budget, but Anthropic's clients would.
   if (told.type === 'insufficient_quota') headers.set('x-should-retry', 'false');
-  const status = toStatus(error, told);
-  return Response.json(messagesError(status, told.message, requestId), { status, headers });
+  return Response.json(body, { status: toStatus(error, told), headers });
 }
 
 /** The same as an event of a stream. */
-export const toErrorEvent = (error: unknown, told: HttpError, requestId: string): { type: string } & Record<string, unknown> => ({
-  ...messagesError(toStatus(error, told), told.message, requestId),
-});
+export function toErrorEvent(error: unknown, told: HttpError, requestId: string): { type: string } & Record<string, unknown> {
+  const details = error instanceof ProviderError || error instanceof ThreadsUnsupported ? error.details : undefined;
+  return { ...messagesError(toStatus(error, told), told.message, requestId, details) };
+}
 
 const toStatus = (error: unknown, told: HttpError): number =>
   error instanceof ProviderError && error.status === OVERLOADED ? OVERLOADED : told.status;

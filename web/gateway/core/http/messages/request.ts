@@ -2,6 +2,7 @@ import { listOf, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ReasoningEffort, type ToolSpec, type Wishes } from '../../providers/provider.ts';
 import { parse } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
+import { ThreadsUnsupported } from './errors.ts';
 
 const record = z.record(z.string(), z.unknown());
 const cacheControl = z.object({ ttl: z.enum(['5m', '1h']).nullish().catch(null) }).nullish().catch(null);
@@ -63,6 +64,7 @@ export interface KnownParams {
 /** Reads a request for agents and models of other vendors. Names of parameters without effect are added to `ignored`. Throws a 400 for values that do not fit. */
 export function readParams(body: Envelope, ignored: Set<string>): KnownParams {
   const read = parse(params, body);
+  if (body['thread'] != null) throw new ThreadsUnsupported();
   for (const [name, value] of Object.entries(body)) if (value != null && !KNOWN.has(name)) ignored.add(name);
   const tools = readTools(read.tools ?? [], ignored);
   return { params: read, tools, wishes: readWishes(read, tools, ignored) };

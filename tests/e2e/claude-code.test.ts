@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
+import { verifies } from '../requirements.ts';
+import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropic } from '../support/anthropic-upstream.ts';
+import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
+import { startScriptedChat, type ScriptedChat } from '../support/scripted-chat.ts';
+
+// Claude Code, as it is installed from npm, with Perch as its API (ANTHROPIC_BASE_URL). It is no dependency: 240 MB, and not under a free license.
+
+const VERSION = '2.1.332';
+const CACHE = join(import.meta.dirname, `../../.cache/claude-code-${VERSION}`);
+const INSTALL_MS = 240_000;
+const RUN_MS = 120_000;
+const run = promisify(execFile);
+
+/** The program's path; undefined, with the reason printed, if it cannot be installed here. */
+async function install(): Promise<string | undefined> {
+  const program = join(CACHE, 'node_modules/.bin/claude');
+  const works = (): Promise<string> => run(program, ['--version'], { timeout: 30_000 }).then(() => program);
+  try {
+    return await works();
+  } catch {
+    // Not installed yet.
+  }
+  try {
+    await mkdir(CACHE, { recursive: true });
+    await writeFile(join(CACHE, 'package.json'), '{"private":true}');
+    await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', `@anthropic-ai/claude-code@${VERSION}`], {
+      ...{ cwd: CACHE, timeout: INSTALL_MS },
+      shell: process.platform === 'win32',
+    });
+    return await works();
+  } catch (error) {
+    console.warn(`Claude Code is not tested: ${error instanceof Error ? error.message.slice(0, 500) : String(error)}`);
+    return undefined;
+  }
+}
+
+const program = await install();
+
+describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000 }, () => {
+  let claude: AnthropicUpstream;
+  let other: ScriptedChat;
+  let bridge: TestBridge;
+  let gw: BridgedGateway;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'perch-claude-code-'));
+    [claude, other, bridge] = await Promise.all([startAnthropic(), startScriptedChat(), startTestBridge({})]);
+    gw = await bridgedGateway({ egress: true });
+    const { client } = await gw.client();
+    const providers = {
+      claude: { kind: 'anthropic' as const, baseUrl: claude.url, name: 'Claude', apiKey: ANTHROPIC_KEY },
+      other: { baseUrl: other.url, name: 'Other' },
+    };
+    await client.call('config.patch', { patch: { workspaces: { mirror: false }, providers } });
+    client.close();
+    await gw.attach(bridge);
+  });
+  afterAll(async () => {
+    await bridge?.[Symbol.asyncDispose]();
+    await gw?.[Symbol.asyncDispose]();
+    await claude?.[Symbol.asyncDispose]();
+    await other?.[Symbol.asyncDispose]();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  /** One prompt, in a folder and a home of its own. */
+  async function ask(model: string, prompt: string, name: string): Promise<{ text: string; cwd: string }> {
+    const [cwd, home] = [join(folder, name), join(folder, `${name}-home`)];
+    await mkdir(cwd, { recursive: true });
+    await mkdir(home, { recursive: true });
+    await writeFile(join(cwd, 'note.txt'), 'The word is heron.\n');
+    const args = ['-p', prompt, '--model', model, '--allowedTools', 'Read', 'Write', '--permission-mode', 'acceptEdits'];
+    const running = run(program ?? '', args, {
+      ...{ cwd, timeout: RUN_MS },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        ANTHROPIC_BASE_URL: bridge.url,
+        ANTHROPIC_API_KEY: bridge.token,
+        ANTHROPIC_SMALL_FAST_MODEL: model,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+      },
+    });
+    running.child.stdin?.end();
+    const { stdout } = await running;
+    return { text: stdout.trim(), cwd };
+  }
+
+  /** Reads the note, writes a second file, and says what it did. */
+  const nextStep = (results: string[], cwd: string) => {
+    if (results.length === 0) return { tool: 'Read', input: { file_path: join(cwd, 'note.txt') } };
+    if (results.length === 1) return { tool: 'Write', input: { file_path: join(cwd, 'copy.txt'), content: results[0]?.includes('heron') ? 'heron' : '?' } };
+    return { text: 'The copy is written.' };
+  };
+
+  it('says hello', async () => {
+    claude.script = () => [{ text: 'Hello from upstream.' }];
+    expect((await ask('claude/claude-test', 'say hi', 'hello')).text).toBe('Hello from upstream.');
+  });
+
+  verifies('http.messages/claude-code', 'with an Anthropic model', async () => {
+    const cwd = join(folder, 'task');
+    claude.script = ({ body }) => {
+      const blocks = body.messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string; content?: unknown }[]) : []));
+      const results = blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => JSON.stringify(content));
+      return Array.isArray(body['tools']) && body['tools'].length > 0 ? [nextStep(results, cwd)] : [{ text: 'A title' }];
+    };
+    expect((await ask('claude/claude-test', 'Copy the word of note.txt into copy.txt.', 'task')).text).toBe('The copy is written.');
+    expect(await readFile(join(cwd, 'copy.txt'), 'utf8')).toBe('heron');
+  });
+
+  verifies('http.messages/claude-code', 'with a model of another provider', async () => {
+    const cwd = join(folder, 'other');
+    other.script = ({ messages, tools }) => {
+      const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
+      return tools?.length ? nextStep(results, cwd) : { text: 'A title' };
+    };
+    expect((await ask('other/model', 'Copy the word of note.txt into copy.txt.', 'other')).text).toBe('The copy is written.');
+    expect(await readFile(join(cwd, 'copy.txt'), 'utf8')).toBe('heron');
+  });
+});
