@@ -1,5 +1,6 @@
 /** Strings that differ from piece to piece, and what they come to: characters that the model has written, or padding. */
-const VARYING = /"(content|reasoning_content|text|thinking|partial_json|obfuscation)":"(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/gi;
+const VARYING =
+  /"(content|reasoning_content|text|thinking|partial_json|obfuscation)":"(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/gi;
 /** One string's inside and its quote. */
 const INSIDE = /(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy;
 /** The beginning of an event's only line of data, behind its name. */

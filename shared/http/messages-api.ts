@@ -38,7 +38,8 @@ export function messagesError(status: number, message: string, requestId: string
 }
 
 /** An event of a stream; its data names its type. */
-export const writeEvent = (event: { type: string } & Record<string, unknown>): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+export const writeEvent = (event: { type: string } & Record<string, unknown>): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Whether answers to a path can be repeated by a cached decision, and all in the request line and headers that one depends on. */
 export function toVariant(url: string, version: string | null | undefined, beta: string | null | undefined): string | undefined {

@@ -119,7 +119,10 @@ describe('an answer of an Anthropic model', () => {
     const response = await post({ stream: true });
     expect([response.status, await response.json()]).toMatchObject([
       400,
-      { type: 'error', error: { type: 'invalid_request_error', message: expect.stringContaining('prompt is too long: 9 tokens > 8 maximum') } },
+      {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: expect.stringContaining('prompt is too long: 9 tokens > 8 maximum') },
+      },
     ]);
   });
 });

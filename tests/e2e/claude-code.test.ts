@@ -18,7 +18,7 @@ const INSTALL_MS = 240_000;
 const RUN_MS = 120_000;
 const run = promisify(execFile);
 
-/** The program's path; undefined, with the reason printed, if it cannot be installed here. */
+/** The program's path; undefined, with the reason printed, if it can't be installed here. */
 async function install(): Promise<string | undefined> {
   const program = join(CACHE, 'node_modules/.bin/claude');
   const works = (): Promise<string> => run(program, ['--version'], { timeout: 30_000 }).then(() => program);
@@ -96,8 +96,11 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
 
   /** Reads the note, writes a second file, and says what it did. */
   const nextStep = (results: string[], cwd: string) => {
-    if (results.length === 0) return { tool: 'Read', input: { file_path: join(cwd, 'note.txt') } };
-    if (results.length === 1) return { tool: 'Write', input: { file_path: join(cwd, 'copy.txt'), content: results[0]?.includes('heron') ? 'heron' : '?' } };
+    // Claude Code expects every call to have an ID of its own.
+    const id = `toolu_${results.length}`;
+    if (results.length === 0) return { id, tool: 'Read', input: { file_path: join(cwd, 'note.txt') } };
+    const content = results[0]?.includes('heron') ? 'heron' : '?';
+    if (results.length === 1) return { id, tool: 'Write', input: { file_path: join(cwd, 'copy.txt'), content } };
     return { text: 'The copy is written.' };
   };
 
@@ -109,7 +112,9 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
   verifies('http.messages/claude-code', 'with an Anthropic model', async () => {
     const cwd = join(folder, 'task');
     claude.script = ({ body }) => {
-      const blocks = body.messages.flatMap(({ content }) => (Array.isArray(content) ? (content as { type: string; content?: unknown }[]) : []));
+      const blocks = body.messages.flatMap(({ content }) =>
+        Array.isArray(content) ? (content as { type: string; content?: unknown }[]) : [],
+      );
       const results = blocks.filter(({ type }) => type === 'tool_result').map(({ content }) => JSON.stringify(content));
       return Array.isArray(body['tools']) && body['tools'].length > 0 ? [nextStep(results, cwd)] : [{ text: 'A title' }];
     };

@@ -42,9 +42,12 @@ export const bridge = [
     'http.messages/passed-on':
       'A request for an Anthropic model goes upstream with the caller’s own fields, version and beta headers, and its events come back byte for byte past the host.',
     'http.messages/errors': 'Errors of the Messages API have Anthropic’s form, before and after the first event.',
-    'http.messages/ignored': 'A parameter that the model or agent has no use for is ignored, and named in `x-perch-ignored` and in the log.',
-    'http.messages/sdk': 'The official `@anthropic-ai/sdk` works against `/v1/messages`: streams, tool runner, token counts, models and errors.',
-    'http.messages/claude-code': 'Claude Code does a task with two tools through Perch, with an Anthropic model and with one of another provider.',
+    'http.messages/ignored':
+      'A parameter that the model or agent has no use for is ignored, and named in `x-perch-ignored` and in the log.',
+    'http.messages/sdk':
+      'The official `@anthropic-ai/sdk` works against `/v1/messages`: streams, tool runner, token counts, models and errors.',
+    'http.messages/claude-code':
+      'Claude Code does a task with two tools through Perch, with an Anthropic model and with one of another provider.',
     'http/ready': '`/ready` is 200 while a host serves, else 503 with Retry-After.',
     'http/metrics': '`/metrics` tells Prometheus of hosts, clients, requests and the process, to a credential that may read.',
     'http/request-id': 'Every answer of `/v1` has `x-request-id`, the caller’s own or a new one, and the log tells of the request by it.',

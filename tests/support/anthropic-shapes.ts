@@ -3,13 +3,26 @@ import { z } from '#shared/rpc/zod.ts';
 // Answers of Anthropic's public Messages API reference (https://platform.claude.com/docs/en/api/messages), as Perch gives them.
 
 const tokens = z.number().int().nonnegative();
-const usage = z.object({ input_tokens: tokens, output_tokens: tokens, cache_creation_input_tokens: tokens, cache_read_input_tokens: tokens });
+const usage = z.object({
+  input_tokens: tokens,
+  output_tokens: tokens,
+  cache_creation_input_tokens: tokens,
+  cache_read_input_tokens: tokens,
+});
 const block = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
   z.object({ type: z.literal('tool_use'), id: z.string().min(1), name: z.string().min(1), input: z.record(z.string(), z.unknown()) }),
 ]);
-const stopReason = z.enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn', 'refusal', 'model_context_window_exceeded']);
+const stopReason = z.enum([
+  'end_turn',
+  'max_tokens',
+  'stop_sequence',
+  'tool_use',
+  'pause_turn',
+  'refusal',
+  'model_context_window_exceeded',
+]);
 const head = { id: z.string().min(1), type: z.literal('message'), role: z.literal('assistant'), model: z.string().min(1) };
 const end = { stop_reason: stopReason, stop_sequence: z.string().nullable() };
 

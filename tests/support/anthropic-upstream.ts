@@ -11,7 +11,7 @@ export interface AnthropicRequest {
   body: Record<string, unknown> & { messages: { role: string; content: unknown }[] };
 }
 
-export type Turn = { text: string } | { thinking: string; text: string } | { tool: string; input: Record<string, unknown> };
+export type Turn = { text: string } | { thinking: string; text: string } | { tool: string; input: Record<string, unknown>; id?: string };
 
 export interface AnthropicUpstream extends AsyncDisposable {
   /** Base URL with `/v1`. */
@@ -28,7 +28,9 @@ export const ANTHROPIC_KEY = 'sk-ant-upstream';
 
 const toBlock = (turn: Turn, index: number): Record<string, unknown>[] => [
   ...('thinking' in turn ? [{ type: 'thinking', thinking: turn.thinking, signature: 'signed' }] : []),
-  'tool' in turn ? { type: 'tool_use', id: `toolu_${index}`, name: turn.tool, input: turn.input } : { type: 'text', text: turn.text },
+  'tool' in turn
+    ? { type: 'tool_use', id: turn.id ?? `toolu_${index}`, name: turn.tool, input: turn.input }
+    : { type: 'text', text: turn.text },
 ];
 
 const stopOf = (turns: Turn[]): string => (turns.some((turn) => 'tool' in turn) ? 'tool_use' : 'end_turn');

@@ -28,8 +28,9 @@ export async function startScriptedChat(): Promise<ScriptedChat> {
     requests.push(body);
     const turn = server.script(body);
     const head = { id: `chatcmpl-${requests.length}`, created: 1_700_000_000, model: body.model };
-    const called =
-      'tool' in turn && [{ index: 0, id: `call_${requests.length}`, type: 'function', function: { name: turn.tool, arguments: JSON.stringify(turn.input) } }];
+    const called = 'tool' in turn && [
+      { index: 0, id: `call_${requests.length}`, type: 'function', function: { name: turn.tool, arguments: JSON.stringify(turn.input) } },
+    ];
     const message = { role: 'assistant', ...('text' in turn ? { content: turn.text } : { content: null, tool_calls: called }) };
     const finish_reason = called ? 'tool_calls' : 'stop';
     const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };

@@ -19,7 +19,8 @@ export async function tellOfEnd(
     (route) => route.provider,
     () => undefined,
   );
-  const error = provider && (canForward(provider) || canForwardMessages(provider)) ? await provider.faultOfEnd(end, signal) : brokeOff(call.provider);
+  const error =
+    provider && (canForward(provider) || canForwardMessages(provider)) ? await provider.faultOfEnd(end, signal) : brokeOff(call.provider);
   const told = toHttpError(error, fault);
   note?.('warn', told.message, { requestId: call.requestId, principal: call.principal, model: call.model, status: told.status });
   if (wire === 'messages') return writeEvent(toErrorEvent(error, told, call.requestId ?? ''));

@@ -27,7 +27,11 @@ export interface MessagesHeaders {
 /** A provider that passes a request of Anthropic's Messages API through as it is. */
 export interface MessagesProvider extends Provider {
   /** Sends a caller's own body. Resolves when the upstream has accepted it; rejects with `ProviderError` before that. `to`: the caller to whom the bridge may send the answer. */
-  forwardMessages(body: Record<string, unknown>, signal: AbortSignal, options: { headers: MessagesHeaders; to?: SpliceTo | undefined }): Promise<Forwarded>;
+  forwardMessages(
+    body: Record<string, unknown>,
+    signal: AbortSignal,
+    options: { headers: MessagesHeaders; to?: SpliceTo | undefined },
+  ): Promise<Forwarded>;
   /** The upstream's count of a request's tokens, as it answers it. */
   countTokens(body: Record<string, unknown>, signal: AbortSignal, headers: MessagesHeaders): Promise<unknown>;
   /** Resolves with the fault of an answer that the bridge has passed on and that ended so. */

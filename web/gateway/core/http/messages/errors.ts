@@ -10,7 +10,9 @@ export class ThreadsUnsupported extends HttpError {
   readonly details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
 
   constructor() {
-    super(400, 'invalid_request_error', '`thread` is not supported by this model or agent. Send the whole conversation.', { param: 'thread' });
+    super(400, 'invalid_request_error', '`thread` is not supported by this model or agent. Send the whole conversation.', {
+      param: 'thread',
+    });
   }
 }
 

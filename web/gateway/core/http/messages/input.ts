@@ -37,7 +37,10 @@ const toPath = (at: At): string =>
 export function readMessages({ system, messages }: Params, ignored: Set<string>): ModelMessage[] {
   const reader = new Reader(ignored);
   const instructions = system == null || system.length === 0 ? [] : [reader.system(system, ['system'])];
-  return [...instructions, ...messages.flatMap(({ role, content }, index) => reader.message(role, content, ['messages', index, 'content']))];
+  return [
+    ...instructions,
+    ...messages.flatMap(({ role, content }, index) => reader.message(role, content, ['messages', index, 'content'])),
+  ];
 }
 
 class Reader {

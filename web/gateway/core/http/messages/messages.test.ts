@@ -53,7 +53,12 @@ describe('the SDK', () => {
       ['claude/claude-test', TEXT],
     ] as const) {
       const whole = await sdk().messages.create({ model, max_tokens: 100, messages });
-      expect(whole).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn', content: [{ type: 'text', text: expected }] });
+      expect(whole).toMatchObject({
+        type: 'message',
+        role: 'assistant',
+        stop_reason: 'end_turn',
+        content: [{ type: 'text', text: expected }],
+      });
       expect(whole.usage.output_tokens).toBeGreaterThan(0);
       expect(whole._request_id).toBeTruthy();
       const final = await sdk().messages.stream({ model, max_tokens: 100, messages }).finalMessage();
@@ -82,13 +87,17 @@ describe('the SDK', () => {
     claude.script = ({ body }) =>
       body.messages.length > 1 ? [{ text: 'It is sunny.' }] : [{ text: 'Let me look.' }, { tool: 'get_weather', input: { city: 'Köln' } }];
     const params = { max_tokens: 100, messages, tools: [runnable], max_iterations: 4 };
-    const final = await sdk().beta.messages.toolRunner({ model: 'claude/claude-test', ...params }).runUntilDone();
+    const final = await sdk()
+      .beta.messages.toolRunner({ model: 'claude/claude-test', ...params })
+      .runUntilDone();
     expect(final.content).toMatchObject([{ type: 'text', text: 'It is sunny.' }]);
     // The SDK asks for a thread first, and does without where it cannot have one.
     expect(claude.requests.map(({ body }) => body['thread'])).toEqual([{ type: 'create' }, undefined, undefined]);
 
     other.queue.push('tool', 'normal');
-    const translated = await sdk().beta.messages.toolRunner({ model: 'up/normal', ...params }).runUntilDone();
+    const translated = await sdk()
+      .beta.messages.toolRunner({ model: 'up/normal', ...params })
+      .runUntilDone();
     expect(translated.content).toMatchObject([{ type: 'text', text: OTHER_TEXT }]);
     expect(lastBody()['messages']).toMatchObject([
       { role: 'user' },
@@ -105,7 +114,9 @@ describe('the SDK', () => {
             { type: 'finish', reason: 'tool_calls' },
           )
         : events({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
-    const agents = await sdk().beta.messages.toolRunner({ model: 'perch/main', ...params }).runUntilDone();
+    const agents = await sdk()
+      .beta.messages.toolRunner({ model: 'perch/main', ...params })
+      .runUntilDone();
     expect(agents.content).toMatchObject([{ type: 'text', text: 'Done' }]);
     expect(http.runs.at(-1)?.tools?.map(({ name }) => name)).toEqual(['get_weather']);
     expect(asked).toEqual([{ city: 'Köln' }, { city: 'Köln' }, { city: 'Bonn' }]);
@@ -135,10 +146,14 @@ describe('the SDK', () => {
     await expect(failing).rejects.toMatchObject({ error: { type: 'error', error: { type: 'not_found_error' } } });
     await expect(create('up/normal', { messages: [] })).rejects.toBeInstanceOf(Anthropic.BadRequestError);
     claude.respond = (_request, response) =>
-      !!response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '120' }).end('{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}');
+      !!response
+        .writeHead(429, { 'content-type': 'application/json', 'retry-after': '120' })
+        .end('{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}');
     await expect(create('claude/claude-test')).rejects.toBeInstanceOf(Anthropic.RateLimitError);
     claude.respond = (_request, response) =>
-      !!response.writeHead(529, { 'content-type': 'application/json', 'retry-after': '120' }).end('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
+      !!response
+        .writeHead(529, { 'content-type': 'application/json', 'retry-after': '120' })
+        .end('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
     await expect(create('claude/claude-test')).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } });
     const missing = await http.post('/v1/messages/batches', {});
     expect(await missing.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' }, request_id: expect.any(String) });
@@ -221,7 +236,10 @@ describe('translation', () => {
       tools: [{ function: { name: 'get_weather' } }],
       messages: [
         { role: 'system' },
-        { role: 'user', content: [{ text: 'Look' }, { image_url: { url: `data:image/png;base64,${PNG}` } }, { text: 'Notes' }, { text: 'Some notes' }] },
+        {
+          role: 'user',
+          content: [{ text: 'Look' }, { image_url: { url: `data:image/png;base64,${PNG}` } }, { text: 'Notes' }, { text: 'Some notes' }],
+        },
         { role: 'assistant', tool_calls: [{ id: 'toolu_1' }] },
         { role: 'tool', tool_call_id: 'toolu_1', content: 'Error:\nNo network' },
         { role: 'user' },
@@ -253,15 +271,31 @@ describe('translation', () => {
   });
 
   verifies('http.messages/ignored', 'names what has no effect', async () => {
-    const more = { top_k: 5, service_tier: 'auto', from_the_future: { 'a"b': 1 }, tools: [...tools, { type: 'web_search_20260209', name: 'web_search' }] };
-    const given = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }, { type: 'hologram', data: '' }] }];
+    const more = {
+      top_k: 5,
+      service_tier: 'auto',
+      from_the_future: { 'a"b': 1 },
+      tools: [...tools, { type: 'web_search_20260209', name: 'web_search' }],
+    };
+    const given = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Hi' },
+          { type: 'hologram', data: '' },
+        ],
+      },
+    ];
     for (const model of ['up/normal', 'perch/main']) {
       const response = await post({ model, messages: given, ...more });
       expect([response.status, response.headers.get('x-perch-ignored')]).toEqual([
         200,
         'top_k, service_tier, from_the_future, tools[1](web_search_20260209), messages[0].content[1](hologram)',
       ]);
-      expect(http.noted.find(({ message }) => message === 'Ignored parameters')).toMatchObject({ level: 'info', ignored: expect.stringContaining('top_k') });
+      expect(http.noted.find(({ message }) => message === 'Ignored parameters')).toMatchObject({
+        level: 'info',
+        ignored: expect.stringContaining('top_k'),
+      });
     }
     const passed = await post({ model: 'claude/claude-test', messages: given, ...more });
     expect(passed.headers.get('x-perch-ignored')).toBeNull();
@@ -277,7 +311,9 @@ describe('translation', () => {
     expect(await refused({ tool_choice: { type: 'any' } })).toMatch(/^400 `tool_choice` requires/);
     expect(await refused({ tools, tool_choice: { type: 'tool', name: 'nope' } })).toMatch(/^400 `tool_choice` names the tool "nope"/);
     const picture = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
-    expect(await refused({ messages: [{ role: 'user', content: [picture] }] })).toMatch(/^400 `messages\[0\].content\[0\].source.type` must be base64/);
+    expect(await refused({ messages: [{ role: 'user', content: [picture] }] })).toMatch(
+      /^400 `messages\[0\].content\[0\].source.type` must be base64/,
+    );
     expect(await refused({ temperature: 3 })).toMatch(/^400 `temperature`/);
   });
 
@@ -293,7 +329,10 @@ describe('translation', () => {
 
 describe('a request for an Anthropic model', () => {
   verifies('http.messages/passed-on', 'keeps its fields and headers, and its events', async () => {
-    claude.script = () => [{ thinking: 'Hm, well', text: TEXT }, { tool: 'get_weather', input: { city: 'Köln' } }];
+    claude.script = () => [
+      { thinking: 'Hm, well', text: TEXT },
+      { tool: 'get_weather', input: { city: 'Köln' } },
+    ];
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'some-beta-2026', 'x-api-key': 'a key of Perch' };
     const body = { model: 'claude/claude-test', stream: true, thinking: { type: 'enabled', budget_tokens: 2000 }, from_the_future: 1 };
     const response = await post(body, headers);

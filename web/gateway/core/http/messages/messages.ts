@@ -59,7 +59,8 @@ export function countMessageTokens(request: Request, deps: Deps): Promise<Respon
     const ignored = new Set<string>();
     const agentId = agentOf(body.model, deps);
     const route = agentId === undefined ? await routeOf(body.model, abort.signal, deps) : undefined;
-    const theirs = route && canForwardMessages(route.provider) ? await upstreamCount(body, route, route.provider, request, abort.signal) : undefined;
+    const theirs =
+      route && canForwardMessages(route.provider) ? await upstreamCount(body, route, route.provider, request, abort.signal) : undefined;
     const answer = theirs ?? { input_tokens: await ownCount(body, route?.key ?? body.model, ignored, abort.signal) };
     settled();
     return Response.json(answer, { headers: ignoredHeaders(theirs ? new Set() : ignored) });
@@ -219,4 +220,3 @@ async function* restOf({ failed }: PastHost, told: (error: unknown) => string): 
   const error = await failed;
   if (error !== undefined) yield told(error);
 }
-

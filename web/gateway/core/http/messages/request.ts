@@ -5,7 +5,10 @@ import { badRequest } from '../errors.ts';
 import { ThreadsUnsupported } from './errors.ts';
 
 const record = z.record(z.string(), z.unknown());
-const cacheControl = z.object({ ttl: z.enum(['5m', '1h']).nullish().catch(null) }).nullish().catch(null);
+const cacheControl = z
+  .object({ ttl: z.enum(['5m', '1h']).nullish().catch(null) })
+  .nullish()
+  .catch(null);
 
 /** A content block: fields of every type that Perch reads, each checked where its type is known. */
 export const block = z.looseObject({ type: z.string(), cache_control: cacheControl });
@@ -44,7 +47,11 @@ const params = z.looseObject({
   output_format: format.nullish(),
   tools: listOf(z.looseObject({ type: z.string().nullish() })).nullish(),
   tool_choice: z
-    .looseObject({ type: z.enum(['auto', 'any', 'none', 'tool']), name: z.string().nullish(), disable_parallel_tool_use: z.boolean().nullish() })
+    .looseObject({
+      type: z.enum(['auto', 'any', 'none', 'tool']),
+      name: z.string().nullish(),
+      disable_parallel_tool_use: z.boolean().nullish(),
+    })
     .nullish(),
 });
 export type Params = z.output<typeof params>;
@@ -109,7 +116,8 @@ function readChoice(choice: Params['tool_choice'], tools: readonly ToolSpec[]): 
     return { name: choice.name };
   }
   if (choice.type === 'any') {
-    if (tools.length === 0) throw badRequest('`tool_choice` requires at least one tool in `tools` that this model can call.', 'tool_choice');
+    if (tools.length === 0)
+      throw badRequest('`tool_choice` requires at least one tool in `tools` that this model can call.', 'tool_choice');
     return 'required';
   }
   return tools.length > 0 ? choice.type : undefined;
