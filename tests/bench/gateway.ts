@@ -7,7 +7,11 @@ export async function startGateway({ upstream, ...options }: PerchOptions & { up
   try {
     using caller = await Caller.connect(perch.wsUrl, perch.token);
     await unlimit(caller);
-    if (upstream !== undefined) await caller.call('config.set', { key: 'providers.bench', value: { baseUrl: upstream } });
+    if (upstream !== undefined) {
+      await caller.call('config.set', { key: 'providers.bench', value: { baseUrl: upstream } });
+      // The same server, by Anthropic's Messages API.
+      await caller.call('config.set', { key: 'providers.messages', value: { kind: 'anthropic', baseUrl: upstream, apiKey: 'bench' } });
+    }
     return perch;
   } catch (error) {
     await perch[Symbol.asyncDispose]();

@@ -3,6 +3,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { monotonic } from '../stats.ts';
 import { setImmediate } from 'node:timers/promises';
+import { messageBytes, WHOLE_MESSAGE } from './messages-bytes.ts';
 import { serve } from './serve.ts';
 
 const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench' };
@@ -48,12 +49,13 @@ function wait(response: ServerResponse, first: boolean): void {
   if (first) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event({ content: 'w' }, null));
 }
 
-async function stream(response: ServerResponse, count: number, kind: string): Promise<void> {
+async function stream(response: ServerResponse, count: number, kind: string, messages: boolean): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   process.send?.({ count, at: monotonic() });
   const wake = { up: (): void => {} };
   response.on('drain', () => wake.up()).on('close', () => wake.up());
-  for (const part of bytesOf(count, kind === 'deltas' ? PER_WRITE : 1, kind)) {
+  const perWrite = kind === 'deltas' ? PER_WRITE : 1;
+  for (const part of messages ? messageBytes(count, perWrite) : bytesOf(count, perWrite, kind)) {
     if (response.destroyed) return;
     if (!response.write(part)) await new Promise<void>((drained) => (wake.up = drained));
     if (kind === 'singles') await setImmediate();
@@ -89,8 +91,10 @@ const server = createServer((request, response) => {
     if (/"(never|first)"/.test(text)) return wait(response, text.includes('"first"'));
     const [, kind = '', count] = /"(deltas|writes|singles|flood|paced)-(\d+)"/.exec(text) ?? [];
     if (kind === 'paced') return pace(response, Number(count));
-    if (count !== undefined) return void stream(response, Number(count), kind);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': WHOLE.byteLength }).end(WHOLE);
+    const messages = request.url === '/v1/messages';
+    if (count !== undefined) return void stream(response, Number(count), kind, messages);
+    const whole = messages ? WHOLE_MESSAGE : WHOLE;
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.byteLength }).end(whole);
   });
 });
 server.keepAliveTimeout = 60_000;

@@ -94,13 +94,13 @@ function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: s
  * going to send instead is held where the bridge has sent it.
  */
 export async function conforming(
-  { method, url, headers: asked }: Pick<Request, 'method' | 'url' | 'headers'>,
+  { method, url, headers: asked }: Pick<Request, 'method' | 'url'> & { headers?: Headers },
   answer: Response,
   misfits: Set<string>,
 ): Promise<Response> {
   const path = new URL(url).pathname.replace(/\/+$/, '');
   if (!path.startsWith('/v1') || isSpliced(answer) || answer.body === null || method === 'HEAD') return answer;
-  const isMessages = isMessagesApi(path, asked.get(VERSION_HEADER));
+  const isMessages = isMessagesApi(path, asked?.get(VERSION_HEADER));
   const route = `${method} ${path}`;
   const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
   const { status, statusText, headers } = answer;

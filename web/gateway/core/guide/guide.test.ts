@@ -101,6 +101,8 @@ describe('answers', () => {
     ['How do I call Perch from a program?', 'api#call-perch-from-a-program'],
     ['openai python package', 'api#use-the-openai-sdk-in-python'],
     ['curl example', 'api#call-the-api-with-curl'],
+    ['anthropic sdk base url', 'api#use-the-anthropic-sdk'],
+    ['connect claude code', 'api#connect-claude-code'],
     ['Where is my data kept?', 'security#where-your-data-is-and-who-sees-it'],
     ['how do i stop a reply', 'chat#stop-a-reply'],
     ['does it work offline', 'getting-started#work-offline'],
