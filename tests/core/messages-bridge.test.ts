@@ -1,10 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { KeyScope } from '#shared/rpc/scopes.ts';
 import { startTestBridge, type TestBridge } from '../../bridge/server/tests/bridge.ts';
 import { verifies } from '../requirements.ts';
 import { ANTHROPIC_KEY, type AnthropicUpstream, messageEvents, startAnthropic } from '../support/anthropic-upstream.ts';
 import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
 import { until } from '../support/gateway.ts';
+import { startScriptedChat, type ScriptedChat } from '../support/scripted-chat.ts';
 import { checkedFetch } from '../support/openai-shapes/checked.ts';
 
 // Anthropic's Messages API through the whole core and a real bridge, with real sockets all the way.
@@ -14,15 +16,17 @@ const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Hi' }];
 const BODY = { model: 'claude/claude-test', max_tokens: 100, messages };
 
 let upstream: AnthropicUpstream;
+let other: ScriptedChat;
 let bridge: TestBridge;
 let gw: BridgedGateway;
 beforeAll(async () => {
-  upstream = await startAnthropic();
+  [upstream, other] = await Promise.all([startAnthropic(), startScriptedChat()]);
   bridge = await startTestBridge({ timing: { receiptsMs: 20 } }, checkedFetch);
   gw = await bridgedGateway({ egress: true });
   const { client } = await gw.client();
   const claude = { kind: 'anthropic' as const, baseUrl: upstream.url, name: 'Claude', apiKey: ANTHROPIC_KEY };
-  await client.call('config.patch', { patch: { workspaces: { mirror: false }, providers: { claude } } });
+  const providers = { claude, other: { baseUrl: other.url, name: 'Other' } };
+  await client.call('config.patch', { patch: { workspaces: { mirror: false }, providers, chat: { model: 'other/model' } } });
   client.close();
   await gw.attach(bridge);
 });
@@ -30,6 +34,7 @@ afterAll(async () => {
   await bridge?.[Symbol.asyncDispose]();
   await gw?.[Symbol.asyncDispose]();
   await upstream?.[Symbol.asyncDispose]();
+  await other?.[Symbol.asyncDispose]();
 });
 beforeEach(() => {
   upstream.requests.length = 0;
@@ -124,6 +129,66 @@ describe('an answer of an Anthropic model', () => {
         error: { type: 'invalid_request_error', message: expect.stringContaining('prompt is too long: 9 tokens > 8 maximum') },
       },
     ]);
+  });
+});
+
+describe('an agent', () => {
+  const tools: Anthropic.Tool[] = [{ name: 'get_weather', description: 'Weather', input_schema: { type: 'object' } }];
+  const client = (): Anthropic => new Anthropic({ baseURL: bridge.url, maxRetries: 0, apiKey: bridge.token });
+
+  verifies('http.messages/translated', 'uses its own tools, and gives calls of the caller’s tools back', async () => {
+    other.requests.length = 0;
+    other.script = ({ messages }) => {
+      const results = messages.filter(({ role }) => role === 'tool').length;
+      if (results === 0) return { tool: 'current_time', input: {} };
+      return messages.at(-1)?.content === 'sunny' ? { text: 'It is sunny.' } : { tool: 'get_weather', input: { city: 'Köln' } };
+    };
+    const first = await client().messages.stream({ model: 'perch/main', max_tokens: 100, messages, tools }).finalMessage();
+    expect(first).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', name: 'get_weather', input: { city: 'Köln' } }] });
+    expect(other.requests).toHaveLength(2);
+    const [call] = first.content;
+    const result = { type: 'tool_result' as const, tool_use_id: call?.type === 'tool_use' ? call.id : '', content: 'sunny' };
+    const next = [...messages, { role: 'assistant' as const, content: first.content }, { role: 'user' as const, content: [result] }];
+    const second = await client().messages.create({ model: 'perch/main', max_tokens: 100, messages: next, tools });
+    expect(second).toMatchObject({ stop_reason: 'end_turn', content: [{ type: 'text', text: 'It is sunny.' }] });
+  });
+
+  it('chooses among the caller’s tools if it has to call one', async () => {
+    other.requests.length = 0;
+    other.script = () => ({ tool: 'get_weather', input: {} });
+    const forced = { tools, tool_choice: { type: 'any' as const } };
+    expect((await client().messages.create({ model: 'perch/main', max_tokens: 9, messages, ...forced })).stop_reason).toBe('tool_use');
+    expect(other.requests.map(({ tools: offered }) => offered)).toMatchObject([[{ function: { name: 'get_weather' } }]]);
+    expect(other.requests[0]?.tools).toHaveLength(1);
+  });
+});
+
+describe('a key', () => {
+  async function createKey(scopes: KeyScope[]): Promise<string> {
+    const { client } = await gw.client();
+    const { secret } = await client.call('keys.create', { name: scopes.join(), scopes });
+    client.close();
+    await until(async () => (await bridge.http('/metrics', { token: secret })).status === 403, 'the bridge to know the key');
+    return secret;
+  }
+
+  verifies(['http.messages/errors', 'http.messages/passed-on'], 'needs the scope v1, and its usage counts', async () => {
+    const raw = async (key: string): Promise<Response> =>
+      fetch(`${bridge.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        body: JSON.stringify(BODY),
+      });
+    const refused = await raw(await createKey(['mcp']));
+    expect([refused.status, await refused.json()]).toMatchObject([403, { type: 'error', error: { type: 'permission_error' } }]);
+    const key = await createKey(['v1']);
+    expect((await raw(key)).status).toBe(200);
+    let used: { principal?: string | undefined; usage: { totalTokens: number } }[] = [];
+    await until(
+      async () => (used = (await gw.vault.usage.since(0)).filter((each) => each.principal?.startsWith('key:'))).length > 0,
+      'the receipt',
+    );
+    expect(used[0]?.usage.totalTokens).toBe(56);
   });
 });
 
