@@ -26,6 +26,8 @@ export const bridge = [
       '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
     'http.chat/translated':
       'A model whose provider speaks another format is asked in its own words, tools, formats and thoughts included; what cannot be told there is 400 naming the parameter.',
+    'http.chat/ignored':
+      'Fields that have no effect on an agent or a model of another format are named in `x-perch-ignored` and in the log, and the request is answered.',
     'http.chat/refusal':
       'What a model or its vendor says in place of an answer that is refused is `refusal`, never `content`; nothing that was refused is done.',
     'http.chat/reasoning-tokens': 'How many tokens were thoughts is told where the provider tells, also of agents; it is never guessed.',

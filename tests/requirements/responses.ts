@@ -12,7 +12,10 @@ export const responses = [
     'http.responses/input':
       'Input is text or items: messages with text, pictures and files, calls and their outputs, which may be pictures and files too, references, thoughts.',
     'http.responses/parameters': 'The parameters of a model reach it.',
-    'http.responses/refused': 'What cannot be honoured is a 400 that names it.',
+    'http.responses/refused': 'What would silently change the meaning is a 400 that names it.',
+    'http.responses/ignored': 'Fields, tools and items without effect are named in `x-perch-ignored`, and the request is answered.',
+    'http.responses/custom-tools':
+      'Custom tools and tools of a namespace are offered to the model as functions; its calls come back in the caller’s own form.',
     'http.responses/stored':
       'A response is kept unless `store` is false, can be read and deleted, and is gone after 30 days or behind 1000 newer ones.',
     'http.responses/input-items':

@@ -2,6 +2,7 @@ import { http, HttpResponse } from 'msw';
 import { z } from '#shared/rpc/zod.ts';
 import { readEnvelope, readKnown } from '../core/http/chat-request.ts';
 import { ChunkWriter, completion, completionHead, type Counted } from '../core/http/completion.ts';
+import { IgnoredFields } from '../core/http/ignored-fields.ts';
 import { estimateUsage } from '../core/providers/estimate.ts';
 import type { ModelMessage } from '../core/providers/provider.ts';
 import { TOOL_CALL } from '../core/tools/routed-call.ts';
@@ -24,7 +25,7 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
   http.get(`${PROVIDER_URL}/models`, () => HttpResponse.json({ object: 'list', data: MODELS })),
   http.post(`${PROVIDER_URL}/chat/completions`, async ({ request }) => {
     const envelope = readEnvelope(body.parse(await request.json()));
-    const { messages, tools } = readKnown(envelope);
+    const { messages, tools } = readKnown(envelope, new IgnoredFields());
     const names = new Set(tools.map(({ name }) => name));
     // A tool that is not in the request can be called all the same.
     const line = lineFor(messages, { has: (name) => names.has(name) || names.has(TOOL_CALL) });

@@ -4,7 +4,7 @@ import { events, readData, readError, upstreamHttp } from '../../../../tests/sup
 import { completionChunk } from '../../../../tests/support/openai-shapes/chat.ts';
 import { errorAnswer } from '../../../../tests/support/openai-shapes/errors.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { ProviderError } from '../providers/provider.ts';
+import { ProviderError, Unsupported } from '../providers/provider.ts';
 import { sessionOf } from './target.ts';
 
 const v1 = upstreamHttp();
@@ -66,16 +66,58 @@ describe('an agent', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('keeps its tool calls to itself', async () => {
-    v1.http.agent = () =>
+  verifies('http.chat/ignored', 'names fields without effect in a header and the log, and answers', async () => {
+    const body = {
+      ...{ model: 'main', messages: hi, logprobs: true, top_k: 5, logit_bias: { 5: 1 }, odd: [1], service_tier: 'flex', store: true },
+      ...{ 'x,\r\ny': 1, top_logprobs: 0, user: 'alice', tools: [{ type: 'web_search' }] },
+    };
+    const response = await v1.http.chat(body);
+    expect(response.status).toBe(200);
+    const fields = ['logprobs', 'top_k', 'logit_bias', 'odd', 'service_tier', 'store', 'x___y', 'tools[0]'];
+    expect(response.headers.get('x-perch-ignored')).toBe(fields.join(', '));
+    expect(v1.http.noted).toContainEqual({ level: 'info', message: 'Request fields without effect', fields });
+    const streamed = await v1.http.chat({ model: 'main', messages: hi, stream: true, top_k: 5 });
+    expect(streamed.headers.get('x-perch-ignored')).toBe('top_k');
+    expect((await v1.http.chat({ model: 'main', messages: hi })).headers.get('x-perch-ignored')).toBeNull();
+  });
+
+  it('answers without a wish that its model does not support', async () => {
+    v1.http.agent = ({ wishes }) =>
       events(
-        { type: 'tool_call', call: { id: 'c', tool: 't', args: {} } },
-        { type: 'text', text: 'Done' },
-        { type: 'finish', reason: 'tool_calls' },
+        wishes.seed === undefined
+          ? { type: 'text', text: 'Hi' }
+          : new RpcError('INTERNAL_ERROR', 'no', {}, { cause: new Unsupported('seed', 'No seeds.') }),
+        { type: 'finish', reason: 'stop' },
       );
-    expect(await (await v1.http.chat({ model: 'main', messages: hi })).json()).toMatchObject({
-      choices: [{ message: { content: 'Done' }, finish_reason: 'stop' }],
+    const response = await v1.http.chat({ model: 'main', messages: hi, seed: 1, temperature: 0.2 });
+    expect([response.status, response.headers.get('x-perch-ignored')]).toEqual([200, 'seed']);
+    expect(v1.http.runs.at(-1)?.wishes).toMatchObject({ temperature: 0.2 });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['several choices', { n: 2 }, 'n'],
+    ['a forced tool that is not there', { tool_choice: { type: 'function', function: { name: 't' } } }, 'tool_choice'],
+    ['a forced tool of a type that is left out', { tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice'],
+    ['a forced function of the older form', { functions: [{ name: 't' }], function_call: { name: 't' } }, 'function_call'],
+    ['sound as the answer', { modalities: ['text', 'audio'] }, 'modalities'],
+    ['a format that is not known', { response_format: { type: 'grammar' } }, 'response_format.type'],
+  ])('refuses %s', async (_what, more, param) => {
+    const response = await v1.http.chat({ model: 'main', messages: hi, ...more });
+    expect([response.status, (await readError(response)).param]).toEqual([400, param]);
+  });
+
+  it('gives calls of the caller’s tools to the caller', async () => {
+    const tools = [{ type: 'function', function: { name: 't', parameters: {} } }];
+    v1.http.agent = () =>
+      events({ type: 'tool_call', call: { id: 'c', tool: 't', args: {} } }, { type: 'finish', reason: 'tool_calls' });
+    const response = await v1.http.chat({ model: 'main', messages: hi, tools, user: 'alice' });
+    expect(await response.json()).toMatchObject({
+      choices: [{ message: { tool_calls: [{ id: 'c', function: { name: 't' } }] }, finish_reason: 'tool_calls' }],
     });
+    // The conversation comes with each request.
+    expect(v1.http.runs.at(-1)).toMatchObject({ sessionId: undefined, tools: [{ name: 't' }] });
+    const inSession = await v1.http.chat({ model: 'main', messages: hi, tools }, { headers: { 'x-perch-session': 's' } });
+    expect([inSession.status, (await readError(inSession)).param]).toEqual([400, 'tools']);
   });
 
   it('continues the session that is named', async () => {

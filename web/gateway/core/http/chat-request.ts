@@ -4,7 +4,9 @@ import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
-import { readTools, readWishes, refuseForeign, wishParams } from './wishes.ts';
+import type { IgnoredFields } from './ignored-fields.ts';
+import { parse } from './parse.ts';
+import { ignoreForeign, readTools, readWishes, wishParams } from './wishes.ts';
 
 const contentPart = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -40,31 +42,6 @@ export interface KnownParams {
   wishes: Wishes;
   /** As a request's. */
   cacheKey: string | undefined;
-}
-
-/** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
-export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
-  const parsed = attempted(schema, value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-  const param = [...at, ...(issue?.path ?? []), ...unknown].reduce<string>(
-    (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? String(key) : `${path}.${String(key)}`),
-    '',
-  );
-  throw badRequest(
-    `${param === '' ? 'The body' : `\`${param}\``} ${unknown.length > 0 ? 'is not a known parameter' : (issue?.message ?? 'is invalid')}.`,
-    param || null,
-  );
-}
-
-/** Zod lists faults on the stack, which some 100,000 of them use up. */
-function attempted<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
-  try {
-    return schema.safeParse(value);
-  } catch (error) {
-    throw error instanceof RangeError ? badRequest('The body has too many errors to list.') : error;
-  }
 }
 
 export function readEnvelope(body: Record<string, unknown>): Envelope {
@@ -171,17 +148,21 @@ function byName(name: string, content: ModelMessage['content']): ModelMessage['c
   return content.length === 0 ? content : [{ type: 'text', text: `${name}:` }, ...content];
 }
 
-/** Reads a request for those who do not speak the format themselves: agents, and models of other vendors. Throws a 400 for what they cannot know. */
-export function readKnown(body: Envelope): KnownParams {
-  refuseForeign(body);
+/**
+ * Reads a request for agents and models of other vendors. Fields that have no effect there are added to `ignored`. Throws a 400 for a value that cannot
+ * be read, and for what would silently change the meaning.
+ */
+export function readKnown(body: Envelope, ignored: IgnoredFields): KnownParams {
+  ignoreForeign(body, ignored);
   const params = parse(known, body);
   const messages = body.messages.map(readMessage);
+  const tools = readTools(params, ignored);
   return {
     messages,
     // Breakpoints of its own say more.
     cacheKey: messages.some(({ cacheBreakpoint }) => cacheBreakpoint) ? undefined : params.prompt_cache_key || undefined,
     user: params.user || undefined,
-    tools: readTools(params),
-    wishes: readWishes(params),
+    tools,
+    wishes: readWishes(params, tools),
   };
 }

@@ -11,11 +11,12 @@ import { readWritten } from './body.ts';
 import { bodyOf, type Caller, forCaller, streamed } from './caller.ts';
 import { readEnvelope, readKnown } from './chat-request.ts';
 import { completionHead, DONE } from './completion.ts';
-import { badRequest, type HttpError } from './errors.ts';
+import { badRequest, chatName, type HttpError } from './errors.ts';
 import { passStream, passWhole } from './forward.ts';
 import { type EventSource, streamFromEvents, wholeFromEvents } from './from-events.ts';
 import type { HttpDeps } from './deps.ts';
-import { agentOf, headerSession, ownCalls, routeOf, sessionOf } from './target.ts';
+import { IgnoredFields, withoutUnsupported } from './ignored-fields.ts';
+import { agentOf, agentSession, headerSession, routeOf } from './target.ts';
 import type { Thoughts } from './thoughts.ts';
 import { translated } from './translated.ts';
 
@@ -37,6 +38,7 @@ interface Call {
   /** Fires when the caller hangs up. */
   abort: AbortController;
   sessionId: string | undefined;
+  ignored: IgnoredFields;
 }
 
 /** `POST /v1/chat/completions` (interface document 1, section 4.3; decisions, "HTTP"). Throws what `toHttpError` explains. */
@@ -44,14 +46,16 @@ export function answerChat(request: Request, principal: string, deps: ChatDeps):
   return forCaller(request, async (caller) => {
     const { value, text, size } = await readWritten(request);
     const body = readEnvelope(value);
-    const call = { body, text: isKept(text, size) ? text : undefined, principal, abort: caller.abort, sessionId: headerSession(request) };
+    const ignored = new IgnoredFields();
+    const kept = isKept(text, size) ? text : undefined;
+    const call = { body, text: kept, principal, abort: caller.abort, sessionId: headerSession(request), ignored };
     const agentId = agentOf(body.model, deps);
     const source = agentId === undefined ? await direct(call, deps) : agent(call, agentId, deps);
     if (source.spliced) return source.spliced(caller);
-    if (body.stream) return streamed(source.stream(), caller);
+    if (body.stream) return ignored.report(await streamed(source.stream(), caller), deps.note);
     const whole = await source.whole();
     caller.settled();
-    return new Response(whole, { headers: { 'content-type': 'application/json' } });
+    return ignored.report(new Response(whole, { headers: { 'content-type': 'application/json' } }), deps.note);
   });
 }
 
@@ -74,16 +78,18 @@ function eventSource(source: EventSource, call: Call, { explain }: ChatDeps): So
 }
 
 function agent(call: Call, agentId: string, deps: ChatDeps): Source {
-  const { body, principal, abort } = call;
-  const { messages, wishes, user, tools } = readKnown(body);
-  if (tools.length > 0)
-    throw badRequest('`tools` is not supported for agents, which have their own. Call a model directly to pass tools.', 'tools');
+  const { body, principal, abort, ignored } = call;
+  const { messages, wishes, user, tools } = readKnown(body, ignored);
   if ((body.n ?? 1) > 1) throw badRequest('`n` must be 1 for agents.', 'n');
-  const sessionId = call.sessionId ?? (user === undefined ? undefined : sessionOf(user));
-  const events = deps.agents.run({ agentId, messages, sessionId, principal, wishes, signal: abort.signal });
+  const sessionId = agentSession({ header: call.sessionId, user, tools }, ignored);
+  const events = withoutUnsupported(
+    wishes,
+    (left) => deps.agents.run({ agentId, messages, sessionId, principal, tools, wishes: left, signal: abort.signal }),
+    { ignored, nameOf: chatName },
+  );
   const head = completionHead(body.model, deps.clock.now());
   // The run itself records its usage.
-  return eventSource({ choices: [ownCalls(events)], head, messages, record: () => {} }, call, deps);
+  return eventSource({ choices: [events], head, messages, record: () => {} }, call, deps);
 }
 
 async function direct(call: Call, deps: ChatDeps): Promise<Source> {

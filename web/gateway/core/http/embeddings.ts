@@ -7,10 +7,10 @@ import { canEmbed, embeddings, vectorOf } from '../providers/embedding.ts';
 import { ProviderError } from '../providers/provider.ts';
 import { readJson } from './body.ts';
 import { forCaller } from './caller.ts';
-import { parse } from './chat-request.ts';
 import type { HttpDeps } from './deps.ts';
 import { badRequest } from './errors.ts';
 import { agentOf, routeOf } from './target.ts';
+import { parse } from './parse.ts';
 
 type Input = string | string[] | number[] | number[][];
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -69,6 +69,8 @@ const CHAT_NAMES: Partial<Record<keyof ModelRequest, string>> = {
   frequencyPenalty: 'frequency_penalty',
 };
 
+export const chatName = (field: keyof ModelRequest): string => CHAT_NAMES[field] ?? field;
+
 const coded = ({ code }: ProviderError): { code?: string } => (code === undefined ? {} : { code });
 
 /** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
@@ -76,7 +78,7 @@ function directError(error: ProviderError, message = error.message): HttpError {
   if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
   if (error.cause instanceof SseOverload) return new HttpError(503, 'unavailable', error.message);
   if (error instanceof Unsupported) {
-    const param = CHAT_NAMES[error.field] ?? error.field;
+    const param = chatName(error.field);
     return badRequest(`Invalid \`${param}\`: ${error.message}`, param);
   }
   switch (error.status) {

@@ -1,9 +1,10 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { id as sessionIdShape } from '#shared/rpc/frames.ts';
-import type { ModelEvent } from '../providers/provider.ts';
+import type { ToolSpec } from '../providers/provider.ts';
 import type { Route } from '../providers/providers.ts';
 import type { HttpDeps } from './deps.ts';
 import { badRequest, modelNotFound } from './errors.ts';
+import type { IgnoredFields } from './ignored-fields.ts';
 
 const AGENT_PREFIX = 'perch/';
 
@@ -47,10 +48,13 @@ export function sessionOf(user: string): string {
 export const sessionForKey = (principal: string, sessionId: string): string =>
   sessionOf(`${principal.replace(':', '-').slice(0, 'key-'.length + 8)}-${sessionId}`);
 
-/** An agent's tool calls are its own business: it has run them already, and the caller could not answer them. */
-export async function* ownCalls(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
-  for await (const event of events) {
-    if (event.type === 'tool_call') continue;
-    yield event.type === 'finish' && event.reason === 'tool_calls' ? { type: 'finish', reason: 'stop' } : event;
-  }
+/** The session of an agent's run. A run that may end in calls for the caller's tools has none: the whole conversation comes with each request. */
+export function agentSession(
+  { header, user, tools }: { header: string | undefined; user: string | undefined; tools: readonly ToolSpec[] },
+  ignored: IgnoredFields,
+): string | undefined {
+  if (tools.length === 0) return header ?? (user === undefined ? undefined : sessionOf(user));
+  if (header !== undefined) throw badRequest('`tools` is not supported in a session. Leave out `x-perch-session`.', 'tools');
+  if (user !== undefined) ignored.add('user');
+  return undefined;
 }

@@ -4,7 +4,8 @@ import type { Route } from '../providers/providers.ts';
 import { countedStream } from '../providers/counted-stream.ts';
 import { retriedStream } from '../providers/retry.ts';
 import { readKnown } from './chat-request.ts';
-import { badRequest } from './errors.ts';
+import { badRequest, chatName } from './errors.ts';
+import { type IgnoredFields, withoutUnsupported } from './ignored-fields.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Thoughts } from './thoughts.ts';
 
@@ -15,18 +16,19 @@ interface Asking {
   body: Envelope;
   principal: string;
   abort: AbortController;
+  ignored: IgnoredFields;
 }
 
 /** The choices of a model that speaks another format: as many calls side by side. The first that fails ends them all. */
 export function translated(
-  { body, principal, abort }: Asking,
+  { body, principal, abort, ignored }: Asking,
   { provider, model, key }: Route,
   { clock, thoughts }: Pick<HttpDeps, 'clock'> & { thoughts: Thoughts },
 ): { messages: ModelMessage[]; choices: AsyncIterable<ModelEvent>[] } {
-  const { messages, wishes, tools, cacheKey } = readKnown(body);
+  const { messages, wishes, tools, cacheKey } = readKnown(body, ignored);
   const count = body.n ?? 1;
   if (count > MOST_CHOICES) throw badRequest(`\`n\` must be at most ${MOST_CHOICES} for this model.`, 'n');
-  const request = { ...wishes, model, messages: thoughts.restored(principal, messages), tools, exact: true, cacheKey };
+  const request = { model, messages: thoughts.restored(principal, messages), tools, exact: true, cacheKey };
   const failed = new AbortController();
   const signal = count > 1 ? AbortSignal.any([abort.signal, failed.signal]) : abort.signal;
   const choice = async function* (): AsyncGenerator<ModelEvent> {
@@ -34,7 +36,11 @@ export function translated(
       yield* thoughts.noting(
         principal,
         countedStream(
-          retriedStream(() => provider.stream(request, signal), { clock, signal }),
+          withoutUnsupported(
+            wishes,
+            (left) => retriedStream(() => provider.stream({ ...request, ...left }, signal), { clock, signal }),
+            { ignored, nameOf: chatName },
+          ),
           messages,
           key,
         ),

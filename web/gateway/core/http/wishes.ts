@@ -2,6 +2,8 @@ import { envelope } from '#shared/http/envelope.ts';
 import { listOf, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ToolSpec, type Wishes } from '../providers/provider.ts';
 import { badRequest } from './errors.ts';
+import type { IgnoredFields } from './ignored-fields.ts';
+import { parse } from './parse.ts';
 
 const record = z.record(z.string(), z.unknown());
 const name = z.string().min(1).max(200);
@@ -19,46 +21,46 @@ export const wishParams = z.looseObject({
   parallel_tool_calls: z.boolean().nullish(),
   reasoning_effort: z.enum(REASONING_EFFORTS).nullish(),
   tool_choice: z
-    .union([z.enum(['none', 'auto', 'required']), z.strictObject({ type: z.literal('function'), function: z.strictObject({ name }) })])
+    .union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.literal('function'), function: z.looseObject({ name }) })])
     .nullish(),
   response_format: z
     .discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('text') }),
-      z.strictObject({ type: z.literal('json_object') }),
-      z.strictObject({
+      z.looseObject({ type: z.literal('text') }),
+      z.looseObject({ type: z.literal('json_object') }),
+      z.looseObject({
         type: z.literal('json_schema'),
-        json_schema: z.strictObject({ name, description: z.string().nullish(), schema: record.nullish(), strict: z.boolean().nullish() }),
+        json_schema: z.looseObject({ name, description: z.string().nullish(), schema: record.nullish(), strict: z.boolean().nullish() }),
       }),
     ])
     .nullish(),
-  tools: listOf(
-    z.strictObject({
-      type: z.literal('function'),
-      /** A hint. */
-      cache_control: z.unknown().optional(),
-      function: z.strictObject({
-        name,
-        description: z.string().nullish(),
-        parameters: record.nullish(),
-        strict: z.boolean().nullish(),
-      }),
-    }),
-  ).nullish(),
+  tools: listOf(z.looseObject({ type: z.string() })).nullish(),
 });
 type WishParams = z.output<typeof wishParams>;
 
-export const readTools = ({ tools }: WishParams): ToolSpec[] =>
-  (tools ?? []).map(({ function: { name: tool, description, parameters, strict } }) => ({
-    name: tool,
-    description: description ?? '',
-    schema: parameters ?? {},
-    ...(strict == null ? {} : { strict }),
-  }));
+const functionTool = z.looseObject({
+  function: z.looseObject({
+    name,
+    description: z.string().nullish(),
+    parameters: record.nullish(),
+    strict: z.boolean().nullish(),
+  }),
+});
+
+/** The functions among the tools; tools of other types are left out and named. Throws a 400 for a function that cannot be read. */
+export const readTools = ({ tools }: WishParams, ignored: IgnoredFields): ToolSpec[] =>
+  (tools ?? []).flatMap((tool, index) => {
+    if (tool.type !== 'function') {
+      ignored.add(`tools[${index}]`);
+      return [];
+    }
+    const { name: called, description, parameters, strict } = parse(functionTool, tool, ['tools', index]).function;
+    return [{ name: called, description: description ?? '', schema: parameters ?? {}, ...(strict == null ? {} : { strict }) }];
+  });
 
 /** Throws a 400 for a choice among tools that are not there. */
-export function readWishes(params: WishParams): Wishes {
+export function readWishes(params: WishParams, tools: readonly ToolSpec[]): Wishes {
   const { tool_choice: choice, stop } = params;
-  const offered = (params.tools ?? []).map((tool) => tool.function.name);
+  const offered = tools.map((tool) => tool.name);
   const toolChoice = typeof choice === 'object' ? choice && { name: choice.function.name } : choice;
   if (toolChoice === 'required' && offered.length === 0)
     throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
@@ -93,39 +95,36 @@ function formatOf(format: WishParams['response_format']): Wishes['responseFormat
   };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
+const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-/** Parameters that change an answer and that nobody but OpenAI's own format has, with what of them changes nothing. */
-const CHANGING: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Parameters of OpenAI's own format that have no effect on agents and on models of other formats, with the values that ask for nothing. */
+const WITHOUT_EFFECT: Readonly<Record<string, (value: unknown) => boolean>> = {
   functions: isEmpty,
   function_call: (value) => value === 'auto' || value === 'none',
   logprobs: (value) => value === false,
   top_logprobs: (value) => value === 0,
   logit_bias: isEmpty,
-  prediction: () => false,
-  audio: () => false,
-  modalities: (value) => Array.isArray(value) && value.every((each) => each === 'text'),
-  web_search_options: () => false,
-  verbosity: (value) => value === 'medium',
-  moderation: () => false,
   service_tier: (value) => value === 'auto' || value === 'default',
-  // Completions are not kept here.
+  verbosity: (value) => value === 'medium',
+  // Completions are not stored.
   store: (value) => value === false,
-  stream_options: (value) => !(isObject(value) && value['include_obfuscation'] === true),
 };
 
 /** Parameters that are hints: they change no answer. */
-const HINTS = ['metadata', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'user'];
-const KNOWN = new Set([...Object.keys({ ...envelope.shape, ...wishParams.shape, ...CHANGING }), ...HINTS]);
+const HINTS = [
+  ...['metadata', 'modalities', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'user'],
+];
+const KNOWN = new Set([...Object.keys({ ...envelope.shape, ...wishParams.shape }), ...HINTS]);
 
-/** Throws a 400 that names the first parameter which only OpenAI's own format has, or none that is known here: it would be dropped in silence. */
-export function refuseForeign(body: Record<string, unknown>): void {
-  const unknown = Object.keys(body).find((param) => !KNOWN.has(param) && body[param] != null);
-  if (unknown !== undefined) throw badRequest(`\`${unknown}\` is not supported by this model or agent.`, unknown);
-  for (const [param, harmless] of Object.entries(CHANGING)) {
-    const value = body[param];
-    if (value == null || harmless(value)) continue;
-    throw badRequest(`\`${param}\` is not supported by this model or agent.`, param);
+/** Names the parameters that nobody but OpenAI's own format has. Throws a 400 for those without which the answer would be of another kind. */
+export function ignoreForeign(body: Record<string, unknown>, ignored: IgnoredFields): void {
+  const { modalities, function_call: forced } = body;
+  if (modalities != null && !(Array.isArray(modalities) && modalities.every((each) => each === 'text')))
+    throw badRequest('`modalities` may only contain "text" for this model or agent.', 'modalities');
+  if (typeof forced === 'object' && forced !== null)
+    throw badRequest('`function_call` is not supported by this model or agent. Use `tool_choice`.', 'function_call');
+  for (const [param, value] of Object.entries(body)) {
+    if (value == null || KNOWN.has(param) || (Object.hasOwn(WITHOUT_EFFECT, param) && WITHOUT_EFFECT[param]?.(value))) continue;
+    ignored.add(param);
   }
 }

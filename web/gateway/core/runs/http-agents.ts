@@ -5,6 +5,7 @@ import type { HttpAgentRun } from '../http/deps.ts';
 import { plainText, textsOf } from '../providers/parts.ts';
 import { type ModelEvent, Unsupported } from '../providers/provider.ts';
 import { offeredTo, type RunRequest, type RunsDeps } from './deps.ts';
+import { CallerTools } from './caller-tools.ts';
 import { generate, type Share } from './generate.ts';
 import { toDefaultInstructions } from './instructions.ts';
 import { createSystemText, toSystemMessages } from './prompt.ts';
@@ -47,23 +48,15 @@ export class HttpAgents {
     const system = createSystemText(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
     const context = buildRunContext({ time: timeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
-    const own = request.tools ?? [];
-    const isOwn = (tool: string): boolean => own.some(({ name }) => name === tool);
-    const { toolChoice } = request.wishes;
-    // A forced choice is one among the caller's tools.
-    const isForced = own.length > 0 && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none';
-    const ownCalls: ToolCall[] = [];
     const shares: Share[] = [];
+    const caller = new CallerTools(request.tools ?? []);
     const events = generate({
       chosen,
       fallbacks: agent.fallbacks,
       models,
       agentId: agent.id,
       messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
-      ...offered,
-      tools: [...(isForced ? [] : offered.tools.filter(({ name }) => !isOwn(name))), ...own],
-      ...(isForced ? { deferred: [] } : {}),
-      endsHere: () => ownCalls.length > 0,
+      ...caller.addTo(offered, request.wishes.toolChoice),
       wishes: request.wishes,
       temperature: agent.temperature,
       exact: isExact(request),
@@ -71,11 +64,9 @@ export class HttpAgents {
       ...(maxSteps ? { maxSteps: maxSteps() } : {}),
       signal: request.signal,
       clock,
+      endsHere: () => caller.calls.length > 0,
       runTool: async (call, signal, show) => {
-        if (isOwn(call.tool)) {
-          ownCalls.push(call);
-          return null;
-        }
+        if (caller.has(call)) return caller.ask(call);
         const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
         const result = await tools.run(call, context);
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
@@ -86,11 +77,12 @@ export class HttpAgents {
     try {
       for await (const event of events) {
         if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
+        else if (event.type === 'step') caller.beginStep(event.calls);
         else if (event.type === 'end') {
           const { usage, reasoningTokens } = event;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
-          for (const call of ownCalls) yield { type: 'tool_call', call };
-          yield { type: 'finish', reason: ownCalls.length > 0 ? 'tool_calls' : event.reason };
+          for (const call of caller.calls) yield { type: 'tool_call', call };
+          yield { type: 'finish', reason: caller.calls.length > 0 ? 'tool_calls' : event.reason === 'tool_calls' ? 'stop' : event.reason };
         }
       }
     } finally {
@@ -167,7 +159,7 @@ export class HttpAgents {
       const { usage } = await end;
       const { reason = 'stop', reasoningTokens }: Partial<Ended> = ended ?? {};
       yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
-      yield { type: 'finish', reason };
+      yield { type: 'finish', reason: reason === 'tool_calls' ? 'stop' : reason };
     } finally {
       signal.removeEventListener('abort', onabort);
       if (!settled) onabort();

@@ -4,6 +4,7 @@ import type { Kept, ModelEvent, ModelMessage } from '../../providers/provider.ts
 import type { HttpError } from '../errors.ts';
 import { Output, type ResponseEvent } from './output.ts';
 import type { OutputItem } from './record.ts';
+import type { ResponseTools } from './response-tools.ts';
 import { seal } from './sealed.ts';
 
 /** A response that is being made. */
@@ -15,6 +16,8 @@ export interface Making {
   /** What the response says of its request. */
   echo: Record<string, unknown>;
   events: AsyncIterable<ModelEvent>;
+  /** The caller's tools. */
+  tools: Pick<ResponseTools, 'toItem'>;
   /** Thoughts are given with what the provider wants back of them. */
   seal: boolean;
   /** What was asked, and of whom, for an estimate where it breaks off before any usage has come. */
@@ -85,7 +88,7 @@ export class Answer {
       // Calls come at the end, and what is wanted back with them behind them: here it is before.
       const sealed = this.#making.seal && this.#kept ? seal(this.#kept) : undefined;
       if (sealed !== undefined) yield* this.#output.sealed(sealed);
-      for (const call of calls) yield* this.#output.call(call);
+      for (const call of calls) yield* this.#output.call(this.#making.tools.toItem(call));
       const reason = INCOMPLETE[finish];
       yield* this.#output.close(reason === undefined ? 'completed' : 'incomplete');
       yield await this.#end(reason === undefined ? 'completed' : 'incomplete', {
@@ -153,5 +156,6 @@ export class Answer {
 /** What of an item the model has written. */
 function said(item: OutputItem): string {
   if (item.type === 'function_call') return item.name + item.arguments;
+  if (item.type === 'custom_tool_call') return item.name + item.input;
   return item.content.map((part) => ('text' in part ? part.text : 'refusal' in part ? part.refusal : '')).join('');
 }

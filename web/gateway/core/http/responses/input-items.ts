@@ -1,8 +1,8 @@
 import { z } from '#shared/rpc/zod.ts';
-import { parse } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 import { INCLUDED } from './request.ts';
 import type { Item } from './record.ts';
+import { parse } from '../parse.ts';
 
 const page = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),

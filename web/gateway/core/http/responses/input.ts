@@ -1,10 +1,13 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Kept, ModelMessage } from '../../providers/provider.ts';
-import { parse, readArgs, readPart } from '../chat-request.ts';
+import { readArgs, readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
-import type { CallItem, CallOutputItem, ContentPart, Item, MessageItem } from './record.ts';
+import type { IgnoredFields } from '../ignored-fields.ts';
+import type { CallItem, CallOutputItem, ContentPart, CustomCallItem, Item, MessageItem } from './record.ts';
+import { toModelName } from './response-tools.ts';
 import { unseal } from './sealed.ts';
+import { parse } from '../parse.ts';
 
 type Path = readonly (string | number)[];
 
@@ -14,7 +17,9 @@ const message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system', 'developer']),
   content: z.union([z.string(), z.array(z.unknown())], 'must be a string or an array of content parts'),
 });
-const call = z.looseObject({ call_id: z.string().min(1).max(200), name: z.string().min(1).max(200), arguments: z.string() });
+const called = { call_id: z.string().min(1).max(200), name: z.string().min(1).max(200), namespace: z.string().max(200).nullish() };
+const call = z.looseObject({ ...called, arguments: z.string() });
+const customCall = z.looseObject({ ...called, input: z.string() });
 const output = z.looseObject({
   call_id: z.string().min(1).max(200),
   output: z.union([z.string(), z.array(z.unknown())], 'must be a string or an array of content parts'),
@@ -42,11 +47,15 @@ export async function readInput(
   input: string | readonly unknown[],
   idOf: (prefix: string, index: number) => string,
   find: FindItem,
+  ignored: IgnoredFields,
 ): Promise<Item[]> {
   if (typeof input === 'string') return [person(idOf('msg', 0), [{ type: 'input_text', text: input }])];
   const items: Item[] = [];
   // One after the other: a fault in each of 100,000 would use up the memory if all were read at once.
-  for (const [index, value] of input.entries()) items.push(await readItem(value, ['input', index], (prefix) => idOf(prefix, index), find));
+  for (const [index, value] of input.entries()) {
+    const item = await readItem(value, ['input', index], { idOf: (prefix) => idOf(prefix, index), find, ignored });
+    if (item) items.push(item);
+  }
   return items;
 }
 
@@ -58,7 +67,19 @@ const person = (id: string, content: ContentPart[]): MessageItem => ({
   content,
 });
 
-async function readItem(value: unknown, at: Path, idOf: (prefix: string) => string, find: FindItem): Promise<Item> {
+const nameOfCall = ({ call_id, name, namespace }: { call_id: string; name: string; namespace?: string | null | undefined }) => ({
+  ...{ call_id, name },
+  ...(namespace == null ? {} : { namespace }),
+});
+
+interface Reading {
+  idOf: (prefix: string) => string;
+  find: FindItem;
+  ignored: IgnoredFields;
+}
+
+/** Undefined for an item that is left out. */
+async function readItem(value: unknown, at: Path, { idOf, find, ignored }: Reading): Promise<Item | undefined> {
   const known = parse(head, value, at);
   const type = known.type ?? (known.role === undefined ? 'item_reference' : 'message');
   switch (type) {
@@ -75,8 +96,13 @@ async function readItem(value: unknown, at: Path, idOf: (prefix: string) => stri
     }
     case 'function_call': {
       const given = parse(call, value, at);
-      return { type, id: idOf('fc'), call_id: given.call_id, name: given.name, arguments: given.arguments, status: 'completed' };
+      return { type, id: idOf('fc'), ...nameOfCall(given), arguments: given.arguments, status: 'completed' };
     }
+    case 'custom_tool_call': {
+      const given = parse(customCall, value, at);
+      return { type, id: idOf('ctc'), ...nameOfCall(given), input: given.input, status: 'completed' };
+    }
+    case 'custom_tool_call_output':
     case 'function_call_output': {
       const given = parse(output, value, at);
       const read = typeof given.output === 'string' ? given.output : given.output.map((each, i) => readOutput(each, [...at, 'output', i]));
@@ -84,7 +110,7 @@ async function readItem(value: unknown, at: Path, idOf: (prefix: string) => stri
     }
     case 'reasoning':
       // What a model thought earlier is not told to it again, but for what its provider wants back.
-      return { type, id: idOf('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at) };
+      return { type, id: idOf('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at, ignored) };
     case 'item_reference': {
       const param = nameOf([...at, 'id']);
       if (known.id == null) throw badRequest(`\`${param}\` is required.`, param);
@@ -92,19 +118,20 @@ async function readItem(value: unknown, at: Path, idOf: (prefix: string) => stri
       if (!found) throw badRequest(`No stored item with id "${known.id}" (\`${param}\`).`, param);
       return found;
     }
-    default: {
-      const param = nameOf([...at, 'type']);
-      throw badRequest(`Unsupported item type "${type.slice(0, 100)}" (\`${param}\`).`, param);
-    }
+    default:
+      // Items of tools that this server does not have.
+      ignored.add(nameOf(at));
+      return undefined;
   }
 }
 
-function readSealed(value: unknown, at: Path): { encrypted_content?: string } {
+function readSealed(value: unknown, at: Path, ignored: IgnoredFields): { encrypted_content?: string } {
   const { encrypted_content: sealed } = parse(reasoning, value, at);
   if (sealed == null) return {};
-  const param = nameOf([...at, 'encrypted_content']);
-  if (!unseal(sealed)) throw badRequest(`\`${param}\` was not created by this server.`, param);
-  return { encrypted_content: sealed };
+  if (unseal(sealed)) return { encrypted_content: sealed };
+  // Another server's, from before the caller changed the model.
+  ignored.add(nameOf([...at, 'encrypted_content']));
+  return {};
 }
 
 /** A part of what a tool gave: what the user can say too, but no words of the model. */
@@ -163,18 +190,18 @@ export interface Entry {
 export function toMessages(entries: readonly Entry[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
   /** Calls that wait for their outputs. */
-  const waiting = new Map<string, CallItem>();
+  const waiting = new Map<string, CallItem | CustomCallItem>();
   let sealed: Kept | undefined;
   for (const { item, param, kept } of entries) {
     if (item.type === 'message') {
       addMessage(messages, item, param);
       if (item.role === 'user') sealed = undefined;
     } else if (item.type === 'reasoning') sealed = item.encrypted_content === undefined ? sealed : unseal(item.encrypted_content);
-    else if (item.type === 'function_call') {
+    else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
       addCall(messages, item, param, kept ?? sealed);
       sealed = undefined;
       waiting.set(item.call_id, item);
-    } else if (item.type === 'function_call_output') {
+    } else {
       messages.push({ role: 'tool', ...resultOf(item, waiting.get(item.call_id), param) });
       waiting.delete(item.call_id);
     }
@@ -205,16 +232,17 @@ function addMessage(messages: ModelMessage[], { role, content }: MessageItem, pa
 const textIn = (content: string | readonly Part[]): string => (typeof content === 'string' ? content : textOf(content));
 const textOf = (parts: readonly Part[], between = ''): string => parts.map((each) => (each.type === 'text' ? each.text : '')).join(between);
 
-function addCall(messages: ModelMessage[], item: CallItem, param: string, kept: Kept | undefined): void {
+function addCall(messages: ModelMessage[], item: CallItem | CustomCallItem, param: string, kept: Kept | undefined): void {
   let last = messages.at(-1);
   if (last?.role !== 'assistant') messages.push((last = { role: 'assistant', content: '' }));
   last.toolCalls ??= [];
-  last.toolCalls.push({ id: item.call_id, tool: item.name, args: readArgs(item.arguments, `${param}.arguments`) });
+  const args = item.type === 'custom_tool_call' ? { input: item.input } : readArgs(item.arguments, `${param}.arguments`);
+  last.toolCalls.push({ id: item.call_id, tool: toModelName(item), args });
   if (kept) last.kept = kept;
 }
 
-function resultOf({ call_id, output: given }: CallOutputItem, of: CallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
+function resultOf({ call_id, output: given }: CallOutputItem, of: CallItem | CustomCallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
   if (!of) throw badRequest(`No function call with id "${call_id}" before \`${param}.call_id\`.`, `${param}.call_id`);
   const content = typeof given === 'string' ? given : plainly(partsOf(given, `${param}.output`), '\n');
-  return { content, toolCallId: call_id, name: of.name };
+  return { content, toolCallId: call_id, name: toModelName(of) };
 }

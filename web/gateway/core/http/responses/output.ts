@@ -1,5 +1,4 @@
-import type { ToolCall } from '#shared/rpc/records.ts';
-import type { ContentPart, ItemStatus, MessageItem, OutputItem, ReasoningItem } from './record.ts';
+import type { CallItem, ContentPart, CustomCallItem, ItemStatus, MessageItem, OutputItem, ReasoningItem } from './record.ts';
 
 /** An event of the stream, before it is numbered. */
 export type ResponseEvent = { type: string } & Record<string, unknown>;
@@ -60,23 +59,27 @@ export class Output {
     ];
   }
 
-  call({ id, tool, args }: ToolCall): ResponseEvent[] {
+  call(made: Omit<CallItem, 'id' | 'status'> | Omit<CustomCallItem, 'id' | 'status'>): ResponseEvent[] {
     const events = this.close();
-    const whole = {
-      type: 'function_call' as const,
-      id: this.#id('fc'),
-      call_id: id,
-      name: tool,
-      arguments: JSON.stringify(args),
-      status: 'completed' as const,
-    };
+    const isCustom = made.type === 'custom_tool_call';
+    const whole = { ...made, id: this.#id(isCustom ? 'ctc' : 'fc'), status: 'completed' as const };
     const at = { item_id: whole.id, output_index: this.items.length };
     this.items.push(whole);
+    const written: ResponseEvent[] =
+      whole.type === 'custom_tool_call'
+        ? [
+            { type: 'response.custom_tool_call_input.delta', ...at, delta: whole.input },
+            { type: 'response.custom_tool_call_input.done', ...at, input: whole.input },
+          ]
+        : [
+            { type: 'response.function_call_arguments.delta', ...at, delta: whole.arguments },
+            { type: 'response.function_call_arguments.done', ...at, name: whole.name, arguments: whole.arguments },
+          ];
+    const begun = { ...whole, [isCustom ? 'input' : 'arguments']: '', status: 'in_progress' };
     return [
       ...events,
-      { type: 'response.output_item.added', output_index: at.output_index, item: { ...whole, arguments: '', status: 'in_progress' } },
-      { type: 'response.function_call_arguments.delta', ...at, delta: whole.arguments },
-      { type: 'response.function_call_arguments.done', ...at, name: whole.name, arguments: whole.arguments },
+      { type: 'response.output_item.added', output_index: at.output_index, item: begun },
+      ...written,
       { type: 'response.output_item.done', output_index: at.output_index, item: whole },
     ];
   }

@@ -23,12 +23,25 @@ export interface CallItem {
   id: string;
   call_id: string;
   name: string;
+  /** Group of tools that the called one is in. */
+  namespace?: string;
   arguments: string;
   status: ItemStatus;
 }
 
+/** A call of a tool that takes free text. */
+export interface CustomCallItem {
+  type: 'custom_tool_call';
+  id: string;
+  call_id: string;
+  name: string;
+  namespace?: string;
+  input: string;
+  status: ItemStatus;
+}
+
 export interface CallOutputItem {
-  type: 'function_call_output';
+  type: 'function_call_output' | 'custom_tool_call_output';
   id: string;
   call_id: string;
   output: string | ContentPart[];
@@ -46,9 +59,9 @@ export interface ReasoningItem {
 }
 
 /** What a conversation consists of. */
-export type Item = MessageItem | CallItem | CallOutputItem | ReasoningItem;
+export type Item = MessageItem | CallItem | CustomCallItem | CallOutputItem | ReasoningItem;
 /** What a model gives. */
-export type OutputItem = MessageItem | CallItem | ReasoningItem;
+export type OutputItem = MessageItem | CallItem | CustomCallItem | ReasoningItem;
 
 /** A response as it is kept. */
 export interface ResponseRecord {

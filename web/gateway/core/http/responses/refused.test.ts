@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import { HTTP_BASE, readError, testHttp } from '../../../../../tests/support/http.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
+import { IgnoredFields } from '../ignored-fields.ts';
 import { readInput } from './input.ts';
 
 let http: ReturnType<typeof testHttp>;
@@ -25,29 +26,16 @@ const tool = { type: 'function', name: 't', parameters: {} };
 
 verifies('http.responses/refused', 'each by its name', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
-    [{ ...asked, background: true }, 'background'],
     [{ ...asked, conversation: 'conv_1' }, 'conversation'],
     [{ ...asked, conversation: { id: 'conv_1' } }, 'conversation'],
     [{ ...asked, prompt: { id: 'p' } }, 'prompt'],
-    [{ ...asked, include: ['file_search_call.results'] }, 'include[0]'],
-    [{ ...asked, max_tool_calls: 3 }, 'max_tool_calls'],
-    [{ ...asked, top_logprobs: 2 }, 'top_logprobs'],
-    [{ ...asked, service_tier: 'flex' }, 'service_tier'],
-    [{ ...asked, stream_options: { include_obfuscation: true } }, 'stream_options.include_obfuscation'],
-    [{ ...asked, text: { verbosity: 'low' } }, 'text.verbosity'],
     [{ ...asked, text: { format: { type: 'grammar' } } }, 'text.format.type'],
     [{ ...asked, text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format.schema'],
-    [{ ...asked, reasoning: { summary: 'detailed' } }, 'reasoning.summary'],
-    [{ ...asked, something_new: 1 }, 'something_new'],
-    [{ ...asked, model: 'up/m', tools: [{ type: 'web_search' }] }, 'tools[0].type'],
     [{ ...asked, model: 'up/m', tools: [tool, { type: 'function' }] }, 'tools[1].name'],
     [{ ...asked, model: 'up/m', tools: [tool], tool_choice: { type: 'function', name: 'other' } }, 'tool_choice'],
     [{ ...asked, model: 'up/m', tools: [tool], tool_choice: { type: 'web_search' } }, 'tool_choice'],
     [{ ...asked, model: 'up/m', tool_choice: 'required' }, 'tool_choice'],
-    [{ ...asked, tools: [tool] }, 'tools'],
-    [{ ...asked, truncation: 'auto' }, 'truncation'],
     [{ ...asked, reasoning: { effort: 'utmost' } }, 'reasoning.effort'],
-    [item({ type: 'web_search_call', id: 'w' }), 'input[1].type'],
     [content({ type: 'input_audio' }), 'input[0].content[0].type'],
     [content({ type: 'input_image', file_id: 'file_1' }), 'input[0].content[0].image_url'],
     [content({ type: 'input_image', image_url: 'https://example.org/a.png' }), 'input[0].content[0]'],
@@ -58,7 +46,6 @@ verifies('http.responses/refused', 'each by its name', async () => {
       'input[1].output[0].image_url',
     ],
     [{ ...asked, input: [call, { ...given, output: [{ type: 'output_text', text: 'x' }] }] }, 'input[1].output[0].type'],
-    [item({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }), 'input[1].encrypted_content'],
   ];
   for (const [body, param] of cases) {
     const response = await http.post('/v1/responses', body);
@@ -71,6 +58,25 @@ verifies('http.responses/refused', 'each by its name', async () => {
     ...{ prompt_cache_key: 'k', safety_identifier: 's' },
   };
   expect((await http.post('/v1/responses', { ...asked, ...harmless })).status).toBe(200);
+});
+
+verifies('http.responses/ignored', 'fields, tools and items without effect are named', async () => {
+  const cases: [Record<string, unknown>, string | null][] = [
+    [{ include: ['file_search_call.results', 'reasoning.encrypted_content'] }, 'include[0]'],
+    [{ max_tool_calls: 3, top_logprobs: 2, service_tier: 'flex', new_one: 1 }, 'max_tool_calls, top_logprobs, service_tier, new_one'],
+    [{ text: { verbosity: 'low' } }, 'text.verbosity'],
+    [{ reasoning: { summary: 'detailed' }, client_metadata: { a: 'b' }, stream_options: { include_obfuscation: true } }, null],
+    [{ tools: [tool, { type: 'web_search' }, { type: 'namespace', name: 'n', tools: [{ type: 'x' }] }] }, 'tools[1], tools[2].tools[0]'],
+    [{ truncation: 'auto' }, 'truncation'],
+    [item({ type: 'web_search_call', id: 'w' }), 'input[1]'],
+    [item({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }), 'input[1].encrypted_content'],
+  ];
+  // The reference has functions alone among the tools.
+  const unchecked = testHttp([], undefined, { checked: false });
+  for (const [more, named] of cases) {
+    const response = await unchecked.post('/v1/responses', { ...asked, ...more });
+    expect([more, response.status, response.headers.get('x-perch-ignored')]).toEqual([more, 200, named]);
+  }
 });
 
 verifies('http.responses/bad-input', 'wrong types, missing fields, models and items that are not there', async () => {
@@ -116,9 +122,6 @@ verifies('http.responses/bad-input', 'wrong types, missing fields, models and it
 verifies('http.responses/refused', 'as what a model of another format cannot do', async () => {
   const file = { type: 'input_file', filename: 'a.zip', file_data: 'data:application/zip;base64,AAAA' };
   for (const [more, param] of [
-    [{ temperature: 1.5 }, 'temperature'],
-    [{ model: 'gemini/g', tools: [tool], parallel_tool_calls: false }, 'parallel_tool_calls'],
-    [{ model: 'gemini/g', reasoning: { effort: 'xhigh' } }, 'reasoning.effort'],
     [{ input: content(file).input }, 'input'],
     [{ model: 'guide/guide', text: { format: { type: 'json_object' } } }, 'text.format'],
     [{ model: 'guide/guide', tools: [tool], tool_choice: 'required' }, 'tool_choice'],
@@ -195,6 +198,6 @@ verifies('http.responses/bad-input', 'behind the first item that cannot be read 
     return Promise.resolve(undefined);
   };
   const input = ['a', 'b', 'c'].map((id) => ({ type: 'item_reference', id }));
-  await expect(readInput(input, (prefix, index) => `${prefix}${index}`, find)).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+  await expect(readInput(input, (prefix, index) => `${prefix}${index}`, find, new IgnoredFields())).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
   expect(looked).toEqual(['a']);
 });

@@ -1,28 +1,18 @@
 import { z } from '#shared/rpc/zod.ts';
-import { REASONING_EFFORTS, type ResponseFormat, type ToolSpec, type Wishes } from '../../providers/provider.ts';
-import { parse } from '../chat-request.ts';
+import { REASONING_EFFORTS, type ResponseFormat, type Wishes } from '../../providers/provider.ts';
 import { badRequest } from '../errors.ts';
+import type { IgnoredFields } from '../ignored-fields.ts';
+import { parse } from '../parse.ts';
+import { ResponseTools } from './response-tools.ts';
 
-/** For parameters that name what is not there: only the value that asks for nothing. */
+/** For parameters without which the answer would be another: only the value that asks for nothing. */
 const not = (why: string, ...harmless: readonly (string | boolean | number)[]): z.ZodType =>
   z
     .unknown()
-    .refine((value) => value == null || harmless.includes(value as never) || (Array.isArray(value) && value.length === 0), why)
+    .refine((value) => value == null || harmless.includes(value as never), why)
     .optional();
 
-const tool = z.strictObject({
-  type: z.literal('function', 'must be "function"; built-in tools are not supported'),
-  name: z.string().min(1).max(128),
-  description: z.string().nullish(),
-  parameters: z.record(z.string(), z.unknown()).nullish(),
-  strict: z.boolean().nullish(),
-  async: not('is not supported; calls are always awaited', false),
-  defer_loading: not('is not supported', false),
-  allowed_callers: z.array(z.literal('direct', 'must be "direct"')).nullish(),
-  output_schema: not('is not supported'),
-});
-
-const toolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.literal('function'), name: z.string() })]);
+const toolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() })]);
 
 const format = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text') }),
@@ -40,53 +30,56 @@ const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
 
-/** What can be asked for beside; pictures that were put in are always there. */
+/** What can be asked for besides; pictures that were put in are always there. */
 export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const;
 
 const hint = z.string().max(1000).nullish();
 
-/** Parameters that are honoured, and those whose harmless values are accepted. Any other is refused by its name. */
+/** Parameters that are honoured, and those that the answer would not be the same without. All others have no effect, and are named. */
 const request = z.object({
   model: z.string().min(1).max(300),
   input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a string or an array of items'),
   instructions: z.string().nullish(),
-  tools: z.array(tool).max(500).nullish(),
+  tools: z.array(z.unknown()).max(500).nullish(),
   tool_choice: toolChoice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
   metadata: metadata.nullish(),
-  text: z.strictObject({ format: format.nullish(), verbosity: not('is not supported', 'medium') }).nullish(),
-  reasoning: z
-    .strictObject({
-      effort: z.enum(REASONING_EFFORTS).nullish(),
-      summary: not('is not supported; reasoning is returned as the model provides it', 'auto'),
-      generate_summary: not('is not supported; reasoning is returned as the model provides it', 'auto'),
-    })
-    .nullish(),
+  text: z.looseObject({ format: format.nullish() }).nullish(),
+  // Reasoning is returned as the model provides it, whatever summary is asked for.
+  reasoning: z.looseObject({ effort: z.enum(REASONING_EFFORTS).nullish() }).nullish(),
   previous_response_id: z.string().max(200).nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
-  stream_options: z.strictObject({ include_obfuscation: not('is not supported', false) }).nullish(),
+  stream_options: z.unknown().optional(),
+  client_metadata: z.unknown().optional(),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   user: hint,
   safety_identifier: hint,
   prompt_cache_key: hint,
   prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
   prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
-  service_tier: not('is not supported', 'auto', 'default'),
-  background: not('is not supported; responses are created immediately', false),
+  background: z.boolean().nullish(),
   conversation: not('is not supported; use `previous_response_id`'),
   prompt: not('is not supported'),
-  include: z.array(z.enum(INCLUDED)).nullish(),
-  max_tool_calls: not('is not supported; there are no built-in tools'),
-  top_logprobs: not('is not supported', 0),
-  context_management: not('is not supported; use `truncation`'),
-  moderation: not('is not supported'),
-  access_programs: not('is not supported'),
-  image: not('is not supported'),
+  include: z.array(z.string()).nullish(),
 });
+
+/** Values of parameters without effect that ask for nothing. */
+const HARMLESS: Readonly<Record<string, readonly unknown[]>> = { service_tier: ['auto', 'default'], top_logprobs: [0], moderation: [false] };
+
+/** Names what has no effect. */
+function noteIgnored(body: Record<string, unknown>, given: z.output<typeof request>, ignored: IgnoredFields): void {
+  for (const [name, value] of Object.entries(body)) {
+    const isHarmless = value == null || (Object.hasOwn(HARMLESS, name) && HARMLESS[name]?.includes(value));
+    if (!isHarmless && !Object.hasOwn(request.shape, name)) ignored.add(name);
+  }
+  const verbosity = given.text?.['verbosity'];
+  if (verbosity != null && verbosity !== 'medium') ignored.add('text.verbosity');
+  for (const [index, each] of (given.include ?? []).entries()) if (!INCLUDED.some((known) => known === each)) ignored.add(`include[${index}]`);
+}
 
 export interface ResponseRequest {
   model: string;
@@ -99,23 +92,27 @@ export interface ResponseRequest {
   /** Reasoning items have what the provider wants back of them. */
   seal: boolean;
   user: string | undefined;
-  tools: ToolSpec[];
+  tools: ResponseTools;
+  /** The caller does not wait for it. */
+  background: boolean;
   wishes: Wishes;
   cacheKey: string | undefined;
   /** What the response object says of the request. */
   echo: Record<string, unknown>;
 }
 
-/** Reads the body of `POST /v1/responses`. Throws a 400 that names the first parameter that does not fit or cannot be honoured. */
-export function readRequest(body: Record<string, unknown>): ResponseRequest {
-  const unknown = Object.keys(body).find((name) => !Object.hasOwn(request.shape, name) && body[name] != null);
-  if (unknown !== undefined) throw badRequest(`Unknown parameter \`${unknown}\`.`, unknown);
+/**
+ * Reads the body of `POST /v1/responses`. Fields without effect are added to `ignored`. Throws a 400 that names the first parameter that does not fit, or
+ * that would silently change the meaning.
+ */
+export function readRequest(body: Record<string, unknown>, ignored: IgnoredFields): ResponseRequest {
   const given = parse(request, body);
+  noteIgnored(body, given, ignored);
+  const tools = new ResponseTools(given.tools ?? [], ignored);
   const choice = given.tool_choice ?? 'auto';
-  const named = typeof choice === 'string' ? undefined : choice.name;
-  if (named !== undefined && !given.tools?.some(({ name }) => name === named))
-    throw badRequest(`\`tool_choice\` names the tool "${named}", which is not in \`tools\`.`, 'tool_choice');
-  if (choice === 'required' && !given.tools?.length)
+  if (typeof choice !== 'string' && !tools.has(choice.type, choice.name))
+    throw badRequest(`\`tool_choice\` names the tool "${choice.name}", which is not in \`tools\`.`, 'tool_choice');
+  if (choice === 'required' && tools.specs.length === 0)
     throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
   const wanted = given.text?.format ?? { type: 'text' as const };
   return {
@@ -128,14 +125,15 @@ export function readRequest(body: Record<string, unknown>): ResponseRequest {
     truncate: given.truncation === 'auto',
     seal: given.include?.includes('reasoning.encrypted_content') ?? false,
     user: given.user || undefined,
-    tools: (given.tools ?? []).map(toolSpec),
+    tools,
+    background: given.background ?? false,
     cacheKey: given.prompt_cache_key || undefined,
     wishes: defined({
       temperature: given.temperature,
       maxTokens: given.max_output_tokens,
       // Servers refuse both where there are no tools.
-      toolChoice: choice === 'auto' || !given.tools?.length ? undefined : typeof choice === 'string' ? choice : { name: choice.name },
-      parallelToolCalls: given.tools?.length ? given.parallel_tool_calls : undefined,
+      toolChoice: choice === 'auto' || tools.specs.length === 0 ? undefined : typeof choice === 'string' ? choice : { name: choice.name },
+      parallelToolCalls: tools.specs.length > 0 ? given.parallel_tool_calls : undefined,
       responseFormat: formatOf(wanted),
       topP: given.top_p,
       reasoningEffort: given.reasoning?.effort,
@@ -155,30 +153,17 @@ export function readRequest(body: Record<string, unknown>): ResponseRequest {
       temperature: given.temperature ?? 1,
       text: { format: wanted },
       tool_choice: choice,
-      tools: (given.tools ?? []).map(({ name, description, parameters, strict }) => ({
-        type: 'function',
-        name,
-        description: description ?? null,
-        parameters: parameters ?? null,
-        strict: strict ?? null,
-      })),
+      tools: tools.echo,
       top_logprobs: 0,
       top_p: given.top_p ?? 1,
       truncation: given.truncation ?? 'disabled',
       presence_penalty: 0,
       frequency_penalty: 0,
-      background: false,
+      background: given.background ?? false,
       ...(given.user ? { user: given.user } : {}),
     },
   };
 }
-
-const toolSpec = ({ name, description, parameters, strict }: z.output<typeof tool>): ToolSpec => ({
-  name,
-  description: description ?? '',
-  schema: parameters ?? { type: 'object', properties: {} },
-  ...(strict == null ? {} : { strict }),
-});
 
 function formatOf(wanted: z.output<typeof format>): ResponseFormat | undefined {
   if (wanted.type === 'text') return undefined;

@@ -14,10 +14,9 @@ describe('a response', () => {
   verifies('http.responses/whole', 'of an agent', async () => {
     v1.http.agent = () =>
       events(
-        { type: 'tool_call', call: { id: 'c', tool: 't', args: {} } },
         { type: 'text', text: 'Hi' },
         { type: 'usage', usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4, cacheReadTokens: 2 } },
-        { type: 'finish', reason: 'tool_calls' },
+        { type: 'finish', reason: 'stop' },
       );
     const asked = { model: 'perch/helper', input: 'Hello', instructions: 'Be brief', temperature: 0.3, max_output_tokens: 5 };
     const answered = await respond({ ...asked, metadata: { a: 'b' } });

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Usage } from '#shared/rpc/records.ts';
-import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsupported } from '../../providers/provider.ts';
+import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsupported, type Wishes } from '../../providers/provider.ts';
 import type { Route } from '../../providers/providers.ts';
 import { countedStream } from '../../providers/counted-stream.ts';
 import { retriedStream } from '../../providers/retry.ts';
@@ -8,7 +8,8 @@ import { readJson } from '../body.ts';
 import { forCaller, streamed } from '../caller.ts';
 import type { HttpDeps } from '../deps.ts';
 import { badRequest, HttpError } from '../errors.ts';
-import { agentOf, headerSession, ownCalls, routeOf, sessionOf } from '../target.ts';
+import { IgnoredFields, withoutUnsupported } from '../ignored-fields.ts';
+import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
 import type { Thoughts } from '../thoughts.ts';
 import { Answer, itemId, type Making, responseOf } from './answer.ts';
 import { type Entry, readInput, toMessages } from './input.ts';
@@ -30,6 +31,8 @@ const NAMES: Partial<Record<keyof ModelRequest, string>> = {
   reasoningEffort: 'reasoning.effort',
 };
 
+const nameOf = (field: keyof ModelRequest): string => NAMES[field] ?? field;
+
 type ResponsesDeps = HttpDeps & { thoughts: Thoughts };
 
 interface Call {
@@ -38,6 +41,7 @@ interface Call {
   principal: string;
   sessionId: string | undefined;
   signal: AbortSignal;
+  ignored: IgnoredFields;
 }
 
 /** Who answers, and who is told the usage. */
@@ -57,25 +61,26 @@ export class Responses {
   create(request: Request, principal: string, explain: (error: unknown) => HttpError): Promise<Response> {
     const { clock } = this.#deps;
     return forCaller(request, async (caller) => {
-      const asked = readRequest(await readJson(request));
+      const ignored = new IgnoredFields();
+      const asked = readRequest(await readJson(request), ignored);
       const createdAt = clock.now();
       const id = newResponseId(createdAt);
       const agentId = agentOf(asked.model, this.#deps);
-      const { input, messages } = await this.#conversation(asked, id, principal);
+      const { input, messages } = await this.#conversation(asked, id, principal, ignored);
       const { signal } = caller.abort;
-      const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal };
+      const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal, ignored };
       const answer = new Answer({
         ...(agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId)),
-        ...{ id, createdAt, model: asked.model, seal: asked.seal, echo: { ...asked.echo, store: asked.store } },
+        ...{ id, createdAt, model: asked.model, seal: asked.seal, tools: asked.tools, echo: { ...asked.echo, store: asked.store } },
         now: () => clock.now(),
         keep: async (made) =>
           asked.store && (await this.#kept.put({ id, principal, createdAt, previousId: asked.previousId ?? null, input, ...given(made) })),
       });
-      if (asked.stream) return await streamed(written(answer, signal, explain), caller);
+      if (asked.stream) return ignored.report(await streamed(written(answer, signal, explain), caller), this.#deps.note);
       let last: ResponseEvent | undefined;
       for await (const event of answer.run()) last = event;
       caller.settled();
-      return Response.json(last?.['response']);
+      return ignored.report(Response.json(last?.['response']), this.#deps.note);
     });
   }
 
@@ -114,7 +119,7 @@ export class Responses {
   }
 
   /** The new items, and all that is to be answered: with what the responses before have. */
-  async #conversation(asked: ResponseRequest, id: string, principal: string): Promise<{ input: Item[]; messages: ModelMessage[] }> {
+  async #conversation(asked: ResponseRequest, id: string, principal: string, ignored: IgnoredFields): Promise<{ input: Item[]; messages: ModelMessage[] }> {
     const earlier = asked.previousId === undefined ? [] : await this.#kept.conversation(asked.previousId, principal);
     if (!earlier) {
       const message = `The response "${asked.previousId}" in \`previous_response_id\`, or one before it, was not found.`;
@@ -128,9 +133,9 @@ export class Responses {
       read.set(from, reading);
       return (await reading).get(wanted);
     };
-    const input = await readInput(asked.input, (prefix, index) => itemId(id, prefix, `i${index}`), find);
+    const input = await readInput(asked.input, (prefix, index) => itemId(id, prefix, `i${index}`), find, ignored);
     const before = earlier.flatMap((record): Entry[] => {
-      const called = record.output.findLast(({ type }) => type === 'function_call');
+      const called = record.output.findLast(({ type }) => type === 'function_call' || type === 'custom_tool_call');
       const param = 'previous_response_id';
       return [...record.input, ...record.output].map((item) => ({ item, param, kept: item === called ? record.kept : undefined }));
     });
@@ -140,17 +145,16 @@ export class Responses {
     return { input, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
   }
 
-  #agent({ asked, messages, principal, sessionId: header, signal }: Call, agentId: string): Source {
-    if (asked.tools.length > 0)
-      throw badRequest('`tools` is not supported for agents, which have their own. Call a model directly to pass tools.', 'tools');
-    if (asked.truncate) throw badRequest('`truncation` is not supported for agents.', 'truncation');
-    const sessionId = header ?? (asked.user === undefined ? undefined : sessionOf(asked.user));
-    const events = this.#deps.agents.run({ agentId, messages, sessionId, principal, wishes: asked.wishes, signal });
+  #agent({ asked, messages, principal, sessionId: header, signal, ignored }: Call, agentId: string): Source {
+    if (asked.truncate) ignored.add('truncation');
+    const sessionId = agentSession({ header, user: asked.user, tools: asked.tools.specs }, ignored);
+    const run = (wishes: Wishes): AsyncIterable<ModelEvent> =>
+      this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: asked.tools.specs, wishes, signal });
     // The run itself records its usage.
-    return { events: named(ownCalls(events)), messages, record: () => {} };
+    return { events: named(withoutUnsupported(asked.wishes, run, { ignored, nameOf })), messages, record: () => {} };
   }
 
-  async #direct({ asked, messages: all, principal, signal }: Call): Promise<Source> {
+  async #direct({ asked, messages: all, principal, signal, ignored }: Call): Promise<Source> {
     const { clock, record, thoughts } = this.#deps;
     const route = await routeOf(asked.model, signal, this.#deps);
     const { provider, model, key } = route;
@@ -158,13 +162,16 @@ export class Responses {
     const request: ModelRequest = {
       model,
       messages: thoughts.restored(principal, messages),
-      tools: asked.tools,
-      ...asked.wishes,
+      tools: asked.tools.specs,
       exact: true,
       cacheKey: asked.cacheKey,
     };
     const events = countedStream(
-      retriedStream(() => provider.stream(request, signal), { clock, signal }),
+      withoutUnsupported(
+        asked.wishes,
+        (wishes) => retriedStream(() => provider.stream({ ...request, ...wishes }, signal), { clock, signal }),
+        { ignored, nameOf },
+      ),
       request.messages,
       key,
     );
@@ -204,7 +211,7 @@ async function* named(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEv
   } catch (error) {
     const unsupported = error instanceof RpcError ? error.cause : error;
     if (!(unsupported instanceof Unsupported)) throw error;
-    const param = NAMES[unsupported.field] ?? unsupported.field;
+    const param = nameOf(unsupported.field);
     throw badRequest(`Invalid \`${param}\`: ${unsupported.message}`, param);
   }
 }

@@ -1,0 +1,27 @@
+import type { z } from '#shared/rpc/zod.ts';
+import { badRequest } from './errors.ts';
+
+/** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
+export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
+  const parsed = attempted(schema, value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const param = [...at, ...(issue?.path ?? []), ...unknown].reduce<string>(
+    (path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? String(key) : `${path}.${String(key)}`),
+    '',
+  );
+  throw badRequest(
+    `${param === '' ? 'The body' : `\`${param}\``} ${unknown.length > 0 ? 'is not a known parameter' : (issue?.message ?? 'is invalid')}.`,
+    param || null,
+  );
+}
+
+/** Zod lists faults on the stack, which some 100,000 of them use up. */
+function attempted<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    throw error instanceof RangeError ? badRequest('The body has too many errors to list.') : error;
+  }
+}

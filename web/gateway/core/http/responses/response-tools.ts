@@ -1,0 +1,101 @@
+import type { ToolCall } from '#shared/rpc/records.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { ToolSpec } from '../../providers/provider.ts';
+import type { IgnoredFields } from '../ignored-fields.ts';
+import { parse } from '../parse.ts';
+import type { CallItem, CustomCallItem } from './record.ts';
+
+const anyTool = z.looseObject({ type: z.string() });
+const functionTool = z.looseObject({
+  name: z.string().min(1).max(128),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+const customTool = z.looseObject({
+  name: z.string().min(1).max(128),
+  description: z.string().nullish(),
+  format: z.looseObject({ type: z.string(), syntax: z.string().nullish(), definition: z.string().nullish() }).nullish(),
+});
+const namespaceTool = z.looseObject({ name: z.string().min(1).max(128), tools: z.array(z.unknown()) });
+
+/** Names of tools that providers accept have up to 64 characters. */
+const MAX_NAME_CHARS = 64;
+
+/** A tool as the caller knows it. */
+interface CallerTool {
+  type: 'function' | 'custom';
+  name: string;
+  namespace?: string;
+}
+
+/** The name under which a model knows a tool of a namespace; long ones end in a hash. */
+export function toModelName({ name, namespace }: { name: string; namespace?: string | undefined }): string {
+  if (namespace === undefined) return name;
+  const whole = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`;
+  if (whole.length <= MAX_NAME_CHARS) return whole;
+  let hash = 0x811c9dc5;
+  for (const char of whole) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return `${whole.slice(0, MAX_NAME_CHARS - 9)}_${hash.toString(16).padStart(8, '0')}`;
+}
+
+/** The tools of a request, as functions for the model, and how its calls go back to the caller. */
+export class ResponseTools {
+  readonly specs: ToolSpec[] = [];
+  /** The tools in the caller's own words. */
+  readonly echo: unknown[] = [];
+  readonly #known = new Map<string, CallerTool>();
+
+  /** Tools that cannot be offered are left out and named. Throws a 400 for a tool that cannot be read. */
+  constructor(tools: readonly unknown[], ignored: IgnoredFields) {
+    for (const [index, tool] of tools.entries()) this.#read(tool, ['tools', index], ignored);
+  }
+
+  #read(tool: unknown, at: readonly (string | number)[], ignored: IgnoredFields, namespace?: string): void {
+    const { type } = parse(anyTool, tool, at);
+    if (type === 'function') {
+      const { name, description, parameters, strict } = parse(functionTool, tool, at);
+      this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, description, parameters ?? EMPTY, strict);
+      if (namespace === undefined)
+        this.echo.push({ type, name, description: description ?? null, parameters: parameters ?? null, strict: strict ?? null });
+    } else if (type === 'custom') {
+      const { name, description, format } = parse(customTool, tool, at);
+      const grammar = format?.definition ? `\nThe input must match this ${format.syntax ?? ''} grammar:\n${format.definition}` : '';
+      this.#add({ type, name, ...(namespace === undefined ? {} : { namespace }) }, `${description ?? ''}${grammar}`, CUSTOM, undefined);
+      if (namespace === undefined) this.echo.push(tool);
+    } else if (type === 'namespace' && namespace === undefined) {
+      const given = parse(namespaceTool, tool, at);
+      for (const [index, inner] of given.tools.entries()) this.#read(inner, [...at, 'tools', index], ignored, given.name);
+      this.echo.push(tool);
+    } else ignored.add(at.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${key}` : key), ''));
+  }
+
+  #add(tool: CallerTool, description: string | null | undefined, schema: Record<string, unknown>, strict: boolean | null | undefined): void {
+    const name = toModelName(tool);
+    this.#known.set(name, tool);
+    this.specs.push({ name, description: description ?? '', schema, ...(strict == null ? {} : { strict }) });
+  }
+
+  /** Whether a model can call this tool of the caller's. */
+  has(type: string, name: string): boolean {
+    return this.#known.get(name)?.type === type;
+  }
+
+  /** A model's call as the caller expects it. */
+  toItem({ id, tool, args }: ToolCall): Omit<CallItem, 'id' | 'status'> | Omit<CustomCallItem, 'id' | 'status'> {
+    const { type, name, namespace } = this.#known.get(tool) ?? { type: 'function', name: tool };
+    const about = { call_id: id, name, ...(namespace === undefined ? {} : { namespace }) };
+    if (type === 'function') return { type: 'function_call', ...about, arguments: JSON.stringify(args) };
+    const { input } = args;
+    return { type: 'custom_tool_call', ...about, input: typeof input === 'string' ? input : JSON.stringify(args) };
+  }
+}
+
+const EMPTY = { type: 'object', properties: {} };
+/** A custom tool takes free text. */
+const CUSTOM = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'The whole input of the tool, as text' } },
+  required: ['input'],
+  additionalProperties: false,
+};

@@ -1,0 +1,49 @@
+import type { ModelRequest, ToolSpec } from '../providers/provider.ts';
+import type { RoutedCall } from '../tools/routed-call.ts';
+
+interface Offered {
+  tools: ToolSpec[];
+  deferred: ToolSpec[];
+}
+
+/** What a call's result says if the run goes on without the caller. */
+const NOT_RUN = 'Not run, because other tools were called at the same time. Call it again without them.';
+
+/** Tools of a program that calls an agent. A step that calls nothing else ends the run, and the program runs the calls. */
+export class CallerTools {
+  readonly #tools: ReadonlyMap<string, ToolSpec>;
+  #step: readonly RoutedCall[] = [];
+  #asked: RoutedCall[] = [];
+
+  constructor(tools: readonly ToolSpec[]) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** The agent's tools and these, which take the place of others of the same name. A forced choice is one among these alone. */
+  addTo({ tools, deferred }: Offered, choice: ModelRequest['toolChoice']): Offered {
+    if (this.#tools.size > 0 && choice !== undefined && choice !== 'auto' && choice !== 'none')
+      return { tools: [...this.#tools.values()], deferred: [] };
+    const others = (list: ToolSpec[]): ToolSpec[] => list.filter(({ name }) => !this.#tools.has(name));
+    return { tools: [...others(tools), ...this.#tools.values()], deferred: others(deferred) };
+  }
+
+  has({ tool }: RoutedCall): boolean {
+    return this.#tools.has(tool);
+  }
+
+  beginStep(calls: readonly RoutedCall[]): void {
+    this.#step = calls;
+    this.#asked = [];
+  }
+
+  /** Notes a call for the caller. Returns the result that the model gets if the run goes on. */
+  ask(call: RoutedCall): string {
+    this.#asked.push(call);
+    return NOT_RUN;
+  }
+
+  /** Calls for the caller to run, if the step has no others. */
+  get calls(): readonly RoutedCall[] {
+    return this.#asked.length === this.#step.length ? this.#step : [];
+  }
+}
