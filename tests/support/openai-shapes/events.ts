@@ -32,4 +32,6 @@ export const responseEvent = z.discriminatedUnion('type', [
   within('response.reasoning_text.done', { content_index: count, text: z.string() }),
   within('response.function_call_arguments.delta', { delta: z.string() }),
   within('response.function_call_arguments.done', { name: z.string().min(1), arguments: z.string() }),
+  within('response.custom_tool_call_input.delta', { delta: z.string() }),
+  within('response.custom_tool_call_input.done', { input: z.string() }),
 ]);

@@ -53,12 +53,23 @@ const functionCall = z.strictObject({
   id,
   call_id: id,
   name: id,
+  namespace: id.optional(),
   arguments: z.string(),
   status,
 });
 
+const customCall = z.strictObject({
+  type: z.literal('custom_tool_call'),
+  id,
+  call_id: id,
+  name: id,
+  namespace: id.optional(),
+  input: z.string(),
+  status,
+});
+
 const functionCallOutput = z.strictObject({
-  type: z.literal('function_call_output'),
+  type: z.enum(['function_call_output', 'custom_tool_call_output']),
   id,
   call_id: id,
   output: z.union([z.string(), z.array(inputPart)]),
@@ -75,6 +86,6 @@ const reasoning = z.strictObject({
 });
 
 /** An item of `output`. */
-export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, reasoning]);
+export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, customCall, reasoning]);
 /** An item of `GET /v1/responses/{id}/input_items`. */
-export const inputItem = z.union([inputMessage, outputMessage, functionCall, functionCallOutput, reasoning]);
+export const inputItem = z.union([inputMessage, outputMessage, functionCall, customCall, functionCallOutput, reasoning]);

@@ -5,13 +5,19 @@ import { count, unixTime } from './numbers.ts';
 /** What the public object does not have: whether it is kept, and what Open Responses wants beside (as it wants `usage: null` while it comes). */
 const extensions = { store: z.boolean(), presence_penalty: z.literal(0), frequency_penalty: z.literal(0) };
 
-const tool = z.strictObject({
+const functionTool = z.strictObject({
   type: z.literal('function'),
   name: z.string().min(1),
   parameters: z.record(z.string(), z.unknown()).nullable(),
   strict: z.boolean().nullable(),
   description: z.string().nullish(),
 });
+
+const tool = z.discriminatedUnion('type', [
+  functionTool,
+  z.looseObject({ type: z.literal('custom'), name: z.string().min(1) }),
+  z.looseObject({ type: z.literal('namespace'), name: z.string().min(1), tools: z.array(z.looseObject({ type: z.string() })) }),
+]);
 
 const format = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text') }),
@@ -50,7 +56,7 @@ export const response = z.strictObject({
   temperature: z.number().nullable(),
   top_p: z.number().nullable(),
   tools: z.array(tool),
-  tool_choice: z.union([z.enum(['none', 'auto', 'required']), z.strictObject({ type: z.literal('function'), name: z.string().min(1) })]),
+  tool_choice: z.union([z.enum(['none', 'auto', 'required']), z.strictObject({ type: z.enum(['function', 'custom']), name: z.string().min(1) })]),
   background: z.boolean().nullable(),
   max_output_tokens: count.nullable(),
   max_tool_calls: count.nullable(),

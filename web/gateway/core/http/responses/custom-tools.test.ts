@@ -9,7 +9,7 @@ const tools = [
 ];
 
 verifies('http.responses/custom-tools', 'offered, called and answered', async () => {
-  const http = testHttp([], undefined, { checked: false });
+  const http = testHttp([]);
   http.agent = () =>
     events(
       { type: 'tool_call', call: { id: 'c1', tool: 'patch', args: { input: 'x' } } },

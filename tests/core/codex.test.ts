@@ -1,0 +1,108 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type ModelCall, type Say, script, testGateway, type TestGateway } from '../support/gateway.ts';
+
+/** Outside the repository's own dependencies: it is only for this test. */
+const CACHE = join(tmpdir(), 'perch-test-codex');
+const CODEX = join(CACHE, 'node_modules', '.bin', 'codex');
+const INSTALL_MS = 120_000;
+
+/** Why the command-line tool is not there; undefined if it is. */
+async function findProblem(): Promise<string | undefined> {
+  const run = promisify(execFile);
+  try {
+    await mkdir(CACHE, { recursive: true });
+    await run(CODEX, ['--version']).catch(() =>
+      run('npm', ['install', '--no-audit', '--no-fund', '--prefix', CACHE, '@openai/codex'], { timeout: INSTALL_MS }),
+    );
+    await run(CODEX, ['--version']);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+const problem = await findProblem();
+if (problem !== undefined) console.warn(`Codex CLI is not tested: it could not be installed. ${problem}`);
+
+/** `/v1` of the gateway on a port of this machine. */
+async function listen(gw: TestGateway): Promise<{ url: string } & AsyncDisposable> {
+  const server = createServer((incoming, outgoing) => {
+    void (async () => {
+      const { method = 'GET', url = '/', headers } = incoming;
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const type = { 'content-type': headers['content-type'] ?? 'application/json' };
+      const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {};
+      const request = new Request(`http://gateway.test${url}`, { method, headers: type, ...body });
+      const response = await gw.gateway.fetch(request, { id: 'owner', scopes: ['read', 'write'] });
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+      if (response.body) Readable.fromWeb(response.body as never).pipe(outgoing);
+      else outgoing.end();
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Runs `codex exec` in a folder of its own, and gives what it printed. */
+async function codex(url: string, model: string, task: string): Promise<{ code: number | null; out: string }> {
+  const home = await mkdtemp(join(tmpdir(), 'perch-codex-'));
+  try {
+    const work = join(home, 'work');
+    await mkdir(work);
+    await writeFile(join(work, 'note.txt'), 'The word is heron.\n');
+    const provider = `[model_providers.perch]\nname = "Perch"\nbase_url = "${url}"\nwire_api = "responses"\nenv_key = "PERCH_KEY"\n`;
+    const ask = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
+    await writeFile(join(home, 'config.toml'), `model = "${model}"\nmodel_provider = "perch"\n${ask}${provider}`);
+    const env = { ...process.env, CODEX_HOME: home, PERCH_KEY: 'key' };
+    const child = spawn(CODEX, ['exec', '--skip-git-repo-check', task], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (out += text.toString()));
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    return { code, out };
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** A call of the shell tool that Codex offers, which differs by model. */
+function shell(call: ModelCall): Say {
+  const tools = (call.body.tools ?? []) as { function: { name: string; parameters: { properties?: Record<string, unknown> } } }[];
+  const tool = tools.find(({ function: { name } }) => /^(shell|shell_command|exec_command|local_shell)$/.test(name))?.function;
+  if (!tool) throw new Error(`no shell among ${tools.map(({ function: { name } }) => name).join(', ')}`);
+  const args = 'cmd' in (tool.parameters.properties ?? {}) ? { cmd: 'cat note.txt' } : { command: 'cat note.txt' };
+  return { tool: tool.name, args: tool.name === 'shell' ? { command: ['cat', 'note.txt'] } : args };
+}
+
+describe.skipIf(problem !== undefined)('Codex CLI', () => {
+  it.each(['test/scripted', 'perch/main'])('says hi with %s', async (model) => {
+    await using gw = await testGateway({ model: script(['Hello from the upstream']) });
+    await using server = await listen(gw);
+    const { code, out } = await codex(server.url, model, 'say hi');
+    expect([code, out]).toEqual([0, expect.stringContaining('Hello from the upstream')]);
+  });
+
+  it.each(['test/scripted', 'perch/main'])('does a task with its shell and %s', async (model) => {
+    await using gw = await testGateway({
+      model: (call, count) => (count === 1 ? [shell(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing']),
+    });
+    await using server = await listen(gw);
+    const { code, out } = await codex(server.url, model, 'What is the word in note.txt?');
+    expect([code, out]).toEqual([0, expect.stringContaining('Found heron')]);
+    expect(gw.faults).toEqual([]);
+  });
+});
