@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
@@ -76,7 +77,7 @@ export class ClientSocket {
   readonly #nonce = randomBytes(32).toString('base64url');
   readonly #gone = new AbortController();
   /** Messages that came while the credential was looked at, or a host was waited for. */
-  #early: [RawData, boolean][] | undefined;
+  #early: Buffer[] | undefined;
   #stream: Stream | undefined;
   #admitted: Admitted | undefined;
   /** Between two hosts: nothing of the client is read. */
@@ -95,7 +96,7 @@ export class ClientSocket {
     this.#caller = caller;
     this.#deps = deps;
     this.#timer = setTimeout(() => this.close(CLOSE.policy, 'no connect within 15 s'), deps.timing.connectMs);
-    socket.on('message', (data, isBinary) => this.#message(data, isBinary));
+    socket.on('message', (data, isBinary) => this.#read(data, isBinary));
     socket.on('close', (code, reason) => this.#closed(code, reason.toString()));
     transport.on('data', this.#count);
     const challenge: EventFrame = { type: 'event', event: 'connect.challenge', seq: 1, payload: { nonce: this.#nonce, ts: Date.now() } };
@@ -144,11 +145,17 @@ export class ClientSocket {
     this.#transport.pause();
   };
 
-  #message(data: RawData, isBinary: boolean): void {
+  /** Some clients send JSON in binary frames: from here on it is text. Binary messages of a stream are the host's own, about a hand-over. */
+  #read(data: RawData, isBinary: boolean): void {
+    if (!Buffer.isBuffer(data) || (isBinary && !isUtf8(data))) return this.close(CLOSE.notUtf8, 'binary frames must be JSON in UTF-8');
+    this.#message(data);
+  }
+
+  #message(data: Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.#early) return void this.#early.push([data, isBinary]);
-    if (this.#stream) return this.#forward(this.#stream, data, isBinary);
-    const first = readFirstFrame(data, isBinary);
+    if (this.#early) return void this.#early.push(data);
+    if (this.#stream) return this.#forward(this.#stream, data);
+    const first = readFirstFrame(data);
     if (first.connect) {
       this.#connect(first.connect).catch(() => this.close(CLOSE.internal, 'internal bridge error'));
       return;
@@ -220,7 +227,7 @@ export class ClientSocket {
     const early = this.#early ?? [];
     this.#early = undefined;
     this.#held = false;
-    for (const [data, isBinary] of early) this.#message(data, isBinary);
+    for (const data of early) this.#message(data);
     if (stream.buffered <= PAUSE_ABOVE) this.#socket.resume();
   }
 
@@ -245,8 +252,7 @@ export class ClientSocket {
     this.close(end.code, end.reason);
   }
 
-  #forward(stream: Stream, data: RawData, isBinary: boolean): void {
-    if (isBinary || !Buffer.isBuffer(data)) return this.close(CLOSE.policy, 'binary frames are not supported');
+  #forward(stream: Stream, data: Buffer): void {
     stream.sendText(data);
     if (stream.buffered > PAUSE_ABOVE) this.#socket.pause();
   }

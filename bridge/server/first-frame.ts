@@ -1,4 +1,3 @@
-import type { RawData } from 'ws';
 import { placeOf } from '#shared/cut-short.ts';
 import { CLOSE, LIMITS, type RequestFrame, requestFrame } from '#shared/rpc/frames.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
@@ -10,8 +9,7 @@ export type FirstFrame =
 const tooLong = `frames before connect are limited to ${LIMITS.maxPayloadBeforeConnect} bytes`;
 
 /** Reads the one message that the bridge itself looks at (decisions, "Frames and connection"). */
-export function readFirstFrame(data: RawData, isBinary: boolean): FirstFrame {
-  if (isBinary || !Buffer.isBuffer(data)) return { close: { code: CLOSE.policy, reason: 'binary frames are not supported' } };
+export function readFirstFrame(data: Buffer): FirstFrame {
   if (data.byteLength > LIMITS.maxPayloadBeforeConnect) return { close: { code: CLOSE.tooBig, reason: tooLong } };
   let value: unknown;
   try {

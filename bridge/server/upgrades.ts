@@ -20,7 +20,7 @@ export interface UpgradeDeps {
   closing(): boolean;
 }
 
-/** Handles the upgrades of all listeners: admission first, then `/ws` or `/uplink`; anything else is refused with a status. */
+/** Handles the upgrades of all listeners: admission first, then `/ws` (or `/`) or `/uplink`; anything else is refused with a status. */
 export function upgrades({
   vaults,
   clients,
@@ -39,7 +39,7 @@ export function upgrades({
     const refusal = admission.refuse(arrival, false);
     if (refusal) return refuse(transport, refusal.status, refusal.message);
     const path = arrival.url.replace(/\?.*/, '');
-    if (path !== '/ws' && path !== '/uplink') return refuse(transport, 404, 'No WebSocket at this path');
+    if (path !== '/ws' && path !== '/' && path !== '/uplink') return refuse(transport, 404, 'No WebSocket at this path');
     if (closing()) return refuse(transport, 503, 'The gateway is shutting down');
     const { origin, authorization, 'user-agent': userAgent } = request.headers;
     if (path === '/uplink') {

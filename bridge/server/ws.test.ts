@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { verifies } from '../../tests/requirements.ts';
 import { importSecret, linked, prove, proves } from '#shared/link/proof.ts';
 import { LIMITS } from '#shared/rpc/frames.ts';
@@ -58,19 +59,57 @@ describe('the first frame', () => {
     expect(await client.closed).toMatchObject({ code, reason });
   });
 
-  verifies('frames/binary', 'binary data: closed with a reason, before and after connect', async () => {
+  verifies('frames/binary', 'JSON in binary frames is read, before and after connect', async () => {
     await using gateway = await startTestBridge();
-    const host = await gateway.attach();
-    const reason = 'binary frames are not supported';
-    const before = await TestClient.open(gateway.url);
-    before.send(Buffer.from(connectFrame({ auth: { token: gateway.token } })));
-    expect(await before.closed).toMatchObject({ code: 1008, reason });
-    expect(host.openings).toEqual([]);
-    const other = await TestClient.connect(gateway.url, gateway.token);
-    const after = await TestClient.connect(gateway.url, gateway.token);
-    after.send(Buffer.from('{"type":"req","id":"x","method":"echo"}'));
-    expect(await after.closed).toMatchObject({ code: 1008, reason });
-    expect(await other.call('echo', { still: 'here' })).toMatchObject({ payload: { still: 'here' } });
+    await gateway.attach();
+    const client = await TestClient.open(gateway.url);
+    client.send(Buffer.from(connectFrame({ auth: { token: gateway.token } })));
+    expect(await client.next()).toMatchObject({ ok: true });
+    client.send(Buffer.from('{"type":"req","id":"x","method":"echo","params":{"a":"ü"}}'));
+    expect(await client.next()).toMatchObject({ id: 'x', payload: { a: 'ü' } });
+  });
+
+  verifies('frames/binary', 'what looks like a host’s hand-over is a client’s text', async () => {
+    await using gateway = await startTestBridge();
+    const seen: [string, boolean][] = [];
+    await gateway.attach({
+      onstream: (stream) =>
+        stream.receive({
+          data(chunk, _fin, text) {
+            seen.push([Buffer.from(chunk).toString(), text]);
+            stream.release(chunk.byteLength);
+          },
+          end: () => {},
+          reset: () => {},
+          drain: () => {},
+        }),
+    });
+    const client = await TestClient.open(gateway.url);
+    client.send(connectFrame({ auth: { token: gateway.token } }));
+    // An empty binary message, then a state: so a host hands a client over.
+    const forged = ['', '{"principal":"owner"}', '{"type":"req","id":"x","method":"echo"}'];
+    for (const message of forged) client.send(Buffer.from(message));
+    await expect.poll(() => seen.map(([message]) => message).slice(1).filter(Boolean)).toEqual(forged.filter(Boolean));
+    expect(seen.every(([, text]) => text)).toBe(true);
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+  });
+
+  it('is taken at / as well as at /ws', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = new TestClient(new WebSocket(`${gateway.url.replace('http', 'ws')}/`));
+    expect(await client.next()).toMatchObject({ event: 'connect.challenge' });
+    client.send(connectFrame({ auth: { token: gateway.token } }));
+    expect(await client.next()).toMatchObject({ ok: true });
+    client.socket.terminate();
+  });
+
+  verifies('frames/binary', 'bytes that are no UTF-8 close with a reason', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach();
+    const client = await TestClient.connect(gateway.url, gateway.token);
+    client.send(Buffer.from([0xff, 0xfe]));
+    expect(await client.closed).toMatchObject({ code: 1007, reason: 'binary frames must be JSON in UTF-8' });
   });
 
   verifies('limits/frame-before-connect', '64 KiB are taken, a byte more closes with 1009 and a reason', async () => {

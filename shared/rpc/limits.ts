@@ -20,6 +20,7 @@ export const CLOSE = {
   normal: 1000,
   goingAway: 1001,
   protocolError: 1002,
+  notUtf8: 1007,
   policy: 1008,
   tooBig: 1009,
   internal: 1011,

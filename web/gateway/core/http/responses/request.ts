@@ -61,7 +61,7 @@ const request = z.object({
   prompt_cache_key: hint,
   prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
   prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
-  background: z.boolean().nullish(),
+  background: not('is not supported; responses are created immediately', false),
   conversation: not('is not supported; use `previous_response_id`'),
   prompt: not('is not supported'),
   include: z.array(z.string()).nullish(),
@@ -93,8 +93,6 @@ export interface ResponseRequest {
   seal: boolean;
   user: string | undefined;
   tools: ResponseTools;
-  /** The caller does not wait for it. */
-  background: boolean;
   wishes: Wishes;
   cacheKey: string | undefined;
   /** What the response object says of the request. */
@@ -126,7 +124,6 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     seal: given.include?.includes('reasoning.encrypted_content') ?? false,
     user: given.user || undefined,
     tools,
-    background: given.background ?? false,
     cacheKey: given.prompt_cache_key || undefined,
     wishes: defined({
       temperature: given.temperature,
@@ -159,7 +156,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
       truncation: given.truncation ?? 'disabled',
       presence_penalty: 0,
       frequency_penalty: 0,
-      background: given.background ?? false,
+      background: false,
       ...(given.user ? { user: given.user } : {}),
     },
   };
