@@ -112,13 +112,8 @@ verifies(['http.chat/translated', 'http.chat/agent-params'], 'what cannot be tol
     await expect(ask('claude/claude-opus-5-5', more), param).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
   for (const [param, more] of refused.filter(([name]) => !name.startsWith('tool')))
     await expect(ask('perch/main', more), `agent ${param}`).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
-  await expect(ask('perch/main', { tools })).rejects.toMatchObject({ status: 400, param: 'tools' });
   await expect(ask('perch/main', { n: 2 })).rejects.toMatchObject({ status: 400, param: 'n' });
-  for (const [param, more] of [
-    ['reasoning_effort', { reasoning_effort: 'low' }],
-    ['response_format', { response_format: { type: 'json_object' } }],
-  ] as const)
-    await expect(ask('guide/guide', more)).rejects.toMatchObject({ status: 400, param });
+  await expect(ask('guide/guide', { response_format: { type: 'json_object' } })).rejects.toMatchObject({ status: 400, param: 'response_format' });
   expect([bodies(), gw.faults]).toEqual([[], []]);
 });
 
@@ -145,7 +140,8 @@ verifies('http.chat/agent-params', 'the agent’s own temperature is lessened fo
     await openai.chat.completions.create({ model: 'perch/main', messages: [{ role: 'user', content: see }], ...(user && { user }) });
   expect(bodies().map((body) => body?.temperature)).toEqual([1, 1]);
   const asked = openai.chat.completions.create({ model: 'perch/main', messages: hi, temperature: 1.4 });
-  await expect(asked).rejects.toMatchObject({ status: 400, param: 'temperature' });
+  // Without it the agent’s own counts.
+  await expect(asked).resolves.toBeDefined();
 });
 
 verifies('http.chat/agent-params', 'reach the agent’s model, and its thoughts come back', async () => {
