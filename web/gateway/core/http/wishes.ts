@@ -23,13 +23,14 @@ export const wishParams = z.looseObject({
   tool_choice: z
     .union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.literal('function'), function: z.looseObject({ name }) })])
     .nullish(),
+  // A format with an unknown member could not be guaranteed.
   response_format: z
     .discriminatedUnion('type', [
-      z.looseObject({ type: z.literal('text') }),
-      z.looseObject({ type: z.literal('json_object') }),
-      z.looseObject({
+      z.strictObject({ type: z.literal('text') }),
+      z.strictObject({ type: z.literal('json_object') }),
+      z.strictObject({
         type: z.literal('json_schema'),
-        json_schema: z.looseObject({ name, description: z.string().nullish(), schema: record.nullish(), strict: z.boolean().nullish() }),
+        json_schema: z.strictObject({ name, description: z.string().nullish(), schema: record.nullish(), strict: z.boolean().nullish() }),
       }),
     ])
     .nullish(),
