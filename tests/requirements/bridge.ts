@@ -25,7 +25,7 @@ export const bridge = [
     'http.chat/agent-and-direct':
       '`perch/<agentId>` runs the agent; `<provider>/<model_id>` goes straight to the model with every parameter; an unknown one is 404 `model_not_found`.',
     'http.chat/translated':
-      'A model whose provider speaks another format is asked in its own words, tools, formats and thoughts included; what cannot be told there is 400 naming the parameter.',
+      'A model whose provider speaks another format is asked in its own words, tools, formats and thoughts included; what would change the meaning is 400 naming the parameter.',
     'http.chat/ignored':
       'Fields that have no effect on an agent or a model of another format are named in `x-perch-ignored` and in the log, and the request is answered.',
     'http.chat/refusal':
@@ -36,7 +36,7 @@ export const bridge = [
     'http.chat/refused-message':
       'A message that is refused, for what it asks or by a limit, is not in its session; a session that would have begun with it is not there.',
     'http.chat/agent-params':
-      'An agent’s model is told what the caller wants of the answer; what cannot be honoured is 400 naming the parameter.',
+      'An agent’s model is told what the caller wants of the answer; what would change the meaning is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
     'http.messages/translated':
