@@ -53,7 +53,7 @@ const functionCall = z.strictObject({
   id,
   call_id: id,
   name: id,
-  namespace: id.optional(),
+  namespace: id.exactOptional(),
   arguments: z.string(),
   status,
 });
@@ -63,7 +63,7 @@ const customCall = z.strictObject({
   id,
   call_id: id,
   name: id,
-  namespace: id.optional(),
+  namespace: id.exactOptional(),
   input: z.string(),
   status,
 });

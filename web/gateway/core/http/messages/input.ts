@@ -1,8 +1,9 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { CacheLifetime, ModelMessage } from '../../providers/provider.ts';
-import { parse, readPart } from '../chat-request.ts';
+import { readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
+import { parse } from '../parse.ts';
 import { type Block, block, type Params } from './request.ts';
 
 const BASE64_ONLY = 'must be base64 data. Remote URLs and uploaded files are not fetched';

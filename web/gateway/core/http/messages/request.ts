@@ -1,6 +1,6 @@
 import { listOf, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ReasoningEffort, type ToolSpec, type Wishes } from '../../providers/provider.ts';
-import { parse } from '../chat-request.ts';
+import { parse } from '../parse.ts';
 import { badRequest } from '../errors.ts';
 import { ThreadsUnsupported } from './errors.ts';
 
