@@ -89,7 +89,14 @@ describe('the first frame', () => {
     // An empty binary message, then a state: so a host hands a client over.
     const forged = ['', '{"principal":"owner"}', '{"type":"req","id":"x","method":"echo"}'];
     for (const message of forged) client.send(Buffer.from(message));
-    await expect.poll(() => seen.map(([message]) => message).slice(1).filter(Boolean)).toEqual(forged.filter(Boolean));
+    await expect
+      .poll(() =>
+        seen
+          .map(([message]) => message)
+          .slice(1)
+          .filter(Boolean),
+      )
+      .toEqual(forged.filter(Boolean));
     expect(seen.every(([, text]) => text)).toBe(true);
     expect(client.socket.readyState).toBe(client.socket.OPEN);
   });

@@ -15,7 +15,8 @@ const ask = async (gw: TestGateway, messages: unknown[]): Promise<Record<string,
 describe('an agent with tools of its caller', () => {
   it('runs its own, and ends with calls for the caller, whose results go on', async () => {
     await using gw = await testGateway({
-      model: (_call, count) => [[{ tool: 'current_time', args: {} }], [{ tool: 'shell', args: { c: 'ls' } }], ['Two files']][count - 1] ?? [],
+      model: (_call, count) =>
+        [[{ tool: 'current_time', args: {} }], [{ tool: 'shell', args: { c: 'ls' } }], ['Two files']][count - 1] ?? [],
     });
     const called = await ask(gw, [hi]);
     expect(called).toMatchObject({

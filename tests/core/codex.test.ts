@@ -98,7 +98,8 @@ describe.skipIf(problem !== undefined)('Codex CLI', () => {
 
   it.each(['test/scripted', 'perch/main'])('does a task with its shell and %s', async (model) => {
     await using gw = await testGateway({
-      model: (call, count) => (count === 1 ? [shell(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing']),
+      model: (call, count) =>
+        count === 1 ? [shell(call)] : ['Found ', /The word is (\w+)/.exec(JSON.stringify(call.body.messages))?.[1] ?? 'nothing'],
     });
     await using server = await listen(gw);
     const { code, out } = await codex(server.url, model, 'What is the word in note.txt?');

@@ -102,7 +102,10 @@ verifies(['http.chat/translated', 'http.chat/agent-params'], 'what cannot be tol
   for (const [param, more] of refused.filter(([name]) => !name.startsWith('tool')))
     await expect(ask('perch/main', more), `agent ${param}`).rejects.toMatchObject({ status: 400, param: expect.stringContaining(param) });
   await expect(ask('perch/main', { n: 2 })).rejects.toMatchObject({ status: 400, param: 'n' });
-  await expect(ask('guide/guide', { response_format: { type: 'json_object' } })).rejects.toMatchObject({ status: 400, param: 'response_format' });
+  await expect(ask('guide/guide', { response_format: { type: 'json_object' } })).rejects.toMatchObject({
+    status: 400,
+    param: 'response_format',
+  });
   expect([bodies(), gw.faults]).toEqual([[], []]);
 });
 

@@ -35,7 +35,8 @@ export const protocol = [
     'connect/no-host': 'With no host and none starting the socket closes with 1013 "no gateway" at once.',
     'connect/waits-for-host': 'While a host starts or hands over the socket waits, at most 15 s.',
     'frames/malformed': 'Malformed JSON or a wrong form gets INVALID_PARAMS where an id can be read, else close 1008 with a reason.',
-    'frames/binary': 'JSON in binary frames is read as text and never reaches the hand-over of a host; invalid UTF-8 closes the connection with a reason, and hurts no other.',
+    'frames/binary':
+      'JSON in binary frames is read as text and never reaches the hand-over of a host; invalid UTF-8 closes the connection with a reason, and hurts no other.',
     'frames/duplicate-id': 'An id that is still in use is refused with INVALID_PARAMS; the earlier request still gets its answer.',
     'frames/unknown-param': 'An unknown param is INVALID_PARAMS and the message names the key.',
     'frames/fuzz': 'Random frames get the right code; nothing crashes or hangs.',

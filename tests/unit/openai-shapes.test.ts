@@ -11,8 +11,8 @@ it('the shapes are those of the official package', () => {
   expectTypeOf<z.infer<typeof completion>>().toExtend<OpenAI.ChatCompletion>();
   expectTypeOf<z.infer<typeof completionChunk>>().toExtend<OpenAI.ChatCompletionChunk>();
   expectTypeOf<z.infer<typeof model>>().toExtend<OpenAI.Model>();
-  // `output_text` is made by the package, `access_programs` is not supported, and `usage` may be null.
-  type Response = Omit<OpenAI.Responses.Response, 'output_text' | 'access_programs' | 'usage'>;
+  // `output_text` is made by the package, `access_programs` is not supported, `usage` may be null, and `tools` are those of the request.
+  type Response = Omit<OpenAI.Responses.Response, 'output_text' | 'access_programs' | 'usage' | 'tools'>;
   expectTypeOf<z.infer<typeof response>>().toExtend<Response>();
   expectTypeOf<NonNullable<z.infer<typeof response>['usage']>>().toExtend<OpenAI.Responses.ResponseUsage>();
   expectTypeOf<z.infer<typeof responseEvent>['type']>().toExtend<OpenAI.Responses.ResponseStreamEvent['type']>();

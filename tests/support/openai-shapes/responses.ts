@@ -56,7 +56,10 @@ export const response = z.strictObject({
   temperature: z.number().nullable(),
   top_p: z.number().nullable(),
   tools: z.array(tool),
-  tool_choice: z.union([z.enum(['none', 'auto', 'required']), z.strictObject({ type: z.enum(['function', 'custom']), name: z.string().min(1) })]),
+  tool_choice: z.union([
+    z.enum(['none', 'auto', 'required']),
+    z.strictObject({ type: z.enum(['function', 'custom']), name: z.string().min(1) }),
+  ]),
   background: z.boolean().nullable(),
   max_output_tokens: count.nullable(),
   max_tool_calls: count.nullable(),

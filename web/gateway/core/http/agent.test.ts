@@ -108,8 +108,7 @@ describe('an agent', () => {
 
   it('gives calls of the caller’s tools to the caller', async () => {
     const tools = [{ type: 'function', function: { name: 't', parameters: {} } }];
-    v1.http.agent = () =>
-      events({ type: 'tool_call', call: { id: 'c', tool: 't', args: {} } }, { type: 'finish', reason: 'tool_calls' });
+    v1.http.agent = () => events({ type: 'tool_call', call: { id: 'c', tool: 't', args: {} } }, { type: 'finish', reason: 'tool_calls' });
     const response = await v1.http.chat({ model: 'main', messages: hi, tools, user: 'alice' });
     expect(await response.json()).toMatchObject({
       choices: [{ message: { tool_calls: [{ id: 'c', function: { name: 't' } }] }, finish_reason: 'tool_calls' }],

@@ -36,11 +36,10 @@ export function translated(
       yield* thoughts.noting(
         principal,
         countedStream(
-          withoutUnsupported(
-            wishes,
-            (left) => retriedStream(() => provider.stream({ ...request, ...left }, signal), { clock, signal }),
-            { ignored, nameOf: chatName },
-          ),
+          withoutUnsupported(wishes, (left) => retriedStream(() => provider.stream({ ...request, ...left }, signal), { clock, signal }), {
+            ignored,
+            nameOf: chatName,
+          }),
           messages,
           key,
         ),

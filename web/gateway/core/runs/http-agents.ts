@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/errors.ts';
-import type { Part, ToolCall } from '#shared/rpc/records.ts';
+import type { Part } from '#shared/rpc/records.ts';
 import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from '../http/deps.ts';
 import { plainText, textsOf } from '../providers/parts.ts';

@@ -32,11 +32,19 @@ verifies('http.responses/custom-tools', 'offered, called and answered', async ()
   ];
   http.agent = () => events({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
   // From what is stored, and from items that the caller keeps.
-  for (const more of [{ previous_response_id: made.id, input: results }, { input: [{ role: 'user', content: 'Hi' }, ...made.output, ...results] }]) {
+  for (const more of [
+    { previous_response_id: made.id, input: results },
+    { input: [{ role: 'user', content: 'Hi' }, ...made.output, ...results] },
+  ]) {
     expect((await http.post('/v1/responses', { ...asked, ...more })).status).toBe(200);
     expect(http.runs.at(-1)?.messages).toMatchObject([
       { role: 'user' },
-      { toolCalls: [{ id: 'c1', tool: 'patch', args: { input: 'x' } }, { id: 'c2', tool: 'mcp__notes__add', args: { text: 'hi' } }] },
+      {
+        toolCalls: [
+          { id: 'c1', tool: 'patch', args: { input: 'x' } },
+          { id: 'c2', tool: 'mcp__notes__add', args: { text: 'hi' } },
+        ],
+      },
       { role: 'tool', toolCallId: 'c1', content: 'patched' },
       { role: 'tool', toolCallId: 'c2', content: 'added' },
     ]);

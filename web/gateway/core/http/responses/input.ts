@@ -241,7 +241,11 @@ function addCall(messages: ModelMessage[], item: CallItem | CustomCallItem, para
   if (kept) last.kept = kept;
 }
 
-function resultOf({ call_id, output: given }: CallOutputItem, of: CallItem | CustomCallItem | undefined, param: string): Omit<ModelMessage, 'role'> {
+function resultOf(
+  { call_id, output: given }: CallOutputItem,
+  of: CallItem | CustomCallItem | undefined,
+  param: string,
+): Omit<ModelMessage, 'role'> {
   if (!of) throw badRequest(`No function call with id "${call_id}" before \`${param}.call_id\`.`, `${param}.call_id`);
   const content = typeof given === 'string' ? given : plainly(partsOf(given, `${param}.output`), '\n');
   return { content, toolCallId: call_id, name: toModelName(of) };

@@ -197,6 +197,9 @@ verifies('http.responses/bad-input', 'behind the first item that cannot be read 
     return Promise.resolve(undefined);
   };
   const input = ['a', 'b', 'c'].map((id) => ({ type: 'item_reference', id }));
-  await expect(readInput(input, (prefix, index) => `${prefix}${index}`, find, new IgnoredFields())).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+  await expect(readInput(input, (prefix, index) => `${prefix}${index}`, find, new IgnoredFields())).rejects.toMatchObject({
+    status: 400,
+    param: 'input[0].id',
+  });
   expect(looked).toEqual(['a']);
 });

@@ -12,7 +12,10 @@ const not = (why: string, ...harmless: readonly (string | boolean | number)[]): 
     .refine((value) => value == null || harmless.includes(value as never), why)
     .optional();
 
-const toolChoice = z.union([z.enum(['auto', 'none', 'required']), z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() })]);
+const toolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() }),
+]);
 
 const format = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text') }),
@@ -68,7 +71,11 @@ const request = z.object({
 });
 
 /** Values of parameters without effect that ask for nothing. */
-const HARMLESS: Readonly<Record<string, readonly unknown[]>> = { service_tier: ['auto', 'default'], top_logprobs: [0], moderation: [false] };
+const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
+  service_tier: ['auto', 'default'],
+  top_logprobs: [0],
+  moderation: [false],
+};
 
 /** Names what has no effect. */
 function noteIgnored(body: Record<string, unknown>, given: z.output<typeof request>, ignored: IgnoredFields): void {
@@ -78,7 +85,8 @@ function noteIgnored(body: Record<string, unknown>, given: z.output<typeof reque
   }
   const verbosity = given.text?.['verbosity'];
   if (verbosity != null && verbosity !== 'medium') ignored.add('text.verbosity');
-  for (const [index, each] of (given.include ?? []).entries()) if (!INCLUDED.some((known) => known === each)) ignored.add(`include[${index}]`);
+  for (const [index, each] of (given.include ?? []).entries())
+    if (!INCLUDED.some((known) => known === each)) ignored.add(`include[${index}]`);
 }
 
 export interface ResponseRequest {

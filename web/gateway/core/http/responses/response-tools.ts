@@ -70,7 +70,12 @@ export class ResponseTools {
     } else ignored.add(at.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${key}` : key), ''));
   }
 
-  #add(tool: CallerTool, description: string | null | undefined, schema: Record<string, unknown>, strict: boolean | null | undefined): void {
+  #add(
+    tool: CallerTool,
+    description: string | null | undefined,
+    schema: Record<string, unknown>,
+    strict: boolean | null | undefined,
+  ): void {
     const name = toModelName(tool);
     this.#known.set(name, tool);
     this.specs.push({ name, description: description ?? '', schema, ...(strict == null ? {} : { strict }) });

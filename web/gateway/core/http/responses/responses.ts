@@ -119,7 +119,12 @@ export class Responses {
   }
 
   /** The new items, and all that is to be answered: with what the responses before have. */
-  async #conversation(asked: ResponseRequest, id: string, principal: string, ignored: IgnoredFields): Promise<{ input: Item[]; messages: ModelMessage[] }> {
+  async #conversation(
+    asked: ResponseRequest,
+    id: string,
+    principal: string,
+    ignored: IgnoredFields,
+  ): Promise<{ input: Item[]; messages: ModelMessage[] }> {
     const earlier = asked.previousId === undefined ? [] : await this.#kept.conversation(asked.previousId, principal);
     if (!earlier) {
       const message = `The response "${asked.previousId}" in \`previous_response_id\`, or one before it, was not found.`;
