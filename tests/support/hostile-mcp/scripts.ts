@@ -37,6 +37,7 @@ const lists = (...tools: unknown[]): Script => ({ on: { 'tools/list': (message, 
 const pages = (next: (message: Message) => unknown): Script => ({
   on: { 'tools/list': (message, { result }) => result(message, { tools: [tool()], nextCursor: next(message) }) },
 });
+const odd = (more: object): object => tool({ name: 'bad', ...more });
 const gives = (value: unknown): Script => ({ on: { 'tools/call': (message, { result }) => result(message, value) } });
 const gets = (...content: unknown[]): Script => gives({ content });
 const text = (said: string): object => ({ type: 'text', text: said });
@@ -147,6 +148,13 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
   'cursor-loops': pages(({ params }) => (params?.cursor === 'a' ? 'b' : 'a')),
   'cursor-grows': pages(() => `${++count}${'c'.repeat(50_000)}`),
   'cursor-is-a-number': pages(() => 7),
+  'cursor-is-null': pages(() => null),
+  'cursor-is-empty': pages(() => ''),
+  'odd-tool-anyof': lists(odd({ inputSchema: { anyOf: [{ type: 'object' }, { type: 'object' }] } }), tool()),
+  'odd-tool-without-schema': lists(odd({ inputSchema: undefined }), tool()),
+  'odd-tool-empty-schema': lists(odd({ inputSchema: {} }), tool()),
+  'odd-tool-null-description': lists(odd({ description: null }), tool()),
+  'odd-tool-no-object': lists(5, null, odd({ name: '' }), { inputSchema: { type: 'object' } }, tool()),
   'schema-refers-to-itself': lists(
     tool({
       inputSchema: {
@@ -197,6 +205,8 @@ export const SCRIPTS: Readonly<Record<string, Script>> = {
   'gives-a-word': gives({ content: 'all of it' }),
   'gives-wrong-types': gets({ type: 'text', text: 5 }),
   'gives-what-nobody-knows': gets({ type: 'hologram', data: 'x' }),
+  'gives-an-unknown-part': gets({ type: 'hologram', data: 'x' }, text('its text'), { type: 'note', text: 'and a note' }, 7),
+  'gives-no-content': gives({ structuredContent: { found: 'its text' } }),
   'gives-nothing': gives(null),
   'gives-a-link-to-a-file': gets(
     { type: 'resource_link', uri: 'file:///etc/passwd', name: 'passwords' },

@@ -1,5 +1,4 @@
 import {
-  type CallToolResult,
   Client,
   type ClientCapabilities,
   type GetPromptResult,
@@ -11,6 +10,8 @@ import {
   type ReadResourceResult,
   SdkError,
   SdkErrorCode,
+  specTypeSchemas,
+  type StandardSchemaV1,
   type Tool as McpTool,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -19,6 +20,18 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { McpPrompt, McpResource } from '#shared/rpc/methods/mcp.ts';
 import type { Entry } from './entries.ts';
 import { failureOf } from './failures.ts';
+import {
+  describeEnd,
+  type ListEnd,
+  promptsPage,
+  readCursor,
+  readItems,
+  readTools,
+  resourcesPage,
+  templatesPage,
+  toolsPage,
+} from './lists.ts';
+import { type ToolResult, toolResult } from './results.ts';
 
 /** Tools of one server that are taken, and pages of a list that are read. */
 const MAX_TOOLS = 500;
@@ -99,29 +112,34 @@ export class McpConnection {
     return about && { name: legible(about.name.slice(0, 200)), version: legible(about.version.slice(0, 200)) };
   }
 
-  /** All its tools; those beyond the limit are left out. */
-  async tools(): Promise<{ tools: McpTool[]; leftOut: boolean }> {
-    if (!this.client.getServerCapabilities()?.tools) return { tools: [], leftOut: false };
+  /** All its tools that can be read; those beyond the limit are left out. `problems`: a sentence for each fault of the list. */
+  async tools(): Promise<{ tools: McpTool[]; leftOut: boolean; problems: string[] }> {
+    if (!this.client.getServerCapabilities()?.tools) return { tools: [], leftOut: false, problems: [] };
     const tools: McpTool[] = [];
-    const leftOut = await this.#pages(async (cursor) => {
-      const page = await this.client.request({ method: 'tools/list', params: cursor }, this.#request());
-      tools.push(...page.tools);
-      return tools.length > MAX_TOOLS ? undefined : page.nextCursor;
+    const problems: string[] = [];
+    let listed = 0;
+    const { more, end } = await this.#pages('tools/list', toolsPage, async ({ tools: items }) => {
+      const read = await readTools(items, listed);
+      listed += Array.isArray(items) ? items.length : 0;
+      tools.push(...read.tools);
+      problems.push(...read.problems.slice(0, MAX_TOOLS - problems.length));
+      return listed <= MAX_TOOLS;
     });
-    return { tools: tools.slice(0, MAX_TOOLS), leftOut: leftOut || tools.length > MAX_TOOLS };
+    return {
+      tools: tools.slice(0, MAX_TOOLS),
+      leftOut: more || tools.length > MAX_TOOLS,
+      problems: [...problems, ...describeEnd(end)],
+    };
   }
 
   /** Calls a tool. An abort is told to the server (`notifications/cancelled`), and rejects with the signal's reason. */
-  async call(tool: string, args: Record<string, unknown>, { signal, onprogress }: CallOptions): Promise<CallToolResult> {
+  async call(tool: string, args: Record<string, unknown>, { signal, onprogress }: CallOptions): Promise<ToolResult> {
     const { timeoutMs } = this.#options.entry;
     try {
-      return await this.client.callTool(
-        { name: tool, arguments: args },
-        {
-          ...this.#request(signal),
-          ...(onprogress ? { onprogress, resetTimeoutOnProgress: true, maxTotalTimeout: timeoutMs * PROGRESS_FACTOR } : {}),
-        },
-      );
+      return await this.client.request({ method: 'tools/call', params: { name: tool, arguments: args } }, toolResult, {
+        ...this.#request(signal),
+        ...(onprogress ? { onprogress, resetTimeoutOnProgress: true, maxTotalTimeout: timeoutMs * PROGRESS_FACTOR } : {}),
+      });
     } catch (error) {
       signal.throwIfAborted();
       throw this.failure(error);
@@ -130,19 +148,17 @@ export class McpConnection {
 
   /** What it has to read, and patterns of addresses of more. */
   async resources(): Promise<Omit<McpResource, 'server'>[]> {
-    const { client } = this;
-    if (!client.getServerCapabilities()?.resources) return [];
+    if (!this.client.getServerCapabilities()?.resources) return [];
     const found: Omit<McpResource, 'server'>[] = [];
-    await this.#pages(async (cursor) => {
-      const page = await client.request({ method: 'resources/list', params: cursor }, this.#request());
-      for (const { uri, name, description, mimeType } of page.resources) found.push({ uri, name, ...defined({ description, mimeType }) });
-      return found.length > MAX_TOOLS ? undefined : page.nextCursor;
+    await this.#pages('resources/list', resourcesPage, async ({ resources }) => {
+      for (const { uri, name, description, mimeType } of await readItems(resources, specTypeSchemas.Resource))
+        found.push({ uri, name, ...defined({ description, mimeType }) });
+      return found.length <= MAX_TOOLS;
     });
-    await this.#pages(async (cursor) => {
-      const page = await client.request({ method: 'resources/templates/list', params: cursor }, this.#request());
-      for (const { uriTemplate, name, description, mimeType } of page.resourceTemplates)
+    await this.#pages('resources/templates/list', templatesPage, async ({ resourceTemplates }) => {
+      for (const { uriTemplate, name, description, mimeType } of await readItems(resourceTemplates, specTypeSchemas.ResourceTemplate))
         found.push({ uri: uriTemplate, name, template: true, ...defined({ description, mimeType }) });
-      return found.length > 2 * MAX_TOOLS ? undefined : page.nextCursor;
+      return found.length <= 2 * MAX_TOOLS;
     });
     return found;
   }
@@ -154,9 +170,8 @@ export class McpConnection {
   async prompts(): Promise<Omit<McpPrompt, 'server'>[]> {
     if (!this.client.getServerCapabilities()?.prompts) return [];
     const found: Omit<McpPrompt, 'server'>[] = [];
-    await this.#pages(async (cursor) => {
-      const page = await this.client.request({ method: 'prompts/list', params: cursor }, this.#request());
-      for (const { name, description, arguments: args = [] } of page.prompts) {
+    await this.#pages('prompts/list', promptsPage, async ({ prompts }) => {
+      for (const { name, description, arguments: args = [] } of await readItems(prompts, specTypeSchemas.Prompt)) {
         const known = args.map(({ name: own, description: what, required = false }) => ({
           name: own,
           required,
@@ -164,7 +179,7 @@ export class McpConnection {
         }));
         found.push({ name, arguments: known, ...defined({ description }) });
       }
-      return found.length > MAX_TOOLS ? undefined : page.nextCursor;
+      return found.length <= MAX_TOOLS;
     });
     return found;
   }
@@ -199,19 +214,25 @@ export class McpConnection {
     }
   }
 
-  /** Reads page after page; true where there were more than are read, or the same again. */
-  async #pages(read: (cursor: Record<string, string>) => Promise<string | undefined>): Promise<boolean> {
+  /** Reads page after page while `read` wants more. `more`: pages are left; `end`: how the list ended. */
+  async #pages<S extends StandardSchemaV1<unknown, { nextCursor?: unknown }>>(
+    method: string,
+    schema: S,
+    read: (page: StandardSchemaV1.InferOutput<S>) => Promise<boolean>,
+  ): Promise<{ more: boolean; end: ListEnd }> {
     const seen = new Set<string>();
-    let cursor: Record<string, string> = {};
+    let params: Record<string, string> = {};
     try {
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const next = await read(cursor);
-        if (next === undefined) return false;
-        if (seen.has(next)) return true;
-        seen.add(next);
-        cursor = { cursor: next };
+      for (let count = 0; count < MAX_PAGES; count++) {
+        const page = await this.client.request({ method, params }, schema, this.#request());
+        const wantsMore = await read(page);
+        const next = readCursor(page.nextCursor, seen);
+        if ('end' in next) return { more: false, end: next.end };
+        if (!wantsMore) return { more: true, end: undefined };
+        seen.add(next.cursor);
+        params = { cursor: next.cursor };
       }
-      return true;
+      return { more: true, end: undefined };
     } catch (error) {
       throw this.failure(error);
     }

@@ -1,4 +1,4 @@
-import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client';
+import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { withoutMiddle } from '#shared/cut-short.ts';
 import type { ChangedTool } from '#shared/rpc/methods/mcp.ts';
 import { isObject } from '../merge.ts';
@@ -12,7 +12,7 @@ import { toSource } from '../trust/sources.ts';
 import type { McpToolRecord, Vault } from '../vault.ts';
 import { requireFitting } from './arguments.ts';
 import { modelName, sourceOf, toolName } from './names.ts';
-import { resultOf } from './results.ts';
+import { resultOf, type ToolResult } from './results.ts';
 import { toToolLabel } from './tool-label.ts';
 
 /** Characters of a description and of a schema that a model is given. */
@@ -29,7 +29,7 @@ export interface OfferedDeps {
   tools: ToolRegistry;
   vault: Pick<Vault, 'collection'>;
   clock: Clock;
-  call(tool: string, args: Record<string, unknown>, context: ToolContext): Promise<CallToolResult>;
+  call(tool: string, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
   /** Asks a person whether a tool that says something else than before may be used again; resolves when it may. `signal` ends the question. */
   ask(changed: ChangedTool, signal: AbortSignal): Promise<void>;
 }
@@ -43,6 +43,7 @@ export class OfferedTools {
   readonly #asked = new Set<string>();
   readonly #asking = new Map<string, AbortController>();
   #listed: readonly McpTool[] = [];
+  #listProblems: readonly string[] = [];
   #changed: ChangedTool[] = [];
   #problems: string[] = [];
   #tail: Promise<unknown> = Promise.resolve();
@@ -66,9 +67,9 @@ export class OfferedTools {
     return this.#problems;
   }
 
-  /** Has these tools in the pool, in the place of those before. `leftOut`: it has more. */
-  offer(listed: readonly McpTool[], leftOut = false): Promise<void> {
-    const work = this.#tail.then(() => this.#offer(listed, leftOut));
+  /** Has these tools in the pool, in the place of those before. `problems`: sentences about its list. */
+  offer(listed: readonly McpTool[], problems: readonly string[] = []): Promise<void> {
+    const work = this.#tail.then(() => this.#offer(listed, problems));
     this.#tail = work.catch(() => {});
     return work;
   }
@@ -84,14 +85,14 @@ export class OfferedTools {
     if (!changed) return false;
     await this.#remember(changed.tool, hash);
     this.#asking.get(changed.tool)?.abort(APPROVED_ELSEWHERE);
-    await this.offer(this.#listed);
+    await this.offer(this.#listed, this.#listProblems);
     return true;
   }
 
-  async #offer(listed: readonly McpTool[], leftOut: boolean): Promise<void> {
+  async #offer(listed: readonly McpTool[], listProblems: readonly string[]): Promise<void> {
     const { tools, vault } = this.#deps;
     const known = new Map((await vault.collection('mcpTools').list(`${this.#server}/`)).map((record) => [record.id, record]));
-    const problems = leftOut ? [`Only the first ${listed.length} tools are available`] : [];
+    const problems = [...listProblems];
     const changed: ChangedTool[] = [];
     const wanted = new Map<string, Tool>();
     const isTaken = (own: string) => (model: string) =>
@@ -129,6 +130,7 @@ export class OfferedTools {
       this.#registered.add(name);
     }
     this.#listed = listed;
+    this.#listProblems = listProblems;
     this.#problems = problems;
     this.#changed = changed;
     await this.#forget(known, new Set(listed.map((tool) => idOf(this.#server, tool.name))));

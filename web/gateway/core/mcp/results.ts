@@ -1,7 +1,8 @@
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import { type ContentBlock, specTypeSchemas } from '@modelcontextprotocol/client';
 import { withoutMiddle } from '#shared/cut-short.ts';
 import { bytesOfBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
 import { canonical } from '../canonical.ts';
 import { MAX_TEXT, UNTRUSTED } from '../tools/office-tools.ts';
 import type { ToolContext } from '../tools/registry.ts';
@@ -11,15 +12,23 @@ const MAX_PARTS = 100;
 
 type Told = Record<string, unknown>;
 
+/** A tool's result as servers send it. Its parts are read one by one: a part of unknown type must not hide the text. */
+export const toolResult = z.looseObject({
+  content: z.union([z.array(z.unknown()), z.string().transform((text) => [{ type: 'text', text }])]).nullish(),
+  structuredContent: z.unknown().optional(),
+  isError: z.unknown().optional(),
+});
+export type ToolResult = z.infer<typeof toolResult>;
+
 /** A result for the model, marked as what comes from outside; pictures, sound and files go along with the reply. Throws where the tool says that it failed. */
-export function resultOf(
-  { content, structuredContent, isError }: CallToolResult,
-  tool: string,
-  context: Pick<ToolContext, 'send'>,
-): unknown {
-  const parts = content.slice(0, MAX_PARTS).map((block, at) => partOf(block, `${tool}-${at + 1}`, context));
+export function resultOf(result: ToolResult, tool: string, context: Pick<ToolContext, 'send'>): unknown {
+  const { structuredContent, isError } = result;
+  const content = result.content ?? [];
+  const parts = content
+    .slice(0, MAX_PARTS)
+    .map((block, at) => (isBlock(block) ? partOf(block, `${tool}-${at + 1}`, context) : unknownPart(block)));
   const text = withoutMiddle(parts.flatMap((part) => (typeof part === 'string' ? [part] : [])).join('\n'), MAX_TEXT);
-  if (isError) throw new RpcError('INTERNAL_ERROR', `${tool} failed: ${text || 'no reason given'}`);
+  if (isError === true) throw new RpcError('INTERNAL_ERROR', `${tool} failed: ${text || 'no reason given'}`);
   const others = parts.filter((part) => typeof part !== 'string');
   const data = structuredContent === undefined || isSaid(structuredContent, text) ? {} : { data: dataOf(structuredContent) };
   const left = content.length > MAX_PARTS ? { leftOut: content.length - MAX_PARTS } : {};
@@ -39,6 +48,21 @@ function dataOf(value: unknown): unknown {
   const text = JSON.stringify(value);
   return text.length <= MAX_TEXT ? value : withoutMiddle(text, MAX_TEXT);
 }
+
+const isBlock = (part: unknown): part is ContentBlock => !isIssue(specTypeSchemas.ContentBlock['~standard'].validate(part));
+
+const isIssue = (read: object): boolean => 'issues' in read && read.issues !== undefined;
+
+/** The text of a part that the protocol does not have, or its type. */
+function unknownPart(part: unknown): string | Told {
+  if (typeof part === 'string') return part;
+  const { type, text } = unnamedPart.parse(part);
+  return text ?? { ...shortened({ type }), shown: false, why: 'unknown or invalid content' };
+}
+
+const unnamedPart = z
+  .object({ type: z.string().catch('unknown'), text: z.string().optional().catch(undefined) })
+  .catch({ type: 'unknown' });
 
 /** A text as it is; of all else what there is. */
 function partOf(block: ContentBlock, name: string, context: Pick<ToolContext, 'send'>): string | Told {

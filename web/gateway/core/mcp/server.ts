@@ -278,9 +278,9 @@ export class McpServer {
 
   async #list(signal: AbortSignal): Promise<void> {
     const connection = await this.connection();
-    const { tools, leftOut } = await connection.tools();
+    const { tools, leftOut, problems } = await connection.tools();
     signal.throwIfAborted();
-    await this.#offered.offer(tools, leftOut);
+    await this.#offered.offer(tools, [...(leftOut ? [`Only the first ${tools.length} tools are available`] : []), ...problems]);
     this.#deps.changed(this.entry.name);
     if (this.#state === 'ready') await new Promise<void>((resolve) => this.#deps.clock.after(LIST_MS, resolve));
   }

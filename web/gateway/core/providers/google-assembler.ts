@@ -15,6 +15,8 @@ const piece = z.looseObject({
   text: z.string().nullish(),
   thought: z.boolean().nullish(),
   thoughtSignature: z.string().nullish(),
+  /** A picture that the model made. */
+  inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish().catch(null),
   functionCall: z
     .looseObject({ id: z.string().nullish(), name: z.string().min(1), args: z.record(z.string(), z.unknown()).nullish() })
     .nullish(),
@@ -118,6 +120,7 @@ export class GoogleAssembler implements Assembler {
   }
 
   #part(part: Piece): ModelEvent[] {
+    if (part.inlineData?.mimeType.startsWith('image/')) return part.thought ? [] : [{ type: 'picture', picture: part.inlineData }];
     this.#keep(part);
     if (part.functionCall) {
       const { id, name, args } = part.functionCall;
