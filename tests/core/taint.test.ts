@@ -196,6 +196,63 @@ describe('a run that has read outside content', () => {
     await expect(program.call('review.trustChat', { sessionId: 'main' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 
+  verifies('injection/labels', 'go with a forgotten memory, and come back with it when the change is undone', async () => {
+    const text = 'Tulips are sold at pages.test';
+    const forgetting: Say[] = [];
+    const t = await tainted([[fetchPage], [{ tool: 'memory_add', args: { text } }], ['done'], forgetting, ['forgotten'], ['recalled']]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('config.patch', { patch: { tools: { policies: { memory_forget: 'auto' } } } });
+    await client.call('memory.add', { text: 'The cat is called Miso' });
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    const memory = (await client.call('memory.list', {})).memories.find((entry) => entry.text === text);
+    forgetting.push({ tool: 'memory_forget', args: { id: memory?.id ?? '' } });
+    await client.call('chat.send', { sessionId: 'other', message: 'Forget the tulips' });
+    expect(await gw.vault.collection('contentLabels').list()).toEqual([]);
+    const [version] = (await client.call('workspace.versions', { path: 'MEMORY.md' })).versions;
+    await client.call('workspace.restore', { id: version?.id ?? '' });
+    const { items } = await client.call('review.list', {});
+    expect(items.map(({ kind, title, sources }) => [kind, title, sources])).toEqual([['memory', text, ['web:pages.test']]]);
+    await client.call('chat.send', { sessionId: 'next', message: 'Where are tulips sold?' });
+    expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).not.toContain('sold at pages.test');
+  });
+
+  verifies('injection/labels', 'come back with a memory that a person forgets and restores', async () => {
+    const text = 'Tulips are sold at pages.test';
+    const t = await tainted([[fetchPage], [{ tool: 'memory_add', args: { text } }]]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    const [memory] = (await client.call('memory.list', {})).memories;
+    const { forgotten, outside } = await client.call('memory.forget', { id: memory?.id ?? '' });
+    expect(await gw.vault.collection('contentLabels').list()).toEqual([]);
+    await client.call('memory.add', { text: forgotten.text, createdAt: forgotten.createdAt, outside });
+    expect((await client.call('review.list', {})).items.map(({ title, sources }) => [title, sources])).toEqual([
+      [text, ['web:pages.test']],
+    ]);
+    const { key } = await client.call('keys.create', { name: 'script', scopes: ['memory'] });
+    const link = gw.link({ principal: `key:${key.id}`, scopes: key.scopes });
+    const program = await GatewayClient.connect(link, { params: { clientName: 'a program' } });
+    await program.call('memory.update', { id: forgotten.id, text: 'Roses too' });
+    expect((await client.call('review.list', {})).items.map(({ title }) => title)).toEqual(['Roses too']);
+  });
+
+  verifies('injection/labels', 'are not put back on a memory that a person has approved since', async () => {
+    const text = 'Tulips are sold at pages.test';
+    const add: Say[] = [{ tool: 'memory_add', args: { text } }];
+    const set: Say[] = [{ tool: 'memory_update_preference', args: { key: 'tone', value: 'calm' } }];
+    const t = await tainted([[fetchPage], add, ['done'], set, ['done']]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    await client.call('chat.send', { sessionId: 'other', message: 'Be calm' });
+    const [item] = (await client.call('review.list', {})).items;
+    await client.call('review.approve', { id: item?.id ?? '' });
+    const [version] = (await client.call('workspace.versions', { path: 'MEMORY.md' })).versions;
+    await client.call('workspace.restore', { id: version?.id ?? '' });
+    expect(await gw.vault.collection('contentLabels').list()).toEqual([]);
+  });
+
   verifies('injection/labels', 'go with the plan, drawing, memory or file that they label', async () => {
     const t = await tainted([
       [fetchPage],

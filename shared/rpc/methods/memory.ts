@@ -114,6 +114,8 @@ export const memory = {
       category: memoryCategory.default('fact'),
       /** Defaults to now. Pass the original time to restore a memory. */
       createdAt: z.number().min(0).max(8_640_000_000_000).optional(),
+      /** Outside sources of a memory that is restored, as `memory.forget` returned them. It waits for review again. */
+      outside: z.array(z.string().min(1).max(200)).max(20).optional(),
     }),
     result: z.object({ memory: memoryEntry, added: z.boolean() }),
     emits: ['memory.changed'],
@@ -131,7 +133,11 @@ export const memory = {
   }),
   'memory.forget': call({
     params: z.strictObject({ ...of, id }),
-    result: z.object({ forgotten: memoryEntry }),
+    result: z.object({
+      forgotten: memoryEntry,
+      /** Outside sources, if the memory was not yet reviewed. */
+      outside: z.array(z.string()).optional(),
+    }),
     emits: ['memory.changed'],
     docs: 'Deletes a memory and returns it, so that it can be restored.',
     fails: ['NOT_FOUND'],

@@ -235,6 +235,8 @@ export interface FileVersionRecord extends Omit<FileRecord, 'key'> {
   toolCallId?: string;
   /** Sources of its label. */
   outside?: string[];
+  /** Labels of its memories, for a long-term file. */
+  memories?: { id: string; outside: string[] }[];
 }
 
 /** A tool of a tool server, as it was approved. */

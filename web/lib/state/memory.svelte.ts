@@ -39,7 +39,7 @@ class Memory {
   /** By agent and id. `entry` is null where another was quicker, so that there is nothing to put back. */
   /** What the gateway was asked to forget and has not answered yet. */
   readonly #forgetting = new Set<string>();
-  readonly #forgotten = new SvelteMap<string, { entry: MemoryEntry | null; visit: number }>();
+  readonly #forgotten = new SvelteMap<string, { entry: MemoryEntry | null; outside?: string[] | undefined; visit: number }>();
   /** Counts how often somebody came to look. */
   #visit = $state(0);
   #loads = 0;
@@ -179,8 +179,8 @@ class Memory {
     const key = keyOf(agentId, id);
     this.#forgetting.add(key);
     try {
-      const { forgotten } = await gateway.call('memory.forget', { agentId, id });
-      this.#note(agentId, id, forgotten);
+      const { forgotten, outside } = await gateway.call('memory.forget', { agentId, id });
+      this.#note(agentId, id, forgotten, outside);
     } catch (error) {
       // It is gone, which is what was wanted.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
@@ -191,19 +191,19 @@ class Memory {
     announcer.say(m.memory_words_forgotten());
   }
 
-  #note(agentId: string, id: string, entry: MemoryEntry | null): void {
+  #note(agentId: string, id: string, entry: MemoryEntry | null, outside?: string[]): void {
     // What was read before has it still.
     this.#loads++;
-    this.#forgotten.set(keyOf(agentId, id), { entry, visit: this.#visit });
+    this.#forgotten.set(keyOf(agentId, id), { entry, outside, visit: this.#visit });
     if (agentId === this.agentId) this.entries = this.entries?.filter((each) => each.id !== id) ?? null;
   }
 
   async putBack(agentId: string, id: string): Promise<void> {
     const key = keyOf(agentId, id);
-    const entry = this.#forgotten.get(key)?.entry;
+    const { entry, outside } = this.#forgotten.get(key) ?? {};
     if (!entry) return;
     const { text, category, createdAt } = entry;
-    const { memory } = await gateway.call('memory.add', { agentId, text, category, createdAt });
+    const { memory } = await gateway.call('memory.add', { agentId, text, category, createdAt, ...(outside ? { outside } : {}) });
     if (agentId === this.agentId && this.entries && !this.entries.some((each) => each.id === memory.id))
       this.entries = [...this.entries, memory];
     this.#forgotten.delete(key);

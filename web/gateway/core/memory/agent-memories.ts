@@ -73,7 +73,7 @@ export class AgentMemories {
   }
 
   async #open(name: string): Promise<MemoryManager> {
-    const { clock, log, embedder, store, timeZone, vault } = this.#deps;
+    const { clock, labels, log, embedder, store, timeZone, vault } = this.#deps;
     const index = await store?.(name);
     const vectors = embedder && { embedder, store: index ?? memoryVectors() };
     const warn = (message: string): void => log.write('warn', 'memory', message, { workspace: name });
@@ -86,7 +86,10 @@ export class AgentMemories {
       timeZone,
       index,
       vectors,
-      onRemoved: (id) => vault.messages.forgetMemory(id),
+      async onRemoved(id) {
+        await vault.messages.forgetMemory(id);
+        await labels.remove('memory', `${name}/${id}`);
+      },
       warn,
     }).open();
   }

@@ -5,9 +5,11 @@ import { isPerson } from '../approvals/person.ts';
 import { agentModels, type AskingDeps } from '../compaction/asking.ts';
 import type { Handlers } from '../dispatch.ts';
 import { localTime } from '../local-time.ts';
+import { labelMemory } from '../memory/label-memory.ts';
 import type { Memories } from '../memory/later.ts';
 import { listedPage } from '../memory/listed-page.ts';
 import { isDate } from '../memory/layout.ts';
+import { memoryId } from '../memory/index/entry.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
 import { sanitize } from '../runs/sanitize.ts';
@@ -62,14 +64,19 @@ export const memoryMethods = ({
       };
     },
 
-    'memory.add': async ({ agentId, text, category, createdAt }, { principal }) => {
+    'memory.add': async ({ agentId, text, category, createdAt, outside = [] }, { principal }) => {
+      await labelMemory({ labels, longTerm: memories.longTerm }, agentId, written(text), outside);
       const { added, ...entry } = await (await of(agentId)).addMemory(written(text), category, createdAt);
-      // Saved by a person, it needs no review.
-      if (isPerson(principal)) await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${entry.id}`);
+      // Saved by a person, it needs no review. One that a person puts back keeps its label.
+      if (isPerson(principal) && outside.length === 0) await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${entry.id}`);
       return { memory: entry, added };
     },
 
-    'memory.update': async ({ agentId, id, text, category }) => {
+    'memory.update': async ({ agentId, id, text, category }, { principal }) => {
+      if (text !== undefined && !isPerson(principal)) {
+        const workspace = workspaceOf(agents.get(agentId));
+        await labels.add('memory', `${workspace}/${memoryId(written(text))}`, await labels.getSources('memory', `${workspace}/${id}`));
+      }
       const changed = await (await of(agentId)).updateMemory(id, { text: text === undefined ? undefined : written(text), category });
       if (!changed) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
       return { memory: changed };
@@ -77,9 +84,9 @@ export const memoryMethods = ({
 
     'memory.forget': async ({ agentId, id }) => {
       const forgotten = await known(agentId, id);
+      const outside = await labels.getSources('memory', `${workspaceOf(agents.get(agentId))}/${id}`);
       await (await of(agentId)).forget(id);
-      await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${id}`);
-      return { forgotten };
+      return { forgotten, ...(outside.length > 0 ? { outside: [...outside] } : {}) };
     },
 
     'memory.preferences': async ({ agentId }) => ({

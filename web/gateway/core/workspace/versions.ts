@@ -1,6 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { FileEntry, FileVersion } from '#shared/rpc/methods/workspace.ts';
 import type { Clock } from '../clock.ts';
+import { memoryId } from '../memory/index/entry.ts';
+import { LONG_TERM_FILE } from '../memory/layout.ts';
+import { parseMemories } from '../memory/long-term.ts';
 import type { ContentLabels } from '../trust/labels.ts';
 import type { FileVersionRecord, Vault } from '../vault.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -15,6 +18,8 @@ export interface FileVersionsDeps {
   labels: ContentLabels;
   clock: Pick<Clock, 'now'>;
 }
+
+type FileText = Pick<FileVersionRecord, 'content' | 'encoding'>;
 
 /** Earlier versions of files that tools replaced or removed. */
 export class FileVersions {
@@ -31,11 +36,13 @@ export class FileVersions {
     if (!file) return false;
     const { content, encoding, mimeType, size, modifiedAt } = file;
     const outside = await labels.getSources('file', `${workspace}/${path}`);
+    const memories = await this.#getMemoryLabels(workspace, file);
     await this.#store.put({
       ...{ id: `${workspace}/${path}@${crypto.randomUUID()}`, workspace, path, content, encoding, mimeType, size, modifiedAt },
       at: clock.now(),
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(outside.length > 0 ? { outside: [...outside] } : {}),
+      ...(memories.length > 0 ? { memories } : {}),
     });
     await this.#prune(workspace, path);
     return true;
@@ -62,13 +69,30 @@ export class FileVersions {
     const { workspaces, labels } = this.#deps;
     const version = await this.#store.get(id);
     if (!version) throw new RpcError('NOT_FOUND', `No version with id "${id}".`);
-    const { workspace, path, content, encoding, mimeType, outside = [] } = version;
+    const { workspace, path, content, encoding, mimeType, outside = [], memories = [] } = version;
+    const current = memories.length === 0 ? undefined : await this.#deps.vault.files.get(workspace, path);
+    const present = current ? getMemoryIds(current) : new Set();
     await this.keep(workspace, path, undefined);
+    // A memory that is still there has the label of now, which a person may have removed.
+    for (const { id: memory, outside: sources } of memories) {
+      if (!present.has(memory)) await labels.add('memory', `${workspace}/${memory}`, sources);
+    }
     await labels.add('file', `${workspace}/${path}`, outside);
     const file = await workspaces.write(workspace, { path, content, encoding, mimeType });
     if (outside.length === 0) await labels.remove('file', `${workspace}/${path}`);
     await this.#store.remove(id);
     return file;
+  }
+
+  /** Labels of the memories in the long-term file; none for other files. */
+  async #getMemoryLabels(workspace: string, file: FileText & { path: string }): Promise<{ id: string; outside: string[] }[]> {
+    if (file.path !== LONG_TERM_FILE) return [];
+    const labelled = await this.#deps.labels.list('memory', `${workspace}/`);
+    if (labelled.size === 0) return [];
+    return [...getMemoryIds(file)].flatMap((id) => {
+      const outside = labelled.get(`${workspace}/${id}`);
+      return outside ? [{ id, outside: [...outside] }] : [];
+    });
   }
 
   async #versions(workspace: string, path: string | undefined): Promise<FileVersionRecord[]> {
@@ -86,3 +110,8 @@ export class FileVersions {
     return this.#deps.vault.collection('fileVersions');
   }
 }
+
+const getMemoryIds = ({ content, encoding }: FileText): Set<string> =>
+  new Set(
+    encoding === 'utf8' ? parseMemories(content).flatMap((block) => (block.kind === 'memory' ? [memoryId(block.memory.text)] : [])) : [],
+  );
