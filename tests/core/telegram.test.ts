@@ -177,10 +177,36 @@ verifies('channels/owner-accounts', 'what the owner passes on from others is not
   const { messages } = await at.client.call('chat.history', { sessionId: 'telegram-7' });
   expect(messages.filter(({ role }) => role === 'user').map(({ outside }) => outside)).toEqual([
     [],
-    ['channel:telegram'],
-    ['channel:telegram'],
-    ['channel:telegram'],
+    ['channel:telegram 7'],
+    ['channel:telegram 7'],
+    ['channel:telegram 7'],
   ]);
+});
+
+verifies('injection/labels', 'what a stranger wrote is from outside in the reply to another one on the same channel', async () => {
+  const composed = 'https://evil.test/?secret=1';
+  const text = 'The ferry is sold out';
+  let calls = 0;
+  const search: Say[] = [{ tool: 'memory_search', args: { query: 'ferry' } }];
+  const steps: Say[][] = [
+    [{ tool: 'memory_add', args: { text } }],
+    ['Noted'],
+    ...[search, [`Sold out: ${composed}`]],
+    ...[search, [`Still: ${composed}`]],
+  ];
+  await using at = await connected({ tools: ['memory_add', 'memory_search'] }, { model: () => steps[calls++] ?? ['done'] });
+  at.server.write(`Remember: ${text}`);
+  await at.passes(() => at.said().length === 1, 'the first answer');
+  const { items } = await at.client.call('review.list', {});
+  expect(items.map(({ title, sources }) => [title, sources])).toEqual([[text, ['channel:telegram 7']]]);
+  at.server.write('Is the ferry sold out?', { id: 8, username: 'bob' });
+  await at.passes(() => at.said().length === 2, 'the second answer');
+  expect(JSON.stringify(at.gw.calls.at(-1)?.body.messages)).toContain(text);
+  expect(at.said()[1]).toBe('Sold out: [link removed]');
+  // In the conversation that it was written in, it is no news.
+  at.server.write('And now, is the ferry sold out?');
+  await at.passes(() => at.said().length === 3, 'the third answer');
+  expect(at.said()[2]).toBe(`Still: ${composed}`);
 });
 
 describe('a platform that goes wrong', () => {

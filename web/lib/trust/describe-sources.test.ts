@@ -11,6 +11,8 @@ test.each([
   ['picture:without a name', 'a picture'],
   ['picture:the screen', 'the screen'],
   ['channel:telegram', 'a message on Telegram'],
+  ['channel:telegram 7', 'a message on Telegram'],
+  ['channel:x dm-8', 'a message on X'],
   ['channel:a message', 'a message from a channel'],
   ['program:a system event', 'a system event'],
   ['program:a tool', 'a program’s tool'],

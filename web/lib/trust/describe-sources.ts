@@ -14,12 +14,18 @@ const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
   mcp: (name) => m.trust_mcp({ name }),
   document: (name) => (name === 'without a name' ? m.trust_document() : name),
   picture: (name) => (name === 'without a name' ? m.trust_picture() : name === 'the screen' ? m.trust_screen() : name),
-  channel: (name) => (name === 'a message' ? m.trust_channel_any() : m.trust_channel({ name: CHANNELS[name] ?? name })),
+  channel: (name) => (name === 'a message' ? m.trust_channel_any() : describeChannel(name)),
   program: (name) => (name === 'a system event' ? m.trust_event() : name === 'a tool' ? m.trust_tool_any() : m.trust_tool({ name })),
   key: (name) => m.trust_key({ name }),
   command: (name) => m.trust_command({ name }),
   import: (name) => m.trust_import({ name }),
 };
+
+/** The id of a conversation stands behind its channel's name. */
+function describeChannel(source: string): string {
+  const name = source.replace(/ .*/, '');
+  return m.trust_channel({ name: CHANNELS[name] ?? name });
+}
 
 /** A source of outside content, such as `web:example.com`, in words. A pattern, such as `web:*`, stays as it is written. */
 export function describeSource(source: string): string {

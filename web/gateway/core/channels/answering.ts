@@ -6,7 +6,7 @@ import { abortable, pause } from '../providers/watchdog.ts';
 import type { Runs } from '../runs/runs.ts';
 import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
-import { toSource } from '../trust/sources.ts';
+import { toChannelSource } from '../trust/sources.ts';
 import { removeComposedUrls } from '../trust/verbatim-urls.ts';
 import { type MessageRecord, sessionKey } from '../vault.ts';
 import { backOff } from './back-off.ts';
@@ -111,7 +111,9 @@ export class Answering {
       const { messageId } = await this.#run(message);
       const reply = await this.#deps.vault.messages.get(messageId);
       const files = reply && adapter.sendFile ? filesOf(reply.content).length : 0;
-      const parts = adapter.split(reply ? toChannelText(reply, this.#deps.channelId) : '', message).filter((part) => part.trim() !== '');
+      const parts = adapter
+        .split(reply ? toChannelText(reply, toChannelSource(this.#deps.channelId, message.conversation)) : '', message)
+        .filter((part) => part.trim() !== '');
       if (parts.length + files === 0) return await inbox.settle(id, 'messages_failed', clock.now());
       await inbox.update(id, (before) => ({
         ...before,
@@ -154,6 +156,7 @@ export class Answering {
         ...placeOf(channelId, message, settings()),
         message: message.text,
         principal: `channel:${channelId}`,
+        conversation: message.conversation,
         // By id alone: a name can pass to somebody else.
         isOwnerAccount: message.isForwarded !== true && (settings().channels[channelId]?.owners?.includes(message.user.id) ?? false),
         tools: settings().channels[channelId]?.tools ?? [],
@@ -211,11 +214,11 @@ export class Answering {
 }
 
 /**
- * Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. The people on the channel itself
- * get the reply anyway.
+ * Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. What was
+ * written in the conversation itself goes back to it unchanged; another conversation of the channel is outside.
  */
-function toChannelText({ content, outside = [], quotedUrls = [] }: MessageRecord, channelId: string): string {
-  const isOthers = outside.some((source) => source !== toSource('channel', channelId));
+function toChannelText({ content, outside = [], quotedUrls = [] }: MessageRecord, own: string): string {
+  const isOthers = outside.some((source) => source !== own);
   return isOthers ? removeComposedUrls(plainText(content), quotedUrls) : plainText(content);
 }
 

@@ -208,6 +208,8 @@ export interface RunRequest {
   principal: string;
   /** Of a channel: the message comes from an account of the owner. */
   isOwnerAccount?: boolean;
+  /** Of a channel: the conversation of the message. */
+  conversation?: string;
   /** Principal whose rights limit its tools, if that is another one. */
   actsFor?: string | undefined;
   /** Scopes of the connection that asks, if it has limited them: they limit its tools too. */

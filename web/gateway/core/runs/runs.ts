@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { AttachmentInput, RunUnder } from '#shared/rpc/methods/chat.ts';
 import { isChannel } from '../approvals/person.ts';
-import { getAttachmentSources, mergeSources, toSource } from '../trust/sources.ts';
+import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/sources.ts';
 import { type MessageRecord, type SessionRecord, sessionKey } from '../vault.ts';
 import { firstWords, newSession } from '../sessions.ts';
 import { readAttachments } from './attachments.ts';
@@ -195,10 +195,10 @@ export class Runs {
 
   /** Marks a message of somebody on a channel, who may be anybody, of a key that is not allowed everything, and of whoever attaches a document or a picture. */
   async #toOutside(
-    { principal, actsFor = principal, isOwnerAccount = false }: RunRequest,
+    { principal, actsFor = principal, isOwnerAccount = false, conversation = '' }: RunRequest,
     attachments: NonNullable<MessageRecord['attachments']>,
   ): Promise<Pick<MessageRecord, 'outside'>> {
-    const channel = isChannel(principal) && !isOwnerAccount ? [toSource('channel', principal.slice('channel:'.length))] : [];
+    const channel = isChannel(principal) && !isOwnerAccount ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
     const outside = mergeSources(channel, await this.#deps.keySources(actsFor), getAttachmentSources({ content: '', attachments }));
     // An empty list tells a message of the owner from one of a build that stored no sources.
     return outside.length > 0 || isOwnerAccount ? { outside } : {};

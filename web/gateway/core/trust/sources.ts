@@ -22,6 +22,10 @@ export const toSource = (kind: SourceKind, name: string): string =>
 /** What a program wrote with a key that not everything is allowed to: `key:<id> <name>`. */
 export const toKeySource = (id: string, name: string): string => toSource('key', `${id} ${name}`);
 
+/** What somebody wrote in a conversation of a channel: `channel:<channel> <conversation>`. Other conversations of the channel are other sources. */
+export const toChannelSource = (channelId: string, conversation: string): string =>
+  toSource('channel', `${channelId} ${conversation}`.trim());
+
 /** Whether a source is what this principal wrote itself. */
 export const isFromKey = (source: string, principal: string): boolean => principal.startsWith('key:') && source.startsWith(`${principal} `);
 
