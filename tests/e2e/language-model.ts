@@ -48,7 +48,9 @@ export async function bringModel(context: BrowserContext, brings: Brings): Promi
           contextWindow: 400,
           measureContextUsage: async (input: { content: string }[] | string) => count(input),
           promptStreaming(input: { content: string }[], options: { signal?: AbortSignal; responseConstraint?: unknown }) {
-            const words = options.responseConstraint ? ['{"said": ', '"yes"}'] : `You said: ${input.at(-1)?.content ?? ''}`.split(/(?<= )/);
+            // The user's own words, without the context block.
+            const said = String(input.at(-1)?.content ?? '').replace(/\[context (\w+): [^]*?\[end of context \1\]\s*/, '');
+            const words = options.responseConstraint ? ['{"said": ', '"yes"}'] : `You said: ${said}`.split(/(?<= )/);
             return new ReadableStream<string>({
               async pull(controller) {
                 await turn();

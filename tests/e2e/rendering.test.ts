@@ -325,7 +325,7 @@ describe('what an answer shows', () => {
         await answer.more('the end');
         await answer.end();
         // The larger one is folded as soon as the reply has ended.
-        await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+        await page.getByRole('button', { name: 'Regenerate' }).waitFor({ timeout: 90_000 });
         if (size > 1_000_000) await replies(page).getByRole('button', { name: 'Show', exact: true }).click();
         await replies(page)
           .getByText(/the end\s*$/)
