@@ -38,6 +38,8 @@ export const mcpPort = port({
         /** SHA-256 in hex: command, arguments, environment, directory, the program's bytes, and those of a script if its interpreter can be given them. */
         hash: z.string(),
         approved: z.boolean(),
+        /** True if an approval of an older build, which named no bytes, has just been bound to the current ones. */
+        isApprovalBound: z.boolean().optional(),
         /** Where it runs, absolute, links resolved. */
         workingDir: z.string(),
       }),

@@ -1,7 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { EventFrame } from '#shared/rpc/frames.ts';
+import { commandHash } from '../../bridge/capabilities/mcp/approved.ts';
 import { verifies } from '../requirements.ts';
 import { type Say, testGateway } from '../support/gateway.ts';
 import { asProgram, byHand, lendMcp, real, standing, start } from '../support/mcp.ts';
@@ -58,6 +59,23 @@ describe('a tool server that is a command', () => {
         code: 'INVALID_PARAMS',
         message: expect.stringMatching(/^`tools\.mcpServers\.m.*` must have at most 40 characters of A-Z, a-z, 0-9, - and _/),
       });
+  });
+
+  verifies('mcp/approved-command', 'the log says once that an approval of an older build is bound to the current program', async () => {
+    await using lent = await lendMcp();
+    const server = byHand('plain');
+    const approved = [{ hash: commandHash({ ...server, env: {} }), at: 1 }];
+    await writeFile(join(lent.home, 'mcp-approved.json'), JSON.stringify({ version: 1, approved }));
+    await using gw = await testGateway({ bridge: lent.bridge });
+    const { client } = await gw.client();
+    await client.call('config.set', { key: 'tools.mcpServers.mine', value: server });
+    await standing(client, 'mine', 'ready');
+    await client.call('mcp.restart', { name: 'mine' });
+    await standing(client, 'mine', 'ready');
+    const { lines } = await client.call('logs.tail', { limit: 500, json: true });
+    const warnings = lines.filter((line) => JSON.stringify(line).includes('is from an older version'));
+    expect(warnings).toHaveLength(1);
+    expect(JSON.stringify(warnings)).toContain('MCP server mine');
   });
 
   verifies(

@@ -45,7 +45,8 @@ verifies('mcp/approved-command', 'a changed script waits for approval again, als
   const run = () => lent.bridge.call(mcpPort, 'mcp.run', { ...server, run: crypto.randomUUID() });
   const old = { version: 1, approved: [{ hash: commandHash(server), at: 1 }] };
   await writeFile(join(lent.home, 'mcp-approved.json'), JSON.stringify(old));
-  expect(await check()).toMatchObject({ approved: true });
+  expect(await check()).toMatchObject({ approved: true, isApprovalBound: true });
+  expect(await check()).toEqual({ hash: expect.any(String) as string, approved: true, workingDir: expect.any(String) as string });
   expect(await run()).toMatchObject({ exitCode: 3 });
   await writeFile(copy, 'process.exit(7)');
   expect(await check()).toMatchObject({ approved: false });

@@ -51,9 +51,11 @@ export function mcpHandlers({
       return { hash: codeBoundHash(hash, await copies.hash(realPath).catch(() => 'unreadable')), workingDir, run: named };
     }
   };
-  /** An approval of an older build named no bytes: it holds for those that are there now. */
-  const isApproved = async (server: ToolServerCommand, hash: string): Promise<boolean> =>
-    (await approved.has(hash)) || (await approved.replace(commandHash(server), hash));
+  /** An approval of an older build named no bytes: it is bound to the current ones, once. */
+  const checkApproval = async (server: ToolServerCommand, hash: string): Promise<{ approved: boolean; isApprovalBound?: true }> => {
+    if (await approved.has(hash)) return { approved: true };
+    return (await approved.replace(commandHash(server), hash)) ? { approved: true, isApprovalBound: true } : { approved: false };
+  };
   const found = (run: string): ServerProcess => {
     const server = running.get(run);
     if (!server) throw new RpcError('NOT_FOUND', 'The MCP server is no longer running');
@@ -62,7 +64,7 @@ export function mcpHandlers({
   return {
     'mcp.check': async (server) => {
       const { hash, workingDir } = await prepare(server);
-      return { hash, approved: await isApproved(server, hash), workingDir };
+      return { hash, ...(await checkApproval(server, hash)), workingDir };
     },
 
     'mcp.approve': async ({ hash }) => {
@@ -73,7 +75,7 @@ export function mcpHandlers({
     'mcp.run': async ({ run, ...server }, { signal, send }) => {
       await using launcher = new CopyLauncher(copies, await copies.open());
       const { hash, workingDir, run: program } = await prepare(server, launcher);
-      if (!(await isApproved(server, hash))) {
+      if (!(await checkApproval(server, hash)).approved) {
         throw new RpcError('AUTH_REQUIRED', `${server.command} can’t be started: the command, its program or its script is not approved`);
       }
       if (running.has(run)) throw new RpcError('INVALID_PARAMS', 'run: this ID is already in use');

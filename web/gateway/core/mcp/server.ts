@@ -7,6 +7,7 @@ import type { ChangedTool, McpServerState } from '#shared/rpc/methods/mcp.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Fetch } from '../fetch.ts';
+import type { Log } from '../log/log.ts';
 import { repeated } from '../repeated.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { Vault } from '../vault.ts';
@@ -33,7 +34,7 @@ export interface ServerDeps {
   tools: ToolRegistry;
   requests: ServerRequests;
   authorizations: AuthorizationDeps['authorizations'];
-  log: { hide(secrets: Iterable<string>): void };
+  log: { hide(secrets: Iterable<string>): void } & Pick<Log, 'write'>;
   version: string;
   /** Asks a person whether a changed tool may be used again. */
   ask(server: string, changed: ChangedTool, signal: AbortSignal): Promise<void>;
@@ -223,13 +224,15 @@ export class McpServer {
 
   /** Resolves when a person is to be asked first. Rejects with why there is no connection (any more). */
   async #connect(): Promise<void> {
-    const { bridge, requests, version } = this.#deps;
+    const { bridge, log, requests, version } = this.#deps;
     const { entry } = this;
     let root: string | undefined;
     let transport: Transport;
     this.#transport = undefined;
     if (entry.transport === 'stdio') {
-      const { hash, approved, workingDir } = await bridge.call(mcpPort, 'mcp.check', entry.command, { signal: this.#stop.signal });
+      const checked = await bridge.call(mcpPort, 'mcp.check', entry.command, { signal: this.#stop.signal });
+      const { hash, approved, workingDir } = checked;
+      if (checked.isApprovalBound === true) log.write('warn', 'mcp', toBoundApproval(entry.name));
       this.#hash = hash;
       if (!approved) return this.#set('waiting', 'Its command is waiting for approval.');
       root = workingDir;
@@ -312,3 +315,6 @@ function endOf({ end, stray }: BridgeTransport): string | undefined {
   const hint = stray === undefined ? '' : `; invalid output: ${JSON.stringify(stray)}`;
   return `${end.why}${last === '' ? '' : ` (${last})`}${hint}`;
 }
+
+const toBoundApproval = (name: string): string =>
+  `The approval of MCP server ${name} is from an older version and did not cover its program. It now holds for the current program and script; a change needs approval again. Check the server if you do not trust them.`;
