@@ -115,6 +115,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
       size += item.data.length;
       if (size > MAX_UNSEEN) throw new ProviderError(`${provider} sent a response that is too large.`);
       if (isDone(item.data)) done = true;
+      else if (isKeepAlive(item.data)) continue;
       else if (last) throw brokeOff(provider);
       else events.push(...assembler.add(item.data));
     }
