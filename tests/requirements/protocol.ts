@@ -71,7 +71,8 @@ export const protocol = [
     'limits/slow-consumer': 'A reader that stalls is closed with 1008 "slow consumer" once 4 MiB wait; the run goes on.',
   }),
   chosen('design, "One contract, many readers"', {
-    'docs/providers': '`docs/providers.md` lists what holds for each kind of provider, as its adapter does with a local server of that kind.',
+    'docs/providers':
+      '`docs/providers.md` lists what holds for each kind of provider, as its adapter does with a local server of that kind.',
     'docs/protocol': '`docs/protocol.md` is rendered from the contracts, with an example of each method that the conformance tests run.',
   }),
 ];
