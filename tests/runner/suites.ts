@@ -31,6 +31,7 @@ export const LONG_UNIT_TESTS = [
   'bridge/sync/permissions.test.ts',
   'bridge/sync/random.test.ts',
   'bridge/sync/three-nodes.test.ts',
+  'tests/core/codex.test.ts',
   'tests/core/files-mirror-disks.test.ts',
   'tests/core/files-mirror-random.test.ts',
   'tests/core/gguf.test.ts',
