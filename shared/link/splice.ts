@@ -34,7 +34,7 @@ export const forward = z.object({
   to: z.number().int().positive(),
   call: splicedCall,
   /** Format of the answer: chat completions, or Anthropic's Messages API. */
-  wire: z.enum(['chat', 'messages']),
+  wire: z.enum(['chat', 'messages']).default('chat'),
   /** What is different in the body from the caller’s own, in order; left out where the body comes along. */
   edits: z.array(edit).max(10).optional(),
   /** Whether events are wanted, or a whole answer: nothing else commits. */
@@ -54,7 +54,7 @@ export const forward = z.object({
       asked: z.string(),
       model: z.string(),
       /** All in the request line and headers that the decision depends on, as `toVariant` has it. */
-      variant: z.string().max(10_000),
+      variant: z.string().max(10_000).default(''),
     })
     .optional(),
 });
