@@ -96,7 +96,6 @@ verifies(['http.chat/agent-session', 'http.chat/agent-params'], 'what cannot be 
     openai.chat.completions.create({ model: 'perch/main', user: 'ann', messages: hi, ...more });
   const reply = { role: 'assistant', content: 'Yes?' };
   for (const [param, more] of [
-    ['temperature', { temperature: 1.5 }],
     ['messages', { messages: listen }],
     ['messages', { messages: [...hi, reply] }],
     ['messages', { messages: [{ role: 'system', content: 'Be brief.' }] }],
@@ -213,8 +212,8 @@ verifies(
       (await client.call('chat.history', { sessionId: 'ann' })).messages.map(({ content }) => content);
     const missed: unknown[] = [];
     client.on('sessions.changed', ({ deleted }) => missed.push(deleted));
-    // Claude has no seed: nothing is asked, and there is no such chat.
-    await expect(ask('One', { seed: 1 })).rejects.toMatchObject({ status: 400, param: 'seed' });
+    // Claude hears nothing: nothing is asked, and there is no such chat.
+    await expect(ask(listen[0]?.content ?? '')).rejects.toMatchObject({ status: 400, param: 'messages' });
     expect(await sessions()).not.toContain('ann');
     expect(missed.at(-1)).toBe(true);
     await client.call('config.set', { key: 'chat.model', value: 'up/m' });

@@ -85,7 +85,10 @@ describe.each(Object.keys(WIRES))('in the form of %s', (name) => {
     await client.call('chat.send', { message: 'And now?' });
     await client.call('chat.send', { message: 'And now?', sessionId: 'fork' });
     expect(JSON.stringify(wire.messages(bodies[5] ?? {}))).toContain('"tool_call"');
-    expect(wire.messages(bodies[5] ?? {})).toEqual(wire.messages(bodies[4] ?? {}));
+    // Each context block has a mark of its own.
+    const read = (body: Parameters<typeof wire.messages>[0] = {}): string =>
+      JSON.stringify(wire.messages(body)).replace(/context [0-9a-f]{8}/g, 'context');
+    expect(read(bodies[5])).toBe(read(bodies[4]));
     const { messages } = await client.call('chat.history', { sessionId: 'fork' });
     expect(JSON.stringify(messages)).not.toContain('"via"');
   });

@@ -11,9 +11,12 @@ export function readContext(messages: readonly Message[]): string {
   return CONTEXT.exec(texts.findLast((text) => CONTEXT.test(text)) ?? '')?.[2] ?? '';
 }
 
-/** The messages of a request without context blocks: the users' own words. */
+/** The messages of a request without context blocks, and without messages that are nothing else: the users' own words. */
 export const withoutContext = <M extends Message>(messages: readonly M[]): M[] =>
-  messages.map((message) => ({ ...message, content: strip(message.content) }));
+  messages.flatMap((message) => {
+    const content = strip(message.content);
+    return content === '' && message.content !== '' ? [] : [{ ...message, content }];
+  });
 
 const toTexts = (content: unknown): string[] =>
   typeof content === 'string'

@@ -26,6 +26,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/providers/openai-compatible.ts'),
   () => import('../core/http/http.ts'),
   () => import('../core/http/responses/responses.ts'),
+  () => import('../core/http/messages/messages.ts'),
   () => import('../core/http/embeddings.ts'),
   () => import('../core/http/ended.ts'),
   () => import('../core/http/mcp/mcp.ts'),

@@ -47,9 +47,16 @@ export function toShownFiles({ content }: MessageRecord, offered: readonly { nam
   return { readers, ...(exactFor === undefined ? {} : { exactFor }) };
 }
 
-/** The messages with a context block at the very end: a program sends them again without it, and what is in front of it stays the same. */
-export const withContextAtEnd = (messages: readonly ModelMessage[], text: string): ModelMessage[] =>
-  messages.map((message, index) => (index === messages.length - 1 ? { ...message, context: { text, position: 'after' } } : message));
+/**
+ * The messages with a context block at the very end: a program sends them again without it, and what is in front of it stays the same. Results of tools are not
+ * changed: the block follows them as a message. It is not put behind the beginning of a reply, but behind the user's message before that.
+ */
+export function withContextAtEnd(messages: readonly ModelMessage[], text: string): ModelMessage[] {
+  const context: ModelMessage['context'] = { text, position: 'after' };
+  if (messages.at(-1)?.role === 'tool') return [...messages, { role: 'user', content: '', context }];
+  const end = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.map((message, index) => (index === end ? { ...message, context } : message));
+}
 
 /** The messages with their context blocks in their content, as models are given them. */
 export const inlineContext = (messages: readonly ModelMessage[]): ModelMessage[] =>
