@@ -141,7 +141,9 @@ describe('an agent', () => {
     other.script = ({ messages }) => {
       const results = messages.filter(({ role }) => role === 'tool').length;
       if (results === 0) return { tool: 'current_time', input: {} };
-      return messages.some(({ content }) => content === 'sunny') ? { text: 'It is sunny.' } : { tool: 'get_weather', input: { city: 'Köln' } };
+      return messages.some(({ content }) => content === 'sunny')
+        ? { text: 'It is sunny.' }
+        : { tool: 'get_weather', input: { city: 'Köln' } };
     };
     const first = await client().messages.stream({ model: 'perch/main', max_tokens: 100, messages, tools }).finalMessage();
     expect(first).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', name: 'get_weather', input: { city: 'Köln' } }] });
