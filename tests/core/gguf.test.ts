@@ -108,7 +108,6 @@ describe.skipIf(missing !== undefined)(`models of the bridge's disk${missing ===
       ['tool_choice', 'chat/completions', { tools, tool_choice: 'required' }],
       ['response_format', 'chat/completions', { tools, ...format({ type: 'object' }) }],
       ['response_format', 'chat/completions', format({ type: 'integer', minimum: 1 })],
-      ['reasoning_effort', 'chat/completions', { reasoning_effort: 'low' }],
       ['messages', 'chat/completions', { messages: [{ role: 'user', content: picture }] }],
       ['messages', 'chat/completions', { messages: [{ role: 'user', content: 'x'.repeat(9000) }] }],
       ['dimensions', 'embeddings', { input: 'a', dimensions: 3 }],
