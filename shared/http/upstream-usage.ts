@@ -12,7 +12,7 @@ export const upstreamUsage = z.object({
   prompt_cache_hit_tokens: z.number().nullish().catch(null),
   /** Moonshot's name for them. */
   cached_tokens: z.number().nullish().catch(null),
-  /** What proxies of Anthropic's models call the written ones. */
+  /** Tokens written to the cache, as proxies of Anthropic's models name them. */
   cache_creation_input_tokens: z.number().nullish().catch(null),
   /** USD, where the provider bills by the call. */
   cost: z.number().nullish().catch(null),

@@ -16,7 +16,7 @@ const LIMIT = { perMinute: 600, burst: 100 };
 const OVERLOAD = 10;
 const OVERLOADING = 50;
 
-/** What the gateway bears (docs/promises.md): silent sockets, slow HTTP, many clients and streams, overload, stalled readers, floods. */
+/** Load and faults (docs/promises.md): silent sockets, slow HTTP, many clients and streams, overload, stalled readers, floods. */
 export async function load({ quick }: { quick: boolean }): Promise<Figure[]> {
   await using upstream = await startChild('upstream');
   await using attacker = await startChild('attacker');

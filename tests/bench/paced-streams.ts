@@ -13,7 +13,7 @@ const APART_MS = 10;
 /** Milliseconds from the upstream's write of each delta to its reader. */
 type Latencies = number[];
 
-/** What 100 streams of 50 deltas a second add to the time of a delta, each to a client of its own. */
+/** Added time of a delta with 100 streams of 50 deltas a second, each to a client of its own. */
 export async function pacedStreams(perch: Perch, upstream: Child, seconds: number): Promise<Figure[]> {
   const count = seconds * PER_SECOND;
   const direct = await together(() => readDirect(`http://127.0.0.1:${upstream.port}/v1/chat/completions`, count));

@@ -32,7 +32,7 @@ interface Request {
   context: string;
 }
 
-/** What a provider computes of a request, and what it has from the request before. */
+/** Tokens of a request, and those that the provider has from the request before. */
 interface Tokens {
   input: number;
   cached: number;

@@ -18,7 +18,7 @@ interface SearchResult {
 
 const isRight = ({ task, found }: SearchResult): boolean => found.some((name) => task.tools.includes(name));
 
-/** What the tools cost in each request, and whether models find those that are not in it (NOTES.md, "Tools"). */
+/** Tokens of the tools in each request, and how often the search finds the others (NOTES.md, "Tools"). */
 export async function tools(): Promise<Figure[]> {
   const own = await readCatalog();
   const all = [...own, ...SERVER_TOOLS.map(toServerTool)];

@@ -164,7 +164,7 @@ describe('files from outside that nobody has reviewed', () => {
     expect(await ask([join(folder, 'report.py')])).toMatchObject({ status: 'pending', unreviewed: ['lib/json.py'] });
     expect((await ask(['-c', 'print(1)'])).unreviewed).toBeUndefined();
 
-    // What was asked for before the file was there is not what would run.
+    // The request was made before the file existed, so something else would run.
     await client.call('exec.approve', { requestId: waiting.requestId });
     expect(await over(client, waiting.requestId)).toMatchObject({ status: 'failed', stdout: '' });
     // A person has seen it. "Always" still does not cover it.

@@ -153,7 +153,7 @@ verifies('keys/messages', 'what a key with single scopes writes gives the owner�
   await owner.call('chat.send', { sessionId: 'two', message: 'Go on' });
   expect([await hasFile(), asked]).toEqual([true, ['file_remove key:… Chat', 'file_remove key:… Chat']]);
 
-  // It is no content from outside to the key itself, and what a key with all scopes writes to nobody.
+  // For the key itself this is its own text. Text of a key with all scopes is never content from outside.
   const { client: files } = await program(gw, ['chat', 'files'], 'Files');
   await files.call('chat.send', { sessionId: 'three', message: 'Delete mine.md' });
   expect([await hasFile(), asked.length]).toEqual([false, 2]);

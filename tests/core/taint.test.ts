@@ -173,7 +173,7 @@ describe('a run that has read outside content', () => {
       ['memory', 'Tulips are sold at pages.test', ['web:pages.test']],
     ]);
     const idOf = (title: string): string => items.find((item) => item.title === title)?.id ?? '';
-    // It is not what the person saw any more.
+    // The content has changed since the person saw it.
     await expect(client.call('review.approve', { id: idOf('notes/tulips.md'), at: 1 })).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     const shown = items.find(({ title }) => title === 'notes/tulips.md');
     await client.call('review.approve', { id: idOf('notes/tulips.md'), at: shown?.at });

@@ -20,7 +20,7 @@ const LUCIDE = ['send', 'sparkles', 'bot', 'message-square', 'terminal', 'code']
 const MEANINGS = 'success error warning info add edit delete copy save menu back forward home brain robot sparkles'.split(' ');
 const POLICY = "default-src 'none'; script-src 'self'; require-trusted-types-for 'script'; style-src 'self'";
 
-/** What the page's script has put there. */
+/** Text that the page's script has written. */
 declare const icons: typeof Icons;
 
 let server: Server;

@@ -3,7 +3,7 @@ import { verifies } from '../requirements.ts';
 import type * as Parts from './untrusted-parts.ts';
 import { untrustedSite, type UntrustedSite } from './untrusted-site.ts';
 
-/** What the page's script has put there. */
+/** Text that the page's script has written. */
 declare const parts: typeof Parts;
 declare global {
   interface Window {
@@ -89,7 +89,7 @@ verifies('app/csp', 'what a page may not load, run or send fails, whatever put i
   }, at.place.url);
   expect(Object.entries(failed).filter(([, outcome]) => outcome === 'worked')).toEqual([]);
   expect(Object.keys(failed)).toHaveLength(17);
-  // What stays allowed.
+  // Still allowed.
   expect(
     await page.evaluate(() => {
       new Worker(parts.scriptURL('/parts.js'), { type: 'module' }).terminate();

@@ -6,7 +6,7 @@ import { verifies } from '../requirements.ts';
 import type * as Parts from './untrusted-parts.ts';
 import { untrustedSite, type UntrustedSite } from './untrusted-site.ts';
 
-/** What the page's script has put there. */
+/** Text that the page's script has written. */
 declare const parts: typeof Parts;
 declare global {
   interface Window {
@@ -70,7 +70,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => at?.[Symbol.asyncDispose]());
 
-/** What was found wrong in each of the nodes that `make` builds of an attack, on the page. */
+/** Faults in each of the nodes that `make` builds from an attack, on the page. */
 async function attack(page: Page, texts: readonly string[], make: 'render' | 'sanitize'): Promise<string[]> {
   return page.evaluate(
     async ([attacks, forbidden, how]) => {
@@ -227,7 +227,7 @@ describe('content of others on a page', () => {
       }, saved);
     }
     expect(await at.findRequests(page)).toEqual([]);
-    // What stays within the picture is kept.
+    // References within the picture stay.
     const inner =
       '<style>rect { fill: url(#f); content: "\\201c" }</style><rect fill="url(\'#f\')"/><image href="data:image/png;base64,AAAA"/>';
     expect(await page.evaluate((source) => parts.svgFile({ svg: source, width: 1, height: 1 }).text(), `${open}${inner}</svg>`)).toContain(

@@ -62,7 +62,7 @@ async function ask(
 
 const yes = (holds: boolean): string => (holds ? 'yes' : 'no');
 
-/** What holds for a kind, from its adapter's answers and from what it sent. */
+/** The features of a kind, from its adapter's answers and requests. */
 export async function measureKind(kind: ProviderKind): Promise<FeatureRow> {
   await using server = await scriptedServer(toFormat(kind));
   const { events, streams } = await ask(kind, server);

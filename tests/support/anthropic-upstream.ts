@@ -17,7 +17,7 @@ export interface AnthropicUpstream extends AsyncDisposable {
   /** Base URL with `/v1`. */
   url: string;
   requests: AnthropicRequest[];
-  /** What the model says next; without a script it says hello. */
+  /** The model's next answer; it says hello if there is no script. */
   script(request: AnthropicRequest): Turn[];
   /** Answers in place of the script. */
   respond: ((request: AnthropicRequest, response: ServerResponse) => boolean) | undefined;

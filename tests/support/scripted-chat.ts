@@ -15,7 +15,7 @@ export interface ScriptedChat extends AsyncDisposable {
   /** Base URL with `/v1`. */
   url: string;
   requests: ChatBody[];
-  /** What the model says next. */
+  /** The model's next answer. */
   script(body: ChatBody): { text: string } | { tool: string; input: Record<string, unknown> };
 }
 

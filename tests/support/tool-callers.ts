@@ -1,7 +1,7 @@
 import { claude } from './vendors.ts';
 import { type Asked, named, streamed, unnamed } from './streamed.ts';
 
-/** What a stand-in for a model's server answers: a text, or a call of a tool. */
+/** Answer of a scripted model server: a text, or a call of a tool. */
 export type Reply = string | { id: string; name: string; args: Record<string, unknown> };
 
 /** How one kind of provider is set up, asked and answered. */

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).sort();
 
-/** Paths of this repository in code spans. Patterns, placeholders and ids of requirements are not paths. */
+/** Paths of this repository in code spans. Patterns, names in angle brackets and ids of requirements are not paths. */
 const isPath = (span: string): boolean => PATH.test(span) && !requirements.some(({ id }) => id === span);
 const PATH = /^(?:\.ci|bridge|deploy|docs|public|shared|tests|web)\/[\w./()+-]+$/;
 

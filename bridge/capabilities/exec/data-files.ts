@@ -14,7 +14,7 @@ const READERS = new Set(
    ffmpeg ffprobe convert magick identify pdftotext`.split(/\s+/),
 );
 
-/** Those of them that can be told to run a file. */
+/** Programs of the list above that an argument can have run a file. */
 const RUNNING_READERS = new Set(['rg', 'sort', 'split', 'zip', 'tar']);
 
 export interface DataFile {

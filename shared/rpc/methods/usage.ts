@@ -9,7 +9,7 @@ const cache = { cacheReadTokens: count.optional(), cacheWriteTokens: count.optio
 const sums = { calls: count, inputTokens: count, outputTokens: count, totalTokens: count, ...cache, cost: z.number().nonnegative() };
 
 /**
- * What models are called for. Titles, summaries, memory extraction and embeddings are small work that Perch does beside chats; `sampling` is for MCP servers. Calls
+ * Purposes of model calls. Titles, summaries, memory extraction and embeddings are small work that Perch does beside chats; `sampling` is for MCP servers. Calls
  * recorded before there were purposes count as `chat`.
  */
 export const USAGE_PURPOSES = ['chat', 'title', 'summary', 'memory', 'embedding', 'dreaming', 'sampling'] as const;

@@ -9,7 +9,7 @@ export interface ContextUse {
   about: boolean;
 }
 
-/** What the replies to messages have read from the provider's cache: tokens, and their share of the input. Undefined if no provider has reported it. */
+/** Tokens that replies have read from the provider's cache, and their share of the input. Undefined if no provider has reported it. */
 export function sumCached(messages: readonly HistoryMessage[]): { tokens: number; share: number } | undefined {
   const reported = messages.flatMap(({ usage }) =>
     usage?.cacheReadTokens === undefined ? [] : [{ ...usage, cached: usage.cacheReadTokens }],

@@ -11,7 +11,7 @@ import type { ModelMessage, ModelRequest, ToolSpec } from './provider.ts';
 
 /** Models since 4.5. */
 const DEFERRING = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([5-9]|\d{2})(?!\d))/;
-/** What a server says that does not have them. */
+/** The refusal of a server that does not support them. */
 const REFUSED = /defer_loading|tool_reference/;
 
 type Body = Record<string, unknown>;

@@ -60,7 +60,7 @@ export function chooseBreakpoints(request: ModelRequest): CacheBreakpoints {
   return { ...found, messages: lifetimes(chosen.flatMap((at) => messages[at] ?? [])) };
 }
 
-/** Where a prompt is long enough to be cached: with the tools, the system message, or the message at an index. A token has at least one character. */
+/** Places at which a prompt is long enough to be cached: with the tools, the system message, or the message at an index. A token has at least one character. */
 function firstCacheable({ model, messages, tools = [], spentTools = [] }: ModelRequest): 'tools' | 'system' | number {
   const minimum = MINIMUMS.find(([pattern]) => pattern.test(model))?.[1] ?? MINIMUM;
   let length = JSON.stringify([...tools, ...spentTools]).length;
@@ -80,7 +80,7 @@ const lengthOf = (content: ModelMessage['content']): number =>
     ? content.length
     : content.reduce((sum, part) => sum + (part.type === 'text' ? part.text : part.data).length, 0);
 
-/** What a block carries at whose end the prompt is to be cached. */
+/** The mark of a block at whose end the prompt is cached. */
 export const cacheControl = (lifetime: CacheLifetime): Record<string, unknown> => ({
   cache_control: { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: lifetime } : {}) },
 });

@@ -28,7 +28,7 @@ const delta = z.object({
   reasoning: z.string().nullish(),
   reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(null),
   tool_calls: z.array(toolDelta).nullish(),
-  /** What `tool_calls` was called before. */
+  /** The former name of `tool_calls`. */
   function_call: calledFunction.nullish(),
   /** Pictures that the model made. */
   images: z

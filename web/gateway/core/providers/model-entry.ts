@@ -29,7 +29,7 @@ export function modelEntry(provider: string, listed: ListedModel, table: Known |
   };
 }
 
-/** What Anthropic takes for input that is written to the cache for an hour, as a multiple of other input. */
+/** Price of input written to Anthropic's cache for an hour, as a multiple of other input. */
 const HOUR_WRITE_FACTOR = 2;
 
 /** The usage with what it cost, in USD, where the figures are real and the price is known. What the provider itself billed stays. */

@@ -149,7 +149,7 @@ const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
   ],
 };
 
-/** What input costs that is written to the cache, as a multiple of other input, by vendor and model. Everywhere else writing is free. */
+/** Price of input written to the cache, as a multiple of other input, by vendor and model. Other vendors charge nothing for it. */
 const WRITE_FACTORS: Partial<Record<ProviderKind, readonly [model: RegExp, factor: number]>> = {
   anthropic: [/^/, 1.25],
   openai: [/^gpt-(5\.[6-9]|[6-9])/, 1.25],

@@ -20,7 +20,7 @@ const toProvider = (kind: Kind, answer: () => Response): Provider => {
   return kind === 'anthropic' ? new Anthropic(options) : new OpenAiCompatible({ ...options, kind });
 };
 
-/** What a request came to: its text, thoughts, calls and pictures, and its one end. */
+/** The result of a request: its text, thoughts, calls and pictures, and its one end. */
 async function read(text: string, kind: Kind = 'openai-compatible', cuts: number[] = []) {
   const { events, error } = await outcomeOf(
     toProvider(kind, () => streamed(text, { cuts })),

@@ -98,7 +98,7 @@ describe('breakpoints for Anthropic', () => {
     expect(breakpoints(await sent('anthropic', { model: 'claude-opus-4-5', messages: short.slice(0, 3), cacheKey: 'k' }))).toEqual([]);
   });
 
-  it('are a program’s own if it has any, four at most', async () => {
+  it('are those that a program sets, at most four; without them Perch’s', async () => {
     const own = [
       SYSTEM,
       ...Array.from({ length: 6 }, (_, at) => [user(`${at}`, { cacheBreakpoint: at === 5 ? '1h' : '5m' }), reply('ok')]).flat(),
@@ -307,7 +307,7 @@ describe('twenty turns in forty minutes with Anthropic', () => {
   const tools = [{ name: 'last', description: words(2400, 'tools'), schema: { type: 'object' } }];
   const system: ModelMessage = { role: 'system', content: words(300, 'system') };
 
-  /** What the requests of a chat read, write and send beside, in tokens: one a turn, or two with `calls` side by side. */
+  /** Tokens that the requests of a chat read, write and send besides: one a turn, or two with `calls` side by side. */
   async function run(calls: number, ask: Partial<ModelRequest>, minutes = 2): Promise<{ read: number; written: number; plain: number }[]> {
     const cache = new AnthropicCache();
     const messages: ModelMessage[] = [system];

@@ -288,7 +288,7 @@ describe('cost', () => {
     // 100 at 2, 1,920 at 0.2, 80 at 2.5 and 300 at 10 dollars.
     const gpt = { inputTokens: 2100, outputTokens: 300, totalTokens: 2400, cacheReadTokens: 1920, cacheWriteTokens: 80 };
     expect(withCost(gpt, price('openai', 'gpt-6-sol')).cost).toBe(0.003784);
-    // Where writing is free, as other input.
+    // Written input costs as much as other input if writing is free.
     expect(withCost(gpt, price('openai', 'gpt-5')).cost).toBe(0.003465);
     // More than the input cannot have been read and written.
     expect(withCost({ ...gpt, cacheWriteTokens: 5000 }, price('openai', 'gpt-6-sol')).cost).toBe(0.003834);

@@ -6,7 +6,7 @@ interface Offered {
   deferred: ToolSpec[];
 }
 
-/** What a call's result says if the run goes on without the caller. */
+/** Result of a call if the run goes on without the caller. */
 const NOT_RUN = 'Not run, because other tools were called at the same time. Call it again without them.';
 
 /** Tools of a program that calls an agent. A step that calls nothing else ends the run, and the program runs the calls. */

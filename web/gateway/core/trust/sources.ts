@@ -19,10 +19,10 @@ export const toSource = (kind: SourceKind, name: string): string =>
       .slice(0, MAX_NAME) || 'unknown'
   }`;
 
-/** What a program wrote with a key that not everything is allowed to: `key:<id> <name>`. */
+/** Source of text written by a program whose key lacks scopes: `key:<id> <name>`. */
 export const toKeySource = (id: string, name: string): string => toSource('key', `${id} ${name}`);
 
-/** What somebody wrote in a conversation of a channel: `channel:<channel> <conversation>`. Other conversations of the channel are other sources. */
+/** Source of text from a conversation of a channel: `channel:<channel> <conversation>`. Each conversation is a source of its own. */
 export const toChannelSource = (channelId: string, conversation: string): string =>
   toSource('channel', `${channelId} ${conversation}`.trim());
 

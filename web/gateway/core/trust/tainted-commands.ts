@@ -33,7 +33,7 @@ export class TaintedCommands {
       await requests.update(requestId, (before) => before && { ...before, isSettled: true });
   }
 
-  /** Those that run, and those whose files may not have been found yet. */
+  /** Commands that run, and commands whose files may not have been found yet. */
   async #open(): Promise<ExecRecord[]> {
     const requests = await this.#deps.vault.collection('execRequests').list();
     return requests.filter(
