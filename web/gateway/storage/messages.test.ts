@@ -106,3 +106,16 @@ test('recent messages come newest first, of every session, at most so many', asy
   expect(await vault.messages.recent(99)).toHaveLength(10);
   expect(await vault.messages.recent(0)).toEqual([]);
 });
+
+test('a forgotten memory leaves the context of every message, also in a vault of several batches', async () => {
+  await using vault = await longSession(600);
+  const quoting = ids(await vault.messages.all(KEY)).filter((_, at) => at % 50 === 0);
+  for (const id of quoting)
+    await vault.messages.setRunContext(id, {
+      text: 'Time: noon\n- Robins sing.\n- Owls do not.\n',
+      memories: { robin: '- Robins sing.', owl: '- Owls do not.' },
+    });
+  await vault.messages.forgetMemory('robin');
+  const contexts = (await vault.messages.all(KEY)).flatMap(({ runContext }) => runContext ?? []);
+  expect(contexts).toEqual(quoting.map(() => ({ text: 'Time: noon\n- Owls do not.\n', memories: { owl: '- Owls do not.' } })));
+});
