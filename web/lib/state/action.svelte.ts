@@ -1,6 +1,6 @@
 import { type Problem, problemOf } from '#lib/errors.ts';
 
-/** What a person does by a button or a form, one thing at a time: whether it is under way, and what went wrong with the last one. */
+/** Runs one asynchronous action of a button or form at a time and keeps whether it runs and the last problem. */
 export class Action {
   working = $state(false);
   problem = $state.raw<Problem | null>(null);

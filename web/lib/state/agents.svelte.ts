@@ -12,7 +12,7 @@ export type AgentEntry = MethodResult<'agents.list'>['agents'][number];
 /** The agent that is always there. */
 export const MAIN_AGENT = 'main';
 
-/** Who answers, each with a model, instructions and tools of its own. */
+/** The list of agents, each with its model, instructions and tools. */
 class Agents {
   /** Null before the first answer. */
   list = $state.raw<AgentEntry[] | null>(null);

@@ -2,7 +2,7 @@ const MAX_CHARS = 1_000;
 /** Of a reply, mark-up and all: what is left of it without is seldom less than is said. */
 const MAX_MARKDOWN_CHARS = 4 * MAX_CHARS;
 
-/** What screen readers are told: finished replies, not every word as it comes. */
+/** Text of the page's live region: finished replies rather than each word as it streams. */
 class Announcer {
   text = $state('');
   #turn = 0;
@@ -19,7 +19,7 @@ class Announcer {
   async sayReply(markdown: string): Promise<void> {
     const turn = ++this.#turn;
     const text = markdown.slice(0, MAX_MARKDOWN_CHARS);
-    // Where what reads it does not come, as from a version that was replaced, it is said as it is written.
+    // If the module cannot be loaded (after an update, for example), the text is announced unchanged.
     const said = await import('#lib/speech/spoken.ts').then(
       ({ readable }) => readable(text),
       () => text,

@@ -12,7 +12,7 @@ export type Allowed =
   | { kind: 'after-reading'; id: string; name: string; sources: string[] }
   | { kind: 'command'; id: string; policy: ExecPolicy };
 
-/** What was decided on calls of tools, and what was always allowed. What waits is in `approvals`. */
+/** Decided approvals of tool calls, and grants for "always". Pending approvals are in `approvals`. */
 class ApprovalRecords {
   /** The newest first; null before the first answer. */
   past = $state.raw<Approval[] | null>(null);

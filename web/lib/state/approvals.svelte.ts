@@ -7,9 +7,9 @@ import { m } from '#lib/i18n/frame.ts';
 import { announcer } from './announcer.svelte.ts';
 import { gatewayClock } from './gateway-clock.svelte.ts';
 
-/** What waits for a person's word: calls of tools that have an effect, and commands. */
+/** Pending approvals: tool calls with side effects, and commands. */
 class Approvals {
-  /** The one that has waited longest first. */
+  /** Oldest first. */
   pending = $state.raw<Approval[]>([]);
   #started = false;
 

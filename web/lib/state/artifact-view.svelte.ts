@@ -2,7 +2,7 @@ import { type Artifact, type ArtifactKind, ArtifactReader } from '#lib/chat/arti
 import { replyText } from '#lib/chat/items.ts';
 import type { Chat } from './chat.svelte.ts';
 
-/** What an answer's code asks for. `from`: what gets the keyboard back. */
+/** Request to show code of a reply. `from`: the element that gets the focus back. */
 export interface ArtifactAsked {
   kind: ArtifactKind;
   name: string | null;
@@ -24,7 +24,7 @@ export class ArtifactView {
     return this.#reader.artifacts(live ? [...stored, { text: replyText(live.segments), growing: true }] : stored);
   });
 
-  /** What was asked for stays, also when the answer that it is of is no more. */
+  /** The shown artifact remains after its reply is removed. */
   readonly shown = $derived.by<Artifact>(() => {
     const { kind, name, code } = this.#asked();
     const found = this.#all.findLast((each) => each.kind === kind && each.versions.includes(code));

@@ -7,7 +7,7 @@ import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
-/** What a restore does with each store, in records. */
+/** Records that a restore adds, changes and removes, by store. */
 export type RestoreChanges = MethodResult<'backup.restore'>['changes'];
 
 /** The backups on the bridge's disk. */
@@ -39,7 +39,7 @@ class Backups {
     await this.load();
   }
 
-  /** What bringing it back would change. */
+  /** Computes the changes that restoring this backup would make. */
   async preview(given: Omit<MethodParams<'backup.restore'>, 'dryRun'>): Promise<RestoreChanges> {
     return (await gateway.call('backup.restore', { ...given, dryRun: true })).changes;
   }

@@ -3,7 +3,7 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { setting } from './setting.ts';
 
-/** Where the browser that agents drive may go, and which one it is, as a person has set it. */
+/** Settings of the driven browser: which browser it is, and which private addresses it may open. */
 class BrowserSettings {
   /** Private places that it may go to; null before the first answer. */
   places = $state.raw<readonly string[] | null>(null);

@@ -5,7 +5,7 @@ import { locale } from '#lib/i18n/locale.ts';
 class BuiltInModel {
   /** Null before it was looked for. */
   availability = $state<Availability | null>(null);
-  /** Of what the browser fetches, 0 to 1; null while nothing is fetched for this page. */
+  /** Share of the download that is complete, 0 to 1; null if this page downloads nothing. */
   progress = $state<number | null>(null);
   readonly #listeners = new Set<() => Promise<unknown>>();
   #fetching: AbortController | undefined;

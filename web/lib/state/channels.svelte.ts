@@ -19,7 +19,7 @@ function withoutSenders(error: unknown): MethodResult<'channels.senders'> {
   throw error;
 }
 
-/** Where people reach agents beside the app. */
+/** The channels through which people reach agents outside the app. */
 class Channels {
   /** Null before the first answer. */
   list = $state.raw<ChannelEntry[] | null>(null);
@@ -41,7 +41,7 @@ class Channels {
     });
     const timer = setInterval(() => {
       const now = performance.now();
-      // One that starts anew is for a while as it was before.
+      // A channel that restarts reports its old status for a moment.
       const soon = now - this.#changedAt < LOOK_EVERY_MS || this.list?.some((each) => this.connects(each) && each.problem === undefined);
       if (!document.hidden && now - this.#askedAt >= (soon ? 0 : LOOK_EVERY_MS)) void this.load();
     }, LOOK_WHILE_CONNECTING_MS);
@@ -76,12 +76,12 @@ class Channels {
     return this.kinds.find((kind) => kind.id === id);
   }
 
-  /** It is switched on, and not there yet. */
+  /** Whether the channel is enabled and still connecting. */
   connects({ id, status }: ChannelEntry): boolean {
     return status === 'configured' && this.kindOf(id)?.startable === true;
   }
 
-  /** What is set of a channel; secrets as `***`. These reject where the gateway refuses. */
+  /** Settings of a channel, with secrets as `***`. Rejects if the gateway refuses. */
   async settingsOf(id: string): Promise<Record<string, unknown>> {
     const value = await setting(`channels.${id}`);
     return typeof value === 'object' && value !== null ? { ...value } : {};
@@ -100,7 +100,7 @@ class Channels {
     await this.load();
   }
 
-  /** Where the owner of the account allows it. */
+  /** Returns the address at which the account's owner authorizes the channel. */
   async authorize({ id }: ChannelEntry): Promise<string> {
     return (await gateway.call('channels.authorize', { channelId: id })).url;
   }

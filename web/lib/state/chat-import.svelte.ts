@@ -21,10 +21,10 @@ export class ChatImport {
   added = $state(0);
   /** There already, from an earlier import. */
   known = $state(0);
-  /** What could not be brought in, and why. */
+  /** Files and chats that could not be imported, with reasons. */
   problems = $state<string[]>([]);
   ended = $state(false);
-  /** What has come of it, for a person. */
+  /** Summary of the import, for display. */
   readonly outcome = $derived.by(() => {
     const { added, known } = this;
     if (added > 0) return known > 0 ? m.sessions_import_added_and_known({ added, known }) : m.sessions_import_added({ count: added });
@@ -68,7 +68,7 @@ export class ChatImport {
       } catch (error) {
         if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
         else {
-          // One of Perch is known by its file: what it would have been called says nothing of where it comes from.
+          // A chat exported by Perch is named by its file, because its title does not say where it comes from.
           const name = legible(each.kind === 'perch' ? each.file : each.chat.title);
           const line = wrongLineOf(error);
           this.problems.push(
@@ -103,7 +103,7 @@ export class ChatImport {
   }
 }
 
-/** Which line of a file the gateway could not read. */
+/** Returns the line of the file that the gateway could not read, from 1. */
 function wrongLineOf(error: unknown): number | undefined {
   const line = error instanceof RpcError ? error.extra.details?.['line'] : undefined;
   return typeof line === 'number' ? line : undefined;

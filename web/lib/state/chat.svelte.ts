@@ -32,7 +32,7 @@ export class Chat {
   messages = $state.raw<HistoryMessage[]>([]);
   /** By message id, where others stand in the same place: the ids of all of them. */
   versions = $state.raw<Readonly<Record<string, readonly string[]>>>({});
-  /** Where the page above the first message begins; null at the top. */
+  /** Cursor of the page before the first loaded message; null if there is none. */
   cursor = $state<string | null>(null);
   live = $state.raw<LiveRun | null>(null);
   phase = $state<'loading' | 'ready' | 'missing' | 'deleted'>('loading');
@@ -43,7 +43,7 @@ export class Chat {
   loadingOlder = $state(false);
   /** A resend or an edit has been asked for and has not begun. */
   asking = $state(false);
-  /** What is shown was read behind the bridge, and has not come to this browser yet, whose own gateway answers now. */
+  /** The messages were read through the bridge and are not yet stored in this browser, whose own gateway is now active. */
   elsewhere = $state(false);
 
   /** No gateway knows of it yet: only its first message makes it. */
@@ -63,7 +63,7 @@ export class Chat {
   readonly items = $derived(itemsOf(this.#texts.in(this.messages), this.#keys));
   readonly outgoing = $derived.by(() => outbox.kept.of(this.agentId, this.sessionId));
   readonly busy = $derived(this.live !== null || this.asking);
-  /** What waits for its turn, behind the reply under way or the message that is on its way. */
+  /** Messages queued behind the current reply or behind a message that is being sent. */
   readonly queued = $derived.by(() => {
     const waiting = this.outgoing.filter(({ state }) => state !== 'failed');
     return this.busy ? waiting : gateway.state === 'online' ? waiting.slice(1) : [];
@@ -131,7 +131,7 @@ export class Chat {
     } catch (error) {
       if (load !== this.#loads) return await this.#loading;
       if (error instanceof RpcError && NO_SUCH_CHAT.includes(error.code)) {
-        // What is held here for it tells whether there ever was one.
+        // Messages in the outbox show that the chat existed.
         await outbox.kept.read();
         if (load !== this.#loads) return await this.#loading;
         if (changes !== this.#changes) return await this.load(limit);
@@ -164,7 +164,7 @@ export class Chat {
     this.problem = null;
     void storage.persist();
     const begins = this.#fresh || this.outgoing.some((entry) => entry.begins);
-    // One that was pasted along is refused, and nobody can see it.
+    // The gateway refuses NUL characters, which are invisible in pasted text.
     await outbox.add({ ...this.#ids, message: message.replaceAll('\0', ''), files, model, steer, begins });
   }
 
@@ -282,18 +282,18 @@ export class Chat {
   }
 
   #notHere(): void {
-    // What was read behind the bridge stays in sight: it is not gone, and comes here when the bridge is back.
+    // Messages read through the bridge stay visible: they exist, and are synced once the bridge is back.
     const behind = gateway.bridge.linked && gateway.via === 'browser' && gateway.host?.sync?.state !== 'synced';
     if (this.messages.length > 0 && behind) {
       this.elsewhere = true;
       this.phase = 'ready';
     } else if (this.messages.length > 0) this.#onDeleted();
-    // What was asked before the chat was deleted is answered after.
+    // The answer to a request from before the deletion can arrive after it.
     else if (this.phase !== 'deleted') this.phase = this.#unknown(behind);
     this.live = null;
   }
 
-  /** What a chat is that the gateway knows nothing of. */
+  /** Phase of a chat that the gateway does not know. */
   #unknown(behind: boolean): Chat['phase'] {
     this.#fresh ||= this.outgoing.some(({ begins }) => begins);
     const onTheWay = this.outgoing.some(({ state }) => state !== 'failed');
@@ -344,7 +344,7 @@ export class Chat {
     const end = error.code === 'ABORTED' ? { aborted: true } : { error: { code: error.code, message: error.message } };
     if (messageId !== undefined) return this.#onEnd(runId, messageId, end);
     if (this.live?.runId !== runId) return;
-    // It could not even be stored: what came is shown, and says so.
+    // The reply could not be stored; show the received part with its error.
     this.#onEnd(runId, `unstored:${runId}`, end, false);
   }
 

@@ -3,7 +3,7 @@ import { Chat } from './chat.svelte.ts';
 /** Chats that stay ready: going back to one is instant, and what it showed is not lost when the gateway changes. */
 const KEPT = 6;
 
-/** What belongs to a chat that there is not yet, with an agent: its draft, and the model chosen for it. */
+/** Key for the draft and the chosen model of an agent's chat that does not exist yet. */
 export const newChatKey = (agentId: string): string => (agentId === 'main' ? 'new' : `new ${agentId}`);
 
 class Chats {

@@ -6,7 +6,7 @@ type Piece = EventPayload<'exec.output'>;
 /** The newest that is shown of what a command writes, UTF-16 units: all of it is in the answer. */
 const MOST = 8_000;
 
-/** What the command of a tool call has written so far, while it runs; what it wrote last comes last. */
+/** Output of a tool call's running command, in order. */
 export class CommandOutput {
   text = $state('');
   readonly #runId: string;
@@ -16,7 +16,7 @@ export class CommandOutput {
   readonly #others = new Set<string>();
   /** Read so far of each kind. */
   #read = { stdout: 0, stderr: 0 };
-  /** What comes while it is read from the start. */
+  /** Pieces that arrive while the output is read from the start. */
   #pieces: Piece[] | undefined;
 
   constructor(runId: string, toolCallId: string) {

@@ -87,7 +87,7 @@ export class Comparison {
   }
 }
 
-/** What marks the chats of one comparison in the list of chats. */
+/** Tag that marks the chats of one comparison in the chat list. */
 export const pairTag = (sessionIds: readonly string[]): string => m.chat_compare_tag({ id: sessionIds[0]?.slice(0, TAG_CHARS) ?? '' });
 
 /** The chats of the comparison that a chat came of, as its page shows them; none where it came of none, or the others are gone. */

@@ -10,7 +10,7 @@ import { m } from '#lib/i18n/pages.ts';
 /** Frames that are kept; the oldest go first. */
 const KEPT = 500;
 
-/** What the gateway has answered, without secrets. */
+/** An answer of the gateway, without secrets. */
 export interface ConsoleAnswer {
   method: string;
   ok: boolean;

@@ -5,7 +5,7 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 
-/** What the gateway's own diagnosis has found. */
+/** Findings of the gateway's diagnosis. */
 class Doctor {
   /** The gravest first; null before the first answer. */
   checks = $state.raw<readonly DoctorCheck[] | null>(null);

@@ -64,7 +64,7 @@ export class Draft {
         else if (late) this.#tell(late);
         else this.#setFiles([...this.files, { ...got, ...(pasted ? { pasted } : {}) }]);
       } catch {
-        // What reads it was not to be had.
+        // The reader module could not be loaded.
         this.#tell(m.chat_file_unreadable({ name: file.name }));
       } finally {
         this.reading--;
@@ -124,7 +124,7 @@ export class Draft {
   take(): { text: string; files: PickedFile[] } | null {
     const notes = this.files.flatMap(({ drawing }) => (drawing && drawing.notes !== '' ? [drawing.notes] : []));
     const text = [this.text, ...notes].filter((part) => part.trim() !== '').join('\n\n');
-    // They are said now: where the message comes back to be changed, its text has them.
+    // The notes are part of the text now, which returns to the field if the message is edited.
     const files = this.files.map((file) => (file.drawing ? { ...file, drawing: { ...file.drawing, notes: '' } } : file));
     if (text.length > ATTACHMENT_LIMITS.messageChars) {
       this.problems = [m.chat_message_too_long({ count: text.length, most: number(ATTACHMENT_LIMITS.messageChars) })];

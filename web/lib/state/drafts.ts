@@ -1,7 +1,7 @@
 import { kept } from './kept.ts';
 import { pageDb, type PickedFile } from './page-db.ts';
 
-/** What was typed and not sent, per chat: it survives reload and close. `key` is `<agentId>/<sessionId>`, or `new`. */
+/** Unsent text by chat, kept across reloads. `key` is `<agentId>/<sessionId>`, or `new`. */
 export const drafts = {
   text: (key: string): string => kept.read(`draft.${key}`) ?? '',
 

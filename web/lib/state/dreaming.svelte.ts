@@ -107,7 +107,7 @@ class Dreaming {
     await this.load();
   }
 
-  /** It can be taken back for a little while, here. */
+  /** Rejects a proposal. Undo is offered for a short time. */
   async reject(proposal: DreamProposal, reason?: string): Promise<void> {
     const { agentId } = this;
     const { contentHash } = proposal;

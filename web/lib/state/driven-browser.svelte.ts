@@ -13,7 +13,7 @@ type Profile = MethodResult<'browser.profiles'>['profiles'][number];
 export type Download = BrowserHappened['downloads'][number];
 export type Asked = BrowserHappened['dialogs'][number];
 
-/** What is kept of what pages brought up. */
+/** Maximum number of page notices kept. */
 const MAX_NEWS = 20;
 /** Browsers keep a page's history to themselves: only the page can go through it. */
 const STEPS = { back: 'history.back()', forward: 'history.forward()', reload: 'location.reload()' } as const;
@@ -25,7 +25,7 @@ class DrivenBrowser {
   /** Null before the first answer. */
   profiles = $state.raw<Profile[] | null>(null);
   tabs = $state.raw<BrowserTab[]>([]);
-  /** It is one on another machine. */
+  /** Whether the browser runs on another computer. */
   remote = $state(false);
   /** There is no bridge that drives one. */
   missing = $state(false);

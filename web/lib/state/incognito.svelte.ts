@@ -31,7 +31,7 @@ export class IncognitoChat implements ListedChat {
   readonly items = $derived(itemsOf(this.messages, this.#keys));
   readonly busy = $derived(this.live !== null);
 
-  // What only chats that are kept have.
+  // Members that only stored chats fill.
   readonly phase = 'ready';
   readonly versions = {};
   readonly cursor = null;
@@ -138,7 +138,7 @@ export class IncognitoChat implements ListedChat {
     const live = (this.live = new LiveRun(crypto.randomUUID()));
     const began = performance.now();
     const ended = (end: Partial<HistoryMessage>): void => {
-      // It may be forgotten by now.
+      // The chat may have been discarded in the meantime.
       if (this.live !== live) return;
       this.#end(live, { ...end, elapsedMs: performance.now() - began });
       if (end.aborted) announcer.say(m.chat_reply_stopped());

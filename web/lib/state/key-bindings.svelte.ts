@@ -1,7 +1,7 @@
 import { type Bindings, boundKeys, type ShortcutName, SHORTCUTS } from '#lib/shortcuts.ts';
 import { kept } from './kept.ts';
 
-/** Which keys do what, as a person has set it in this browser. */
+/** The keyboard shortcuts chosen in this browser. */
 class KeyBindings {
   own = $state.raw<Bindings>(bindingsOf(kept.read('keys')));
 

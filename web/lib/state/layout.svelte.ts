@@ -8,7 +8,7 @@ const NARROW = '(max-width: 767px)';
 
 type Action = () => unknown;
 
-/** What is open on the page, and which part answers to which shortcut. */
+/** Open panels of the page, and the components that handle shortcuts. */
 class Layout {
   readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
   narrow = $state(false);

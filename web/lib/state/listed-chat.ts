@@ -1,6 +1,6 @@
 import type { Chat } from './chat.svelte.ts';
 
-/** What the list of messages shows of a chat. */
+/** The part of a chat that the message list shows. */
 export type ListedChat = Pick<
   Chat,
   | 'agentId'

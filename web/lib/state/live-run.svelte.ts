@@ -12,12 +12,12 @@ export class LiveRun {
   readonly runId: string;
   readonly startedAt = Date.now();
   segments = $state.raw<Segment[]>([]);
-  /** What the model was told from memory. */
+  /** Memories that were recalled for the model. */
   recalled = $state.raw<readonly RecalledMemory[]>([]);
   /** Stop was asked for. */
   stopping = $state(false);
 
-  /** What has come; `segments` follows it with the next frame. */
+  /** Received segments; `segments` follows with the next frame. */
   #parts: Segment[] = [];
   /** Tools of the calls that the model is writing: they stand below what has come. */
   #pending: readonly string[] = [];

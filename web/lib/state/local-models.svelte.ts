@@ -22,7 +22,7 @@ class LocalModels {
   downloads = $state.raw<ModelDownload[]>([]);
   problem = $state.raw<Problem | null>(null);
 
-  /** Those under way, and those that left something to go on with or to be told. */
+  /** Downloads that run, can be resumed, or failed. */
   readonly open = $derived(this.downloads.filter(({ state }) => state !== 'done'));
 
   /** Reads them, and follows downloads until the returned function is called. */

@@ -41,7 +41,7 @@ class LogTail {
     return () => clearInterval(timer);
   }
 
-  /** What has come since. */
+  /** Loads entries written since the last call. */
   async load(): Promise<void> {
     if (this.#reading) return;
     this.#reading = true;

@@ -26,7 +26,7 @@ export class MemoryDays {
     }
   }
 
-  /** What was noted on a day. Rejects where the gateway refuses. */
+  /** Notes of a day. Rejects if the gateway refuses. */
   day(date: string): Promise<NotedDay> {
     return gateway.call('memory.day', { agentId: this.agentId, date });
   }

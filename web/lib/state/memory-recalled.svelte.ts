@@ -5,7 +5,7 @@ import type { RecalledBefore } from '#lib/memory/types.ts';
 
 const PAGE = 30;
 
-/** What replies were told from an agent's memory, the newest first, as far as somebody has looked. */
+/** Replies with the memories recalled for them, newest first, loaded page by page. */
 export class MemoryRecalled {
   readonly agentId: string;
   /** Null before the first answer. */

@@ -11,13 +11,13 @@ const FIRST = 20;
 /** As many as are given at most. */
 const MOST = 100;
 
-/** What is looked for in an agent's memory, and what was found. It stays while one looks at a chat, and comes back. */
+/** Search in an agent's memory, kept while the person looks at a chat and returns. */
 class MemorySearch {
   query = $state('');
   /** Null before the first answer. */
   found = $state.raw<MemoryFound[] | null>(null);
   elapsedMs = $state(0);
-  /** What is shown answers what stands in the field now. */
+  /** Whether the results belong to the current query. */
   answered = $state(false);
   problem = $state<Problem | null>(null);
   #limit = $state(FIRST);

@@ -20,14 +20,14 @@ export interface RememberingAgent {
   workspace: string;
 }
 
-/** What an agent remembers for good, and what of it was just forgotten and can be put back. */
+/** An agent's long-term memories, with those just forgotten, which can be restored. */
 class Memory {
   agents = $state.raw<RememberingAgent[]>([]);
-  /** Whose memory is looked at. */
+  /** Agent whose memory is shown. */
   agentId = $state('main');
   /** Null before the first answer. */
   entries = $state.raw<MemoryEntry[] | null>(null);
-  /** The one that is listed; null for all. */
+  /** Category listed; null for all. */
   category = $state<MemoryCategory | null>(null);
   /** How many there are of each. */
   counts = $state.raw<Partial<Record<MemoryCategory, number>>>({});
@@ -37,7 +37,7 @@ class Memory {
   /** Up by one whenever the memory that is looked at has changed. */
   version = $state(0);
   /** By agent and id. `entry` is null where another was quicker, so that there is nothing to put back. */
-  /** What the gateway was asked to forget and has not answered yet. */
+  /** Memories with a pending request to forget them. */
   readonly #forgetting = new Set<string>();
   readonly #forgotten = new SvelteMap<string, { entry: MemoryEntry | null; outside?: string[] | undefined; visit: number }>();
   /** Counts how often somebody came to look. */
@@ -182,7 +182,7 @@ class Memory {
       const { forgotten, outside } = await gateway.call('memory.forget', { agentId, id });
       this.#note(agentId, id, forgotten, outside);
     } catch (error) {
-      // It is gone, which is what was wanted.
+      // The memory is already gone.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
       this.#note(agentId, id, null);
     } finally {
@@ -192,7 +192,7 @@ class Memory {
   }
 
   #note(agentId: string, id: string, entry: MemoryEntry | null, outside?: string[]): void {
-    // What was read before has it still.
+    // Lists requested before this still contain the memory.
     this.#loads++;
     this.#forgotten.set(keyOf(agentId, id), { entry, outside, visit: this.#visit });
     if (agentId === this.agentId) this.entries = this.entries?.filter((each) => each.id !== id) ?? null;

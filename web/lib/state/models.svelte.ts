@@ -69,7 +69,7 @@ class Models {
         setting('providers'),
         gateway.call('agents.list', {}),
       ]);
-      // What was begun after it is newer, but may not know yet what it has found.
+      // A later request is newer, but its discovery may not be complete.
       if (nth < this.#taken) return await this.load();
       this.#taken = nth;
       // The gateway calls its guide in English.

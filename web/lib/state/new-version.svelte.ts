@@ -21,9 +21,9 @@ export function holdUpdates(): () => void {
 
 /** Lets a new version in. */
 class NewVersion {
-  /** It has been let in, and is about to reload every tab. */
+  /** The new version was accepted and is about to reload all tabs. */
   accepted = $state(false);
-  /** It has been let in, but waits until nothing would be lost by it. */
+  /** The new version was accepted and waits until reloading loses nothing. */
   held = $state(false);
 
   accept(): void {

@@ -15,7 +15,7 @@ interface Told {
   tag: string;
   title: string;
   body: string;
-  /** What a click opens. */
+  /** Address opened by a click. */
   href: string;
 }
 

@@ -56,7 +56,7 @@ export class OutboxEntries {
       this.#keeps(entry.id);
       this.#channel.postMessage('changed');
     } catch (error) {
-      // It may have been given up meanwhile.
+      // The entry may have been withdrawn in the meantime.
       if (!this.entries.has(entry.id)) return;
       this.#unkept.set(entry.id, problemOf(error, m.chat_doing_keep_message()).message);
       addEventListener('beforeunload', this.#stay);
@@ -101,7 +101,7 @@ export class OutboxEntries {
       for (const record of records) {
         const state = this.entries.get(record.id)?.state;
         const untold = state === 'taken' && record.tried && !record.failure;
-        // What could not be kept is newer than what is.
+        // An entry that could not be stored is newer than its stored record.
         if (state !== 'sent' && state !== 'moving' && !untold && !this.#unkept.has(record.id))
           this.entries.set(record.id, { ...record, state: record.failure ? 'failed' : 'waiting' });
       }
@@ -110,7 +110,7 @@ export class OutboxEntries {
     }
   }
 
-  /** What is kept of an entry: another tab may have changed it. */
+  /** Returns the stored record of an entry: another tab may have changed it. */
   async keptOf(entry: OutboxEntry): Promise<OutboxRecord | undefined> {
     if (this.#unkept.has(entry.id)) return entry;
     try {
@@ -121,13 +121,13 @@ export class OutboxEntries {
     }
   }
 
-  /** It is kept, or is no more: nothing is lost with the page. */
+  /** The entry is stored or removed: closing the page loses nothing. */
   #keeps(id: string): void {
     this.#unkept.delete(id);
     if (this.#unkept.size === 0) removeEventListener('beforeunload', this.#stay);
   }
 
-  /** What this browser has kept, as it is with every change that this tab has made. */
+  /** Reads this browser's stored records, with all changes that this tab has made. */
   async #kept(): Promise<OutboxRecord[]> {
     for (;;) {
       const changes = this.#changes;
@@ -137,7 +137,7 @@ export class OutboxEntries {
   }
 }
 
-/** Those that an earlier build has kept go in the order in which they were written. */
+/** Records of earlier builds are ordered by the time they were written. */
 const withPlace = (record: OutboxRecord): OutboxRecord => ({
   ...{ place: record.createdAt, steer: false, begins: true },
   ...record,

@@ -139,7 +139,7 @@ class Outbox {
             if (outcomes) break;
             woken = this.#woken(chat);
             await this.#moving;
-            // What is to go into the reply under way waits for nothing, whatever else is in line for the gateway.
+            // Messages that steer the current reply wait for nothing else in the queue.
             for (const entry of this.kept.of(agentId, sessionId).filter(isDue)) if (entry.steer) stored.push(await this.#handOver(entry));
           }
         }
@@ -208,7 +208,7 @@ class Outbox {
     }
     const aborted = error instanceof RpcError && error.code === 'ABORTED';
     if (aborted && error.extra.details?.reason === 'taken_back') {
-      // Whoever took it back says what becomes of it; another tab does so in what is kept, maybe only after this.
+      // The caller that withdrew the entry decides what happens to it; another tab does so through the store, possibly later.
       if (entry.state !== 'moving') this.kept.entries.set(id, { ...entry, state: 'taken' });
       return true;
     }
@@ -297,7 +297,7 @@ class Outbox {
   }
 
   #stored(agentId: string, sessionId: string, content: string, messageId: string): void {
-    // Where that cannot be kept, the chat is taken for a new one once it is deleted.
+    // If this cannot be stored, the chat counts as new after its deletion.
     this.kept.begun(agentId, sessionId).catch(() => {});
     const wanted = asStored(content);
     const entry = this.kept.of(agentId, sessionId).find(({ tried, message }) => tried && asStored(message) === wanted);
@@ -308,7 +308,7 @@ class Outbox {
   }
 }
 
-/** What goes to the gateway at once: those that steer go into the reply under way together, any other waits for its turn alone. */
+/** Entries to send now: all leading ones that steer the current reply together, any other one alone. */
 function together(due: readonly OutboxEntry[]): readonly OutboxEntry[] {
   const others = due.findIndex(({ steer }) => !steer);
   return due.slice(0, others === -1 ? due.length : Math.max(1, others));

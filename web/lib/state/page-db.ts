@@ -35,11 +35,11 @@ export interface OutboxRecord {
   begins: boolean;
   /** Set when the gateway refused it, or it was stopped before its turn: it waits for a decision. */
   failure: Problem | null;
-  /** It was handed over at least once: look for it in the history before sending again. */
+  /** Sent at least once: look for it in the history before sending again. */
   tried: boolean;
 }
 
-/** What somebody has typed of a page of the wiki and not saved. */
+/** Unsaved text of a wiki page. */
 export interface PageDraft {
   path: string;
   title: string;
@@ -79,7 +79,10 @@ interface PageSchema extends DBSchema {
 
 let opened: Promise<IDBPDatabase<PageSchema>> | undefined;
 
-/** What pages keep for themselves, apart from the gateway's data: messages on their way, files of drafts, drafts of the wiki, and changes to drawings. */
+/**
+ * Opens the database of the app's pages, apart from the gateway's data: outgoing messages, files of drafts, wiki drafts, and changes to
+ * drawings.
+ */
 export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
   opened ??= openDB<PageSchema>(named('perch-page'), 3, {
     upgrade(db, from) {

@@ -10,10 +10,10 @@ const LOOK_EVERY_MS = 1_500;
 /** The bridge tells its own machine alone; a page of another one has come by such an address. */
 const ownReach = (): string[] => (location.protocol === 'https:' ? [`wss://${location.host}/ws`] : []);
 
-/** A device being let in by a code: interface document 1, section 3. */
+/** Pairing of a new device by a code. */
 export class Pairing {
   code = $state.raw<{ code: string; expiresAt: number } | null>(null);
-  /** Where other machines reach this gateway; null before it is known. */
+  /** Addresses of this gateway for other computers; null before they are known. */
   reach = $state.raw<readonly string[] | null>(null);
   /** The device that has used the code. */
   paired = $state<string | null>(null);

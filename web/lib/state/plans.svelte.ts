@@ -5,9 +5,9 @@ import { m } from '#lib/i18n/pages.ts';
 import { announcer } from './announcer.svelte.ts';
 import { toasts } from './toasts.svelte.ts';
 
-/** What agents mean to do, step by step. */
+/** Plans of agents, step by step. */
 class Plans {
-  /** The one changed last first; null before the first answer. */
+  /** Last changed first; null before the first answer. */
   list = $state.raw<Plan[] | null>(null);
   problem = $state<Problem | null>(null);
   #asked = 0;

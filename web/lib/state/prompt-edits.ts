@@ -6,7 +6,7 @@ import { promptFile, promptPath } from '#lib/prompts/prompt-file.ts';
 import { announcer } from './announcer.svelte.ts';
 import { prompts } from './prompts.svelte.ts';
 
-// What the page Prompts does with a person's prompts. All of it rejects where the gateway refuses.
+// Changes to the person's prompts. All functions reject if the gateway refuses.
 
 /** Writes one in the place of `before`, where it is given. */
 export async function savePrompt(prompt: Prompt, before: string | null): Promise<void> {

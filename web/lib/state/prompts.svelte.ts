@@ -18,7 +18,7 @@ class Prompts {
   /** By name; null before the first answer. */
   list = $state.raw<Prompt[] | null>(null);
   problem = $state<Problem | null>(null);
-  /** One that was chosen outside of a chat, for the next message field to take. */
+  /** Prompt chosen outside a chat, for the next message field. */
   chosen = $state.raw<Prompt | null>(null);
   #read = new Map<string, Read>();
   #loading: Promise<void> | undefined;

@@ -6,7 +6,7 @@ import { browserVoices, voice } from './voice.svelte.ts';
 
 /** Reads one text at a time aloud: with the browser's voices, or where it has none with the gateway's. */
 class ReadAloud {
-  /** What is read, by the name that its reader gave; null: nothing. */
+  /** Name of the text being read aloud; null if none. */
   reading = $state<string | null>(null);
   /** Why something could not be read. */
   problem = $state.raw<{ of: string; what: Problem } | null>(null);
@@ -53,7 +53,7 @@ async function byBrowser(pieces: readonly string[], voices: readonly SpeechSynth
   const chosen = voices.find(({ voiceURI }) => voiceURI === voice.voice);
   const silence = (): void => speechSynthesis.cancel();
   signal.addEventListener('abort', silence);
-  // It would go on where the page is left.
+  // Speech would continue after the page is closed.
   addEventListener('pagehide', silence, { signal });
   try {
     for (const piece of pieces) {

@@ -10,7 +10,7 @@ import { toasts } from './toasts.svelte.ts';
 
 /** Scheduled jobs, what became of their ticks, and how many have failed the last time. */
 class Schedules {
-  /** The one that is due first first; null before the first answer. */
+  /** Next to run first; null before the first answer. */
   jobs = $state.raw<Job[] | null>(null);
   problem = $state<Problem | null>(null);
   /** Up by one at each change of a job or of its runs. */

@@ -17,7 +17,7 @@ const MAX_PROMPTS = 3;
 
 export type SearchHit = MethodResult<'sessions.search'>['results'][number];
 
-/** What is looked for in all chats, among the prompts and by the names of pages and settings, and what was found. */
+/** Search over all chats, prompts, pages and settings, with its results. */
 class SessionSearch {
   query = $state('');
   hits = $state.raw<SearchHit[]>([]);

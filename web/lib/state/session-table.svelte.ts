@@ -4,7 +4,7 @@ import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 
 const PAGE = 100;
-/** What `sessions.list` gives at once. */
+/** Maximum number of sessions that `sessions.list` returns at once. */
 const MOST = 10_000;
 /** Somebody who types is not asked about each letter; chats that change are not read anew at each word of a reply. Milliseconds. */
 const PAUSE_MS = 200;

@@ -72,7 +72,7 @@ class Sessions {
       this.pinned = pinned.sessions;
       this.#cursor = cursor;
       this.problem = null;
-      // What was there before this browser first looked counts as read.
+      // Chats from before this browser's first visit count as read.
       const first = !this.loaded && !kept.read('seen');
       for (const entry of this.all) if (first || this.#isRead(entry)) this.#markSeen(entry);
       this.loaded = true;
@@ -99,7 +99,7 @@ class Sessions {
     }
   }
 
-  /** What is further down than the list and was never looked at here is nothing new. */
+  /** Chats below the end of the list that were never opened here are not new. */
   passOver(entries: readonly SessionEntry[]): void {
     const last = this.list.at(-1);
     if (!last || !this.more) return;

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 
-/** What the configuration has under a key; undefined where it has nothing. */
+/** Reads a configuration value; undefined if it is not set. */
 export async function setting(key: string): Promise<unknown> {
   try {
     return (await gateway.call('config.get', { key })).value;

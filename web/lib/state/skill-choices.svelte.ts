@@ -16,7 +16,7 @@ class SkillChoices {
     return (agentId !== null && this.#lists[agentId]) || [];
   }
 
-  /** What was read last stays where reading fails: the list is of prompts, too. */
+  /** If reading fails, the last list stays, since it also has prompts. */
   async load(agentId: string): Promise<void> {
     try {
       const { skills } = await gateway.call('skills.list', { agentId });

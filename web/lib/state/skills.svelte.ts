@@ -3,7 +3,7 @@ import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
 
-/** What agents can read up on when they need it. */
+/** The skills that agents can read when they need them. */
 class Skills {
   /** Null before the first answer. */
   list = $state.raw<SkillEntry[] | null>(null);

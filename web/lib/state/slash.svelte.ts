@@ -7,14 +7,14 @@ import { type SkillChoice, skillChoices } from './skill-choices.svelte.ts';
 /** A slash and a word at the very beginning: no path, which goes on with another. */
 const WORD = /^\/([^\s/]*)$/;
 
-/** What the list offers: a prompt, or a skill, which has no text of its own and is called by its name. */
+/** An item of the list: a prompt, or a skill, which has no text and is called by its name. */
 export type Choice = Prompt | SkillChoice;
 
 /** A prompt whose variables are being asked for. */
 export interface Filling {
   prompt: Prompt;
   asked: readonly string[];
-  /** What is known without asking. */
+  /** Values that are known without asking. */
   values: ReadonlyMap<string, string>;
 }
 
@@ -24,7 +24,7 @@ export class Slash {
   focused = $state(false);
   active = $state(0);
   filling = $state.raw<Filling | null>(null);
-  /** Whose skills are offered; null for none. */
+  /** Agent whose skills are offered; null for none. */
   agentId = $state<string | null>(null);
   /** The words that Esc has closed it for. */
   #closed = $state<string | null>(null);
@@ -40,7 +40,7 @@ export class Slash {
     this.#placed = placed;
   }
 
-  /** What stands after the slash; null where there is none, or the caret is elsewhere. */
+  /** Text after the slash; null if there is none or the caret is elsewhere. */
   readonly typed = $derived.by(() => {
     const { text } = this.#draft;
     const word = WORD.exec(text.slice(0, this.caret))?.[1];
@@ -54,7 +54,7 @@ export class Slash {
   readonly open = $derived(this.found.length > 0);
   readonly chosen = $derived(Math.min(this.active, this.found.length - 1));
 
-  /** What a screen reader is to know of the field. */
+  /** ARIA attributes of the field. */
   readonly aria = $derived.by(() =>
     this.open
       ? {

@@ -13,7 +13,7 @@ const MADE = [
   'config.changed',
 ] as const;
 
-/** What this browser promises about the app's data, and how much room it has. */
+/** Whether this browser keeps the app's data permanently, and how much space is left. */
 class Storage {
   persisted = $state<boolean | null>(null);
   /** Bytes. */

@@ -7,7 +7,7 @@ import { m } from '#lib/i18n/frame.ts';
 import { outdated } from '#lib/sync/standing.ts';
 import { type Standing, standingOf } from '#lib/sync/words.ts';
 
-/** What changes is read anew at most this often, milliseconds. */
+/** Minimum time between two reads of changes, in milliseconds. */
 const REFRESH_MS = 500;
 
 /** The vault on its devices: how this browser stands with the disk, what is there, who is attached, and what was changed in two places. */

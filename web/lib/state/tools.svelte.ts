@@ -13,7 +13,7 @@ class Tools {
   /** By name; null before the first answer. */
   list = $state.raw<readonly CatalogEntry[] | null>(null);
   problem = $state<Problem | null>(null);
-  /** What `tools.policies` says, by name or pattern. */
+  /** Value of `tools.policies`, by name or pattern. */
   #policies = $state.raw<Readonly<Record<string, unknown>>>({});
   #asked = 0;
 

@@ -47,7 +47,7 @@ class Update {
       void navigator.serviceWorker.ready.then(({ active }) => active?.postMessage({ type: 'SPEAK', locale }));
       const lookAgain = (): void => void registration.update().catch(() => {});
       setInterval(lookAgain, LOOK_EVERY_MS);
-      // Whoever comes back to it, as after starting another version in a terminal.
+      // A person who returns may have started another version in a terminal.
       document.addEventListener('visibilitychange', () => document.hidden || lookAgain());
     } catch {
       // No service worker in this browser or window: the app works, but not offline.

@@ -5,7 +5,7 @@ import { m } from '#lib/i18n/pages.ts';
 import { setting } from './setting.ts';
 
 export type UpstreamName = keyof UpstreamLimits;
-/** What is set; null goes by the default. */
+/** Set values; null means the default. */
 export type UpstreamSettings = Record<UpstreamName, number | null>;
 
 /** How long models' servers are waited for, and when one is left alone, as a person has set it. */

@@ -6,7 +6,7 @@ import type { UsageReport } from '#lib/usage/types.ts';
 /** Runs are told of as they end; what programs ask for over HTTP is looked for this often. */
 const LOOK_EVERY_MS = 15_000;
 
-/** What calls took and cost, over a span of days. */
+/** Usage and cost of model calls over a number of days. */
 class Usage {
   days = $state(30);
   /** Null before the first answer. */

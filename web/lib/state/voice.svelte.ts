@@ -16,7 +16,7 @@ const DEFAULT = { voice: '', rate: 1 };
 /** Browsers that load their voices say so within this time. */
 const VOICES_WITHIN_MS = 1_500;
 
-/** Who reads replies aloud in this browser, and how fast. */
+/** The voice that reads replies aloud in this browser, and its speed. */
 class Voice {
   /** Empty: the browser's own choice, or the gateway's. */
   voice = $state(DEFAULT.voice);

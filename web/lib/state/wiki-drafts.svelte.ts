@@ -38,10 +38,10 @@ class WikiDrafts {
 
   of = (agent: string): KeptDraft[] => this.list.filter((each) => each.agent === agent);
 
-  /** What this tab has of a page. */
+  /** This tab's draft of a page. */
   own = (agent: string, path: string): KeptDraft | undefined => this.list.find(({ id }) => id === this.#id(agent, path));
 
-  /** What other tabs have of it, or had when they were closed. */
+  /** Other tabs' drafts of a page, closed tabs included. */
   others = (agent: string, path: string): KeptDraft[] =>
     this.of(agent).filter((each) => each.path === path && each.id !== this.#id(agent, path));
 

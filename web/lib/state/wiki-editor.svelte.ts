@@ -21,7 +21,7 @@ export class WikiEditor {
   problem = $state<Problem | null>(null);
   /** The page as it is now, where the draft was made from another; `version` null: it was removed. */
   newer = $state.raw<{ content: string; version: string | null } | undefined>();
-  /** What became of what was typed. */
+  /** State of the typed text. */
   standing = $state<'unchanged' | 'typed' | 'kept' | 'failed'>('unchanged');
   #timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -17,7 +17,7 @@ export interface ImportRow {
   why?: string;
 }
 
-/** What was done, and what is needed to take it back. */
+/** Result of an import, with the data that Undo needs. */
 export interface ImportOutcome {
   added: WikiPage[];
   replaced: { was: WikiPage; now: WikiPage }[];
@@ -159,7 +159,7 @@ export class WikiImport {
     await wiki.load();
   }
 
-  /** Where calls come too fast, it waits as long as the gateway asks for. */
+  /** Calls the gateway; on rate limiting, waits as long as the gateway asks. */
   async #call<M extends Calls>(method: M, params: Omit<MethodParams<M>, 'agentId'>, signal: AbortSignal): Promise<MethodResult<M>> {
     for (;;) {
       signal.throwIfAborted();
