@@ -6,7 +6,7 @@ import { importVaultKey, seal, type SealingKey, unseal } from '../storage/sealin
 import type { SharingSetting } from './sharing.ts';
 import { type SharingKeys, sharingKeys } from './web-seal.ts';
 
-/** Who has said where the vault is shared: the bridge that this browser is linked to, or a person here. */
+/** Source of the sharing settings: the bridge that this browser is linked to, or a person here. */
 export type SharingSource = 'bridge' | 'here';
 
 interface Row {
@@ -25,8 +25,8 @@ interface KeptSchema extends DBSchema {
 const NAME = 'cluster';
 
 /**
- * Where this browser shares its vault, and with which keys, in a database of its own: it concerns this browser alone. Keys are kept as what no script can read
- * out, and the way in sealed with one of them.
+ * This browser's settings for sharing its vault, with their keys, in a database of its own: they concern this browser alone. Keys are
+ * stored as non-extractable, and the credentials sealed with one of them.
  */
 export class KeptSharing {
   readonly #database: Database<KeptSchema>;

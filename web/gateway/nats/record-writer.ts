@@ -8,7 +8,7 @@ import { originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#sha
 /** How often one record is tried against others who write it at the same time. */
 const TRIES = 20;
 
-/** What the stream holds of a record, as far as is known here. */
+/** Known state of a record in the stream. */
 type Held = Known & Pick<Version, 'fence'>;
 
 export interface Written {
@@ -41,7 +41,7 @@ export class RecordWriter {
     this.#deps = deps;
   }
 
-  /** What was read: the next write of it replaces that. */
+  /** Notes a version that was read: the next write of the record replaces it. */
   saw({ name, known, record }: Received): void {
     const before = this.#held.get(name);
     if (before && before.seq >= known.seq) return;
@@ -49,8 +49,9 @@ export class RecordWriter {
   }
 
   /**
-   * What was read once more. Where its subject is known to hold another version, it was replaced on its way here, or the servers have forgotten what they had
-   * acknowledged: the stream itself says which. `now`: what it holds; `isChanged`: it is known to have held another version, which could be opened.
+   * Notes a version that was read again. If its subject is known to hold another version, either it was replaced on its way here, or the
+   * servers lost an acknowledged write: the stream itself tells which. `now`: the version that it holds; `isChanged`: it is known to have
+   * held another version that could be opened.
    */
   async sawAgain(one: Received): Promise<{ now: Received | undefined; isChanged: boolean }> {
     const { places, seal } = this.#deps;
@@ -105,7 +106,7 @@ export class RecordWriter {
       }
       this.#held.set(name, heldOf(theirs.known, theirs.record));
       merged = theirs.known.seq;
-      // What is not the vault's, or has no form that is known, is written over.
+      // A message that is not the vault's, or has an unknown format, is overwritten.
       if (!theirs.record) continue;
       const { stored, copy } = mergeInto(theirs.record, record);
       if (copy) {

@@ -130,7 +130,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       const { streams } = await jetstreamManager(operator);
       await streams.update(STREAM, { max_bytes: 1 });
       await a.vault.sessions.add(newSession(), []);
-      // Who is to begin something waits for what it has stored.
+      // A host that is about to start a job waits until its writes are stored.
       expect(await a.replicator.lease('cron:tick', 60_000, true)).toBeNull();
       await until(() => a.replicator.state().state === 'failing');
       expect(a.replicator.state().problem).toMatch(/^The cluster is out of storage/);

@@ -17,7 +17,7 @@ const LOOK_MS = 10_000;
 const STEADY_MS = 5000;
 const STREAM_NOT_FOUND = 10059;
 
-/** What a browser has to have to share its vault by itself. */
+/** Settings that a browser needs to share its vault without a bridge. */
 export interface SharingSetting {
   way: BrowserWay;
   keys: SharingKeys;

@@ -37,7 +37,7 @@ export interface StreamLineOptions {
   seal: VaultSeal;
   copy: LocalCopy;
   presence: Pick<Presence, 'others'>;
-  /** What secrets are sealed with in this vault. */
+  /** Key that seals the vault's secrets. */
   vaultKey: SealingKey;
   /** Of the records that this build writes. */
   schema: number;
@@ -197,7 +197,7 @@ export class StreamLine {
     const last = Math.max(...seqs, this.#head);
     const first = Math.min(...seqs, last);
     this.#head = last;
-    // Where others' numbers are in between, the pusher has to read.
+    // If numbers of other writers are in between, the pusher has to read.
     const isWhole = conflicts === 0 && seqs.length > 0 && last - first + 1 === seqs.length;
     return { before: isWhole ? first - 1 : last, last, conflicts };
   }
@@ -243,7 +243,7 @@ export class StreamLine {
     this.#answerer.send('journal.replaced', { reason: 'The vault in the cluster was written by a newer version of Perch' });
   }
 
-  /** What fails in reading and writing is trouble. */
+  /** A failure of reading or writing counts as trouble. */
   async #exchange<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.#ask(work);
@@ -253,13 +253,13 @@ export class StreamLine {
     }
   }
 
-  /** What is looked through now is so again. */
+  /** The current check starts again. */
   #trouble(): void {
     this.#looking.abort();
     this.#options.ontrouble();
   }
 
-  /** What goes wrong, in words for the person. */
+  /** Describes failures in words for the person. */
   async #ask<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -26,7 +26,7 @@ describe.runIf(hasNats)('what was written here', () => {
     await publish('not');
     await until(() => reader.last === 2, 'both messages');
     expect(read()).toEqual([2]);
-    // Where it is told only after it has come.
+    // The number becomes known only after the message has arrived.
     reader.wrote(2, bytes('own'));
     expect(read()).toEqual([2]);
     reader.wrote(2, bytes('not'));

@@ -40,7 +40,7 @@ export class StreamReader {
         if (signal.aborted) return;
         this.last = message.seq;
         const own = this.#own.get(message.seq);
-        // Those before it that were replaced never come.
+        // Earlier messages that were replaced never arrive.
         for (const seq of this.#own.keys()) if (seq <= message.seq) this.#own.delete(seq);
         if (!own || !isEqual(own, message.data)) this.#queue.push(message);
         this.#wake();

@@ -8,7 +8,7 @@ import { connectTo } from './connect.ts';
 import { type LocalCopy, StreamRecords } from './stream-records.ts';
 import { sharingKeys, WebSeal } from './web-seal.ts';
 
-/** What is here, and nothing else. */
+/** A local copy with exactly these records. */
 const copyOf = (here: readonly SyncRecord[]): LocalCopy => {
   const of = (keys: readonly [string, string][]) => keys.map(([store, key]) => here.find((one) => one.store === store && one.key === key));
   return {

@@ -10,7 +10,7 @@ import { RecordWriter, type Written } from './record-writer.ts';
 /** This browser's copy of the vault, as far as the line asks it. */
 export interface LocalCopy {
   readonly origin: string;
-  /** What it has of records, by store and key. */
+  /** Versions of local records, by store and key. */
   versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]>;
   records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]>;
   /** How many records a journal has, as far as is known there. */
@@ -18,7 +18,7 @@ export interface LocalCopy {
   /** Whether something of the stream may have been passed over; kept over restarts. */
   isDoubtful(): Promise<boolean>;
   markDoubtful(): Promise<void>;
-  /** Which server led the stream when nothing was passed over; empty where that is not known. */
+  /** Server that led the stream when the copy was complete; empty if unknown. */
   soundUnder(): Promise<string>;
   /** Nothing was passed over, of what is led by that server. */
   markSound(leader: string): Promise<void>;
@@ -60,13 +60,13 @@ export class StreamRecords {
     return this.#writer.subjects;
   }
 
-  /** It is read on behind `seq`; where that is 0 everything anew, and `last` is the stream's newest number. */
+  /** Reading continues after `seq`; 0 starts again from the beginning, and `last` is the stream's newest number. */
   begin(seq: number, last: number): void {
     if (seq === 0) this.#writer.forget();
     this.#examined = seq === 0 ? last : seq;
   }
 
-  /** What messages say that came. */
+  /** Parses messages that arrived. */
   async read(messages: readonly Message[]): Promise<SequencedRecord[]> {
     const received = await this.#open(messages);
     for (const one of received) {
@@ -76,7 +76,7 @@ export class StreamRecords {
     return (await this.#compare(received)).records;
   }
 
-  /** What messages say that were read before, or should have been, and what is not here. */
+  /** Parses messages that were read before, or should have been, and returns records missing here. */
   async readAgain(messages: readonly Message[]): Promise<SequencedRecord[]> {
     const received: Received[] = [];
     for (const one of await this.#open(messages)) {

@@ -71,7 +71,7 @@ export async function applyRecords(
     rows.set(idOf(store, key), row);
     putInto(tx, 'changes', row);
     const change: ForeignChange = { store, key, deleted: value === undefined };
-    // What was never here is not gone from here: a chat whose first message could not be stored was not deleted.
+    // A record that never existed here is not reported as deleted: a chat whose first message could not be stored was not deleted.
     if (value !== undefined || (before && !before.deleted)) applied.changes.push(change);
 
     if (store === 'sessions') {

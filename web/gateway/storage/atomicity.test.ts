@@ -34,7 +34,7 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
   'memories.remove': (vault) => vault.memories.remove('n1'),
 };
 
-/** What is of this copy alone, and in one row. */
+/** Writes of one row that only this copy has. */
 const ONE_ROW: ReadonlySet<string> = new Set(['runs.saveResult']);
 
 const fresh = (sessionKey: string) => ({

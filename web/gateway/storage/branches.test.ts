@@ -4,7 +4,7 @@ import type { MessageRecord } from '../core/vault.ts';
 import { KEY, newMessage, newRun, newSession, testVault } from './fixture.ts';
 import { exportBytes } from './session-totals.ts';
 
-/** What is expected of one session, in the plainest way: everything in maps, branches by walking all the way up. */
+/** Reference model of one session: everything in maps, branches found by walking all the way up. */
 class Model {
   exists = false;
   head: string | null = null;

@@ -14,7 +14,7 @@ export interface Change {
  * number of records ever kept. All of a transaction's rows get one reading of the clock: they belong together.
  */
 export class ChangeNotes {
-  /** What was noted, in order. */
+  /** Noted changes, in order. */
   readonly changes: Change[] = [];
   readonly #tx: WriteTransaction;
   readonly #clock: HybridClock;

@@ -2,7 +2,7 @@ import type { Collection, Collections, RecordWrite } from '../core/vault.ts';
 import type { Schema } from './schema.ts';
 import type { Transactions, Write } from './transaction.ts';
 
-/** What a record is known by, which is its store's key path. */
+/** Keys of records: the key paths of their stores. */
 const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string } = {
   plans: ({ id }) => id,
   jobs: ({ id }) => id,
@@ -23,13 +23,13 @@ const KEYS: { [Name in keyof Collections]: (record: Collections[Name]) => string
 };
 
 /**
- * Where a record only ever moves on, the stage of what is written, as its fence: a version of an earlier stage that was written apart never wins. A device that one host
- * has revoked stays so, though another host saw it later. Undefined: gone.
+ * For records that only advance, the stage of a written version as its fence: a concurrent version of an earlier stage never wins. A device
+ * revoked by one host stays revoked, even if another host saw it later. Undefined: deleted.
  */
 const STAGES: { [Name in keyof Collections]?: (record: Collections[Name] | undefined) => number } = {
   devices: (record) => (record === undefined ? 2 : record.state === 'paired' ? 1 : 0),
   apiKeys: (record) => (record === undefined ? 1 : 0),
-  // Whoever had the channel before may still write: under an earlier lease.
+  // The previous holder of the channel may still write, under an earlier lease.
   channelStates: (record) => record?.fence ?? 0,
   drawings: (record) => (record === undefined ? 1 : 0),
 };

@@ -31,7 +31,7 @@ export interface DatabaseOptions<S extends DBSchema = Schema> {
   onterminated?: () => void;
   /** A connection was opened: the data may be another than with the one before. */
   onopened?: () => void;
-  /** What is to be written before the database closes for a newer build. */
+  /** Writes pending data before the database closes for a newer build. */
   beforeOutdated?: () => Promise<void>;
   /** The migrations: the version is their number. */
   steps: readonly StepOf<S>[];

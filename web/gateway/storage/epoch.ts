@@ -4,8 +4,8 @@ import { steps } from './migrations.ts';
 import type { WriteTransaction } from './schema.ts';
 
 /**
- * Makes the caller the owner of the data (design.md, "One writer"): resolves with an epoch, in strict durability,
- * that is higher than every earlier one; vaults opened with an earlier one can write no more. Rejects with `VaultTooNew`.
+ * Makes the caller the owner of the data: resolves with an epoch, stored in strict durability, that is higher than every earlier one;
+ * vaults opened with an earlier epoch can no longer write. Rejects with `VaultTooNew`.
  */
 export async function takeEpoch(name: string, options: { onblocked?: () => void } = {}): Promise<number> {
   const database = new Database({ name, steps, onblocked: options.onblocked });

@@ -8,8 +8,8 @@ export interface FileTotal {
 }
 
 /**
- * What each workspace has, so that a write need not look at all of its files. It is counted once, and then kept by what is written here; after anything else it is counted
- * again. A write's own changes count once they are committed.
+ * Number and size of each workspace's files, so that a write need not read all of them. Counted once and then updated by local writes;
+ * recounted after any other change. A write's own changes count once they are committed.
  */
 export class FileTotals {
   readonly #known = new Map<string, FileTotal>();

@@ -97,7 +97,7 @@ export const newStep = (questionId: string, change: Partial<RunStep> = {}): RunS
   ...change,
 });
 
-/** What came of the second call of that step. */
+/** Result of the second call of that step. */
 export const newResult = (questionId: string, change: Partial<StepResult> = {}): StepResult => ({
   ...{ runId: `run-${questionId}`, at: 3, callId: 'two' },
   result: { content: 'seen too', timestamp: 2_700 },

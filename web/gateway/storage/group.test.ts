@@ -7,7 +7,7 @@ type TestVault = Awaited<ReturnType<typeof testVault>>;
 const begin = (vault: TestVault, id: string, above: ReturnType<typeof newMessage> | null = null): Promise<void> =>
   vault.runs.begin({ session: newSession(), message: newMessage(id, above), run: newRun(`run-${id}`, id) });
 
-/** What goes to the journal, a list for each push. */
+/** Records sent to the journal, a list for each push. */
 function pushes(vault: TestVault): string[][] {
   const sent: string[][] = [];
   vault.vault.sync.outlet = async (records) => void sent.push(records.map(({ store, key }) => `${store} ${key}`));

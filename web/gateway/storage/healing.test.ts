@@ -22,7 +22,7 @@ function connections() {
   return { opened, [Symbol.dispose]: () => spy.mockRestore() };
 }
 
-/** What a browser does when it evicts the data or a person clears them. */
+/** Simulates eviction by the browser or clearing by a person. */
 const forceClose = (connection: IDBDatabase | undefined): void => {
   expect(connection).toBeDefined();
   forceCloseDatabase(connection as unknown as typeof IDBDatabase);

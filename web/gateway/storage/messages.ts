@@ -149,7 +149,7 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         let cursor = await messages.index('timestamp').openCursor(IDBKeyRange.upperBound(before, true), 'prev');
         for (; cursor; cursor = await cursor.continue()) {
           const { value, key } = cursor;
-          // What was said in the same moment is not parted.
+          // Replies of the same moment stay on one page.
           if (next !== null && key < next) break;
           if (value.recalled && value.recalled.length > 0 && accepts(value.sessionKey)) {
             const question = value.parentId === null ? undefined : await questionOf(messages, value.parentId);

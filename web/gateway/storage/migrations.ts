@@ -63,7 +63,7 @@ export const steps: readonly Step[] = [
   },
 ];
 
-/** The one document becomes a row for each piece. */
+/** Splits the single document into a row for each key. */
 async function splitConfig(tx: UpgradeTransaction): Promise<void> {
   const [config, changes] = [tx.objectStore('config'), tx.objectStore('changes')];
   const [main, change] = await Promise.all([config.get('main'), changes.get(['config', 'main'])]);
@@ -79,7 +79,7 @@ async function splitConfig(tx: UpgradeTransaction): Promise<void> {
   ]);
 }
 
-/** Where a session's branch ends is a record of its own from here on. */
+/** Moves the end of a session's branch to a record of its own. */
 async function splitSessions(tx: UpgradeTransaction): Promise<void> {
   const changes = tx.objectStore('changes');
   const rows = await changes.getAll(IDBKeyRange.bound(['sessions'], ['sessions', []]));
@@ -93,7 +93,7 @@ async function nameReplica(tx: UpgradeTransaction): Promise<void> {
   await Promise.all([local.delete('origin'), local.put({ name: 'replica', value: earlier.value })]);
 }
 
-/** What came from the journal is in no index of the change log any more. */
+/** Records from the journal leave the indexes of the change log. */
 async function partChanges(tx: UpgradeTransaction): Promise<void> {
   const changes = tx.objectStore('changes');
   changes.deleteIndex('clock' as never);

@@ -27,7 +27,7 @@ export function toRecord(
   return record;
 }
 
-/** What a record's payload says, as it is stored. Throws where it is no JSON. */
+/** Parses the payload of a record. Throws if it is not JSON. */
 export function valueOf<Name extends PlainStore>(store: Name, payload: string): Schema[Name]['value'] {
   const value: unknown = JSON.parse(payload);
   if (store !== 'secrets') return value as Schema[Name]['value'];

@@ -34,7 +34,7 @@ export interface ReplicaDeps {
   onfault: (error: unknown) => void;
 }
 
-/** The vault as one of several copies: what another part of the host exchanges with the journal (design.md, "One vault"). */
+/** The vault as one of several copies: the interface between storage and the exchange with the journal. */
 export class Replica implements ChangeSink {
   readonly origin: string;
   readonly blobs: Blobs;
@@ -83,7 +83,10 @@ export class Replica implements ChangeSink {
     return this.onundone(() => this.#before(changes));
   }
 
-  /** What stands here in the place of changes that could not be committed, as changes behind them. Nothing where the browser has cleared the data: it says nothing of what was there. */
+  /**
+   * Current records for changes that could not be committed, written as later changes. Empty if the browser has cleared the data, which
+   * says nothing about the records.
+   */
   async #before(changes: readonly Change[]): Promise<SyncRecord[]> {
     return this.#deps.transactions.read([...VAULT, 'keys', 'local'], async (tx) => {
       if (!(await tx.objectStore('local').get('position'))) return [];
@@ -127,7 +130,7 @@ export class Replica implements ChangeSink {
     await this.#deps.transactions.local([], async (tx) => void (await tx.objectStore('local').put({ name: 'doubtful' })));
   }
 
-  /** Which server led a cluster's stream when nothing was passed over; empty where that is not known. */
+  /** Server that led a cluster's stream when the copy was complete; empty if unknown. */
   async soundUnder(): Promise<string> {
     const row = await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').get('leader'));
     return row?.name === 'leader' ? row.value : '';
@@ -163,7 +166,7 @@ export class Replica implements ChangeSink {
     return changes.map(({ store, key }) => [store, key]);
   }
 
-  /** Which versions of records are here, by store and key. */
+  /** Versions of local records, by store and key. */
   versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]> {
     return this.#deps.transactions.read(['changes'], (tx) => Promise.all(keys.map((key) => tx.objectStore('changes').get(key))));
   }

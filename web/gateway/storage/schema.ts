@@ -32,7 +32,7 @@ export interface ChangeRow {
   clock: string;
   /** Of a run: the fencing number that it was written under. */
   fence?: number;
-  /** It was made here; else it came from the journal. A number, for the index, which has no others. */
+  /** Written by this host; otherwise it came from the journal. A number for the index, which holds only such rows. */
   own?: 1;
   /** The record is gone. Likewise. */
   deleted?: 1;
@@ -54,7 +54,7 @@ export interface UsageGroup {
   records: UsageRecord[];
 }
 
-/** What concerns this copy alone. */
+/** Rows that concern this copy alone. */
 export type LocalRow =
   /** Its owner's epoch. */
   | { name: 'epoch'; value: number }
@@ -64,13 +64,13 @@ export type LocalRow =
   | { name: 'position'; value: Position }
   /** Something before that position may have been passed over. */
   | { name: 'doubtful' }
-  /** Which server of a cluster led the vault's stream when nothing was. */
+  /** Server of a cluster that led the vault's stream when the copy was complete. */
   | { name: 'leader'; value: string }
   /** The newest reading of others that it has met: its own clock goes on behind it. */
   | { name: 'seen'; value: string }
   /** The newest of its own changes that the journal has. */
   | { name: 'pushed'; value: string }
-  /** What a check of writing has left. */
+  /** Left by a check of writing. */
   | { name: 'checked'; value: string }
   /** The index for search: what form it has, which one it is, its segments, and up to which message (by id; null: all) those that were there before it are in them. */
   | { name: 'search'; form: number; id: string; segments: number[]; filled: string | null };
@@ -135,7 +135,7 @@ export interface Schema extends DBSchema {
     value: FileRecord;
     indexes: { entry: [workspace: string, path: string, mimeType: string, size: number, modifiedAt: number] };
   };
-  /** What happened on this copy, a ring; by number. */
+  /** Log of this copy, a ring buffer, by number. */
   logs: { key: number; value: LogRecord };
   /** Messages that were stored or removed, by transaction, until the index for search has them on disk. Like its other stores of this copy alone. */
   searchPending: { key: number; value: { seq?: number; ids: string[] } };

@@ -55,7 +55,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose' as const) }) },
 );
 
-/** What a look at every message finds: by session, the messages that have it all, and whether the title has. */
+/** Reference search over every message: by session, the matching messages, and whether the title matches. */
 async function scan(vault: Vault, query: string): Promise<Map<string, { messages: string[]; titled: boolean }>> {
   const wanted = readQuery(query);
   const found = new Map<string, { messages: string[]; titled: boolean }>();
@@ -70,7 +70,7 @@ async function scan(vault: Vault, query: string): Promise<Map<string, { messages
 async function compare(vault: Vault, query: string): Promise<void> {
   const expected = await scan(vault, query);
   let page = await vault.search.sessions(query, { limit: 100 });
-  // What has no room at once is taken in behind the search.
+  // Messages beyond the first batch are indexed after the search.
   await until(async () => (page = await vault.search.sessions(query, { limit: 100 })).complete, `all of ${query}`);
   const { results, total } = page;
   expect({ query, found: results.map(({ session: { key } }) => key).sort() }).toEqual({ query, found: [...expected.keys()].sort() });
@@ -83,7 +83,7 @@ async function compare(vault: Vault, query: string): Promise<void> {
   }
 }
 
-/** What is marked is what was looked for. */
+/** The marked text is the searched text. */
 function expectMarks({ snippet, matches, titleMatches, messageId, session: { title } }: SearchResult, query: string): void {
   const { words } = readQuery(query);
   const marked = [

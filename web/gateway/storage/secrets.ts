@@ -54,7 +54,7 @@ export function secretStore({ transactions }: { transactions: Transactions }): V
         Promise.all([tx.objectStore('keys').get(SEALING_KEY), tx.objectStore('secrets').getAll()]),
       );
       if (former?.keyId === key.keyId) return;
-      // What the former key does not open is lost already, and stays as it is.
+      // Secrets that the former key does not open are already lost and stay unchanged.
       const anew = await Promise.all(
         rows.map(async (row) =>
           former?.keyId === row.keyId ? seal(key, row.name, await unseal(former, row)).catch(() => undefined) : undefined,

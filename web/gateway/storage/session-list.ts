@@ -5,7 +5,7 @@ import type { Transactions } from './transaction.ts';
 export class SessionList {
   readonly #transactions: Transactions;
   #reading: Promise<Map<string, SessionRecord>> | undefined;
-  /** What `#reading` gave, once it has. */
+  /** Result of `#reading`. */
   #rows: Map<string, SessionRecord> | undefined;
   #sorted: SessionRecord[] | undefined;
 
@@ -18,7 +18,7 @@ export class SessionList {
     return this.#rows ?? this.#read();
   }
 
-  /** The one changed last comes first. */
+  /** Last changed first. */
   async list(): Promise<SessionRecord[]> {
     const rows = await this.all();
     if (rows !== this.#rows) return sorted(rows);
@@ -43,7 +43,7 @@ export class SessionList {
       }
     };
     if (this.#rows) apply(this.#rows);
-    // What is being read may be older.
+    // The list that is being read may be older.
     else void this.#reading?.then(apply, () => {});
   }
 

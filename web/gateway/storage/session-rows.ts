@@ -98,7 +98,7 @@ export async function countOf(tx: WriteTransaction, key: string): Promise<Pick<S
   return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + storedBytes(message), 0) };
 }
 
-/** What a session whose branch ends there shows of it. */
+/** Preview text of a session whose branch ends at this message. */
 export async function previewOf(tx: WriteTransaction, headId: string | null): Promise<string> {
   let id = headId;
   for (let depth = 0; id !== null && depth < PREVIEW_DEPTH; depth++) {

@@ -47,7 +47,7 @@ export function withHead(session: SessionRecord, message: MessageRecord): Sessio
   return { ...session, headId: message.id, preview: previewAt(message) || session.preview };
 }
 
-/** What a session whose branch ends here shows of it; empty where that is for the message above to say. */
+/** Preview text of a session whose branch ends here; empty for tool messages, for which the message above decides. */
 export const previewAt = (message: Pick<MessageRecord, 'role' | 'content'>): string => (message.role === 'tool' ? '' : previewOf(message));
 
 /** The session with nothing in it. */

@@ -24,17 +24,17 @@ export interface Write {
 
 export interface TransactionOptions {
   clock: HybridClock;
-  /** What `takeEpoch` gave; without it writes are not fenced. */
+  /** Epoch from `takeEpoch`; without it writes are not fenced. */
   epoch: number | undefined;
   /** Called once, when a write finds that another owner took over. */
   onlost: (reason: OwnershipLost) => void;
   /** The browser cleared the data, and this write is the first in what is empty now. */
   oncleared: () => void;
-  /** Where there is no room left, what only deletes asks for some: false where none is set aside either. */
+  /** If storage is full, a deletion asks for reserved space: resolves with false if none is reserved. */
   onfull: () => Promise<boolean>;
 }
 
-/** Where changes go beside this database. */
+/** Receiver of changes besides this database. */
 export interface ChangeSink {
   /** The newest reading among changes made here that the journal has. */
   readonly pushed: string;
@@ -46,11 +46,14 @@ export interface ChangeSink {
   readonly full: StorageFull | undefined;
   /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
   changed(changes: readonly Change[]): Promise<void>;
-  /** What was given to `changed` could not be committed here. Resolves when it is taken back elsewhere, or cannot be now; never rejects. */
+  /**
+   * Changes passed to `changed` could not be committed here. Resolves when they are withdrawn elsewhere, or cannot be at present; never
+   * rejects.
+   */
   undone(changes: readonly Change[]): Promise<void>;
 }
 
-/** What a transaction has changed of what others keep in memory. */
+/** Changes of a transaction to data that others cache in memory. */
 export interface Committed {
   /** Rows of sessions as they are now; undefined: it is gone. */
   sessions: ReadonlyMap<string, SessionRecord | undefined>;
@@ -93,9 +96,9 @@ export class Transactions {
   }
 
   /**
-   * Writes to `stores`, all or nothing; strict unless told otherwise, and then in the journal too (design.md, "Acknowledged means durable"). Strict writes
-   * that come while another one commits go together in the next transaction, in their order. `body` may run twice (see `Database`, and where another of its
-   * group failed) and awaits nothing but IndexedDB. Rejects with `StorageFull`, `OwnershipLost` or `VaultReadOnly`; then nothing was stored.
+   * Writes to `stores`, all or nothing; strict by default, and then also in the journal. Strict writes that arrive while another one
+   * commits share the next transaction, in order. `body` may run twice (see `Database`, and if another write of its group failed) and
+   * awaits only IndexedDB. Rejects with `StorageFull`, `OwnershipLost` or `VaultReadOnly`; then nothing was stored.
    */
   async write<T>(stores: StoreName[], body: (write: Write) => Promise<T>, durability: 'strict' | 'relaxed' = 'strict'): Promise<T> {
     if (durability === 'relaxed') return (await this.#commit([{ stores, body }], durability)).values[0] as T;
@@ -136,7 +139,7 @@ export class Transactions {
       void elsewhere.then(() => group.forEach(({ resolve }, index) => resolve(values[index])));
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error);
-      // Whatever it was may concern one of them alone.
+      // The failure may concern one write of the group alone.
       else for (const job of group) await this.#together([job]);
     }
   }
@@ -173,7 +176,7 @@ export class Transactions {
       if (committed) this.oncommitted(committed);
       return { values, elsewhere: elsewhere ?? Promise.resolve() };
     } catch (error) {
-      // Whoever is told that it failed may count on it: nothing of it comes back from elsewhere.
+      // A caller that gets an error can rely on it: no part of the write returns from elsewhere.
       if (elsewhere) await sink?.undone(changes);
       const deletes = changes.length > 0 && changes.every(({ row }) => row.deleted);
       if (deletes && error instanceof StorageFull && (await this.#options.onfull())) return this.#commit(writes, durability);
@@ -202,7 +205,7 @@ export class Transactions {
   }
 }
 
-/** What writes is asynchronous, so that what throws at once rejects too, and `Promise.all` sees to every one of them. */
+/** The writers are asynchronous, so that a synchronous throw rejects too, and `Promise.all` handles each of them. */
 function openWrite(tx: WriteTransaction, notes: ChangeNotes, sessions: Map<string, SessionRecord | undefined>): Write {
   return {
     tx,

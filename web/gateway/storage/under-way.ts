@@ -5,7 +5,7 @@ import type { WriteTransaction } from './schema.ts';
 /** The key range of a run's steps and their results. */
 export const stepsOf = (runId: string): IDBKeyRange => IDBKeyRange.bound([runId], [runId, []]);
 
-/** What is kept of a run only while it is under way: the text and the steps so far. */
+/** Removes the data that a run has only while it is active: the text and the steps so far. */
 export function forgetUnderWay(tx: WriteTransaction, runId: string): void {
   removeFrom(tx, 'partials', runId);
   removeFrom(tx, 'runSteps', stepsOf(runId));

@@ -21,7 +21,7 @@ export interface UsageDeps {
   onfault: (error: unknown) => void;
 }
 
-/** What calls cost, committed in groups: one transaction for all that came within 50 ms. */
+/** Usage of calls, committed in groups: one transaction for all that arrive within 50 ms. */
 export class UsageLog {
   readonly #deps: UsageDeps;
   #waiting: UsageRecord[] = [];
@@ -46,7 +46,7 @@ export class UsageLog {
       const groups = await this.#deps.transactions.read(['usage'], (tx) =>
         tx.objectStore('usage').index('until').getAll(IDBKeyRange.lowerBound(at)),
       );
-      // One that was told twice is in two groups.
+      // A record that was reported twice is in two groups.
       const records = new Map(groups.flatMap(({ records }) => records).map((record) => [record.id, record]));
       return [...records.values()].filter((record) => record.at >= at).sort((a, b) => a.at - b.at);
     },

@@ -34,10 +34,10 @@ export type ClosedReason = 'newer-version' | 'ownership-lost';
 export interface VaultOptions {
   /** The database's name. */
   name: string;
-  /** What `takeEpoch` gave. Without it writes are not fenced, for places where there can be one vault alone. */
+  /** Epoch from `takeEpoch`. Without it writes are not fenced, for environments with a single vault. */
   epoch?: number;
   clock: Clock;
-  /** Who writes, in the change log; else a new id each time, so that a profile that was cloned writes as another one. */
+  /** Id of the writer in the change log; by default a new one each time, so that a cloned profile writes as another host. */
   origin?: string;
   /** Called once; every later operation rejects with `VaultTooNew` or `OwnershipLost`. */
   onclosed: (reason: ClosedReason) => void;

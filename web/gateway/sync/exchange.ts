@@ -56,7 +56,7 @@ export class Exchange {
   /** The newest that was given to a change made here. */
   #written = 0;
   #live = false;
-  /** What was here before is in the journal too: from here on one reading tells what it has. */
+  /** Whether the journal also has all earlier records of this host: from then on one reading (of the clock) describes its state. */
   #settled = false;
   readonly #over = new AbortController();
   #pulling: Promise<void> | undefined;
@@ -101,7 +101,7 @@ export class Exchange {
     if (opened.vaultKey !== undefined) this.#options.onbridge(opened.vaultKey, opened.cluster);
     const fresh = opened.position.seq === 0 && (await this.#replica.isEmpty());
     const all = opened.wantsAll && !fresh;
-    // What the journal has, where that decides what becomes of the rest.
+    // Versions in the journal, needed to decide about the remaining records.
     const known = all || opened.stale ? new Map<string, string>() : undefined;
     // Others may have written, and said so, since the answer came.
     this.#head = Math.max(this.#head, opened.head);
@@ -118,7 +118,7 @@ export class Exchange {
     return true;
   }
 
-  /** Where nothing is here alone, the journal has all that is here, up to the newest reading: what others wrote need not be looked at again. */
+  /** If no record exists only here, the journal has everything up to the newest reading, and records of others need not be read again. */
   async settle(): Promise<void> {
     const latest = await this.#replica.latest();
     if (this.#settled && this.#outbox.size === 0 && latest > this.#replica.pushed) this.#replica.pushed = latest;
@@ -169,7 +169,7 @@ export class Exchange {
     // `#pulling` is set by then.
     await Promise.resolve();
     const start = this.seq;
-    // What was written since comes behind this: changes of records that have been read already, too.
+    // Later writes follow this page, including changes of records that were already read.
     const last = this.#head;
     let coming: Promise<PulledPage> | undefined;
     try {
@@ -200,7 +200,7 @@ export class Exchange {
 
   #page(after: number): Promise<PulledPage> {
     const page = this.#line.call('journal.pull', { after });
-    // It may come to be of no use.
+    // The page may turn out to be unnecessary.
     page.catch(() => {});
     return page;
   }

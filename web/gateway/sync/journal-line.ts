@@ -20,9 +20,9 @@ const BLOB_MS = 60_000;
 
 /** The journal as one host reaches it. */
 export interface JournalLine extends Caller<JournalCalls, JournalEvents> {
-  /** Where it is far away, and nobody waits until it has what was written. */
+  /** The journal is remote, and writes do not wait for it. */
   readonly isBehind?: true;
-  /** What secrets are sealed with in this vault, where `journal.open` does not say it. */
+  /** Key that seals the vault's secrets, if `journal.open` does not return it. */
   readonly vaultKey?: SealingKey;
   /** All was read: where something may have been passed over, it is looked for in the background, and goes to `take`. */
   readonly lookAgain?: (take: (records: readonly SequencedRecord[]) => Promise<void>) => void;

@@ -6,7 +6,7 @@ interface Flight {
   done: boolean;
 }
 
-/** What is here alone, and what is on its way to the journal. */
+/** Records that only this host has, and records being sent to the journal. */
 export class Outbox {
   /** By store and key: the newest version that the journal has not confirmed. */
   readonly #dirty = new Map<string, Version>();

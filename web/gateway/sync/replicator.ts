@@ -41,13 +41,13 @@ export interface ReplicatorOptions {
   /** How people know this host. */
   name: string;
   onfault: (error: unknown) => void;
-  /** What a bridge says of the cluster that its vault is shared over: see `ExchangeOptions`. */
+  /** Reports the cluster that shares the bridge's vault: see `ExchangeOptions`. */
   onbridge?: (vaultKey: string, cluster: unknown) => void;
 }
 
 /**
- * Keeps this host's copy of the vault and the journal the same (design.md, "One vault"): on attaching it reads what it does not have, writes what the journal
- * does not have, and says that it can serve; from then on each change goes out while it commits, and others' come in as they are told.
+ * Keeps this host's copy of the vault and the journal equal. On attaching it reads missing records, writes those that the journal lacks,
+ * and reports that it can serve; from then on each change is sent while it commits, and changes of others are applied as they arrive.
  */
 export class Replicator implements SyncPort {
   readonly #options: ReplicatorOptions;
@@ -64,7 +64,7 @@ export class Replicator implements SyncPort {
   #cancelRetry = (): void => {};
   #cancelKeep: (() => void) | undefined;
 
-  /** What is on its way to the journal. */
+  /** Pushes in progress. */
   readonly #pushes = new Set<Promise<void>>();
 
   constructor(options: ReplicatorOptions) {
@@ -111,7 +111,7 @@ export class Replicator implements SyncPort {
   async lease(name: string, ttlMs: number, settled = false): Promise<number | null> {
     if (settled) {
       await Promise.all(this.#pushes);
-      // One of them did not arrive.
+      // A push failed.
       if (this.#state.state !== 'synced') return null;
     }
     return (await this.#line?.call('lease.take', { name, ttlMs, settled }).catch(() => null))?.fence ?? null;
@@ -181,7 +181,7 @@ export class Replicator implements SyncPort {
     await this.#line?.call('host.leave', {}).catch(() => {});
   }
 
-  /** It stays after all. */
+  /** Cancels leaving. */
   async stay(): Promise<void> {
     if (!this.#leaving) return;
     this.#leaving = false;
@@ -287,7 +287,7 @@ export class Replicator implements SyncPort {
     // Nobody waits for what is far away: it takes the time that its way takes, and says itself where it has failed.
     if (this.#line?.isBehind) return pushed;
     const late = Promise.withResolvers<void>();
-    // What takes many batches (a long chat that is deleted) has the time of each.
+    // A change of many batches (deleting a long chat) gets the time of all of them.
     const patience = ACKNOWLEDGE_MS * Math.ceil(records.length / BATCH.records);
     const cancel = this.#options.clock.after(patience, () => {
       this.#fail(exchange, new Error('The journal is not responding'));

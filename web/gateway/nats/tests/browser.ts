@@ -17,11 +17,11 @@ let browsers = 0;
 
 /** A browser's host without a bridge: a database, its vault, its replicator, and what shares it. */
 export interface TestBrowser extends AsyncDisposable {
-  /** Of its database. */
+  /** Name of its database. */
   readonly name: string;
   readonly vault: StoredVault;
   readonly replicator: Replicator;
-  /** What is wrong with the way into the cluster. */
+  /** Problem of the connection to the cluster. */
   readonly problem: string | null;
   /** How often a line stood. */
   readonly lines: number;
@@ -125,7 +125,7 @@ export async function browser(
   };
 }
 
-/** What everybody has, once it is the same everywhere and `holds`, as one string for each record. */
+/** Waits until all have the same records and `holds`; returns them, each as one string. */
 export async function same(
   all: readonly (TestBrowser | Machine)[],
   holds: (records: readonly string[]) => boolean = () => true,

@@ -29,7 +29,7 @@ export class ByteWriter {
     return this.#bytes.slice(from, Math.min(to, this.length));
   }
 
-  /** What was written; good until more is. */
+  /** Written bytes; valid until the next write. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.length);
   }

@@ -8,7 +8,7 @@ import type { IndexedMessage } from './memtable.ts';
 /** Of a very long message only the beginning is found. */
 const INDEXED_CHARS = 50_000;
 
-/** What is searched of a message. */
+/** Searchable text of a message. */
 export const textOf = (message: StoredMessage): string => plainText(joinParts(message, () => undefined).content).slice(0, INDEXED_CHARS);
 
 /** The message with its terms. */

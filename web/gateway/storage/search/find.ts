@@ -47,7 +47,7 @@ interface Found {
   complete: boolean;
   /** Calls back with each match in a session that may be found, source by source. There may be a million: what is kept of them is for the caller to choose. */
   each(match: (session: number, source: Source, doc: number, score: number) => void): Promise<void>;
-  /** What each word is worth. */
+  /** Weight of each word. */
   weights: readonly number[];
   names: SessionNames;
 }
@@ -264,7 +264,7 @@ async function readMessages<M extends Match>(
 class Best<T extends { score: number }> {
   readonly #limit: number;
   #kept: T[] = [];
-  /** What is not worth more than this is not among them. */
+  /** Scores up to this value are excluded. */
   least = -Infinity;
 
   constructor(limit: number) {

@@ -27,12 +27,12 @@ const bitOf = (mark: number): number => 1 << (mark & 7);
 
 const writer = new PostingsWriter();
 
-/** Those documents of a term in which each of `next` may follow it. `follows`: a byte for each of its postings. */
+/** Documents of a term in which each of `next` may follow it. `follows`: a byte for each of its postings. */
 export function followed(term: FoundTerm, follows: Uint8Array, next: readonly string[]): FoundTerm {
   return next.reduce((left, each) => before(each, left), { ...term, follows });
 }
 
-/** Those in which one term may follow, with their bytes. There may be a million. */
+/** Documents in which one term may follow, with their bytes; up to a million. */
 function before(next: string, { postings, follows }: FoundTerm & { follows: Uint8Array }): FoundTerm & { follows: Uint8Array } {
   const { docs, times, count } = openPostings(postings);
   const mark = markOf(next);

@@ -18,7 +18,7 @@ export interface DocRow {
   code: number;
 }
 
-/** What a search looks at of each document, as columns. `hash`: of its id. */
+/** Fields of each document that a search reads, as columns. `hash`: of its id. */
 export interface DocColumns {
   session: Uint32Array;
   time: Uint32Array;

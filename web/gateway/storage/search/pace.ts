@@ -9,7 +9,7 @@ export class Pace {
     return performance.now() - this.#since > LONGEST_MS;
   }
 
-  /** Whatever else the worker has to do comes first. */
+  /** Yields to other work of the worker. */
   async pause(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve));
     this.#since = performance.now();

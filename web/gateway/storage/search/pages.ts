@@ -2,14 +2,14 @@ import type { SearchPage, SegmentRow } from '../schema.ts';
 import { putInto } from '../requests.ts';
 import type { Transactions } from '../transaction.ts';
 
-/** What the pages of a segment hold; the number is part of their key. */
+/** Kinds of pages in a segment; the number is part of their key. */
 export const PART = { docs: 0, ids: 1, dead: 2, sessions: 3, terms: 4, postings: 5, follows: 6 } as const;
 export type Part = (typeof PART)[keyof typeof PART];
 
 /** Bytes of pages that are kept in memory. */
 const CACHE = 24 * 1024 * 1024;
 
-/** What is stored of the index does not fit together: it must be made anew. */
+/** The stored index is inconsistent and must be rebuilt. */
 export class IndexBroken extends Error {
   override name = 'IndexBroken';
 }
@@ -47,7 +47,7 @@ export class SearchPages {
     const known = Array.from({ length: to - from + 1 }, (_, i) => this.#kept(`${segment}/${part}/${from + i}`));
     if (known.every((page) => page !== undefined)) return known;
     const read = await this.range(segment, part, from, to);
-    // What is read in one go for a common word would drive out all else.
+    // A long read for a common word would evict all else from the cache.
     if (read.length <= 16) read.forEach((data, i) => this.#keep(`${segment}/${part}/${from + i}`, data));
     return read;
   }

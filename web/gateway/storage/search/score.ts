@@ -5,14 +5,14 @@ import type { FoundTerm, Source } from './source.ts';
 /** Term saturation and length normalisation, at their usual values. */
 const K1 = 1.2;
 const B = 0.75;
-/** What was said today counts half as much again as what is very old, and half of that goes in a month. */
+/** A message of today counts half as much again as a very old one; the bonus halves each month. */
 const RECENT = 0.5;
 const HALF_LIFE_DAYS = 30;
 /** By role: what tools answered is seldom what somebody looks for. */
 const ROLE_WEIGHTS = [1, 1, 0.8, 0.5];
 const DAY = 86_400;
 
-/** What holds for all sources of one search. */
+/** Parameters of one search, the same for all sources. */
 export interface Scoring {
   /** For each word, what having it is worth. */
   weights: readonly number[];
@@ -46,10 +46,10 @@ export function scoringOf(sources: readonly Source[], found: readonly FoundTerm[
 
 export const idf = (docs: number, having: number): number => Math.log(1 + (docs - having + 0.5) / (having + 0.5));
 
-/** Of so many occurrences what they are worth is worked out beforehand. */
+/** Scores up to this number of occurrences are computed in advance. */
 const TABLED = 8;
 
-/** What a word is worth in a document: by how often it is there, and by the code of the document's length. */
+/** Score of a word in a document, by number of occurrences and the code of the document's length. */
 class Gain {
   readonly #weight: number;
   readonly #norms: Float64Array;
@@ -88,7 +88,7 @@ export function eachMatch(
   const tell = teller(source, scoring, match);
   const [only] = found;
   if (only && found.length === 1 && only.length === 1) {
-    // What most searches are: nothing is to be added up.
+    // The common case of a single word needs no sums.
     const gain = new Gain(weights[0] ?? 0, norms);
     const { docs, times, count } = openPostings(only[0]?.postings ?? NOTHING);
     for (let i = 0; i < count; i++) {

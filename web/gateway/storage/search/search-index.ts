@@ -12,7 +12,7 @@ import { Segment } from './segment.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { SessionNames, type Source } from './source.ts';
 
-/** What the stores hold: another number, and the index is made anew. */
+/** Format of the stores: another number rebuilds the index. */
 const FORM = 2;
 /** Messages that are read together. */
 const MESSAGES_A_TURN = 256;
@@ -104,7 +104,7 @@ export class SearchIndex {
     if (!this.#stopped) await this.#tidy();
   }
 
-  /** What can be searched, once up to `most` messages more were taken in. `complete`: everything that is stored is in it. */
+  /** Sources to search, after up to `most` more messages were indexed. `complete`: all stored messages are indexed. */
   async sources(most: number): Promise<{ sources: Source[]; sessions: SessionNames; complete: boolean }> {
     return this.#turns.run(async () => {
       const complete = !(await this.#take(most));
@@ -162,7 +162,7 @@ export class SearchIndex {
     return this.#adopt(state, new SessionNames(), []);
   }
 
-  /** What was stored since. Resolves with how many messages that were. */
+  /** Indexes messages stored since the last call. Resolves with their number. */
   async #takePending(loaded: Loaded): Promise<number> {
     const { taken, messages, ids } = await this.#transactions.read(['searchPending', 'messages'], async (tx) => {
       const rows = await tx.objectStore('searchPending').getAll(IDBKeyRange.lowerBound(loaded.taken, true), ROWS_A_TURN);
@@ -177,7 +177,7 @@ export class SearchIndex {
       return { taken, ids: [...ids], messages: await Promise.all([...ids].map((id) => store.get(id))) };
     });
     if (taken === loaded.taken) return 0;
-    // Those beyond are still to be read in.
+    // Messages beyond `filled` are still to be read.
     const { filled } = loaded;
     const known = ids.map((id, at) => ({ id, message: messages[at] })).filter(({ id }) => filled === null || id <= filled);
     const room = loaded.memtable.columns.code.length - loaded.memtable.size;
@@ -273,7 +273,7 @@ export class SearchIndex {
       if (!(await this.#merge(loaded, group))) return;
       merged = true;
     }
-    // Whoever reads may need what went into a merge; the rest of it goes with the next one, or at the next start.
+    // Readers may need segments that were merged; the rest is removed with the next merge or at the next start.
     if (merged && this.#readers === 0) {
       await this.#turns.run(async () => this.pages.sweep(new Set((await this.#load()).segments.map(({ id }) => id))));
     }

@@ -25,7 +25,7 @@ export class SegmentWriter {
   readonly #sessions = new Map<string, number>();
   readonly #postings = new ByteWriter();
   readonly #follows = new ByteWriter();
-  /** Where the postings of the next term lie, and how many there are before. */
+  /** Start of the next term's postings, and the number of postings before it. */
   #start = 0;
   #before = 0;
   #dictionary = new DictionaryPage(0, 0);
@@ -36,7 +36,7 @@ export class SegmentWriter {
     this.#write = write;
   }
 
-  /** It is time for `flush`. */
+  /** Whether `flush` is due. */
   get full(): boolean {
     return this.#size >= BATCH;
   }

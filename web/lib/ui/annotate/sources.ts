@@ -8,7 +8,7 @@ import { inDemo } from '#lib/demo.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { canShareScreen, canUseCamera } from '#lib/studio/take-picture.ts';
 
-/** Where a picture can come from, beside a drop. `name`: of the drawing that comes of it. */
+/** Sources of images, apart from dropping a file. `name`: title of the new drawing. */
 export const SOURCES = [
   { id: 'file', label: () => m.annotate_source_file(), icon: ImageUp, name: () => m.annotate_picture(), there: () => true },
   { id: 'paste', label: () => m.annotate_source_paste(), icon: Clipboard, name: () => m.annotate_pasted_picture(), there: () => true },

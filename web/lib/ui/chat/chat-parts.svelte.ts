@@ -2,7 +2,7 @@ import type { Problem } from '#lib/errors.ts';
 import { m } from '#lib/i18n/frame.ts';
 import { loadWords } from '#lib/i18n/load.ts';
 
-/** What shows messages, and what there is beside them at times: half of the chat page's script, and a first message is written without it. */
+/** Lazily loaded components for messages and occasional panels: half of the chat page's script, not needed to write a first message. */
 class ChatParts {
   all = $state.raw<typeof import('./parts.ts')>();
   problem = $state.raw<Problem>();

@@ -21,7 +21,7 @@ interface Range {
   step: number | 'any';
 }
 
-/** What is wrong with a number that was typed (an empty field has none); undefined: nothing. */
+/** Validates a typed number (null for an empty field). Returns the problem; undefined if valid. */
 export function wrongNumber(value: number | null | undefined, { min, max, step }: Range): string | undefined {
   const fits = typeof value === 'number' && value >= min && value <= max && (step !== 1 || Number.isInteger(value));
   if (fits) return undefined;
@@ -56,7 +56,7 @@ export function draftOf({ enabled, schedule, limits, weights }: DreamStatus): Dr
   };
 }
 
-/** What is another than it was, as the configuration takes it: what was never set stays with its default. */
+/** Computes changed settings as the configuration takes them: settings that were never set keep their defaults. */
 export function changesOf(draft: Draft, before: Draft): Record<string, unknown> {
   const old = new Map<string, unknown>(Object.entries(before));
   const changed = Object.entries(draft).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)));

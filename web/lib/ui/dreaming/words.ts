@@ -3,7 +3,7 @@ import type { Component, SignalState } from '#lib/dreaming/types.ts';
 import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
 
-/** What a score is made of, and what each part says. */
+/** Components of a score, with labels and explanations. */
 export const COMPONENTS: readonly { name: Component; label: () => string; about: () => string }[] = [
   { name: 'frequency', label: () => m.dreaming_part_frequency(), about: () => m.dreaming_part_frequency_about() },
   { name: 'relevance', label: () => m.dreaming_part_relevance(), about: () => m.dreaming_part_relevance_about() },
@@ -58,7 +58,7 @@ export const categoryWords: Readonly<Record<DreamProposal['category'], () => str
 /** A share as people read it: 46. */
 export const hundredths = (share: number): string => number(Math.round(share * 100));
 
-/** Where something was said, as people read it: `memory/2026-11-20.md, line 3`. */
+/** Formats a source reference for people: `memory/2026-11-20.md, line 3`. */
 export function sourceWords(sourceRef: string): string {
   const [path = '', lines = ''] = sourceRef.split('#');
   const line = lines.replace(/^L/, '').replace(/-L?/, '–');

@@ -14,7 +14,7 @@ export function whenNear(reached: () => void, margin = 200): (element: Element) 
   };
 }
 
-/** What an element scrolls in. The body clips what is beyond it, so that a margin around the window reaches nowhere. */
+/** Nearest scrollable ancestor of an element. The body clips its content, so a margin around the window has no effect. */
 function scrollerOf({ parentElement: parent }: Element): Element | null {
   return !parent || /auto|scroll/.test(getComputedStyle(parent).overflowY) ? parent : scrollerOf(parent);
 }

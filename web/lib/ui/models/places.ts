@@ -4,7 +4,7 @@ import { m } from '#lib/i18n/later.ts';
 interface Place {
   label: () => string;
   where: () => string;
-  /** What its repositories have to be, and what runs them. */
+  /** Required repository format and runtime. */
   hint: () => string;
   /** Runs in the bridge, and not in the browser. */
   bridge: boolean;
@@ -12,7 +12,7 @@ interface Place {
   examples: readonly string[];
 }
 
-/** Where models are kept and run on this machine. */
+/** Local model backends. */
 export const PLACES: Record<ModelBackend, Place> = {
   browser: {
     label: () => m.model_words_place_browser(),

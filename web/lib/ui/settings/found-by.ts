@@ -4,7 +4,7 @@ import { m as frame } from '#lib/i18n/frame.ts';
 import { m } from '#lib/i18n/pages.ts';
 import { pageGroups } from '#lib/ui/shell/pages.ts';
 
-/** What people call what a part of the settings is about, beside the words in it; by the part's id. */
+/** Additional search terms for sections of the settings, by section id. */
 const PARTS: Readonly<Record<string, () => string>> = {
   providers: () => m.settings_find_providers(),
   model: () => m.settings_find_model(),

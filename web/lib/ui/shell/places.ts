@@ -17,7 +17,7 @@ import type { Component } from 'svelte';
 import { m } from '#lib/i18n/frame.ts';
 import { pageGroups } from './pages.ts';
 
-/** What the search finds beside chats: a page, or a part of the settings. */
+/** A search result other than a chat: a page, or a section of the settings. */
 export interface Place {
   href: string;
   label: string;

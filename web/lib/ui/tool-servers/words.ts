@@ -12,7 +12,7 @@ export const stateWords: Readonly<Record<ToolServer['state'], () => string>> = {
   failed: () => m.tools_server_state_failed(),
 };
 
-/** What the gateway and the bridge say of a tool server, with its settings (`tools.mcpServers.files.url`) called as the form's field is. */
+/** Replaces setting paths in a sentence of the gateway or bridge (`tools.mcpServers.files.url`) by the labels of the form's fields. */
 export const saidOfServer = (sentence: string): string =>
   byLabels(sentence, /`(?:tools\.mcpServers\.[\w-]+\.)?(?:command|url|args(?:\.\d+)?)`|^(?:command|url|args(?:\.\d+)?)(?=: )/g, () =>
     m.tools_server_what(),
