@@ -7,7 +7,7 @@ import { FakeClock } from '../support/clock.ts';
 import { FakeSync } from '../support/fake-sync.ts';
 import { withRun } from '../support/foreign-run.ts';
 import { TestHosts } from '../support/hosts.ts';
-import { type ModelCall, type Say, type Script, testGateway, until } from '../support/gateway.ts';
+import { type Say, type Script, testGateway, until } from '../support/gateway.ts';
 
 const STEPS = ['Look around', 'Write it down', 'Send it'];
 const make = (args: Record<string, unknown> = {}): Say => ({ tool: 'plan_create', args: { goal: 'A report', steps: STEPS, ...args } });
@@ -20,7 +20,6 @@ const inOrder =
   (_call, count) =>
     turns[count - 1] ?? ['nothing more'];
 
-const system = (call: ModelCall | undefined): string => String(call?.body.messages[0]?.content);
 const plansOf = async (client: GatewayClient): Promise<Plan[]> => (await client.call('plan.list', {})).plans;
 const states = (plan: Plan | undefined): string =>
   `${plan?.status}: ${plan?.steps.map(({ status }) => status).join(' ')} @${plan?.currentStepIndex}`;
@@ -49,7 +48,7 @@ describe('a plan', () => {
     const seen: string[] = [];
     await using gw = await testGateway({
       model: (call, count) => {
-        seen.push(system(call));
+        seen.push(call.context);
         return (
           [
             [make()],
@@ -80,7 +79,7 @@ describe('a plan', () => {
     expect(told.map((text) => text.match(/"status":"running"/g)?.length ?? 0)).toEqual([2, 2, 2, 0]);
     expect(seen[0]).not.toContain('Plan ');
     await client.call('chat.send', { message: 'Thanks' });
-    expect(system(gw.calls.at(-1))).not.toContain('A report');
+    expect(gw.calls.at(-1)?.context).not.toContain('A report');
     expect(gw.faults).toEqual([]);
   });
 

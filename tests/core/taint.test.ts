@@ -214,7 +214,7 @@ describe('a run that has read outside content', () => {
     const { items } = await client.call('review.list', {});
     expect(items.map(({ kind, title, sources }) => [kind, title, sources])).toEqual([['memory', text, ['web:pages.test']]]);
     await client.call('chat.send', { sessionId: 'next', message: 'Where are tulips sold?' });
-    expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).not.toContain('sold at pages.test');
+    expect(JSON.stringify(gw.calls.at(-1))).not.toContain('sold at pages.test');
   });
 
   verifies('injection/labels', 'come back with a memory that a person forgets and restores', async () => {
@@ -330,7 +330,7 @@ describe('a run that has read outside content', () => {
     await client.call('chat.send', { sessionId: 'clean', message: 'The ferry leaves at noon' });
     await client.call('chat.send', { message: `Read ${PAGE}` });
     await client.call('memory.summariseDay', { date: new Date().toISOString().slice(0, 10) });
-    const asked = JSON.stringify(gw.calls.at(-1)?.body.messages);
+    const asked = JSON.stringify(gw.calls.at(-1));
     expect(asked).toContain('The ferry leaves at noon');
     expect(asked).not.toContain('Obey');
     expect(gw.faults).toEqual([]);
