@@ -16,7 +16,7 @@ import { PAGE_POLICY } from './web/page-policy.ts';
 import { rankTables } from './web/rank-tables.ts';
 import { compileWords, followWords } from './web/words/compile.ts';
 
-/** What the app is built from; the build id is a hash of all of it. */
+/** Sources of the app; the build id is a hash of all of them. */
 export const SOURCES = ['web', 'shared', 'public', 'docs/guide', 'vite.config.ts', 'package-lock.json'];
 
 /** A short id that changes exactly when the sources do. */
@@ -38,14 +38,14 @@ export function buildId(root = import.meta.dirname): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** The worker's own policy (design.md, "Strict CSP"): a worker has its response's policy, not the page's. */
+/** Content-Security-Policy of the worker: a worker has the policy of its own response, not the page's. */
 const WORKER_CSP = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
   "connect-src 'self' https: http://127.0.0.1:* http://localhost:* ws: wss:",
 ].join('; ');
 
-/** What the app says in other languages than English: a module of a locale, and that locale. */
+/** The app's messages in other languages than English: a module for each locale. */
 const LOCALE_MODULE = /[\\/]words[\\/]\w+[\\/]messages[\\/](?!en\.)([\w-]+)\.js$/;
 
 /** The built files that have each locale's words. */
@@ -74,7 +74,7 @@ function buildInfo(build: string): Plugin {
   };
 }
 
-/** What runs ONNX files: 27 MB that only who has models in the browser loads. It knows both processors, by WebGPU and by WebAssembly. */
+/** The runtime for ONNX files: 27 MB that only people with models in the browser load. It supports WebGPU and WebAssembly. */
 const ONNX_DIR = join(import.meta.dirname, 'node_modules/onnxruntime-web');
 const ONNX_NAME = 'ort-wasm-simd-threaded.asyncify';
 const onnxVersion = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(ONNX_DIR, 'package.json'), 'utf8'))).version;
@@ -87,13 +87,16 @@ function copyOnnx(pages: string): void {
     copyFileSync(join(ONNX_DIR, 'dist', ONNX_NAME + ending), join(pages, ONNX_PLACE, ONNX_NAME + ending));
 }
 
-/** What draws diagrams: 5.5 MB that pages read as text, for a document without an origin (docs/decisions/0058). As large as it is, kept once. */
+/**
+ * The Mermaid library: 5.5 MB that pages read as text, for a document without an origin (docs/decisions/0058). Because of its size it is
+ * stored once.
+ */
 const MERMAID = join(import.meta.dirname, 'node_modules/mermaid/dist/mermaid.min.js');
 const MERMAID_PLACE = `_app/immutable/mermaid-${packageJson.devDependencies.mermaid}.js`;
 
 const WORKERS = '_app/immutable/workers';
 const WORKER_PARTS = `${WORKERS}/chunks`;
-/** What is larger and not wanted at once is kept once the app is, so that the app can be used offline soon. */
+/** Larger files that are not needed at once are cached after the app, so that the app works offline soon. */
 const HEAVY_BYTES = 100_000;
 
 const MANIFEST = z.looseObject({ icons: z.array(z.looseObject({})) });
@@ -108,7 +111,7 @@ function besideIt(page: string): string {
   return moved.replace(hashIn(page), () => hashIn(moved));
 }
 
-/** What the manifest names lies beside it then, and pages behind the `#`. What needs a server of its own is left out. */
+/** Moves the files of the manifest next to it, and pages behind the `#`. Parts that need a server of their own are left out. */
 function movable(pages: string): void {
   const file = join(pages, 'manifest.webmanifest');
   const { name, short_name, description, display, background_color, theme_color, icons } = MANIFEST.parse(
@@ -205,7 +208,7 @@ export default defineConfig(({ command }) => {
   return { ...config, define: { ...config.define, __PERCH_ONNX__: JSON.stringify(onnx), __PERCH_MERMAID__: JSON.stringify(mermaid) } };
 });
 
-/** What a first visit loads: the app's frame and its chat. */
+/** Modules of a first visit: the app's frame and its chat. */
 const FIRST_PAGE = /[\\/]routes[\\/](\(app\)[\\/](\(chat\)[\\/].*)?)?\+\w+\.(svelte|ts)$/;
 
 const config: UserConfig = {
@@ -213,7 +216,7 @@ const config: UserConfig = {
   worker: {
     format: 'es',
     plugins: () => [contractsWithoutDocs(), rankTables(), literalTables(), jsonSchemasLater()],
-    // What a worker wants at once comes as one file: its parts, which want some of the same, would cut that into a hundred.
+    // A worker's initial modules form one file: chunks shared with its lazy modules would split it into a hundred.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -234,8 +237,8 @@ const config: UserConfig = {
       build: {
         rolldownOptions: {
           output: {
-            // What pages share goes into few files (the managed Chromium's page does without the last two): in many small ones, headers
-            // and round trips cost more than what some page could do without. Behind SvelteKit's own groups.
+            // Modules shared by pages go into few files (the managed Chromium's page needs all but the last two): with many small files,
+            // headers and round trips cost more than unused code. Applied after SvelteKit's own groups.
             codeSplitting: {
               groups: [
                 // SvelteKit's client reads, when it is loaded, what this was told before: they must not be one file.
@@ -243,7 +246,7 @@ const config: UserConfig = {
                 { name: 'framework', test: /node_modules[\\/](svelte|@sveltejs)[\\/]/, minShareCount: 2, priority: -2 },
                 { name: 'host', test: /lib[\\/]gateway[\\/]worker\.ts$|shared[\\/]link[\\/]prove\.ts$/, minShareCount: 2, priority: -3 },
                 { name: loadedWith('app', (id) => FIRST_PAGE.test(id)), minShareCount: 2, priority: -4 },
-                // What shows messages says them, and other parts that come without it.
+                // Messages used by the message list and by other parts that load without it.
                 {
                   name: 'words',
                   test: /lib[\\/]i18n[\\/]later\.ts$|words[\\/]later[\\/]messages[\\/]en\.js$/,

@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite';
 
-/** What Zod describes schemas as JSON Schemas by: a fifth of all that it brings. */
+/** Zod's conversion of schemas to JSON Schema: a fifth of the library. */
 const JSON_SCHEMAS = /[\\/]zod[\\/]v4[\\/]core[\\/](?:json-schema-processors|to-json-schema)\.js$/;
 const SCHEMAS = /[\\/]zod[\\/]v4[\\/]classic[\\/]schemas\.js$/;
 

@@ -6,7 +6,7 @@ const table = z.object({ default: z.array(z.union([z.string(), z.array(z.number(
 /** Entries that are read at once: under a millisecond. */
 const PIECE = 2000;
 
-/** What stands in the place of a module whose table is one literal: a browser would read that in one piece of 0.1 s and more. */
+/** Replaces a module whose table is one literal: a browser would parse that in one task of 0.1 s and more. */
 const inPieces = (pieces: readonly string[]): string => `
 const pieces = [${pieces.map((piece) => JSON.stringify(piece)).join(',\n')}];
 const ranks = [];

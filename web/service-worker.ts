@@ -11,7 +11,7 @@ import { keepShared, SHARE } from '#lib/incoming/shared-form.ts';
  * use and waits until a page lets it in (`SKIP_WAITING`): nothing is swapped under a person's hands.
  */
 const SHELL = new URL(self.registration.scope).pathname;
-/** What names of caches end in: other folders of this host may have a service worker too. */
+/** Suffix of cache names: other folders of this host may have a service worker too. */
 const MARK = __PERCH_DEMO__ ? demoMark(SHELL) : '';
 
 /** Not pages: the bridge's own ways, and the page of the managed browser. Never answered from the cache. */
@@ -64,7 +64,7 @@ precacheAndRoute(
 cleanupOutdatedCaches();
 registerRoute(new NavigationRoute(createHandlerBoundToURL(SHELL), { denylist: NOT_PAGES }));
 
-/** What other programs share is posted, with or without a network; the page that opens takes it. */
+/** Content shared by other programs is posted, with or without a network; the page that opens takes it. */
 registerRoute(
   ({ url }) => url.pathname === SHARE,
   async ({ request }) => {
@@ -85,14 +85,14 @@ registerRoute(
   ({ request, url }) => keptOnceUsed(HEAVY_CACHE, request, url.pathname),
 );
 
-/** What runs models in the browser: kept when the first one is loaded, so that models answer without a network too. */
+/** Runtime of models in the browser: cached when the first one is loaded, so that models work offline too. */
 const ONNX_CACHE = 'perch-onnx';
 registerRoute(
   ({ url }) => url.pathname.startsWith('/_app/immutable/onnx-'),
   ({ request, url }) => keptOnceUsed(ONNX_CACHE, request, url.pathname, url.pathname.replace(/[^/]+$/, '')),
 );
 
-/** What draws diagrams: kept when the first one is drawn. */
+/** The Mermaid library: cached when the first diagram is drawn. */
 const DIAGRAMS_CACHE = `perch-diagrams${MARK}`;
 registerRoute(
   ({ url }) => url.pathname === SHELL + __PERCH_MERMAID__,

@@ -1,6 +1,6 @@
 /**
- * The one Trusted Types policy of our own: addresses of scripts of this very app. Pages run under
- * `require-trusted-types-for 'script'`, where `new SharedWorker(url)` and `serviceWorker.register(url)` throw for plain strings.
+ * The app's own Trusted Types policy: addresses of this app's scripts. Pages run under `require-trusted-types-for 'script'`, where `new
+ * SharedWorker(url)` and `serviceWorker.register(url)` throw for plain strings.
  */
 interface Policy {
   createScriptURL(url: string): unknown;

@@ -13,7 +13,7 @@ export interface ImageOptions {
   readonly quality?: number;
 }
 
-/** What browsers can make: pixels a side, and in all. */
+/** Limits of browsers: pixels a side, and in all. */
 const SIDE = 16_384;
 const AREA = 268_435_456;
 

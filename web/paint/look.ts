@@ -4,7 +4,7 @@ import { type Mark, marksOf } from '#shared/canvas/marks.ts';
 import type { PathElement } from '#shared/canvas/path.ts';
 import { measureText } from './measure.ts';
 
-/** What a shape looks like, worked out once: a shape that changes is another object. */
+/** Computed appearance of a shape, cached: a shape that changes is another object. */
 export interface Look {
   readonly frame: Box;
   /** All that it paints, turned. */
@@ -16,7 +16,7 @@ export interface Look {
 
 const looks = new WeakMap<Shape, Look>();
 
-/** What a shape looks like in this browser. */
+/** Returns the appearance of a shape in this browser. */
 export function lookOf(shape: Shape): Look {
   const known = looks.get(shape);
   if (known) return known;

@@ -127,7 +127,7 @@ function pixelsOf(context: Context, { x, y, width, height }: Box): Box {
     [x, y + height],
     [x + width, y + height],
   ].map(([cx, cy]) => transform.transformPoint({ x: cx, y: cy }));
-  // What a product of floats is beyond a whole pixel is no pixel.
+  // The tolerance keeps rounding errors of floats from adding a pixel.
   const left = Math.floor(Math.min(...corners.map((corner) => corner.x)) + 1e-6);
   const top = Math.floor(Math.min(...corners.map((corner) => corner.y)) + 1e-6);
   const right = Math.ceil(Math.max(...corners.map((corner) => corner.x)) - 1e-6);

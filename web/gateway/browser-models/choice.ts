@@ -2,7 +2,7 @@ import type { BrowserDtype, KeptModel } from '#shared/ports/browser-models.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { type HubFile, HubError } from './hub.ts';
 
-/** What transformers calls its precisions, and how their files end. */
+/** Precisions of transformers.js, and the endings of their files. */
 const ENDINGS: readonly [ending: string, dtype: BrowserDtype][] = [
   ['_q4f16', 'q4f16'],
   ['_q4', 'q4'],
@@ -45,7 +45,10 @@ interface Graph {
   dtype: BrowserDtype;
 }
 
-/** What of a repository is kept: its graph that suits the processor best, or the one that `filename` names, with what belongs to it. Throws HubError that says what there is. */
+/**
+ * Chooses files of a repository: the graph that suits the processor best, or the one that `filename` names, with its data. Throws a
+ * HubError that lists what exists.
+ */
 export function choose(
   files: readonly HubFile[],
   { repo, filename, processor }: { repo: string; filename?: string | undefined; processor: Processor },
@@ -70,7 +73,7 @@ export function choose(
   const beside = files.filter((file) => BESIDE.includes(file.path));
   return {
     ...{ repo, dtype: chosen.dtype, graph: chosen.name, dataFiles: data.length },
-    // What is small comes first: what cannot be run is seen before its weights are fetched.
+    // Small files first: an unsupported model is detected before its weights are downloaded.
     files: [...beside, chosen.file, ...data].map((file) => ({ path: file.path, size: file.size })),
   };
 }
@@ -81,7 +84,7 @@ function graphOf(file: HubFile): Graph[] {
   return name !== undefined && dtype ? [{ file, name, dtype }] : [];
 }
 
-/** What a model's `config.json` says it is for, and of its context. Throws HubError where that is nothing that is done here. */
+/** Reads task and context window from a model's `config.json`. Throws a HubError for an unsupported task. */
 export function readConfig(text: string, repo: string): Pick<KeptModel, 'task' | 'contextWindow'> {
   const parsed = config.safeParse(jsonOf(text));
   if (!parsed.success) throw new HubError(`Couldn’t read config.json of ${repo}.`);

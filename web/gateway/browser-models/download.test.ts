@@ -59,7 +59,7 @@ verifies('browser-models/download', 'whole, by either way, with its progress tol
     for (const [path, bytes] of Object.entries(BIG))
       expect(Buffer.compare((await at.bytes(path)) ?? new Uint8Array(), bytes), path).toBe(0);
     expect(await at.kept.list()).toEqual([model]);
-    // Those who keep the files are asked by redirects, which a browser follows unseen.
+    // Redirects lead to the file servers, and a browser follows them silently.
     expect(at.asked.size).toBe(way === egress ? 2 : 1);
     const before = at.server.asked.length;
     await at.get();

@@ -89,7 +89,7 @@ async function fetchFile(options: BrowserDownload, file: KeptModel['files'][numb
   }
 }
 
-/** What is missing of a file, kept part by part. */
+/** Downloads the missing rest of a file, stored part by part. */
 async function fetchRest(
   { hub, kept, repo, signal, silenceMs = SILENCE_MS }: BrowserDownload,
   { path, size }: KeptModel['files'][number],
@@ -109,7 +109,7 @@ async function fetchRest(
       clearTimeout(timer);
       timer = setTimeout(hush, silenceMs);
       if (at + piece.length > size) throw new HubError(`${hub.base} sent more than the ${size} bytes of ${path}.`);
-      // What is here already is not wanted again from a hub that begins anew.
+      // A hub that starts from the beginning repeats bytes that are already stored.
       let rest = piece.subarray(Math.min(piece.length, Math.max(0, from - at)));
       at += piece.length;
       while (rest.length > 0) {

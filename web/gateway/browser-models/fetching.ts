@@ -15,7 +15,7 @@ export async function fetchModel(wish: BrowserDownloadWish, kept: KeptModels): P
   return downloadToBrowser({ ...rest, hub: new BrowserHub({ base, fetch, asking }), kept, processor: await processorOf(navigator), free });
 }
 
-/** What models are run by here. */
+/** Returns the processor for models. */
 async function processorOf({ gpu }: { gpu?: Gpu }): Promise<Processor> {
   const adapter = await gpu?.requestAdapter().catch(() => null);
   if (!adapter) return 'cpu';

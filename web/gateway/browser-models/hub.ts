@@ -64,7 +64,7 @@ export class BrowserHub {
     const body = answer.body ?? new Response(new Uint8Array()).body ?? new ReadableStream();
     if (answer.status !== 206) return { start: 0, body };
     const start = /^bytes (\d+)-/.exec(answer.headers.get('content-range') ?? '')?.[1];
-    // Where servers of others do not let this header be read, its length tells.
+    // If another server's CORS rules hide this header, the length decides.
     if (start === undefined || Number(start) === from) return { start: from, body };
     await body.cancel();
     throw new HubError(`${this.base} sent a different part of the file than requested.`);

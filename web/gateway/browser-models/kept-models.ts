@@ -7,7 +7,7 @@ export const PART_BYTES = 4 * 1024 * 1024;
 
 const partsOf = (size: number): number => Math.max(1, Math.ceil(size / PART_BYTES));
 
-/** What is used of the browser's Cache storage. */
+/** The part of the Cache API that is used. */
 export interface FileCaches {
   open(name: string): Promise<{
     keys(): Promise<readonly Request[]>;

@@ -53,7 +53,7 @@ function serve(port: MessagePort, kept: KeptModels): void {
   );
 }
 
-/** What a library says of a file goes to the person, in a sentence. */
+/** Converts a library's error about a file to a sentence for the person. */
 function cannotRun(repo: string, error: unknown): RpcError {
   const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 300) ?? '';
   return new RpcError(

@@ -64,7 +64,7 @@ const web = lent(webPort, {
 
 const PORTS = new Map([exec, desktop, web].map((each) => [each.port.kind, each]));
 
-/** What a bridge would lend, as far as the demo plays it. Params and answers are checked by the ports' own contracts. */
+/** Capabilities that the demo simulates. Params and answers are checked by the ports' own contracts. */
 export const demoBridge = (): Bridge => ({
   lends: ({ kind }) => PORTS.has(kind),
   watch: () => () => {},

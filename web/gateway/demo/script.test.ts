@@ -16,7 +16,7 @@ it.each(readdirSync(words))('what an empty chat proposes has an answer of its ow
   expect(proposed.map((text) => /buckets = 8|Hi Robin|Merge sort/.exec(text)?.[0])).toEqual(['buckets = 8', 'Hi Robin', 'Merge sort']);
 });
 
-/** What pages without content propose, in every language. */
+/** Suggestions of empty pages, in every language. */
 const starters = (page: string): string[] =>
   readdirSync(join(words, '../../pages', page)).flatMap((file) =>
     Object.entries(JSON.parse(readFileSync(join(words, '../../pages', page, file), 'utf8')) as Record<string, string>)

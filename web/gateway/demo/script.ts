@@ -3,7 +3,7 @@ import type { ModelMessage } from '../core/providers/provider.ts';
 import { plainText } from '../core/sessions.ts';
 import { CHECKLIST, CLUB_PAGE, DEADLINE } from './bird-club.ts';
 
-/** What the model says next, and which tools it calls then. */
+/** Next reply of the model, with its tool calls. */
 export interface Line {
   reasoning?: string;
   text: string;
@@ -18,7 +18,7 @@ interface Call {
 interface Scene {
   /** Words of the person that begin it: what empty pages propose, in each language, and English ones. */
   cue: RegExp;
-  /** What is called; of several the next one, by what was said and what the ones before have answered. */
+  /** Tool to call; with several, the next one by the question and the results so far. */
   tool?: Call | ((said: string, answers: readonly string[]) => Call | undefined);
   reasoning?: string;
   before: string;

@@ -21,7 +21,7 @@ export class AskedPages {
   readonly #lenders: ReadonlyMap<string, WorkerLender>;
   /** Ends what a page is asked. */
   readonly #running = new Map<() => void, string>();
-  /** Those who wait for a page that has it. */
+  /** Requests that wait for a page with the model. */
   readonly #waiting = new Set<() => void>();
 
   constructor(lenders: ReadonlyMap<string, WorkerLender>) {
@@ -92,7 +92,7 @@ export class AskedPages {
   }
 }
 
-/** What a page says of its browser's model, in a sentence. */
+/** Converts a page's error about its browser's model to a sentence. */
 function told(error: unknown): unknown {
   const { data } = builtInFault.safeParse(error instanceof RpcError ? error.extra.details : undefined);
   if (!data) return error;

@@ -15,7 +15,7 @@ import { openVault } from '../storage/vault.ts';
 import { Replicator } from '../sync/replicator.ts';
 import { ClusterSharing } from './cluster-sharing.ts';
 
-/** What `MemoryJournal` says. */
+/** Values that `MemoryJournal` reports. */
 const VAULT_KEY = 'A'.repeat(43);
 const OTHER = sessionKey('main', 'other');
 
@@ -163,7 +163,7 @@ describe.runIf(hasNats)('a browser that shares by itself', () => {
       await one.settled();
       const lines = (records: readonly { store: string; key: string; clock: string }[]): string[] =>
         records.map(({ store, key, clock }) => `${store} ${key} ${clock}`).sort();
-      // What the other has written comes in several records, of which none comes over this bridge.
+      // The other host's writes are several records, none of which comes over this bridge.
       await until(async () => lines(await other.contents()).join() === lines(await one.contents()).join(), 'both to have the same');
       await one.attach(journal, way);
       expect(lines(await one.contents())).toEqual(lines(await other.contents()));

@@ -90,7 +90,7 @@ export class ClusterSharing {
     });
   }
 
-  /** What the bridge says of it: its vault's key, and the way (null: none; undefined: it does not say). */
+  /** Takes the bridge's report: its vault's key, and the connection (null: none; undefined: not reported). */
   hand(vaultKey: string, given: unknown): Promise<void> {
     return this.#turns.run(async () => {
       const { data: way } = browserWay.safeParse(given);
@@ -129,7 +129,7 @@ export class ClusterSharing {
     if (!this.#setting || this.#uplink === 'attached' || this.#isClosed) {
       await this.#stop();
       this.#tell('resting', null);
-      // It will be wanted when the server that it comes from is gone.
+      // The module is needed when the server that it comes from is gone.
       if (this.#setting) void import('../nats/sharing.ts').catch(() => {});
       return;
     }

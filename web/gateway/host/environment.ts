@@ -1,7 +1,7 @@
 import type { Environment } from '../core/environment.ts';
 import { platformOf } from '#shared/link/host-name.ts';
 
-/** What the worker that `scope` is of knows of where it runs. `credentialId`: of its line to the bridge. */
+/** Describes the environment of the worker with this global scope. `credentialId`: of its connection to the bridge. */
 export function environmentOf(scope: typeof globalThis, credentialId: () => string): Environment {
   const { navigator } = scope;
   const { browser = 'unknown', system = 'unknown' } = platformOf(navigator);

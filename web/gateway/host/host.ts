@@ -159,7 +159,7 @@ export class Host implements HostApi {
     return this.#gateway;
   }
 
-  /** What shares the vault over a cluster. Rejects in the demo, which has none. */
+  /** Shares the vault over a cluster. Rejects in the demo, which has none. */
   async #shared(): Promise<ClusterSharing> {
     await this.#serving();
     const sharing = await this.#cluster();
@@ -312,7 +312,7 @@ export class Host implements HostApi {
     else stream.reset(CLOSE.protocolError, `unknown stream kind ${kind}`);
   }
 
-  /** What another host has acknowledged is here, and in force, before this one answers. */
+  /** Writes acknowledged by another host are applied here before this one answers. */
   async #upTo(head: number): Promise<Gateway> {
     const gateway = await this.#gateway;
     await this.#replicator?.reached(head);

@@ -8,7 +8,7 @@ export class Lenders {
   readonly documents = new LentDocuments();
   readonly models: LentModelsLater;
   readonly builtIn = new LentBuiltIn();
-  /** Those whose end is waited for. */
+  /** Lenders whose end is awaited. */
   readonly #waited = new Set<string>();
 
   /** `origin`: the app's own. */

@@ -59,7 +59,7 @@ export class LentDocuments implements Documents {
         signal.throwIfAborted();
         const answer = await this.#lent(page, lender, request, signal);
         if (answer === 'died') {
-          // It may have been closed, or have died of the file: that is never read where the gateway would die of it.
+          // The page may have been closed, or crashed by the file: such a file is never read where it could crash the gateway.
           if (died) break;
           died = true;
           continue;
@@ -75,7 +75,7 @@ export class LentDocuments implements Documents {
     }
   }
 
-  /** What a page's worker says; undefined where the page is gone, frozen, or cannot start one. `died`: it went while it was reading. */
+  /** Answer of a page's worker; undefined if the page is gone, frozen, or cannot start one. `died`: it ended while reading. */
   async #lent(
     page: string,
     lender: WorkerLender,
@@ -101,7 +101,7 @@ export class LentDocuments implements Documents {
       started.port.postMessage(request);
       const answer = await Promise.race([answered, end.promise]);
       if (typeof answer !== 'string') return answer;
-      // It may be in the middle of something without an end.
+      // The reader may be in an endless loop.
       this.#stop();
       if (answer === 'late') throw unreadable(request.name, `couldn’t be read within ${READ_MS / 1000} s`);
       return answer === 'gone' ? 'died' : undefined;

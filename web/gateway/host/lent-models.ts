@@ -155,7 +155,7 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
         await calls.call('run.load', { model }, signal);
         return loaded;
       } catch (error) {
-        // What could not be loaded is not kept.
+        // A model that could not be loaded is not kept.
         if (this.#loaded === loaded) this.#stop();
         throw error;
       } finally {

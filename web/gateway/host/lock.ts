@@ -3,7 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 const message = z.object({ type: z.enum(['drain', 'draining']), from: z.string(), build: z.string() });
 type Message = z.infer<typeof message>;
 
-/** How long an old worker may take to answer, and then to finish (design.md, "One writer"). */
+/** Time limits for an old worker to answer, and then to finish. */
 const ANSWER_MS = 2_000;
 const FINISH_MS = 30_000;
 
@@ -73,7 +73,7 @@ export async function takeOwnership({ name, build, ondrain, onwaiting, onlost }:
       if (parsed.data.build !== build) timer = setTimeout(steal, FINISH_MS);
       else onwaiting?.();
     } else if (parsed.data.type === 'drain' && owner && !draining) {
-      // One of the same build only wants to know that somebody is there.
+      // A worker of the same build only checks that another one is alive.
       post('draining');
       if (parsed.data.build === build) return;
       draining = true;

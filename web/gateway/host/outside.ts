@@ -14,9 +14,9 @@ export interface Outside {
 export interface HostOptions {
   build: string;
   origin: string;
-  /** What names of databases, locks and channels end in; empty where it is not the demo's. */
+  /** Suffix of the names of databases, locks and channels; empty outside the demo. */
   mark: string;
   close(): void;
-  /** What takes the place of the bridge and the network. */
+  /** Replaces the bridge and the network. */
   outside?: () => Promise<Outside>;
 }

@@ -36,13 +36,13 @@ export class Pages {
     this.#deps.stay();
     if (known) return;
     void navigator.locks.request(tabLock, () => {
-      // It is gone, by whatever death.
+      // The page ended.
       this.#pages.delete(tabLock);
       this.#left();
     });
   }
 
-  /** It hides, and may never come back. */
+  /** The page is hidden, and may never return. */
   away(tabLock: string): void {
     this.#pages.set(tabLock, 'away');
     this.#left();

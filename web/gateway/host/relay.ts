@@ -1,8 +1,8 @@
 import type { Link, LinkEvents } from '#shared/link/link.ts';
 import { z } from '#shared/rpc/zod.ts';
 
-// Where there is no SharedWorker each tab has a worker of its own, and one of them owns the data. The others pass their pages'
-// connections to it over a BroadcastChannel.
+// Without SharedWorker each tab has a worker of its own, and one of them owns the data. The others pass their pages' connections to it over
+// a BroadcastChannel.
 
 const channelOf = (mark: string): BroadcastChannel => new BroadcastChannel(`perch-relay${mark}`);
 

@@ -6,7 +6,7 @@ import type { HostCredential } from '#shared/ports/host.ts';
 import { lazy, notLoaded } from '../core/lazy.ts';
 
 const FIRST_RETRY_MS = 250;
-/** A bridge that was started again is served within 3 s (quality.md, "Reliability"). */
+/** A restarted bridge is served within 3 s. */
 const LAST_RETRY_MS = 2_000;
 
 /** A browser without a bridge never needs it, and one with a bridge not before that has proved itself. */
@@ -48,7 +48,7 @@ export class Uplink {
     return this.#peer?.capabilities.includes(port) ? this.#mux : null;
   }
 
-  /** It is to be there, and is not. */
+  /** Whether the bridge is expected and not connected. */
   get away(): boolean {
     return this.#credential !== null && this.#mux === null;
   }
@@ -132,7 +132,7 @@ export class Uplink {
   }
 }
 
-/** What comes over a socket while both sides prove themselves. */
+/** Messages of the socket during mutual authentication. */
 export interface Inbox {
   /** The next text; rejects when the socket closes. */
   next(): Promise<string>;

@@ -5,7 +5,7 @@ import { serveModels } from '../browser-models/serve.ts';
 import { serveDocuments } from '../documents/serve.ts';
 import { Host } from './host.ts';
 
-// The one entry of every worker, so that there is one build of what they load: a host is a SharedWorker, or a dedicated worker where there is none.
+// The entry of every worker, so that their modules are built once: a host is a SharedWorker, or a dedicated worker where there is none.
 const scope = globalThis as unknown as SharedWorkerGlobalScope | DedicatedWorkerGlobalScope;
 const mark = markIn(scope.name);
 const host = (): Host =>

@@ -13,7 +13,7 @@ export interface FetchPortOptions {
   isBridgeAway?(): boolean;
 }
 
-/** The one way out of the worker: asks no origin but those allowed (design.md, "Strict CSP"). Rejects with a `TypeError` otherwise. */
+/** The worker's only network access: requests allowed origins. Rejects with a `TypeError` otherwise. */
 export function createFetch({ allowed, egress, isBridgeAway = () => false }: FetchPortOptions): Fetch {
   return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal, forward, namedBy, follow }) => {
     const { origin } = new URL(url);

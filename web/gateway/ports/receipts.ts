@@ -4,20 +4,20 @@ import { ended, receipt, receipts } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Gateway } from '../core/gateway-options.ts';
 
-/** What the bridge tells of calls that it has spliced; answered when it is stored. */
+/** Receives reports of calls that the bridge has passed through; answers once they are stored. */
 export function serveReceipts(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'keepReceipts' | 'noted'>>): void {
   serveHttp(stream, opening, 'http://receipts.invalid', async (request) => {
     const given = receipts.parse(await request.json());
     const { keepReceipts, noted } = await gateway();
     const read = given.map((each) => receipt.safeParse(each));
-    // What cannot be read now never can be: told again and again it would hold up all others.
+    // A report that cannot be read now never can: repeated again and again, it would block all others.
     for (const { error } of read) if (error) noted('http', error);
     await keepReceipts(read.flatMap(({ data }) => data ?? []));
     return new Response(null, { status: 204 });
   });
 }
 
-/** What the bridge asks of events that ended badly, and that a decision which stood has brought. */
+/** Receives the bridge's reports of failed streams, including those served by a cached decision. */
 export function serveEnded(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'tellOfEnd'>>): void {
   serveHttp(stream, opening, 'http://ended.invalid', async (request) => {
     const given = ended.parse(await request.json());

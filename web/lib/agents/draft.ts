@@ -1,6 +1,6 @@
 import type { AgentConfig } from '#shared/rpc/records.ts';
 
-/** What a form about an agent holds. */
+/** Values of the agent form. */
 export interface AgentDraft {
   name: string;
   avatar: string;
@@ -64,7 +64,7 @@ const lines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** What a form sets of an agent; undefined goes by what holds for everyone. */
+/** Fields that the form sets; undefined follows the default. */
 export type AgentFields = { [F in keyof Required<AgentConfig>]: AgentConfig[F] | undefined };
 
 /** Instructions that are the default ones are not set, so that better ones of a later version are used. */

@@ -7,7 +7,7 @@ export interface Outcome {
   bad: boolean;
 }
 
-/** What became of one that waits no more; of a command, which also ran, what `request` says. */
+/** Outcome of a decided approval; for a command that ran, `request` decides. */
 export function outcomeOf({ status }: Pick<Approval, 'status'>, request?: Pick<ExecRequest, 'status' | 'exitCode'>): Outcome {
   switch (request?.status) {
     case 'running':

@@ -2,7 +2,7 @@ import { commandLine } from '#shared/command-line.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import { legible } from '#shared/legible.ts';
 
-/** What waits, where it is a command: all of it as a line, and the directory it runs in. Null: another tool. */
+/** Command of an approval: the whole line, and its working directory. Null for other tools. */
 export function commandOf({ requestId, args }: Pick<Approval, 'requestId' | 'args'>): { line: string; directory: string } | null {
   const { command, args: words, workingDir } = args;
   if (requestId === undefined || typeof command !== 'string' || !Array.isArray(words)) return null;

@@ -33,14 +33,14 @@ const STORES: Readonly<Record<SyncStore, () => string>> = {
 
 export interface ChangeRow {
   store: string;
-  /** What it is about. */
+  /** Name of the changed kind of data. */
   name: string;
   added: number;
   changed: number;
   removed: number;
 }
 
-/** What a restore would change, in the words of people; what stays as it is left out. */
+/** Changes that a restore would make, in words; unchanged data is left out. */
 export const changeRows = (changes: RestoreChanges): ChangeRow[] =>
   Object.entries(changes)
     .filter(([, { added, changed, removed }]) => added + changed + removed > 0)

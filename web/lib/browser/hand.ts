@@ -19,7 +19,7 @@ interface Press {
   count: number;
 }
 
-/** What pointers do on a picture of a page, as the page's own mouse: one pointer at a time. A finger taps, and scrolls by dragging. */
+/** Translates pointers on a picture of a page to the page's mouse: one pointer at a time. A finger taps, and scrolls by dragging. */
 export class Hand {
   readonly #place: Place;
   readonly #add: (input: Input) => void;

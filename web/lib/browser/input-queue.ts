@@ -1,12 +1,12 @@
 import type { ParamsOf } from '#shared/rpc/contract.ts';
 import type { browserView } from '#shared/rpc/methods/browser-view.ts';
 
-/** What a person does, as `browser.input` takes it. */
+/** Input of a person, as `browser.input` takes it. */
 export type Input = Omit<ParamsOf<(typeof browserView)['browser.input']>, 'profile'>;
 
-/** What waits at the most: a page that answers nothing does not get all of it at once later. */
+/** Maximum number of waiting inputs: an unresponsive page does not get all of them at once later. */
 const MAX_WAITING = 200;
-/** What one message takes of text. */
+/** Maximum length of text in one message. */
 const MAX_TEXT = 10_000;
 /** Moves and turns of the wheel are so far apart at the least, milliseconds: a gateway takes 600 requests a minute, frames among them. */
 const APART_MS = 150;
@@ -35,7 +35,7 @@ export class InputQueue {
     const last = this.#waiting.at(-1);
     const joined = last && together(last, input);
     if (joined) this.#waiting[this.#waiting.length - 1] = joined;
-    // What lets go of a button goes through, so that none stays pressed.
+    // Releases always pass, so that no button stays pressed.
     else if (this.#waiting.length < MAX_WAITING || input.type === 'release') this.#waiting.push(input);
     if (!this.#running) void this.#run();
   }
@@ -47,7 +47,7 @@ export class InputQueue {
         await sleep(this.#movedAt + APART_MS - performance.now());
         this.#movedAt = performance.now();
       }
-      // It may have grown while it waited.
+      // The input may have grown while it waited.
       const next = this.#waiting.shift();
       try {
         if (next) await this.#send(next);

@@ -8,8 +8,8 @@ const ASCII = /^[ -~]$/;
 export const isLeaving = ({ key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>): boolean => key === 'Escape' && shiftKey;
 
 /**
- * What a pressed key is for `browser.input`; null where it is left to the text field: what is composed, pasted, or on no plain keyboard comes as text.
- * Control, or Command on a Mac, becomes the one that the browser's own machine has.
+ * Converts a key press for `browser.input`; null leaves it to the text field: composed and pasted text, and keys of no plain keyboard, come
+ * as text. Control, or Command on a Mac, becomes the one of the browser's own computer.
  */
 export function keyOf(event: Pressed, apple: boolean): string | null {
   const { key, altKey, shiftKey, isComposing } = event;

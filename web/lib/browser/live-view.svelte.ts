@@ -12,7 +12,7 @@ export class LiveView {
   /** Why it ended by itself. */
   reason = $state<string | null>(null);
   problem = $state.raw<Problem | null>(null);
-  /** Of what is seen of the page, in its own pixels. */
+  /** Visible size of the page, in its own pixels. */
   size = $state.raw<{ width: number; height: number } | null>(null);
   /** The tab that the last picture is of. */
   tabId = $state<string | null>(null);

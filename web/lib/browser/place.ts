@@ -3,7 +3,7 @@ interface Size {
   height: number;
 }
 
-/** Where in the page a place on its picture is, both in their own pixels; what is beside the picture is at its edge. */
+/** Converts a position on a page's picture to the page, both in their own pixels; positions outside the picture move to its edge. */
 export function placeIn(page: Size, picture: Size & { left: number; top: number }, at: { clientX: number; clientY: number }) {
   const along = (from: number, length: number, pixels: number): number =>
     length > 0 ? Math.round(Math.min(Math.max((from / length) * pixels, 0), pixels - 1)) : 0;

@@ -63,13 +63,13 @@ async function converse(
   };
 }
 
-/** What is said before, with all instructions at its head as the API wants it, and what is asked now. */
+/** Earlier turns, with all instructions first as the API requires, and the current question. */
 export function turnsOf(messages: GgufRequest['messages']): { before: Prompt[]; asked: Prompt[] } {
   const instructions = messages.filter(({ role }) => role === 'system').map(({ text }) => text);
   const system: Prompt[] = instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') }] : [];
   const said = messages
     .filter(({ role, text }) => role !== 'system' && text !== '')
-    // It has no tools: what one answered in an earlier turn is something that it is told.
+    // The model has no tools: results of earlier calls become messages of the user.
     .map(({ role, text }): Prompt => ({ role: role === 'assistant' ? 'assistant' : 'user', content: text }));
   const last = said.findLastIndex(({ role }) => role === 'user');
   if (last < 0) throw fault({ reason: 'unasked' });
@@ -79,11 +79,11 @@ export function turnsOf(messages: GgufRequest['messages']): { before: Prompt[]; 
   return { before: [...system, ...said.slice(0, last)], asked };
 }
 
-/** What keeps it from answering; the gateway says it in a sentence. */
+/** Reason why the model cannot answer; the gateway turns it into a sentence. */
 export const fault = (details: BuiltInFault, cause?: unknown): RpcError =>
   new RpcError('INTERNAL_ERROR', details.reason, { details }, { cause });
 
-/** What the browser says. */
+/** Error of the browser. */
 function told(error: unknown): unknown {
   if (error instanceof RpcError || !(error instanceof Error)) return error;
   const { name, message: why } = error;

@@ -23,7 +23,7 @@ export interface Conversation {
   destroy(): void;
 }
 
-/** What is used of the Prompt API (webmachinelearning.github.io/prompt-api), which pages have where the browser brings a model. */
+/** The part of the Prompt API (webmachinelearning.github.io/prompt-api) that is used; pages have it if the browser includes a model. */
 export interface LanguageModel {
   availability(wished?: Wished): Promise<Availability>;
   /** Fetches the model first where it is not here yet: only at a person's click then. Rejects with a DOMException. */
@@ -39,7 +39,7 @@ export interface LanguageModel {
 /** The browser's own model; undefined where it has none. */
 export const languageModel = (): LanguageModel | undefined => (globalThis as { LanguageModel?: LanguageModel }).LanguageModel;
 
-/** What Chrome's model speaks (Chrome 156); a wish for another language it refuses, and complains of in the console. */
+/** Languages of Chrome's model (Chrome 156); it refuses others, with a warning in the console. */
 const SPOKEN = ['de', 'en', 'es', 'fr', 'ja'];
 
 /** How it can be had for a language: in that, or in English where it does not speak it. The browser wants to be told. */

@@ -9,7 +9,7 @@ export async function lendBuiltIn(lend: (lender: WorkerLender) => Promise<void>)
   const [{ builtInModel }, { builtInLender }] = await Promise.all([import('#lib/state/built-in-model.svelte.ts'), import('./lender.ts')]);
   const off = builtInModel.onready(async () => {
     await lend(builtInLender);
-    // It is one of those that can be chosen from now on.
+    // The model appears in the list from now on.
     const { models } = await import('#lib/state/models.svelte.ts');
     await models.load();
   });

@@ -9,7 +9,7 @@ interface Field {
   /** A sentence below it. */
   hint: string;
   kind: 'text' | 'number' | 'switch' | 'lines';
-  /** What holds where nothing is set. */
+  /** Default value. */
   usual?: number | boolean;
   /** Few people need it. */
   rare?: true;
@@ -49,13 +49,13 @@ export function fieldOf({ name, meaning }: ChannelSetting): Field {
   return known ? { ...known, label: known.label(), hint: known.hint?.() ?? '' } : { label: name, hint: `${meaning}.`, kind: 'text' };
 }
 
-/** What the gateway says of a channel, with its settings (`channels.x.bearerToken`) called as their fields are. */
+/** Replaces setting paths in a sentence of the gateway (`channels.x.bearerToken`) by the labels of their fields. */
 export const saidOfChannel = (sentence: string): string =>
   byLabels(sentence, /`?\bchannels\.[\w-]+\.(\w+)`?/g, (name) => (Object.hasOwn(FIELDS, name) ? FIELDS[name]?.label() : undefined));
 
 export type FieldValue = string | boolean | number | null;
 
-/** What a form shows at first; of secrets nothing. */
+/** Initial value of a field; empty for secrets. */
 export function shownOf(setting: ChannelSetting, settings: Readonly<Record<string, unknown>>): FieldValue {
   const { kind, usual } = fieldOf(setting);
   const value = settings[setting.name];
@@ -68,7 +68,7 @@ export function shownOf(setting: ChannelSetting, settings: Readonly<Record<strin
 
 const withoutAt = (name: string): string => name.replace(/^@/, '');
 
-/** What is stored of what a form shows: null takes a setting out, undefined leaves it as it is. */
+/** Converts a field's value for storage: null removes a setting, undefined leaves it unchanged. */
 export function storedOf(setting: ChannelSetting, shown: FieldValue): unknown {
   const { kind, named = false } = fieldOf(setting);
   if (kind === 'switch' || kind === 'number') return shown;

@@ -28,7 +28,7 @@ const LANGUAGES = new Map<string, ArtifactKind>([
 const SVG = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype svg[^>]*>\s*)?<svg[\s>]/i;
 const HTML = /^\s*(?:<!doctype html[\s>]|<html[\s>])/i;
 
-/** What kind of artifact a block of code is; null: none. What is not called by its language is known by how it begins. */
+/** Kind of artifact of a code block; null if none. Without a language, the code's start decides. */
 export function artifactKind({ language, code }: Pick<CodeText, 'language' | 'code'>): ArtifactKind | null {
   const said = language.toLowerCase();
   if (SVG.test(code) && (said === '' || said === 'xml' || said === 'html')) return 'svg';

@@ -27,7 +27,7 @@ export function answered(shown: readonly HistoryMessage[]): HistoryMessage[] {
 // eslint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** A text as the gateway stores it, to find a message that was sent among those that were stored (decisions, "Chat": sanitize). */
+/** A text as the gateway stores it, to find a sent message among stored ones. */
 export function asStored(text: string): string {
   return text.replaceAll('\r\n', '\n').normalize('NFC').replace(CONTROLS, '').trim();
 }

@@ -5,7 +5,7 @@ import type { ToolUse } from './items.ts';
 /** One line is shown, and no screen is wider. */
 const MOST = 300;
 
-/** What a call is about, in a line: a command as it is written, else the first of its arguments that says something. Empty where none does. */
+/** Short description of a call: a command as written, otherwise its first informative argument. Empty if there is none. */
 export function calledWith({ tool, args }: Pick<ToolUse, 'tool' | 'args'>): string {
   const { command, args: words } = args;
   if (tool === 'exec' && typeof command === 'string')

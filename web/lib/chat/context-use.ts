@@ -20,8 +20,8 @@ export function sumCached(messages: readonly HistoryMessage[]): { tokens: number
 }
 
 /**
- * What a model would be asked with next, as far as that is known: what the last reply's model was asked with and said, or what the last summary left, and an estimate of what was said since.
- * `more`: messages above them are not here.
+ * Estimates the context of the next request: that of the last reply and its answer, or of the last summary, and an estimate for later
+ * messages. `more`: earlier messages are not loaded.
  */
 export function contextUse(messages: readonly HistoryMessage[], more: boolean): ContextUse {
   const summary = messages.findLastIndex(({ compaction }) => compaction !== undefined);
@@ -31,7 +31,7 @@ export function contextUse(messages: readonly HistoryMessage[], more: boolean): 
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at];
     if (!message) break;
-    // What was counted before a summary was made is not what is asked any more.
+    // A count from before a summary no longer applies.
     if (message.contextTokens !== undefined && message.timestamp >= (summarised?.at ?? 0))
       return { tokens: tokens + message.contextTokens, about: about || message.usage?.estimated === true };
     if (summarised && at === summary) return { tokens: tokens + estimateTokens(summarised.summary), about: true };

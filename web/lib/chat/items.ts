@@ -35,7 +35,7 @@ export interface ReplyItem {
   key: string;
   /** Of the messages that it is made of. */
   ids: string[];
-  /** What was recalled for it. */
+  /** Memories recalled for the reply. */
   recalled: readonly RecalledMemory[];
   segments: Segment[];
   /** Outside sources that were read before it was written. */
@@ -57,7 +57,7 @@ export interface SummaryItem {
   compaction: Compaction;
 }
 
-/** What the list of a chat shows, top to bottom. */
+/** Items of the message list, top to bottom. */
 export type Item = UserItem | ReplyItem | SummaryItem;
 
 /** The text of a reply, as it is copied. */
@@ -155,7 +155,7 @@ function replyOf(group: readonly HistoryMessage[], key: string, before: readonly
   };
 }
 
-/** What a tool's message says of its use. */
+/** Details that a tool's message adds to its call. */
 function toldBy(message: HistoryMessage): Pick<ToolUse, 'result' | 'state' | 'leftOut'> {
   const { id, leftOut } = message;
   if (leftOut?.text) return { result: null, state: 'done', leftOut: { messageId: id, bytes: leftOut.bytes } };

@@ -4,7 +4,7 @@ export function folderOf(typed: string): string | null {
   return names.filter(Boolean).join('/') || null;
 }
 
-/** What one tag may have (`sessions.tag`). */
+/** Maximum length of a tag (`sessions.tag`). */
 export const TAG_CHARS = 50;
 
 /** Tags as they were typed, commas between them: each once. */

@@ -2,7 +2,7 @@ import type { HistoryMessage } from '#shared/rpc/records.ts';
 
 /** Bytes up to which a text is fetched without being asked for. */
 export const UNASKED_BYTES = 1024 * 1024;
-/** Of so many messages at the end of a chat, before they are shown. */
+/** Number of messages at the end of a chat whose files are loaded before they are shown. */
 const NEWEST = 3;
 
 /** The texts of a chat's messages that its history leaves out for their size. */
@@ -30,7 +30,7 @@ export class LeftOutTexts {
     this.#texts = new Map([...this.#texts, [messageId, text]]);
   }
 
-  /** Those of the newest messages, apart from what tools answered: that is folded away. What cannot be had now stays left out. */
+  /** Loads files of the newest messages, except results of tools, which are folded. Files that are unavailable now stay left out. */
   async fetchNewest(messages: readonly HistoryMessage[]): Promise<void> {
     const wanted = messages
       .slice(-NEWEST)

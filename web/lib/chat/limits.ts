@@ -3,7 +3,7 @@ import { m } from '#lib/i18n/frame.ts';
 
 const MB = 1024 * 1024;
 
-/** What a message may carry (decisions, "Chat"): bytes. */
+/** Limits of attachments, in bytes. */
 export const ATTACHMENT_LIMITS = { each: 16 * MB, image: 6 * MB, all: 18 * MB, count: 50, messageChars: 500_000 } as const;
 
 interface Sized {

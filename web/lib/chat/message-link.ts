@@ -16,6 +16,6 @@ export function linkedMessage(hash: string): string | null {
   }
 }
 
-/** Which item shows a message; -1 for none. */
+/** Index of the item that shows a message; -1 if none. */
 export const itemOf = (items: readonly Item[], messageId: string): number =>
   items.findIndex((item) => (item.kind === 'user' ? item.message.id === messageId : item.kind === 'reply' && item.ids.includes(messageId)));

@@ -1,4 +1,4 @@
-/** What a message field still shows well. */
+/** Maximum length that a message field shows well. */
 const MAX_CHARS = 4_000;
 const MAX_LINES = 80;
 

@@ -3,7 +3,7 @@ import { m } from '#lib/i18n/later.ts';
 import { loadWords } from '#lib/i18n/load.ts';
 import type { PickedFile } from '#lib/state/page-db.ts';
 
-/** What every browser reads by the pixel; of others it cannot tell. */
+/** Image types that every browser decodes. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
 
 /** A file as a message carries it; or, as a sentence, why it cannot: it is not to be read, or is called a picture and is none. */

@@ -11,7 +11,7 @@ type Made = Pick<ReplyItem, 'usage' | 'elapsedMs' | 'timestamp'>;
 export const tokenWords = ({ totalTokens: count, estimated }: Usage): string =>
   estimated ? m.reply_tokens_estimated({ count }) : m.reply_tokens({ count });
 
-/** What a reply took, on one line. */
+/** Usage of a reply, on one line. */
 export function spentWords({ usage }: Pick<ReplyItem, 'usage'>): string {
   if (!usage) return '';
   const tokens = tokenWords(usage);

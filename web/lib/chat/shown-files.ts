@@ -8,7 +8,7 @@ export interface ShownFile {
   mimeType: string;
   size: number | null;
   content: string | null;
-  /** Where the gateway has it: which of a message's files. */
+  /** Stored location: message and index of the file. */
   stored?: { messageId: string; index: number };
   /** As `PickedFile` has it. */
   drawing?: { id: string; notes: string };

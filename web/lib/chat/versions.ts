@@ -1,6 +1,6 @@
 import type { Item } from './items.ts';
 
-/** What was said in one place of a chat: the messages' ids, the first said first, and which of them is shown. */
+/** Versions at one place of a chat: the messages' ids, oldest first, and the index of the visible one. */
 export interface Versions {
   ids: readonly string[];
   at: number;
@@ -8,7 +8,7 @@ export interface Versions {
 
 export type Step = 'earlier' | 'later';
 
-/** Those of an item, where there are several. `known`: by message id, as the gateway tells. */
+/** Versions of an item, if there are several. `known`: by message id, as the gateway reports them. */
 export function versionsOf(item: Item, known: Readonly<Record<string, readonly string[]>>): Versions | null {
   const ids = item.kind === 'user' ? [item.message.id] : item.kind === 'reply' ? item.ids : [];
   for (const id of ids) {

@@ -10,7 +10,7 @@ export interface SeenFrame {
   id: number;
   at: number;
   way: 'sent' | 'received';
-  /** What it is in a few words: `req health`, `res 7`, `event tick`. */
+  /** Short description: `req health`, `res 7`, `event tick`. */
   about: string;
   /** UTF-16 units. */
   size: number;

@@ -5,7 +5,7 @@ export interface MethodDoc {
   name: string;
   docs: string;
   scope: Scope;
-  /** It takes something away for good. */
+  /** Whether it removes something permanently. */
   dangerous: boolean;
   /** Types as a person writes them. */
   params: string;
@@ -18,7 +18,7 @@ export interface MethodDoc {
   example: string;
 }
 
-/** Those in which all words of `text` occur, by the part of their name before the dot. */
+/** Finds methods that contain all words of `text`, grouped by the part of their name before the dot. */
 export function byNamespace(methods: readonly MethodDoc[], text: string): Map<string, MethodDoc[]> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fitting = methods.filter(({ name, docs }) => {

@@ -5,7 +5,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { exampleOf } from './example.ts';
 import type { MethodDoc } from './method-doc.ts';
 
-/** What takes something away for good, or puts everything in another's place. */
+/** Methods that remove or replace data permanently. */
 const DANGEROUS = /^(remove|delete\w*|forget|revoke|clear|reset|restore|import|purge|wipe)$/;
 
 /** Every method as its contract has it. The contracts weigh much: only the console loads this, when it is opened. */

@@ -7,7 +7,7 @@ export const isDiagram = (language: string): boolean => /^(?:mermaid|mmd)$/i.tes
 /** Longer sources are shown as they are written. UTF-16 units. */
 export const MOST_CHARS = 50_000;
 
-/** What Mermaid calls its kinds, in words; without what follows a hyphen. */
+/** Mermaid's kinds of diagrams, in words, by the part before a hyphen. */
 const KINDS: Record<string, () => string> = {
   architecture: () => m.reply_diagram_architecture(),
   block: () => m.reply_diagram_block(),
@@ -42,8 +42,8 @@ export function kindOf(type: string): string {
 }
 
 /**
- * What is wrong with a source, in one sentence, and where in the parser's words. Lines are counted as they are written where nothing is above them that
- * the parser takes out before it counts: a front matter, comments and directives.
+ * Describes an error in a source in one sentence, and its place in the parser's words. Line numbers are given if nothing above them is
+ * removed by the parser before counting: a front matter, comments and directives.
  */
 export function mistakeOf(source: string, line: number | null, text: string): { sentence: string; where: string } {
   const counted = line !== null && line > 0 && !/^\s*(?:---|%%)/m.test(source);

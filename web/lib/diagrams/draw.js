@@ -43,7 +43,7 @@
     mermaid.initialize({
       startOnLoad: false,
       securityLevel: 'strict',
-      // What a source may not set: styles could load from elsewhere.
+      // Settings that a source may not change: styles could load from elsewhere.
       secure: ['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'suppressErrorRendering', 'maxEdges', 'themeCSS'],
       suppressErrorRendering: true,
       htmlLabels: false,

@@ -17,12 +17,12 @@ const answer = z.discriminatedUnion('kind', [
 type Answer = z.infer<typeof answer>;
 
 /**
- * What became of a source. `drawn`: an SVG document, not to be trusted, to be shown as a picture only; its size in CSS pixels. `mistake`: the parser's
- * words. `large`: not tried. `endless`: stopped, as it took too long. `unavailable`: what draws could not be had.
+ * Result for a source. `drawn`: an untrusted SVG document, to be shown as a picture only, with its size in CSS pixels. `mistake`: the
+ * parser's message. `large`: not tried. `endless`: stopped after a time-out. `unavailable`: the library could not be loaded.
  */
 export type Drawing = Exclude<Answer, { kind: 'loaded' }> | { kind: 'large' } | { kind: 'endless' };
 
-/** What a diagram is as wide as that takes all the width there is: about that of an answer. */
+/** Width of a diagram that takes all available width: about that of a reply. */
 const WIDTH_PX = 800;
 const LOADS_WITHIN_MS = 30_000;
 const DRAWS_WITHIN_MS = 5_000;

@@ -15,7 +15,7 @@ const ORDER = Object.keys(STATES);
 export const bySeverity = (checks: readonly DoctorCheck[]): DoctorCheck[] =>
   checks.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 
-/** What all of it comes to. */
+/** Summary of all checks. */
 export function summaryWords(checks: readonly DoctorCheck[]): string {
   const faults = checks.filter(({ severity }) => severity === 'error' || severity === 'critical').length;
   const warnings = checks.filter(({ severity }) => severity === 'warning').length;

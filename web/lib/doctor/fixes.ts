@@ -4,7 +4,7 @@ import { m } from '#lib/i18n/pages.ts';
 import { storage } from '#lib/state/storage.svelte.ts';
 import { newVersion } from '#lib/state/new-version.svelte.ts';
 
-/** What a button beside a check does: it mends what was found, or leads to where that is done. */
+/** Action next to a check: repairs the problem, or opens the page where that is done. */
 export type Fix =
   | { label: string; href: string }
   /** Rejects where it could not be mended. */
@@ -52,7 +52,7 @@ const FIXES: Readonly<Record<string, (check: DoctorCheck) => readonly Fix[]>> = 
   dreaming: () => [{ label: m.doctor_fix_dreaming(), href: '/dreaming' }],
 };
 
-/** What can be done from here about what a check has found. */
+/** Available actions for a check. */
 export function fixesOf(check: DoctorCheck): readonly Fix[] {
   const [kind = ''] = check.id.split(':');
   return check.severity === 'ok' || !Object.hasOwn(FIXES, kind) ? [] : (FIXES[kind]?.(check) ?? []);

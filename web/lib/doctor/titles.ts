@@ -50,7 +50,7 @@ const TITLES: Readonly<Record<string, (about: string) => string>> = {
   'rate-limit': () => m.doctor_check_rate_limit(),
 };
 
-/** What a check is called in the app's language; as the gateway says it where that is not known here. Providers are called by name. */
+/** Title of a check in the app's language; the gateway's own if the app has none. Providers are named. */
 export function titleOf({ id, title }: Pick<DoctorCheck, 'id' | 'title'>, nameOf: (providerId: string) => string): string {
   const [kind = ''] = id.split(':');
   const about = id.slice(kind.length + 1);

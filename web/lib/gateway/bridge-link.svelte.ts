@@ -31,7 +31,7 @@ export class BridgeLink {
     return this.#refused;
   }
 
-  /** What the choice of way depends on. */
+  /** State that the choice of transport depends on. */
   get situation(): Pick<Situation, 'linked' | 'bridge' | 'served' | 'mode'> {
     return { linked: this.linked && !this.#refused, bridge: this.state, served: this.#served, mode: rememberedMode.read() };
   }
@@ -55,7 +55,7 @@ export class BridgeLink {
       else if (inUse && ++this.#failures < TRIES_BEFORE_FALLBACK) throw error;
       else {
         await this.probe();
-        // It is there, but not for us: nobody serves behind it, say.
+        // The bridge responds but refuses the connection, because no host is attached, for example.
         if (this.state === 'reachable') this.#served = false;
       }
       return null;

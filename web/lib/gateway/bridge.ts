@@ -13,13 +13,13 @@ const PROBE_MS = 2_000;
 
 const MODES: readonly BridgeHealth['mode'][] = ['auto', 'tab', 'headless'];
 
-/** Who may serve, by the bridge's word when it was last asked. */
+/** Host mode that the bridge reported last. */
 export const rememberedMode = {
   read: (): BridgeHealth['mode'] | null => MODES.find((mode) => mode === kept.read('mode')) ?? null,
   write: (mode: BridgeHealth['mode']): void => void kept.write('mode', mode),
 };
 
-/** What the bridge at this page's origin says of itself; null when none answers. */
+/** Health of the bridge at this page's origin; null if none responds. */
 export async function probeBridge(): Promise<BridgeHealth | null> {
   try {
     const response = await fetch('/health', { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) });
@@ -34,8 +34,8 @@ export async function probeBridge(): Promise<BridgeHealth | null> {
 const codeInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('link');
 
 /**
- * Trades the single-use code in the address's fragment for this browser's own credentials, and takes it out of the address
- * (design.md, "Two origins would be two databases"). A sentence when the code no longer serves, null otherwise.
+ * Trades the single-use code in the address's fragment for this browser's own credentials, and removes it from the address. Returns a
+ * sentence if the code is no longer valid, null otherwise.
  */
 export async function redeemCode(): Promise<string | null> {
   const code = codeInAddress();

@@ -29,7 +29,7 @@ const SHOW_AFTER_MS = 1_000;
 const BETWEEN_HANDOVERS_MS = 500;
 /** By then the page's own worker starts also where the bridge has not answered. */
 const START_WORKER_MS = 1_500;
-/** The bridge's clients are told so when another host serves from now on (decisions, "Frames and connection"). */
+/** WebSocket close code that tells the bridge's clients that another host serves from now on. */
 const RESTARTING = 1012;
 
 /**
@@ -42,7 +42,7 @@ export class GatewayConnection {
   via = $state<Way | null>(null);
   /** When the next try comes, milliseconds since 1970; null when none is planned. */
   retryAt = $state<number | null>(null);
-  /** What is wrong, as a sentence. */
+  /** Current problem, as a sentence. */
   problem = $state<string | null>(null);
   /** There is no connection because this browser has no room left. */
   full = $state(false);
@@ -86,7 +86,7 @@ export class GatewayConnection {
     setInterval(() => void this.#look(), BRIDGE_CHECK_MS);
   }
 
-  /** What a page asks of this browser's own worker beside the protocol. */
+  /** Functions of this browser's own worker outside the protocol. */
   get worker(): Pick<Remote<HostApi>, 'newVaultWords' | 'share' | 'shareNoLonger'> {
     return this.#own.start().api;
   }
@@ -112,7 +112,7 @@ export class GatewayConnection {
     } catch (error) {
       if (!isHandover(error) || !isRead(method)) throw error;
     }
-    // What listens to its end comes first, and looks for the next one.
+    // The listener of its end runs first, and starts the next connection.
     await client.closed;
     return (await this.#connected()).call(method, params, options);
   }
@@ -145,7 +145,7 @@ export class GatewayConnection {
     else await this.#connect();
     if (!refusal || this.bridge.linked) return;
     this.problem = refusal;
-    // Who has opened a link looks at the page, not behind the pill.
+    // A person who opened a link looks at the page, not at the connection menu.
     toasts.show(refusal, { sticky: true });
   }
 
@@ -174,7 +174,7 @@ export class GatewayConnection {
     else show();
     this.retryAt = null;
     try {
-      // What held the last time holds now, as a rule: the bridge is asked first only where nothing is known.
+      // The last transport usually works: the bridge is probed first only if nothing is known.
       if (this.#way() === 'ask') await this.bridge.probe();
       const bridged = this.#way() === 'browser' ? null : await this.bridge.connect({ inUse: this.via === 'bridge' });
       if (!bridged && outrun()) return;
@@ -208,7 +208,7 @@ export class GatewayConnection {
     this.#mover.reconsider();
   }
 
-  /** What is not needed for the first answer: the page's own worker, and who may serve the next time. */
+  /** Work that the first answer does not need: the page's own worker, and the host mode for the next visit. */
   async #settle(): Promise<void> {
     this.#own.start();
     await this.#look(true);

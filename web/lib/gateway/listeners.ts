@@ -3,7 +3,7 @@ import type { EventName, EventPayload } from '#shared/rpc/events.ts';
 
 type Listener = (payload: never) => void;
 
-/** Who listens to which event, over all connections to come. */
+/** Event listeners, kept over reconnections. */
 export class Listeners {
   readonly #listeners = new Map<EventName, Set<Listener>>();
   readonly #watchers = new Map<FrameWatcher, () => void>();

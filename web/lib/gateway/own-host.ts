@@ -3,7 +3,7 @@ import type { HostCredential, HostStatus } from '#shared/ports/host.ts';
 import { WorkerHost } from './worker.ts';
 
 const HEARTBEAT_EVERY_MS = 3_000;
-/** One that dies sooner than this could not start, and is not started again at once. */
+/** A worker that ends sooner than this could not start, and is not restarted at once. */
 const SETTLED_MS = 1_000;
 
 export interface OwnHostEvents {
@@ -73,7 +73,7 @@ export class OwnHost {
   }
 
   #dial(worker: WorkerHost): void {
-    // What keeps it from serving is told by its status.
+    // The worker's status reports a failure to serve.
     if (this.#credential) worker.api.attach(this.#credential).catch(() => {});
   }
 }

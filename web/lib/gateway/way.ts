@@ -4,14 +4,14 @@ import type { SyncState } from '#shared/rpc/methods/sync.ts';
 /** How a page reaches a gateway: over the bridge's `/ws`, or at this browser's own worker. */
 export type Way = 'bridge' | 'browser';
 
-/** What a page knows when it has to choose. */
+/** State that the choice of transport depends on. */
 export interface Situation {
   /** This browser holds a credential that the bridge accepts, as far as is known. */
   linked: boolean;
   bridge: 'unknown' | 'reachable' | 'stopped';
   /** Somebody serves behind the bridge, as far as is known. */
   served: boolean;
-  /** Who may serve, by the bridge's last word; null before the first. */
+  /** Host mode last reported by the bridge; null before the first report. */
   mode: BridgeHealth['mode'] | null;
   /** This browser's own host: whether it serves the bridge's clients. */
   role: SyncState['role'];

@@ -11,13 +11,13 @@ import { LentWorker } from './lent-worker.ts';
 /** Every tab must pass the same options, else the worker refuses it (facts.md, "SharedWorker"). */
 const OPTIONS = { type: 'module', name: named(`perch-${__PERCH_BUILD__}`), extendedLifetime: true } as const;
 
-/** One that has not said by then who it is was killed while it started: nothing else tells of that. */
+/** A worker that has not identified itself by then was killed while starting; no event reports that. */
 const START_MS = 10_000;
 
 /** A heartbeat that is not answered in this time tells of a frozen worker. */
 const HEARTBEAT_MS = 3_000;
 
-/** What nobody waits for begins so late. */
+/** Delay of work that nobody waits for. */
 const LATER_MS = 2_000;
 
 /** The worker that hosts the gateway in this browser, seen from one page. */

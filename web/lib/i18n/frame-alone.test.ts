@@ -6,7 +6,7 @@ const web = join(import.meta.dirname, '../..');
 const app = join(web, 'routes/(app)');
 const LIB = '#lib/';
 
-/** What a file imports from the app's own, at once; types and what is imported later are not in it. */
+/** Static imports of a file from the app itself, without types. */
 function importsOf(file: string): string[] {
   const found = readFileSync(file, 'utf8').matchAll(
     /^\s*(?:import|export)\s+(?!type\b)(?:[^'"();]*?\sfrom\s+)?'((?:#lib\/|\.\.?\/)[^'?]+)/gm,

@@ -1,7 +1,7 @@
 import { loadFrame } from './frame.ts';
 import { directionOf, locale } from './locale.ts';
 
-/** What is about to be drawn: the app's frame with an empty chat, what else there is in a chat, or a page beside the chats. Each says what those before it say, too. */
+/** Set of messages to load: the app's frame with an empty chat, the rest of a chat, or the other pages. Each includes those before it. */
 export type Said = 'frame' | 'later' | 'pages';
 
 const loaded = new Map<Said, Promise<void>>();

@@ -1,6 +1,6 @@
 import { kept } from '#lib/state/kept.ts';
 
-/** What the app speaks, each by its own name. */
+/** Languages of the app, each by its own name. */
 export const LOCALES = {
   en: 'English',
   ar: 'العربية',
@@ -18,7 +18,7 @@ export type Locale = keyof typeof LOCALES;
 
 const isLocale = (tag: string | null): tag is Locale => tag !== null && Object.hasOwn(LOCALES, tag);
 
-/** What the person has chosen; null is as the browser has it. */
+/** Language chosen by the person; null follows the browser. */
 export const chosenLocale = (): Locale | null => {
   const tag = kept.read('locale');
   return isLocale(tag) ? tag : null;
@@ -35,7 +35,7 @@ export function bestLocale(wanted: readonly string[]): Locale {
   return 'en';
 }
 
-/** What this page speaks, until it is loaded again. */
+/** Language of this page, until it is loaded again. */
 export const locale: Locale = chosenLocale() ?? bestLocale(globalThis.navigator?.languages ?? []);
 
 /** The page is loaded anew in it: what is on its way is kept, as at any reload. */

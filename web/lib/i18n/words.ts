@@ -30,7 +30,7 @@ export function isolating<Compiled extends object>(compiled: Compiled): WordsOf<
   return words(Object.fromEntries(Object.entries(compiled).map(([key, say]) => [key, keepingApart(say)])) as Compiled);
 }
 
-/** What loads a part's messages in the other languages than English. */
+/** Loaders of a part's messages in languages other than English. */
 export type Others<Compiled> = Readonly<Record<Exclude<Locale, 'en'>, () => Promise<{ default: Compiled }>>>;
 
 /** A part's messages as one of the other languages says them. Rejects where they cannot be fetched. */

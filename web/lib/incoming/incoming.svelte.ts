@@ -20,7 +20,7 @@ export class Incoming {
   #chats: File[];
   #others: File[];
   #exports: File[] | null = null;
-  /** What was read to see whether it is an export. */
+  /** Files that were read to detect an export. */
   readonly #reads = new WeakMap<File, Read>();
   #chat: string | null = null;
 
@@ -74,10 +74,10 @@ export class Incoming {
       const given = new ChatImport();
       await given.run([file], async (file) => this.#reads.get(file) ?? (await readExport(file)));
       const brought = given.added > 0 || given.known > 0;
-      // What is there already would come a second time.
+      // Existing chats would be imported a second time.
       if (brought || given.problems.length === 0) this.#exports.shift();
       if (brought) {
-        // They stand where their time puts them, which may be far below.
+        // Imported chats are sorted by their time, possibly far down in the list.
         toasts.show(given.outcome);
         this.#chat = '/sessions';
       }

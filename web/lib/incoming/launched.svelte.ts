@@ -21,7 +21,7 @@ export function followLaunches(): void {
 }
 
 async function follow(targetURL: string | undefined, handles: NonNullable<Launch['files']>): Promise<void> {
-  // One that is gone meanwhile, or may not be read, does not hold up the others.
+  // A file that no longer exists, or may not be read, does not block the others.
   const read = await Promise.allSettled(handles.map((handle) => handle.getFile()));
   const files = read.flatMap((each) => (each.status === 'fulfilled' ? [plainlyNamed(each.value)] : []));
   launched.files = [...launched.files, ...files];

@@ -1,6 +1,6 @@
 import { plainlyNamed } from './plainly-named.ts';
 
-/** Where the manifest's `share_target` posts to, and the page that takes it from there. */
+/** Target of the manifest's `share_target`, and the page that takes the content from there. */
 export const SHARE = '/share';
 
 const CACHE = 'perch-shared';
@@ -8,7 +8,7 @@ const KEEP_MS = 24 * 60 * 60_000;
 const AT = 'x-perch-at';
 const addressOf = (id: string): string => `${SHARE}/${encodeURIComponent(id)}`;
 
-/** What another program has shared. */
+/** Content shared by another program. */
 export interface Shared {
   /** Title, text and address, a line each; empty where there is none. */
   readonly text: string;
@@ -29,7 +29,7 @@ export async function keepShared(request: Request): Promise<string> {
   return id;
 }
 
-/** What is kept under an id; null where there is nothing in it, or no more. */
+/** Reads shared content by id; null if it is empty or no longer there. */
 export async function readShared(id: string): Promise<Shared | null> {
   const kept = await (await caches.open(CACHE)).match(addressOf(id));
   if (!kept) return null;

@@ -34,7 +34,7 @@ export function filtered(lines: readonly ShownLine[], { level, component, text }
   );
 }
 
-/** Where the line of that number is, or the first behind it; lines are in the order of their numbers. */
+/** Index of the line with this number, or of the first one after it; lines are sorted by number. */
 export function indexOfLine(lines: readonly ShownLine[], id: number): number {
   let [low, high] = [0, lines.length];
   while (low < high) {

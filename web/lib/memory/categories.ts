@@ -15,7 +15,7 @@ const isCategory = (name: string): name is MemoryCategory => Object.hasOwn(CATEG
 
 export const categoryNames = Object.keys(CATEGORIES).filter(isCategory);
 
-/** What a category is called; one that this build does not know, by its own name. */
+/** Label of a category; its own name if this build does not know it. */
 export const categoryWord = (name: string): string => (isCategory(name) ? CATEGORIES[name]() : name);
 
 /** The file that a memory is from, and its category. */

@@ -35,7 +35,7 @@ export function dayName(date: string, today: string): string {
   });
 }
 
-/** What memory has of a day, in words. */
+/** Counts of a day's memories, messages and notes, in words. */
 export function dayCounts({ memories, messages, notes }: MemoryDay): string {
   const parts = [
     memories > 0 ? m.memory_count_noted({ count: memories }) : '',

@@ -2,7 +2,7 @@ import { m } from '#lib/i18n/pages.ts';
 import { categoryWord } from './categories.ts';
 import type { MemoryFound } from './types.ts';
 
-/** What a passage that was found is. */
+/** Describes the kind of a found passage. */
 export function kindOf({ kind, category, speaker }: Pick<MemoryFound, 'kind' | 'category' | 'speaker'>): string {
   switch (kind) {
     case 'memory':
@@ -23,5 +23,5 @@ const SPEAKERS: ReadonlyMap<string, { name: () => string; saidBy: () => string }
   ['system', { name: () => m.memory_speaker_system(), saidBy: () => m.memory_said_by_system() }],
 ]);
 
-/** Who spoke, for the person who reads it. */
+/** Name of a speaker, for the reader. */
 export const speakerWord = (speaker: string): string => SPEAKERS.get(speaker)?.name() ?? speaker;

@@ -19,7 +19,7 @@ function akin(a: string, b: string): boolean {
   return shared >= STEM ? short.length - shared <= ENDING : shared === short.length && shared >= SHORT_STEM;
 }
 
-/** Where a text has one of the words, in whatever form: from and to, in order. What only means the same is not found so. */
+/** Finds the words in a text, in any form: start and end, in order. Synonyms are not found. */
 export function spansOf(text: string, words: readonly string[]): [start: number, end: number][] {
   const wanted = words.flatMap((word) => folded(word).match(/[\p{L}\p{N}]+/gu) ?? []);
   const spans: [number, number][] = [];

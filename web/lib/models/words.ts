@@ -16,7 +16,7 @@ export function tokenWords(tokens: number | null): string {
 /** USD per million tokens; a dash where unknown. */
 export const priceWords = (usd: number | null): string => (usd === null ? '–' : usd === 0 ? m.models_free() : money(usd));
 
-/** What a model can do beside text, as its tags. */
+/** Abilities of a model besides text, as tags. */
 export const abilities = (model: ModelEntry): string[] =>
   [
     model.supports_vision && m.models_ability_vision(),
@@ -26,7 +26,7 @@ export const abilities = (model: ModelEntry): string[] =>
 
 const yesOrNo = (does: boolean): string => (does ? m.models_fact_yes() : m.models_fact_no());
 
-/** What models are set side by side by: a name, and what is said of each. */
+/** Facts in a comparison of models: a label, and the value for each. */
 export const FACTS: readonly (readonly [name: () => string, of: (model: ModelEntry) => string])[] = [
   [() => m.models_fact_context(), ({ context_window }) => tokenWords(context_window)],
   [() => m.models_fact_answer(), ({ max_tokens }) => tokenWords(max_tokens)],

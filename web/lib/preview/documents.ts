@@ -6,6 +6,6 @@ const SVG_STYLE = '<style>html,body{height:100%;margin:0}body{display:grid;place
 /** A document for a `Sandbox` whose first script is our own. */
 export const guarded = (html: string): string => `<!doctype html><meta charset="utf-8"><script>${guard}</script>${html}`;
 
-/** What shows an artifact. */
+/** Creates the document that shows an artifact. */
 export const documentOf = (kind: ArtifactKind, code: string): string =>
   guarded(kind === 'svg' ? SVG_STYLE + code.replace(/^\s*(?:<\?xml[^>]*>\s*|<!doctype[^>]*>\s*)*/i, '') : code);

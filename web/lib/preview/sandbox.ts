@@ -17,7 +17,7 @@ const message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('note'), level: z.enum(['log', 'info', 'warn', 'error', 'blocked']), text }),
 ]);
 
-/** What a sandboxed document says. Nothing of it is to be trusted. */
+/** Message from a sandboxed document. Untrusted. */
 export type SandboxMessage = z.infer<typeof message>;
 
 /** The frame itself is a small file of this app: where it has not come by then, it does not come. */

@@ -17,7 +17,7 @@ const entry = z.object({
 
 export interface ReadPrompts {
   prompts: Prompt[];
-  /** What is not among them, as sentences. */
+  /** Items that could not be read, as sentences. */
   problems: string[];
 }
 

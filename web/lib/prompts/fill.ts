@@ -3,7 +3,7 @@ import { dateTime } from '#lib/i18n/format.ts';
 /** `{{name}}`; Open WebUI's kinds after a bar (`{{name | select:…}}`) are read over. */
 const VARIABLE = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}\p{M}_ -]{0,63}?)\s*(?:\|[^{}]*)?\}\}/gu;
 
-/** What the app fills in by itself; the second names are Open WebUI's. */
+/** Variables that the app fills in; the second names are Open WebUI's. */
 const OWN = {
   date: ['date', 'current_date'],
   time: ['time', 'current_time'],
@@ -17,10 +17,10 @@ const ownOf = (name: string): OwnVariable | undefined =>
 /** The names of the variables of a prompt's text, each once, in their order. */
 export const variablesOf = (text: string): string[] => [...new Set([...text.matchAll(VARIABLE)].map(([, name = '']) => name))];
 
-/** Those that a person is asked for. */
+/** Variables that the person fills in. */
 export const askedOf = (text: string): string[] => variablesOf(text).filter((name) => !ownOf(name));
 
-/** Those that the app fills in. */
+/** Variables that the app fills in. */
 export const filledOf = (text: string): string[] => variablesOf(text).filter((name) => ownOf(name));
 
 /** Whether the text wants this of the app. */

@@ -4,7 +4,7 @@ import { splitHead } from '#shared/front-matter.ts';
 import { seenOr } from '#shared/seen.ts';
 import { nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
 
-/** Where prompts lie in the main workspace: one Markdown file each. */
+/** Folder of prompts in the main workspace: one Markdown file each. */
 export const PROMPTS_FOLDER = 'prompts';
 
 const words = z

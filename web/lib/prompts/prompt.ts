@@ -2,7 +2,7 @@ import { m } from '#lib/i18n/frame.ts';
 
 /** A text that a person keeps to send again. */
 export interface Prompt {
-  /** What is written after the slash, and the name of its file. */
+  /** Command after the slash, and name of its file. */
   name: string;
   title: string;
   description: string;
@@ -34,7 +34,7 @@ export function freeName(words: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** Those whose name begins with what was typed first, then those with a word that does; all for nothing typed. */
+/** Finds prompts whose name starts with the typed text, then those with a word that does; all for an empty text. */
 export function matching<T extends Pick<Prompt, 'name' | 'title'>>(prompts: readonly T[], typed: string): T[] {
   const wanted = typed.normalize('NFC').toLowerCase();
   const byName = prompts.filter(({ name }) => name.startsWith(wanted));

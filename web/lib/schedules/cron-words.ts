@@ -75,7 +75,7 @@ interface Range {
   most: number;
 }
 
-/** What is wrong with a five-field schedule, as a sentence; undefined where nothing is. */
+/** Validates a five-field schedule. Returns the problem as a sentence; undefined if valid. */
 export function wrongCron(text: string): string | undefined {
   const fault = cronFault(text);
   switch (fault?.kind) {

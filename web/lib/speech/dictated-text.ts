@@ -1,10 +1,10 @@
-/** What was said, at its place within a text that somebody wrote. */
+/** Dictated text at its place within written text. */
 export class DictatedText {
   readonly #before: string;
   readonly #after: string;
   #said = '';
 
-  /** It takes the place of what is selected, from `start` to `end`. UTF-16 units. */
+  /** Replaces the selection from `start` to `end`, in UTF-16 units. */
   constructor(text: string, start: number, end: number) {
     this.#before = text.slice(0, start);
     this.#after = text.slice(end);

@@ -39,7 +39,7 @@ export async function hearsLocally(language: string): Promise<boolean> {
   }
 }
 
-/** What recognition says why it ended (section 5.1.5), as what a person can do. */
+/** Error codes of speech recognition (Web Speech API, section 5.1.5), as instructions for the person. */
 const REASONS: Record<string, () => string> = {
   'not-allowed': () => m.chat_dictate_not_allowed(),
   'service-not-allowed': () => m.chat_dictate_service_not_allowed(),

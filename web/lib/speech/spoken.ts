@@ -53,7 +53,7 @@ function words(tokens: readonly Token[], withCode: boolean): string {
     .join('');
 }
 
-/** What is no mark-up of an answer's is shown as the text it is. */
+/** HTML that is not mark-up of a reply is displayed as text. */
 const withoutTags = ({ text, block }: Tokens.HTML): string =>
   text
     .replace(/<!--[^]*?-->/g, '')

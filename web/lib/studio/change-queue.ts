@@ -7,7 +7,7 @@ const BATCH_COUNT = 2_000;
 /** Before what may be tried again is, where the gateway does not say how long. */
 const AGAIN_MS = 1_000;
 
-/** Where changes wait over a reload, until the gateway has them. */
+/** Storage for changes that wait, over a reload, until the gateway has them. */
 export interface KeptChanges {
   /** Keeps some; the result forgets them. */
   keep(changes: readonly Change[]): Promise<() => Promise<void>>;
@@ -49,7 +49,7 @@ export class ChangeQueue {
     this.#put({ changes, kept: this.#options.kept.keep(changes).catch(() => undefined) });
   }
 
-  /** What an earlier visit left. */
+  /** Adds changes left by an earlier visit. */
   addKept(changes: readonly Change[], forget: () => Promise<void>): void {
     this.#put({ changes, kept: Promise.resolve(forget) });
   }
@@ -69,7 +69,7 @@ export class ChangeQueue {
     if (this.#sending) return;
     this.#sending = true;
     try {
-      // What one step of the page writes goes together.
+      // Changes of one step of the page are sent together.
       await Promise.resolve();
       while (this.#waiting.length > 0) {
         this.#options.onState({ waiting: this.#waiting.length });

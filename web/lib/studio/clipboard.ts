@@ -6,7 +6,7 @@ import { clipboardPicture, filesOf } from './take-picture.ts';
 
 export const nothingToPaste = (): Problem => ({ message: m.annotate_nothing_to_paste(), code: null });
 
-/** Where people write, copy and paste are theirs. */
+/** Whether the element is a text field, where copy and paste belong to the text. */
 export const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.closest('textarea, select, [contenteditable], dialog, input:not([type=radio], [type=checkbox], [type=color], [type=range])') !==

@@ -11,7 +11,7 @@ const BLANK = { width: 1600, height: 1000 };
 
 /** All drawings, as the page that lists them has them. */
 class Drawings {
-  /** The one changed last first; null before the first answer. */
+  /** Last changed first; null before the first answer. */
   list = $state.raw<DrawingEntry[] | null>(null);
   problem = $state<Problem | null>(null);
   #started = false;

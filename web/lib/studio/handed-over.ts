@@ -3,7 +3,7 @@ import { goto } from '$app/navigation';
 /** A picture on its way to a new drawing. */
 export interface HandedOver {
   readonly picture: Blob;
-  /** What it is called, for the title. */
+  /** Name for the title. */
   readonly name: string;
 }
 
@@ -15,7 +15,7 @@ export async function annotate(picture: Blob, name: string): Promise<void> {
   await goto('/annotate?new');
 }
 
-/** What was handed over; once. */
+/** Returns the handed-over image once. */
 export function takeHandedOver(): HandedOver | undefined {
   const taken = waiting;
   waiting = undefined;

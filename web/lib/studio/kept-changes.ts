@@ -12,7 +12,7 @@ export const keptChanges = (
     return () => forget(id);
   },
 
-  /** What an earlier visit left, or another tab is about to send: twice does no harm. */
+  /** Reads changes left by an earlier visit, or about to be sent by another tab: sending them twice is harmless. */
   async left() {
     const records = await (await pageDb()).getAllFromIndex('drawingChanges', 'drawingId', drawingId);
     return records.sort((a, b) => a.at - b.at).map(({ id, changes }) => ({ changes, forget: () => forget(id) }));

@@ -64,7 +64,7 @@ export class NewDrawing {
   }
 }
 
-/** What is wrong with a file says so itself, and by its name. */
+/** A problem with a file is already a sentence that names the file. */
 export const told = (error: unknown, doing: string): Problem =>
   error instanceof PictureError ? { message: error.message, code: null } : problemOf(error, doing);
 

@@ -32,7 +32,7 @@ export class OpenDrawing {
 
   readonly #kept: ReturnType<typeof keptChanges>;
   readonly #queue: ChangeQueue;
-  /** What came before the drawing itself. */
+  /** Changes that arrived before the drawing itself. */
   #early: Change[] = [];
   #stop: (() => void)[] = [];
   #draft: { shape: Shape | null; timer: ReturnType<typeof setTimeout> } | undefined;
@@ -112,7 +112,7 @@ export class OpenDrawing {
   close(): void {
     for (const stop of this.#stop.splice(0)) stop();
     clearTimeout(this.#draft?.timer);
-    // What has not been sent yet is: the queue lives on.
+    // The queue lives on and sends changes that are still unsent.
     if (gateway.state === 'online') gateway.call('drawings.close', { drawingId: this.id }).catch(() => {});
   }
 

@@ -8,7 +8,7 @@ export interface ReadPicture {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
-  /** What became of it, where it is not as it was: a sentence. */
+  /** Notice if the image was changed: a sentence. */
   readonly note: string | null;
 }
 
@@ -23,7 +23,7 @@ const MAX_SIDE = 8_192;
 /** Bytes of the file that goes into the drawing: as base64 it passes the gateway in one frame, with room for what goes with it. */
 export const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
 
-/** Those that keep every pixel first; the last one is always small enough. */
+/** Lossless formats first; the last one is always small enough. */
 const FORMATS = [
   { type: 'image/png' },
   { type: 'image/webp', quality: 0.92 },

@@ -75,7 +75,7 @@ const percent = (share: number): string => m.annotate_percent({ percent: whole(s
 const point = (x: number, y: number) => ({ x: whole(x), y: whole(y) });
 const extent = (width: number, height: number) => ({ width: whole(width), height: whole(height) });
 
-/** What the studio says to those who read the screen by ear, in the app's language. */
+/** Announcements of the studio for screen readers, in the app's language. */
 export const saidWords: StudioWords = {
   surface: () => m.annotate_said_surface(),
   surfaceKind: () => m.annotate_said_surface_kind(),

@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<Kind, () => string>> = {
 
 export const kindName = (kind: Kind): string => KINDS[kind]();
 
-/** What a shape is called, so that it is known from others: with its number, or how its text begins. */
+/** Name of a shape that distinguishes it from others: with its number, or the start of its text. */
 export function shapeName(shape: Shape): string {
   const own = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
   const begin = own.trim().replaceAll(/\s+/g, ' ');

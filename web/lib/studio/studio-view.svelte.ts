@@ -15,7 +15,7 @@ export class StudioView {
   canUndo = $state(false);
   canRedo = $state(false);
   selection = $state.raw<readonly string[]>([]);
-  /** What is drawn, the lowest first. */
+  /** Shapes of the drawing, lowest first. */
   shapes = $state.raw<readonly Shape[]>([]);
 
   readonly selected: readonly Shape[] = $derived.by(() => {

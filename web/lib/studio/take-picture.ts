@@ -9,7 +9,7 @@ export async function desktopPicture(): Promise<Blob> {
   return png((await gateway.call('desktop.screenshot', {})).screenshotB64);
 }
 
-/** What the browser that agents drive shows now. */
+/** Takes a screenshot of the driven browser. */
 export async function drivenBrowserPicture(profile = 'default'): Promise<Blob> {
   return png((await gateway.call('browser.screenshot', { profile })).screenshotB64);
 }
@@ -45,7 +45,7 @@ export async function sharedScreenPicture(): Promise<Blob | null> {
   }
 }
 
-/** What a video shows now, as a PNG. */
+/** Captures the current frame of a video as a PNG. */
 export async function frameOf(video: HTMLVideoElement): Promise<Blob> {
   const { videoWidth: width, videoHeight: height } = video;
   const canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));

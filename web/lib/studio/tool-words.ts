@@ -21,5 +21,5 @@ const NAMES: Readonly<Record<StudioTool, () => string>> = {
   crop: () => m.studio_tool_crop(),
 };
 
-/** What a tool of the studio is called; the list of shortcuts says it too. */
+/** Name of a tool of the studio, also in the list of shortcuts. */
 export const toolName = (tool: StudioTool): string => NAMES[tool]();

@@ -6,11 +6,11 @@ import { m } from '#lib/i18n/pages.ts';
 export const kindOf = ({ kind }: Pick<AttachedHost, 'kind'>): string =>
   kind === 'headless' ? m.devices_kind_headless() : m.devices_kind_tab();
 
-/** What a host that is attached does. */
+/** Role of an attached host, in words. */
 export const partOf = ({ holder, ready }: Pick<AttachedHost, 'holder' | 'ready'>): string =>
   holder ? m.devices_part_serves() : ready ? m.devices_part_ready() : m.devices_part_catching_up();
 
-/** What a device may do that was given these scopes. */
+/** Permissions of a device with these scopes, in words. */
 export const rightsOf = (scopes: readonly Scope[]): string =>
   scopes.includes('admin') ? m.devices_rights_admin() : scopes.includes('write') ? m.devices_rights_write() : m.devices_rights_read();
 

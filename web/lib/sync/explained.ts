@@ -4,7 +4,7 @@ import { sentence, type Standing } from './words.ts';
 interface Explained {
   /** Two or three words, for a heading. */
   short: string;
-  /** What it means, and what will happen. */
+  /** Meaning and consequences. */
   about: string;
 }
 

@@ -14,7 +14,7 @@ export const outdated = (host: HostStatus | null): boolean => host?.sync?.state 
 /** This browser's own host cannot serve, whatever the bridge says. */
 export const unfit = (host: HostStatus | null): boolean => host?.state === 'failed' || outdated(host);
 
-/** Which of the attached hosts this browser is; undefined where that cannot be told. */
+/** Finds this browser among the attached hosts; undefined if that is unknown. */
 export function ownHost(hosts: readonly AttachedHost[], host: HostStatus | null): AttachedHost | undefined {
   if (host?.uplink !== 'attached') return undefined;
   if (host.origin !== undefined) return hosts.find(({ origin }) => origin === host.origin);

@@ -22,7 +22,7 @@ export interface Standing {
   tone: 'good' | 'warn' | 'bad' | '';
   /** The dot's name, for a person. */
   title: string;
-  /** What is in the way; null where nothing is known of it. */
+  /** Known problem; null if none. */
   problem: string | null;
 }
 

@@ -27,7 +27,7 @@ export function argumentsOf(schema: Json): Argument[] {
   }));
 }
 
-/** What is filled in to try a tool: simple fields, and the arguments that only JSON can say. */
+/** Form to try a tool: simple fields, and arguments that need JSON. */
 export interface ToolForm {
   fields: FormField[];
   rest: Argument[];

@@ -15,7 +15,7 @@ const TITLES: Readonly<Record<string, () => string>> = {
   bridge: () => m.tools_source_bridge(),
 };
 
-/** What a source is called; that of a tool server names it. */
+/** Title of a source; for an MCP server, its name. */
 export const titleOf = (source: string): string =>
   source.startsWith('mcp:')
     ? m.tools_source_server({ name: source.slice(4) })

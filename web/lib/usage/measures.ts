@@ -12,5 +12,5 @@ export const computeHitRate = ({
   inputTokens: number;
   cacheReadTokens?: number | undefined;
 }): number | undefined => (cacheReadTokens === undefined || inputTokens === 0 ? undefined : cacheReadTokens / inputTokens);
-/** Where there is little room: `1.2M`. */
+/** Short form for little space: `1.2M`. */
 export const compact = (value: number): string => written(value, { notation: 'compact', maximumFractionDigits: 1 });

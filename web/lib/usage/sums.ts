@@ -22,7 +22,7 @@ export interface Measure {
   max?: number;
 }
 
-/** What charts can show of a day, a provider or a model. */
+/** Measures that charts can show for a day, a provider or a model. */
 export const MEASURES: readonly Measure[] = [
   {
     id: 'tokens',

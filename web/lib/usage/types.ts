@@ -5,7 +5,7 @@ export type UsageDay = MethodResult<'usage.daily'>['dailyBreakdown'][number];
 /** Calls, their tokens, and their cost in USD. */
 export type UsageSums = UsageTotals['byModel'][string];
 
-/** What the gateway tells of a span of days. */
+/** The gateway's usage report for a number of days. */
 export interface UsageReport {
   totals: UsageTotals;
   /** Oldest first, without gaps. */

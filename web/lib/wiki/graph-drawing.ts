@@ -1,7 +1,7 @@
 import type { PlacedEdge, PlacedNode } from './graph-layout.ts';
 import { radiusOf } from './graph-layout.ts';
 
-/** Where one looks from: a point of the canvas is `x + k ·` that of the graph, CSS pixels. */
+/** Viewport of the graph: a point of the canvas is `x + k ·` that of the graph, CSS pixels. */
 export interface Sight {
   x: number;
   y: number;
@@ -77,7 +77,8 @@ export function draw(canvas: HTMLCanvasElement, { nodes, edges, sight, lit, acti
   });
   const known = [...seen].sort((a, b) => b.degree - a.degree).slice(0, seen.length <= MOST_NAMES ? undefined : MOST_NAMES / 2);
   context.globalAlpha = 1;
-  // The one that is pointed at first, then those with the most connections: what would be written over another is left out.
+  // Labels in order of priority: the active node first, then those with the most connections. A label that would overlap another is left
+  // out.
   const taken: { left: number; right: number; line: number }[] = [];
   for (const node of new Set([...nodes.filter(({ id }) => id === active), ...known])) {
     const [x, y] = at(node);

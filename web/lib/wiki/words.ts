@@ -2,7 +2,7 @@ import type { WikiClaimChange } from '#shared/rpc/methods/wiki-records.ts';
 import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
 
-/** What stands in an address: the page, or what is shown in its place. */
+/** Views that an address can name: pages, or another view instead. */
 export const VIEWS = ['pages', 'claims', 'contradictions', 'health', 'graph'] as const;
 export type View = (typeof VIEWS)[number];
 
