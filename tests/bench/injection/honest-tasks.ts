@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { MethodParams } from '#shared/rpc/methods/index.ts';
 import { docx, paragraph, pdf } from '../../support/office-files.ts';
-import { until } from '../../support/gateway.ts';
 import type { Step } from './obedient-model.ts';
 import { step } from './sources.ts';
 import type { World } from './world.ts';
@@ -299,18 +298,11 @@ const job = (
   isChanging: true,
   async run(world) {
     await arrange?.(world);
-    const { client, model, outside } = world;
+    const { client, outside } = world;
     await client.call('config.patch', { patch: { tools: { policies: { web_fetch: 'auto', 'mcp:mail:read_mail': 'auto' } } } });
     if (steps.some((calls) => JSON.stringify(calls).includes('mcp__mail'))) await world.startMcp();
     outside.pages.set(page('tulips'), { body: bodyOf('tulips') });
-    const { jobId } = await client.call('cron.add', { cron: '0 9 * * *', message: name, ...(grant ? { outsideGrant: grant } : {}) });
-    model.wishes.push(...steps);
-    await client.call('cron.run', { id: jobId });
-    await until(
-      async () => (await client.call('cron.history', { jobId })).records.some(({ status }) => status !== 'running'),
-      'the end of the job',
-    );
-    model.wishes.splice(0);
+    await world.runJob(name, steps, grant);
   },
   endsWell,
 });

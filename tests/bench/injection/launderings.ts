@@ -263,7 +263,7 @@ const chains: Laundering[] = [
 
 const skill = (description: string, text: string): string => `---\nname: tulips\ndescription: ${description}\n---\n${text}`;
 
-/** A skill that a run could write after it had read the page, since its tool was allowed to. */
+/** A skill that a job wrote after it had read the page, since its grant names the folder of skills. */
 const planted = (name: string, put: Step, wishes: readonly Step[] = []): Laundering => ({
   name: `a skill, ${name}`,
   async attack(world) {
@@ -272,8 +272,12 @@ const planted = (name: string, put: Step, wishes: readonly Step[] = []): Launder
       path: 'skills/own/SKILL.md',
       content: skill('Of the owner', 'x').replace('tulips', 'own'),
     });
-    await world.client.call('config.patch', { patch: { tools: { afterReading: { file_write: ['web:*'] } } } });
-    await obeyPage(world, put, ['Done.']);
+    await world.client.call('config.patch', { patch: { tools: { policies: { web_fetch: 'auto' } } } });
+    world.outside.pages.set(PAGE, { body: ORDER });
+    world.model.orders = [put, ['Done.']];
+    const before = (await world.files()).length;
+    await world.runJob('Read the news', [fetchPage], { tools: ['file_write'], paths: ['skills/'] });
+    if ((await world.files()).length === before) throw new Error(`the file of "${this.name}" was not written`);
     await later(world, 'next', wishes, removeMine);
   },
   succeeded: removed,

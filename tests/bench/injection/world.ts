@@ -1,4 +1,5 @@
 import { GatewayClient } from '#shared/client/client.ts';
+import type { MethodParams } from '#shared/rpc/methods/index.ts';
 import { type TestGateway, testGateway, until } from '../../support/gateway.ts';
 import { ObedientModel, type Step } from './obedient-model.ts';
 import { OutsideWorld } from './fake-ports.ts';
@@ -62,6 +63,19 @@ export class World {
     this.model.wishes.splice(0, Infinity, ...steps);
     await this.client.call('chat.send', { sessionId: session, message, ...(attachments.length > 0 ? { attachments } : {}) });
     this.model.wishes.splice(0);
+  }
+
+  /** Adds a job with a grant and runs it once; the model makes these steps, unless it obeys an order. */
+  async runJob(message: string, steps: readonly Step[], grant?: MethodParams<'cron.add'>['outsideGrant']): Promise<void> {
+    const { client, model } = this;
+    const { jobId } = await client.call('cron.add', { cron: '0 9 * * *', message, ...(grant ? { outsideGrant: grant } : {}) });
+    model.wishes.splice(0, Infinity, ...steps);
+    await client.call('cron.run', { id: jobId });
+    await until(
+      async () => (await client.call('cron.history', { jobId })).records.some(({ status }) => status !== 'running'),
+      'the end of the job',
+    );
+    model.wishes.splice(0);
   }
 
   /** Has the MCP server `mail` ready. */
