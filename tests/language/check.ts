@@ -1,5 +1,7 @@
-// `npm run check:language`: finds phrases of the old private English in the app's messages, the code's strings and the documents.
+// `npm run check:language [-- --list]`: finds phrases of the old private English in the app's messages, the code's strings and the documents, and measures names
+// and comments; `--list` prints each place that counts.
 import { join } from 'node:path';
+import { measureCode } from './measures.ts';
 import { EXCEPTIONS, type Exception, type Rule, RULES } from './rules.ts';
 import { findMessages, findProse, findStrings, type ReadableText } from './texts.ts';
 
@@ -35,5 +37,10 @@ if (import.meta.main) {
   const unused = findUnused(texts, RULES, EXCEPTIONS);
   for (const { text } of unused) console.log(`tests/language/rules.ts: the exception "${text}" is not needed`);
   console.log(`${String(texts.length)} texts, ${String(findings.length)} phrases to reword`);
-  if (findings.length + unused.length > 0) process.exitCode = 1;
+  const measures = measureCode(root);
+  for (const { title, value, limit, places } of measures) {
+    if (process.argv.includes('--list')) for (const place of places) console.log(place);
+    console.log(`${String(value)} ${title} (limit ${String(limit)})${value > limit ? ': too many' : ''}`);
+  }
+  if (findings.length + unused.length > 0 || measures.some(({ value, limit }) => value > limit)) process.exitCode = 1;
 }

@@ -37,7 +37,13 @@ export function parseComments(file: string, source: string): Comment[] {
 
 /** Of a script or module; `lineOffset` is the number of lines before it in its file. */
 function parseScript(file: string, source: string, lineOffset: number): Comment[] {
-  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true, file.endsWith('.ts') || file.endsWith('.svelte') ? ts.ScriptKind.TS : ts.ScriptKind.JS);
+  const tree = ts.createSourceFile(
+    file,
+    source,
+    ts.ScriptTarget.Latest,
+    true,
+    file.endsWith('.ts') || file.endsWith('.svelte') ? ts.ScriptKind.TS : ts.ScriptKind.JS,
+  );
   const found = new Map<number, { end: number; text: string; isBlock: boolean }>();
   const add = (ranges: readonly ts.CommentRange[] | undefined): void => {
     for (const { pos, end, kind } of ranges ?? [])
@@ -78,3 +84,9 @@ const PRONOUN =
 export function opensWithPronoun({ text }: Comment): boolean {
   return PRONOUN.test(text);
 }
+
+const CITATIONS =
+  /\b(?:design|quality|style|ux|facts|language)\.md\b|\binterface documents?\b|\((?:chosen in the )?decisions?, "|\bdecisions, "|\bspec\/[1-3]-/;
+
+/** Whether a comment cites a document that is not in the repository. */
+export const citesOutside = ({ text }: Comment): boolean => CITATIONS.test(text);

@@ -1,3 +1,5 @@
+import { citesOutside, opensWithPronoun, parseComments } from '../language/comments.ts';
+import { findCommonFileNames, isParticiple, isPossessive, parseExports } from '../language/names.ts';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findPhrases, findUnused } from '../language/check.ts';
@@ -59,4 +61,45 @@ describe('the language check', () => {
     expect(findStrings(root).length).toBeGreaterThan(2_000);
     expect(findProse(root).some(({ file }) => file === 'README.md')).toBe(true);
   });
+});
+
+it('comments: lines in a row are one, marks and directives are left out', () => {
+  const source = [
+    '// What is here',
+    '// and goes on.',
+    'const a = 1; // One.',
+    '/** It is a type. */',
+    'type A = string;',
+    "const text = '// no comment';",
+    '// eslint-disable-next-line no-console',
+  ].join('\n');
+  const comments = parseComments('a.ts', source);
+  expect(comments.map(({ line, text }) => [line, text])).toEqual([
+    [1, 'What is here and goes on.'],
+    [3, 'One.'],
+    [4, 'It is a type.'],
+  ]);
+  expect(comments.map(opensWithPronoun)).toEqual([true, false, true]);
+  const component =
+    '<script lang="ts">\n  // Counts.\n  let a = 0;\n</script>\n\n<!-- Those that are shown (design.md, "Rows"). -->\n<style>\n  /* Wide. */\n</style>';
+  const found = parseComments('A.svelte', component);
+  expect(found.map(({ line, text }) => [line, text])).toEqual([
+    [2, 'Counts.'],
+    [6, 'Those that are shown (design.md, "Rows").'],
+    [8, 'Wide.'],
+  ]);
+  expect(found.map(citesOutside)).toEqual([false, true, false]);
+});
+
+it('names: exports in the place of a verb or a noun, and files that are called alike', () => {
+  const source =
+    'export const stateOf = 1;\nexport function proof() {}\nexport type Told = 1;\nexport interface Shared {}\nexport class Feed {}\ntype Kept = 1;';
+  const names = parseExports('a.ts', source);
+  expect(names.filter(isPossessive).map(({ name }) => name)).toEqual(['stateOf']);
+  expect(names.filter(isParticiple).map(({ name, line }) => [name, line])).toEqual([
+    ['Told', 3],
+    ['Shared', 4],
+  ]);
+  const folders = ['a', 'b', 'c', 'd'];
+  expect(findCommonFileNames(folders.flatMap((folder) => [`${folder}/keep.ts`, `${folder}/index.ts`]))).toEqual([['keep.ts', folders]]);
 });
