@@ -60,7 +60,8 @@ function parseScript(file: string, source: string, lineOffset: number): Comment[
     const line = tree.getLineAndCharacterOfPosition(pos).line + 1 + lineOffset;
     const lastLine = tree.getLineAndCharacterOfPosition(end).line + 1 + lineOffset;
     const before = rows.at(-1);
-    if (before && !isBlock && !before.isBlock && before.lastLine === line - 1) {
+    const isAlone = /(?:^|\n)[ \t]*$/.test(source.slice(0, pos));
+    if (before && isAlone && !isBlock && !before.isBlock && before.lastLine === line - 1) {
       before.text += `\n${text}`;
       before.lastLine = lastLine;
     } else rows.push({ line, lastLine, text, isBlock });
