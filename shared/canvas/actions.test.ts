@@ -89,7 +89,7 @@ verifies('canvas.studio/undo', 'any actions, taken back and done again in any or
             const stop = at.drawing.onChange((event) => told.push(event));
             step.do(at);
             stop();
-            // What nothing was written for is no step, and what was is one.
+            // A step that writes nothing does not count, any other does.
             if (told.length > 0) {
               snapshots.length = ++now;
               snapshots.push(state(at));

@@ -14,8 +14,8 @@ import type { Point } from './path.ts';
 const LEAST_SHEET = 1;
 
 /**
- * What is done to shapes that are chosen, and to the sheet. Each is one step of undo; those with the same `gesture` in a row are one
- * together. Locked shapes are let be. What nothing comes of is no step.
+ * Actions on selected shapes and on the page. Each is one step of undo; consecutive ones with the same `gesture` are one. Locked shapes are
+ * not changed. An action without effect is not a step.
  */
 export class Actions {
   readonly #editor: Editor;

@@ -2,7 +2,7 @@ import type { Page, Shape } from './fields.ts';
 import { boundsOf, overlap, sheetOf, within } from './geometry.ts';
 import type { Measure } from './marks.ts';
 
-/** What is painted of a drawing: `Drawing` is one. */
+/** The part of a drawing that is painted: `Drawing` implements it. */
 export interface Picture {
   readonly page: Page;
   readonly shapes: readonly Shape[];

@@ -9,9 +9,9 @@ interface Register {
 }
 
 export interface DrawingEvent {
-  /** Those shapes whose fields are others now; `page` among them where it is the sheet. */
+  /** Changed shapes; `page` is among them if the page changed. */
   readonly ids: ReadonlySet<string>;
-  /** What made it so, to send to others that show the drawing. */
+  /** The changes, to send to others that show the drawing. */
   readonly changes: readonly Change[];
   /** Whether it was done here, rather than told by another. */
   readonly own: boolean;
@@ -22,7 +22,7 @@ export interface DrawingOptions {
   readonly width: number;
   readonly height: number;
   readonly background?: string | null;
-  /** Who writes: another for each tab. Default: a random one. */
+  /** Id of the writer: another one for each tab. Default: a random one. */
   readonly origin?: string;
   readonly now?: () => number;
 }
@@ -53,7 +53,7 @@ export class Drawing {
     return this.#page;
   }
 
-  /** What is drawn, the lowest first; hidden shapes too. The same list until something changes. */
+  /** Shapes, lowest first; hidden ones too. The same list until something changes. */
   get shapes(): readonly Shape[] {
     return (this.#sorted ??= [...this.#shapes.values()].sort(above));
   }
@@ -132,7 +132,7 @@ export class Drawing {
     for (const listener of this.#listeners) listener({ ids, changes, own });
   }
 
-  /** What a record's registers make: a shape once all fields of its kind are there. */
+  /** Builds the shape of a record's registers: it exists once all fields of its kind do. */
   #show(id: string): void {
     const record = this.#records.get(id) ?? new Map<string, Register>();
     const kind = record.get('kind')?.value as keyof typeof KINDS | undefined;
@@ -151,7 +151,7 @@ export class Drawing {
 /** How many changed shapes are found a place one by one. */
 const FEW = 8;
 
-/** Where a shape is in a sorted list, or would be. */
+/** Index of a shape in a sorted list, or its insertion index. */
 function placeIn(list: readonly Shape[], shape: Shape): number {
   let [from, to] = [0, list.length];
   while (from < to) {

@@ -3,7 +3,7 @@ import { type FieldValues, PAGE, type RegisterName } from './change.ts';
 import type { Drawing } from './drawing.ts';
 import { fieldsOf, type Kind, LIMITS, type NewShape, type Page, type Shape, shapeFields, someFields } from './fields.ts';
 
-/** What one step did to a field. */
+/** Change of a field in one step. */
 interface Write {
   readonly id: string;
   readonly field: RegisterName;
@@ -131,7 +131,7 @@ export class Editor {
     const sets = new Map<string, Record<string, unknown>>();
     for (const write of step.writes.values()) {
       const { id, field, before } = write;
-      // What a shape was made with stays with it while it is gone.
+      // A removed shape keeps the fields that it was made with.
       if (before === undefined || !this.drawing.wroteLast(id, field)) continue;
       sets.set(id, { ...sets.get(id), [field]: write[which] });
     }

@@ -1,7 +1,7 @@
 import { generateKeyBetween } from 'fractional-indexing';
 import { z } from '../rpc/zod.ts';
 
-/** What a drawing may hold: a file of others is read with these. */
+/** Limits of a drawing: files of others are checked against them. */
 export const LIMITS = {
   /** CSS pixels from the origin, either way. */
   coordinate: 1_000_000,
@@ -149,12 +149,12 @@ type Fields = { [F in keyof typeof FIELDS]: z.infer<(typeof FIELDS)[F]> };
 export type FieldName = keyof Fields;
 /** The sheet: where in the drawing it begins and how large it is, in CSS pixels; null is see-through. */
 export type Page = Readonly<z.infer<(typeof KINDS)['page']>>;
-/** What a kind of shape holds, beside its id. */
+/** Fields of a kind of shape, besides its id. */
 export type ShapeFields<K extends Kind = Kind> = K extends Kind ? Readonly<z.infer<(typeof KINDS)[K]>> : never;
 /** A shape of a drawing. */
 export type Shape<K extends Kind = Kind> = K extends Kind ? ShapeFields<K> & { readonly id: string } : never;
 
-/** How something is painted (interface document 2, section 2.5): CSS pixels; filled with its colour, else outlined. */
+/** Style of a shape: CSS pixels; filled with its colour, otherwise outlined. */
 export interface PaintStyle {
   readonly color: string;
   readonly strokeWidth: number;
@@ -163,7 +163,7 @@ export interface PaintStyle {
 }
 export const PAINT_STYLE: PaintStyle = { color: '#000000', strokeWidth: 1, fill: true, antiAlias: true };
 
-/** What a field is where nothing is said; one that is not here must be given. */
+/** Default values of fields; a field without one is required. */
 export const DEFAULTS = {
   ...PAINT_STYLE,
   opacity: 1,
@@ -179,7 +179,7 @@ export const DEFAULTS = {
   strength: 12,
 } satisfies Partial<Fields>;
 
-/** What a kind has otherwise than others. */
+/** Defaults that differ by kind. */
 const OWN_DEFAULTS: { readonly [K in Kind]?: Partial<Fields> } = {
   highlighter: { color: '#ffe600', strokeWidth: 18, opacity: 0.45 },
   pen: { strokeWidth: 3 },
@@ -188,7 +188,7 @@ const OWN_DEFAULTS: { readonly [K in Kind]?: Partial<Fields> } = {
 };
 
 type Defaulted = keyof typeof DEFAULTS | 'order' | 'kind';
-/** What must be said of a shape, and what may be. */
+/** Required and optional fields of a new shape. */
 export type NewShape<K extends Kind> = K extends Kind
   ? Omit<ShapeFields<K>, Defaulted> & Partial<Pick<ShapeFields<K>, Defaulted & keyof ShapeFields<K>>>
   : never;

@@ -30,7 +30,7 @@ export const cornersOf = ({ x, y, width, height }: Box): Point[] => [
   [x, y + height],
 ];
 
-/** What a shape spans before it is turned, without the width of its line: what handles are put around. */
+/** Bounding box of a shape before rotation, without the width of its line: the box that has the handles. */
 export function frameOf(shape: Shape, measure: Measure = estimateWidth): Box {
   switch (shape.kind) {
     case 'rect':

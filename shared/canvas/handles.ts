@@ -4,10 +4,10 @@ import { around, type Box, cornersOf, frameOf, rotationOf, turned } from './geom
 import { estimateWidth, type Measure } from './marks.ts';
 import type { Point } from './path.ts';
 
-/** What a selection is taken hold of by: its corners and sides, what turns it, the ends of a line, the tip of a callout. */
+/** Handles of a selection: its corners and sides, the rotation handle, the ends of a line, the tip of a callout. */
 export type Handle = 'nw' | 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w' | 'turn' | 'start' | 'end' | 'tip';
 
-/** What is around a selection. */
+/** Geometry of a selection. */
 export interface Hold {
   /** Before it is turned. */
   readonly box: Box;
@@ -34,7 +34,10 @@ const keepsShape = (shape: Shape): boolean => shape.kind === 'text' || shape.kin
 export const keepsRatio = (shapes: readonly Shape[]): boolean =>
   shapes.some((shape) => keepsShape(shape) || shape.kind === 'image' || (shapes.length > 1 && rotationOf(shape) % 90 !== 0));
 
-/** What a selection is held by; `gap`: how far off the handle that turns is, in CSS pixels of the drawing. Undefined where there is nothing. */
+/**
+ * Computes the handles of a selection; `gap`: distance of the rotation handle, in CSS pixels of the drawing. Undefined for an empty
+ * selection.
+ */
 export function holdOf(shapes: readonly Shape[], gap: number, measure: Measure = estimateWidth): Hold | undefined {
   const [shape] = shapes;
   if (!shape) return undefined;
@@ -77,11 +80,11 @@ export function handleAt(hold: Hold, [x, y]: Point, reach: number): Handle | und
   return near.toSorted((a, b) => far(a.at) - far(b.at))[0]?.name;
 }
 
-/** What is at an end: the ends of a line, the tip of a callout. */
+/** Handles of a point: the ends of a line, the tip of a callout. */
 export type End = Extract<Handle, 'start' | 'end' | 'tip'>;
 export const isEnd = (name: Handle): name is End => name === 'start' || name === 'end' || name === 'tip';
 
-/** What becomes of a shape whose end is put elsewhere. The other end of a line stays, and the line is no longer turned but lies so. */
+/** Fields of a shape after one of its ends moved. The other end of a line stays, and its rotation becomes part of the coordinates. */
 export function endMoved({ box, rotation, handles }: Hold, end: End, at: Point): FieldValues {
   if (end === 'tip') {
     const [tipX, tipY] = turned(at, box, -rotation);

@@ -5,26 +5,26 @@ import { ellipsePath, lineTo, moveTo, type PathElement, type Point, polygonPath,
 /** How wide a line of text is, in CSS pixels, where its letters are `size` high. */
 export type Measure = (text: string, size: number) => number;
 
-/** Where nothing can measure: about what a sans-serif letter takes, a full square for what is wider. */
+/** Estimate for environments without text measurement: the width of sans-serif letters, a full square for wider ones. */
 export const estimateWidth: Measure = (text, size) => {
   let widths = 0;
   for (const letter of text) widths += (letter.codePointAt(0) ?? 0) < 0x1100 ? 0.6 : 1.05;
   return widths * size;
 };
 
-/** What all text is drawn with. */
+/** Font of all text. */
 export const FONT_FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 /** From one line of text to the next, of its height. */
 export const LINE_HEIGHT = 1.25;
 const PADDING = 8;
 
-/** Where a line's letters stand, below its upper edge. */
+/** Baseline of a line, from its upper edge. */
 export const baselineOf = (top: number, size: number): number => top + size * 0.97;
 
 /** Whether a line is read from right to left, by its first letter. */
 export const isRightToLeft = (line: string): boolean => /^\P{L}*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(line);
 
-/** What is painted of a shape, in the simple things that every renderer knows. All in CSS pixels, before the shape is turned. */
+/** Primitives of a painted shape, which every renderer supports. In CSS pixels, before rotation. */
 export type Mark =
   | {
       readonly type: 'path';
@@ -82,11 +82,11 @@ const path = (
   elements,
   color,
   fill,
-  // What is filled has no outline beside: `drawRect` with a stroke gives that with `fill` off.
+  // A filled shape has no outline: `drawRect` with a stroke gives one with `fill` off.
   strokeWidth: fill ? 0 : strokeWidth,
 });
 
-/** What is painted of a shape, the lowest first. */
+/** Primitives of a shape, lowest first. */
 export function marksOf(shape: Shape, measure: Measure = estimateWidth): Mark[] {
   switch (shape.kind) {
     case 'rect':

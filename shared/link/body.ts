@@ -7,7 +7,7 @@ export class IncomingBody {
   readonly #stream: Stream;
   readonly #onleave: () => void;
   #controller: ReadableStreamDefaultController<Bytes> | undefined;
-  /** What came before anybody asked for it. */
+  /** Chunks that arrived before they were requested. */
   #early: Bytes[] = [];
   /** Bytes that wait here and have not been released yet. */
   #owed = 0;
@@ -90,7 +90,7 @@ function joined(parts: readonly Bytes[]): Bytes {
   return whole;
 }
 
-/** Where a sender waits until its stream has handed on all it had. */
+/** Lets a sender wait until its stream has passed on all chunks. */
 export class DrainGate {
   #waiting: (() => void)[] = [];
 

@@ -30,7 +30,10 @@ export interface Caller<C extends Contracts, E extends EventSchemas> {
   close(): void;
 }
 
-/** Calls a port over `link` (design.md, "Ports"): JSON texts `{id, call, params}` out; `{id, result}`, `{id, error}` and `{event, payload}` in; `{cancel: id}` out for one that is not wanted any more. */
+/**
+ * Calls a port over `link`: JSON texts `{id, call, params}` out; `{id, result}`, `{id, error}` and `{event, payload}` in; `{cancel: id}`
+ * out for a call that is cancelled.
+ */
 export function caller<C extends Contracts, E extends EventSchemas>(link: Link<string>, contracts: C, events: E): Caller<C, E> {
   const waiting = new Map<number, { name: string; resolve(result: never): void; reject(error: Error): void }>();
   const listeners = new Map<string, (payload: never) => void>();
@@ -87,7 +90,7 @@ export function caller<C extends Contracts, E extends EventSchemas>(link: Link<s
   };
 }
 
-/** What a port does for its callers: a handler returns or throws. `signal` fires when the caller does not want the call any more. */
+/** Handlers of a port's calls: each returns or throws. `signal` fires when the caller cancels. */
 export type CallHandlers<C extends Contracts> = {
   [N in keyof C]: (params: ParsedOf<C[N]>, signal: AbortSignal) => Promise<ResultOf<C[N]>>;
 };

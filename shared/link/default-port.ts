@@ -1,2 +1,2 @@
-/** Where the bridge listens unless it is told otherwise. */
+/** Default port of the bridge. */
 export const DEFAULT_PORT = 7333;

@@ -14,14 +14,14 @@ export const hello = z.object({
   portsVersion: z.number().int().min(1),
   schemaVersion: z.number().int().min(1),
   build: z.string().max(100),
-  /** What this side can do for the other: names of ports. */
+  /** Capabilities of this side: names of ports. */
   capabilities: z.array(z.string().max(100)).max(100).default([]),
 });
 /** The first frame from each side of an uplink. */
 export type Hello = z.infer<typeof hello>;
 
 export const principal = z.object({
-  /** Who calls: `owner`, `app:<credential>`, `host`, `device:<id>`, `key:<id>`, `pairing`. */
+  /** Principal: `owner`, `app:<credential>`, `host`, `device:<id>`, `key:<id>`, `pairing`. */
   id: z.string().max(200),
   scopes: z.array(z.enum(SCOPES)),
 });
@@ -40,7 +40,7 @@ export const opening = z.object({
   origin: z.string().max(500).nullable().default(null),
   headers: z.record(z.string(), z.string()).default({}),
 });
-/** What a stream is opened with. */
+/** First message of a stream. */
 export type Opening = z.infer<typeof opening>;
 
 /** In the opening of a client that is to be paired: the code that it has shown. The bridge cannot tell whether it is one. */

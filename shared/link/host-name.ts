@@ -15,7 +15,7 @@ const SYSTEMS: [name: string, token: RegExp][] = [
   ['Linux', /Linux/],
 ];
 
-/** What people call this browser, and the system that it runs on: `Chrome 156`, `Linux`. */
+/** Common names of this browser and its operating system: `Chrome 156`, `Linux`. */
 export function platformOf({ userAgent }: { userAgent: string }): { browser: string | undefined; system: string | undefined } {
   const browser = BROWSERS.map(([name, token]) => ({ name, version: token.exec(userAgent)?.[1] })).find(
     ({ version }) => version !== undefined,

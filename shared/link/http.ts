@@ -49,7 +49,7 @@ export function serveHttp(stream: Stream, opened: Opening, base: string, handler
   });
 
   const ask = async (): Promise<Response> => {
-    // What came in the same message as the opening is here then.
+    // Data of the same message as the opening is available after this.
     await undefined;
     const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: gone.signal };
     if (hasBody) Object.assign(init, { body: body.take(), duplex: 'half' });

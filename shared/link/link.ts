@@ -1,6 +1,6 @@
 import { CLOSE } from '../rpc/limits.ts';
 
-/** What the holder of one end of a link hears. Set once, before the first message can arrive. */
+/** Events of one end of a link. Set once, before the first message can arrive. */
 export interface LinkEvents<M> {
   message(message: M): void;
   /** The other end is gone, or has closed; nothing comes after it. */

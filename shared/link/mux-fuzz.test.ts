@@ -137,7 +137,7 @@ interface End {
 class Model {
   readonly #pair: MuxPair;
   readonly #ends: End[] = [];
-  /** What listeners found wrong: a stream takes what they throw for their own fault. */
+  /** Faults that listeners found: a stream treats what they throw as its own failure. */
   readonly #faults: string[] = [];
   #counter = 0;
 

@@ -28,7 +28,7 @@ export interface MuxOptions {
 
 /**
  * Many streams over one link: `open`, `data`, `end`, `reset`, a byte-credit window per stream, one for bulk on the link, control first,
- * streams served in turn (design.md, "The bridge is a pipe with locks on it"). A peer that breaks the rules closes the link with 1002.
+ * streams served in turn. A peer that breaks the rules closes the link with 1002.
  */
 export class Mux {
   /** Resolves with the other side's hello; rejects when the link closes before it. */
@@ -100,7 +100,7 @@ export class Mux {
       stream.lost(CLOSE.goingAway, 'the link is closed');
       return stream;
     }
-    // What the other side would take for a breach must not leave: it would cost all streams their link.
+    // A message that the other side would treat as a breach must not be sent: it would cost all streams their link.
     const payload = encode(input);
     if (payload.byteLength > CHUNK_BYTES || !opening.safeParse(input).success) {
       this.#nextId -= 2;

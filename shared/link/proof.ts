@@ -12,7 +12,7 @@ export const credential = z.object({ id: z.string(), secret: z.string() });
 /** A secret shared by the bridge and one browser profile. */
 export type Credential = z.infer<typeof credential>;
 
-/** What `POST /link` gives for a single-use code: one credential for the app's pages on `/ws`, one for its worker on `/uplink`. */
+/** Result of `POST /link` for a single-use code: one credential for the app's pages on `/ws`, one for its worker on `/uplink`. */
 export const linked = z.object({ app: credential, host: credential });
 export type Linked = z.infer<typeof linked>;
 
@@ -21,9 +21,9 @@ export const bridgeHealth = z.object({
   status: z.enum(['ok', 'no-host']),
   version: z.string(),
   build: z.string(),
-  /** Who may serve by the owner's choice: a tab's worker before the managed Chromium (`auto`), or one of them alone. */
+  /** Allowed hosts by the owner's choice: a tab's worker before the managed Chromium (`auto`), or one of them alone. */
   mode: z.enum(['auto', 'tab', 'headless']),
-  /** Who serves; `remote`: a host that is attached to another bridge of the vault (`--cluster`). */
+  /** Active host; `remote`: a host attached to another bridge of the vault (`--cluster`). */
   host: z.enum(['tab', 'headless', 'remote']).nullable(),
   /** How many hosts are attached. */
   hosts: z.number().default(0),

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64url } from '../base64.ts';
 
-/** What a proof is for; a proof for one does not serve the other. */
+/** Purpose of a proof; a proof for one purpose is not valid for the other. */
 export type ProofPurpose = 'app' | 'uplink';
 
 const encoder = new TextEncoder();
@@ -21,7 +21,7 @@ export function randomSecret(): string {
 const statement = (by: 'client' | 'server', purpose: ProofPurpose, serverNonce: string, clientNonce: string): Uint8Array<ArrayBuffer> =>
   encoder.encode(JSON.stringify(['perch', by, purpose, serverNonce, clientNonce]));
 
-/** Proves to the other side that this one holds the credential, without showing it (design.md, "Two origins would be two databases"). Base64url. */
+/** Proves to the other side that this one holds the credential, without revealing it. Base64url. */
 export async function prove(
   key: CryptoKey,
   by: 'client' | 'server',

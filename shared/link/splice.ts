@@ -1,9 +1,9 @@
 import { usage } from '../rpc/records.ts';
 import { z } from '../rpc/zod.ts';
 
-// A model's answer goes from the bridge straight to the caller (design.md, "Control in the worker, bytes by the shortest way"): the host says over
-// `forward` what to ask the upstream, for which caller, and in advance that a good answer is that caller's; every other comes back to the host.
-// None of this is in HTTP headers: what callers and upstreams send cannot bring it about.
+// A model's answer goes from the bridge straight to the caller: the host specifies over `forward` the request to the upstream and the
+// caller that gets a successful answer; every other answer returns to the host. None of this is in HTTP headers: callers and upstreams
+// cannot trigger it.
 
 /** A call of a model whose usage is to be recorded. */
 export const splicedCall = z.object({
@@ -14,7 +14,7 @@ export const splicedCall = z.object({
   principal: z.string().max(300),
   /** An estimate of the request's tokens, for upstreams that give no figures; of no account with figures. */
   inputTokens: z.number().int().nonnegative(),
-  /** Where the host has not heard of the request itself: by what its log knows it. */
+  /** Id of the request in the host's log, if the host has not seen the request itself. */
   requestId: z.string().max(200).optional(),
 });
 export type SplicedCall = z.infer<typeof splicedCall>;
@@ -35,7 +35,7 @@ export const forward = z.object({
   call: splicedCall,
   /** Format of the answer: chat completions, or Anthropic's Messages API. */
   wire: z.enum(['chat', 'messages']).default('chat'),
-  /** What is different in the body from the caller’s own, in order; left out where the body comes along. */
+  /** Differences between the body and the caller's own, in order; left out if the body is included. */
   edits: z.array(edit).max(10).optional(),
   /** Whether events are wanted, or a whole answer: nothing else commits. */
   stream: z.boolean(),
@@ -46,7 +46,7 @@ export const forward = z.object({
   trailerMs: z.number().int().positive(),
   /** The figures of usage were asked for by the gateway, not by the caller, who does not get to see them. */
   stripUsage: z.boolean(),
-  /** What is decided here holds for so many milliseconds for the caller's next requests of the same model, where this answer is good. */
+  /** Validity of this decision, in milliseconds, for the caller's next requests of the same model, if this answer succeeds. */
   standing: z
     .object({
       ms: z.number().int().positive(),
@@ -83,7 +83,7 @@ export const receipt = z.object({
   chars: z.number().int().nonnegative(),
 });
 export type Receipt = z.infer<typeof receipt>;
-/** What is told at once. Each is looked at by itself. */
+/** Reports sent together. Each is examined separately. */
 export const receipts = z.array(z.unknown()).max(1000);
 
 /** Streams that the bridge opens to ask what a caller is told behind events that a host has let stand and that ended badly: an `Ended`, answered with events. */
@@ -104,7 +104,7 @@ export function heldResponse(...inputs: ResponseInputs): Response {
 }
 export const isHeld = (response: Response): boolean => held.has(response);
 
-/** What a caller gets behind an answer that went past the host. */
+/** Response for a caller whose answer bypassed the host. */
 export function splicedResponse(...inputs: ResponseInputs): Response {
   const response = new Response(...inputs);
   spliced.add(response);

@@ -14,7 +14,7 @@ const MAX_REASON = 500;
 
 const encoder = new TextEncoder();
 
-/** What a stream needs of the multiplexer that it belongs to. */
+/** The part of the multiplexer that a stream uses. */
 export interface StreamHost {
   open(opening: Partial<Opening> & { kind: string }): Stream;
   /** `bulk`: a body's part was queued. */
@@ -23,7 +23,7 @@ export interface StreamHost {
   gone(stream: Stream): void;
 }
 
-/** What listens to a stream. An event that throws resets this stream with 1011, and no other. */
+/** Listener of a stream. An event that throws resets this stream with 1011, and no other. */
 export interface StreamEvents {
   /** A chunk; `fin` ends a message. The bytes are only valid during the call. Call `release` when they are dealt with. */
   data(chunk: Uint8Array, fin: boolean, text: boolean): void;
@@ -238,7 +238,7 @@ export class Stream {
     }
   }
 
-  /** What listens here has failed: that is no fault of the other streams, nor a breach by the other side. */
+  /** The listener failed: neither other streams nor the other side are at fault. */
   #faulted(error: unknown): void {
     this.#cut(CLOSE.internal, error instanceof Error ? error.message : 'the stream listener failed');
   }

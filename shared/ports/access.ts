@@ -6,7 +6,7 @@ import { port } from './port.ts';
 const principal = z.string().regex(/^(device|key):[A-Za-z0-9_-]{1,128}$/);
 
 export const grant = z.object({
-  /** Whom the token lets in. Never the owner or the app: a host cannot give out those rights. */
+  /** Principal that the token admits. Never the owner or the app: a host cannot grant those rights. */
   principal,
   /** SHA-256 of the token, in hex. */
   tokenHash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -20,7 +20,10 @@ export const grant = z.object({
 /** A token of 256 bits that is no one's but the principal's, and what it allows. */
 export type Grant = z.infer<typeof grant>;
 
-/** Whom the bridge lets in beside the owner and the app. The vault knows them; the bridge has a mirror of that, for it is the one that admits (decisions, "HTTP"). */
+/**
+ * Principals that the bridge admits besides the owner and the app. The vault knows them; the bridge mirrors the list, as it is the one that
+ * admits.
+ */
 export const accessPort = port({
   kind: 'access',
   what: 'Device access',

@@ -3,7 +3,7 @@ import { backupEntry, backupExported, restoreChanges } from '../rpc/methods/back
 import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
 
-/** The bridge's folder of backups (design.md, "One vault"): what is in the journal, as one zip each. */
+/** The bridge's folder of backups: each is the journal's content in one zip file. */
 export const backupPort = port({
   kind: 'backup',
   what: 'Backing up to disk',

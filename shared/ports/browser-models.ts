@@ -3,7 +3,7 @@ import { z } from '../rpc/zod.ts';
 import { ggufAnswer, ggufRequest, ggufText, ggufTexts, ggufVectors } from './gguf.ts';
 import { port } from './port.ts';
 
-/** What a model that is kept in this browser is for. */
+/** Task of a model stored in this browser. */
 export const browserTask = z.enum(['text-generation', 'feature-extraction']);
 /** How its weights are written, as transformers calls it. */
 export const browserDtype = z.enum(['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4']);
@@ -27,7 +27,7 @@ export const keptModel = z.object({
 /** A model in this browser's storage, as it is kept beside its files. */
 export type KeptModel = z.infer<typeof keptModel>;
 
-/** What the gateway's worker says to the one that a page lends it for models: one call after the other. Requests and answers are those of GGUF models. */
+/** Calls of the gateway's worker to a page's worker for models, one after the other. Requests and answers are those of GGUF models. */
 export const browserModelsPort = port({
   kind: 'browser-models',
   what: 'Running models in this browser',

@@ -9,12 +9,15 @@ export const builtInFault = z.object({
   reason: z.enum(['unasked', 'too-long', 'unfit', 'gone', 'failed']),
   tokens: z.number().optional(),
   takes: z.number().optional(),
-  /** What the browser says. */
+  /** Message of the browser. */
   why: z.string().optional(),
 });
 export type BuiltInFault = z.infer<typeof builtInFault>;
 
-/** What the gateway's worker says to a page whose browser has a model of its own (`LanguageModel`, which workers have not). Requests and answers are those of GGUF models. */
+/**
+ * Calls of the gateway's worker to a page whose browser has a model of its own (`LanguageModel`, which workers lack). Requests and answers
+ * are those of GGUF models.
+ */
 export const builtInPort = port({
   kind: 'built-in',
   what: 'Running the browser’s built-in model',

@@ -1,9 +1,9 @@
 import { z } from '../rpc/zod.ts';
 
-/** One of the servers that keep a stream, beside the one that leads. */
+/** A server that keeps a stream besides the leading one. */
 const follower = z.object({
   name: z.string(),
-  /** It has everything that the leader has. */
+  /** Has everything that the leader has. */
   current: z.boolean(),
   offline: z.boolean(),
   /** Operations that it has not yet; 0 where that is not said. */
@@ -26,14 +26,14 @@ export type ClusterStream = z.infer<typeof clusterStream>;
 
 /** How a vault stands that several machines share (docs/decisions/0063), as its bridge finds it: for the doctor. */
 export const clusterFacts = z.object({
-  /** Those of the setting. */
+  /** Servers of the setting. */
   servers: z.array(z.string()),
   state: z.enum(['connecting', 'catching-up', 'shared', 'apart']),
   /** Why it is apart. */
   problem: z.object({ code: z.enum(['unreachable', 'refused', 'unfit', 'full', 'failed']), message: z.string() }).nullable(),
   /** Changes that are here and not there yet; never more than a thousand are counted. */
   unsent: z.number().int(),
-  /** What the servers say; null while none is at hand. */
+  /** Report of the servers; null while none can be reached. */
   seen: z
     .object({
       /** The server at hand, and the cluster that it belongs to. */
@@ -44,7 +44,7 @@ export const clusterFacts = z.object({
       wantedReplicas: z.number().int(),
       /** Sequence numbers of the stream that this bridge has not read yet. */
       behind: z.number().int(),
-      /** What the account stores on disk, and may; in bytes, replicas counted each. Null: nothing limits it. */
+      /** Storage that the account uses, and its limit; in bytes, replicas counted each. Null: unlimited. */
       storage: z.object({ used: z.number(), limit: z.number().nullable() }),
       /** How far the servers' clock is from the bridge's at the least, in ms. */
       skew: z.number(),

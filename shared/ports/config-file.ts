@@ -6,7 +6,7 @@ const document = z.record(z.string(), z.unknown());
 /** SHA-256 of the file's text, in hex; null where there is no file. */
 const hash = z.string().nullable();
 
-/** The user's own configuration file beside the bridge (decisions, "Sessions, agents, models, channels, config"; "Command line"). */
+/** The user's own configuration file next to the bridge. */
 export const configFilePort = port({
   kind: 'config-file',
   what: 'Using the configuration file',
@@ -19,12 +19,12 @@ export const configFilePort = port({
           state: z.literal('read'),
           path: z.string(),
           hash,
-          /** What it says; null where there is no file. */
+          /** Content; null if there is no file. */
           document: document.nullable(),
-          /** What it said when file and gateway agreed last; null where they never have. */
+          /** Content when file and gateway last agreed; null if they never have. */
           synced: document.nullable(),
         }),
-        /** It is no JSON, or cannot be read: where, counted from 1, and why. */
+        /** The file is not JSON, or cannot be read: the place, counted from 1, and the reason. */
         z.object({
           state: z.literal('broken'),
           path: z.string(),

@@ -37,7 +37,7 @@ export const execFile = z.object({
 
 const asked = { command: commandName, args: commandArgs };
 
-/** Programs on the bridge's machine, without a shell (decisions, "Cron, tools, exec, plans"). */
+/** Programs on the bridge's computer, without a shell. */
 export const execPort = port({
   kind: 'exec',
   what: 'Running commands',

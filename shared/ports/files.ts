@@ -7,7 +7,7 @@ import { port } from './port.ts';
 /** SHA-256 of a file's bytes. */
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** What folder and vault agreed on last: the bytes, and the vault's record that had them. */
+/** Last common state of folder and vault: the bytes, and the vault's record of them. */
 export const agreement = z.object({ hash, size: z.number().int().nonnegative(), modifiedAt: z.number() });
 export type Agreed = z.infer<typeof agreement>;
 
@@ -30,7 +30,7 @@ const base = hash.nullable();
 const step = z.discriminatedUnion('do', [
   z.object({ do: z.literal('write'), path: workspacePath, base, content, encoding, agreed: agreement }),
   z.object({ do: z.literal('remove'), path: workspacePath, base }),
-  /** They agree already. Null: neither has the file. */
+  /** Both already agree. Null: neither has the file. */
   z.object({ do: z.literal('note'), path: z.string(), agreed: agreement.nullable() }),
 ]);
 export type FolderStep = z.infer<typeof step>;
@@ -40,7 +40,7 @@ export const FOLDER_BATCH = { files: 1000, bytes: 4 * 1024 * 1024 } as const;
 
 /** Of systems and tools, and nobody's work; what stands in `.git` can make programs run. */
 const IGNORED = new Set(['.git', 'node_modules', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
-/** The index of an agent's memory, what SQLite keeps beside it (interface document 2, section 2.5), and the lock of who changes files there. */
+/** The index of an agent's memory, SQLite's files beside it, and the lock file of the process that changes files there. */
 const OF_MEMORY = /^(memory\.db(-wal|-shm|-journal)?|\.perch\.lock(\..*)?)$/;
 
 /** Whether a file of that path is mirrored at all; others are left where they are, and told of to nobody. */

@@ -13,7 +13,7 @@ export const ggufMessage = z.object({
 
 const schema = z.record(z.string(), z.unknown());
 
-/** What is asked of a model that has been loaded. */
+/** Request to a loaded model. */
 export const ggufRequest = z.object({
   messages: z.array(ggufMessage).min(1).max(100_000),
   tools: z.array(z.object({ name: z.string(), description: z.string(), schema })).optional(),
@@ -34,7 +34,7 @@ export const ggufAnswer = z.object({
   finish: z.enum(['stop', 'length', 'tool_calls']),
   calls: z.array(z.object({ tool: z.string(), args: z.record(z.string(), z.unknown()) })),
   inputTokens: z.number(),
-  /** Of those, what the model still had from before. */
+  /** Tokens of these that the model had cached. */
   cachedTokens: z.number(),
   outputTokens: z.number(),
 });

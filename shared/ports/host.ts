@@ -1,9 +1,9 @@
 import type { SyncState } from '../rpc/methods/sync.ts';
 import type { BrowserWay } from '../sync/nats/way.ts';
 
-/** What a page can ask of the worker that hosts the gateway, beside the protocol; carried by Comlink. */
+/** Calls of a page to the worker that hosts the gateway, besides the protocol; carried by Comlink. */
 export interface HostApi {
-  /** Who answers: the worker holds a Web Lock of this name, which a waiting page is granted when the worker dies. */
+  /** Identity of the worker: it holds a Web Lock of this name, which a waiting page is granted when the worker ends. */
   identify(): Promise<HostIdentity>;
   /** Opens a connection of protocol 3 on `port`. The page holds the Web Lock `tabLock`; when it is granted here, the page is gone. */
   open(port: MessagePort, tabLock: string): Promise<void>;
@@ -34,15 +34,15 @@ export interface HostApi {
   lend(tabLock: string, work: LentWork, lender: WorkerLender): Promise<void>;
 }
 
-/** What pages lend workers for: reading documents, and running models. */
+/** Purposes of workers that pages provide: reading documents, and running models. */
 export const LENT_WORKERS = ['documents', 'models'] as const;
-/** What pages lend; `built-in` is the browser's own model, which only pages have. */
+/** Work that pages provide; `built-in` is the browser's own model, which only pages have. */
 export type LentWork = (typeof LENT_WORKERS)[number] | 'built-in';
 
 /** The name by which a dedicated worker knows what it is for, and that it is not to host the gateway. */
 export const lentName = (work: LentWork): string => `perch-${work}`;
 
-/** A page's dedicated worker for one kind of work: one at a time, started when it is wanted (design.md, "The UI is a client like any other"). */
+/** A page's dedicated worker for one kind of work: one at a time, started on demand. */
 export interface WorkerLender {
   /** Resolves with a port to it; of what the page does itself, to a new place each time. */
   start(): Promise<MessagePort>;
@@ -64,7 +64,7 @@ export interface HostCredential {
 /** This browser's own way into the cluster that its vault is shared over. */
 export interface ClusterStatus {
   servers: string[];
-  /** Who has said so: the bridge, or a person here. */
+  /** Source of the setting: the bridge, or a person here. */
   from: 'bridge' | 'here';
   /** `resting`: a bridge is there, whose journal goes before it. */
   state: 'resting' | 'connecting' | 'attached';
@@ -79,10 +79,10 @@ export interface HostStatus {
   /** A sentence for the person, where something is wrong. */
   problem: string | null;
   sync: SyncState;
-  /** It has all of its parts, and goes on without the server that it came from. */
+  /** All parts are cached, so that it works without the server that it came from. */
   complete?: boolean;
   /** Null: there is none; undefined: not known yet. */
   cluster?: ClusterStatus | null;
-  /** Who the worker is among the attached hosts, once its data is open. */
+  /** Id of the worker among the attached hosts, once its data is open. */
   origin?: string;
 }

@@ -7,9 +7,9 @@ import { BATCH } from './journal-batch.ts';
 export { BATCH } from './journal-batch.ts';
 
 export const position = z.object({
-  /** Which journal: a new one (the old was lost, or damaged) has another id. */
+  /** Id of the journal: a new one (after loss or damage) has another id. */
   journal: z.string(),
-  /** Which opening of it: tells a journal that was put back from an older copy. */
+  /** Id of its history: tells a journal that was restored from an older copy. */
   era: z.string(),
   /** Everything up to this sequence number is here. */
   seq: z.number().int().nonnegative(),
@@ -61,8 +61,8 @@ export const journalInfo = z.object({
 export type JournalInfo = z.infer<typeof journalInfo>;
 
 /**
- * The journal, as a host asks for it over its uplink (design.md, "One vault"). The embedded engine is one SQLite file beside the bridge; whatever else
- * can pull, push, tell of changes and give out leases may stand in for it.
+ * The journal, as a host uses it over its uplink. The embedded engine is one SQLite file next to the bridge; any other that can pull, push,
+ * report changes and grant leases may replace it.
  */
 export const journalCalls = {
   'journal.open': call({
@@ -147,7 +147,7 @@ export const journalCalls = {
   'lease.take': call({
     params: z.object({
       name: leaseName,
-      /** Who has it where nobody ever took it: it is theirs while they are there. */
+      /** Holder of a lease that nobody ever took, while that host is present. */
       presumed: origin.optional(),
       ttlMs: z.number().int().min(1).max(3_600_000),
       /** Only once all that the host has stored is with the vault's other machines too. */
@@ -179,7 +179,7 @@ export const journalCalls = {
 };
 export type JournalCalls = typeof journalCalls;
 
-/** What the bridge tells a host without being asked. */
+/** Events that the bridge sends to a host. */
 export const journalEvents = {
   /** Something was stored; `head` is the newest sequence number. */
   'journal.changed': z.object({ head: z.number().int().nonnegative() }),

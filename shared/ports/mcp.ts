@@ -22,12 +22,12 @@ export const toolServerCommand = {
   cwd: commandDir.optional(),
 };
 const server = z.object(toolServerCommand);
-/** What a tool server on the bridge's machine is started with. */
+/** Command of an MCP server on the bridge's computer. */
 export type ToolServerCommand = z.output<typeof server>;
 
 const run = z.string().min(1).max(100);
 
-/** Tool servers that speak over their standard input and output (decisions, "Cron, tools, exec, plans"). What they say is the host's to understand. */
+/** MCP servers over standard input and output. The host parses their messages. */
 export const mcpPort = port({
   kind: 'mcp',
   what: 'Running MCP servers',
@@ -40,7 +40,7 @@ export const mcpPort = port({
         approved: z.boolean(),
         /** True if an approval of an older build, which named no bytes, has just been bound to the current ones. */
         isApprovalBound: z.boolean().optional(),
-        /** Where it runs, absolute, links resolved. */
+        /** Working directory, absolute, links resolved. */
         workingDir: z.string(),
       }),
       docs: 'Returns the hash that an approval of this command binds to, and whether it is approved. `INVALID_PARAMS` if the program or directory does not exist.',

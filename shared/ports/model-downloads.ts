@@ -76,7 +76,7 @@ export const modelDownloadsPort = port({
       result: z.object({
         /** Bytes free where models lie. */
         freeBytes: z.number(),
-        /** What runs GGUF models. */
+        /** Runtime of GGUF models. */
         gguf: z.object({
           state: z.enum(['ready', 'outdated', 'missing', 'unsupported']),
           package: z.string(),

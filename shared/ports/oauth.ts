@@ -2,7 +2,10 @@ import { call } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
 
-/** Where browsers come back to from another service's page (RFC 6749, section 4.1.2): at the bridge, which passes it on to the host that serves. */
+/**
+ * Redirect address for authorization by another service (RFC 6749, section 4.1.2): at the bridge, which passes the request to the active
+ * host.
+ */
 export const OAUTH_CALLBACK = '/oauth/callback';
 
 export const oauthPort = port({

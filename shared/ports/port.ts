@@ -1,7 +1,7 @@
 import type { EventSchemas } from '../link/calls.ts';
 import type { Contracts } from '../rpc/contract.ts';
 
-/** Something that the bridge lends: its calls, and what it tells while one is under way (design.md, "Ports"). */
+/** A capability of the bridge: its calls, and the events of a call in progress. */
 export interface Port<C extends Contracts = Contracts, E extends EventSchemas = EventSchemas> {
   /** The stream's kind, and the capability's name in the bridge's hello. */
   kind: string;

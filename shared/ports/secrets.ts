@@ -2,7 +2,7 @@ import { call } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { port } from './port.ts';
 
-/** What a secret may be called: as an entry of an environment. */
+/** Name of a secret: that of an environment variable. */
 export const secretName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/);
 
 /** Secrets that lie on the bridge's machine, by the names that the owner's configuration gives them. */

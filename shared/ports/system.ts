@@ -31,15 +31,15 @@ export const systemPort = port({
       result: z.object({
         /** Files and folders that others may read or change though they should not. */
         open: z.array(z.object({ path: z.string(), mode: z.string(), wanted: z.string() })),
-        /** Where the vault's own key is; null where that cannot be told. */
+        /** Location of the vault's own key; null if unknown. */
         vaultKey: z.enum(['file', 'keyring']).nullable(),
         /** Why these modes cannot be told; null where they can. */
         modesUnknown: z.string().nullable(),
         /** The managed Chromium has no sandbox, for the bridge runs as root. */
         unsandboxed: z.boolean(),
-        /** Whom the bridge, and each command that it starts, runs as. */
+        /** User that runs the bridge, and each command that it starts. */
         user: z.object({ name: z.string(), root: z.boolean() }),
-        /** Who may host the gateway. */
+        /** Allowed hosts of the gateway. */
         hostMode: z.enum(['auto', 'tab', 'headless']),
         /** The program that can host it without a tab; null where there is none. */
         browser: z.string().nullable(),
@@ -68,14 +68,17 @@ export const bridgeLine = z.object({
 });
 export type BridgeLine = z.infer<typeof bridgeLine>;
 
-/** What the bridge has said since it started, as far as it remembers. */
+/** The bridge's log since it started, as far as it is kept. */
 export const logsPort = port({
   kind: 'logs',
   what: 'Reading the bridge log',
   calls: {
     'logs.read': call({
       params: z.strictObject({
-        /** Which ring, and after which of its lines; otherwise the newest. Another ring: the bridge was started again, and all it has is newer. */
+        /**
+         * Ring buffer, and the last line already read; without them the newest lines. Another ring: the bridge was restarted, and all of
+         * its lines are newer.
+         */
         ring: z.string().max(100).default(''),
         after: z.number().int().nonnegative().optional(),
         /** The newest lines in front of this one of that ring; none where it is another ring. */

@@ -18,7 +18,7 @@ export const webPort = port({
         wants: z.enum(['text', 'picture']).default('text'),
       }),
       result: z.object({
-        /** Where the redirects led. */
+        /** Final address after redirects. */
         url: z.string(),
         status: z.number().int(),
         contentType: z.string(),

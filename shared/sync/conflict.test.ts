@@ -27,7 +27,7 @@ verifies(
     }
     expect(keepsCopy(apart, last)).toBe(true);
     expect(keepsCopy(last, apart)).toBe(true);
-    // What was merged with it is no conflict any more, nor is what either was made from.
+    // Neither the version merged with it nor those that either was made from are conflicts any more.
     const merged = over(apart, last);
     expect([apart, ...chain].map((seen) => keepsCopy(seen, over(merged, written(9, 'e'))))).not.toContain(true);
   },

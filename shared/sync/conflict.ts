@@ -13,7 +13,7 @@ export interface ConflictCopy {
   payload: string;
 }
 
-/** What becomes of the version that the journal has (`current`) when `incoming` arrives. */
+/** Result for the journal's version (`current`) when `incoming` arrives. */
 export interface Merged {
   /** Null: the journal stays as it is. */
   stored: SyncRecord | null;

@@ -2,11 +2,11 @@
 export interface LeaseWanted {
   name: string;
   holder: string;
-  /** Whose it is where nobody ever took it. */
+  /** Holder of a lease that nobody ever took. */
   presumed?: string;
   ttlMs: number;
   /** Only once all that was stored here before is with the vault's other machines; else nobody has it, for now. */
   settled?: boolean;
-  /** Who is there; null: nobody can be said to be gone. */
+  /** Present hosts; null if none can be said to be gone. */
   present: readonly string[] | null;
 }

@@ -49,10 +49,10 @@ const listOf =
     Array.isArray(value) && value.every(check);
 const none: Check = (value) => value === undefined;
 
-/** What a replica says of a session's row by itself: neither of its two records may. */
+/** Fields that each replica computes for a session's row: neither of its two records may have them. */
 const rowsOwn = { key: none, agentId: none, sessionId: none, messageCount: none, size: none, preview: none };
 
-/** What every replica goes by when it puts a record in its place; the rest is for those who read it. */
+/** Fields that every replica needs to store a record; the others are only for readers. */
 const FIELDS: Partial<Record<SyncStore, Readonly<Record<string, Check>>>> = {
   sessions: {
     title: maybe(text),
@@ -77,7 +77,7 @@ const MAX_DEPTH = 1000;
 const isDeeper = (value: unknown, left: number): boolean =>
   typeof value === 'object' && value !== null && (left === 0 || Object.values(value).some((each) => isDeeper(each, left - 1)));
 
-/** What is wrong with a payload, already parsed: another one's key, or what a replica could not store. Undefined where it can be. */
+/** Validates a parsed payload. Returns the problem (another record's key, or a value that a replica cannot store); undefined if valid. */
 export function payloadProblem(store: SyncStore, key: string, value: unknown): string | undefined {
   if (!isObject(value)) return 'is not a record';
   if (store === 'sessions' || store === 'heads') {

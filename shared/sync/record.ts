@@ -21,10 +21,10 @@ export const syncRecord = z.object({
   fence: z.number().int().nonnegative().optional(),
   /** The clock of the journal's version that this one was made from; null where there was none. Only where the store has conflicts. */
   base: reading.nullable().optional(),
-  /** What it includes beside that: of each other writer the newest version that `base` was made from, the latest of those first (docs/decisions/0008). */
+  /** Other ancestors: the newest version of each other writer that `base` was made from, latest first (docs/decisions/0008). */
   ancestors: z.array(reading).max(ANCESTORS).optional(),
   deleted: z.literal(true).optional(),
-  /** How the payload is sealed. There is only `none` so far: what leaves the machine will be sealed (design.md, "One vault"). */
+  /** Seal of the payload. Only `none` so far. */
   seal: z.literal('none').default('none'),
   /** The record as JSON; null where it is deleted. */
   payload: z.string().nullable(),

@@ -1,10 +1,10 @@
 /**
- * What is kept in one vault on all its replicas, by store. `conflicts`: where two replicas changed a record apart, the one that lost is kept as a
- * copy (stores where records are only ever added, or that nobody writes by hand, have no use for that).
+ * Stores that all replicas of a vault share. `conflicts`: if two replicas changed a record concurrently, the losing version is kept as a
+ * copy (of no use for stores with additions only, or written by no person).
  */
 export const SYNC_STORES = {
   sessions: { conflicts: true },
-  /** Which message a session's active branch ends in. */
+  /** Last message of a session's active branch. */
   heads: { conflicts: true },
   messages: { conflicts: false },
   runs: { conflicts: false },
@@ -20,16 +20,16 @@ export const SYNC_STORES = {
   approvals: { conflicts: false },
   devices: { conflicts: false },
   apiKeys: { conflicts: false },
-  /** What `/v1/responses` keeps for its callers. */
+  /** Responses stored for callers of `/v1/responses`. */
   responses: { conflicts: false },
-  /** What was told to the agent and waits for its next run. */
+  /** Events for an agent's next run. */
   systemEvents: { conflicts: false },
-  /** What the tools of tool servers said of themselves when they were approved. */
+  /** Descriptions of MCP tools at the time they were approved. */
   mcpTools: { conflicts: false },
   /** How far channels have read, what waits there for an answer, and what they have counted. */
   channelStates: { conflicts: false },
   drawings: { conflicts: false },
-  /** What became of drawings' shapes: never changed, only added, and removed when none of their fields counts any more. */
+  /** Changes of drawings' shapes: only added, and removed when none of their fields counts any more. */
   drawingChanges: { conflicts: false },
   /** Outside sources of files, memories, plans and drawings that wait for review. */
   contentLabels: { conflicts: false },

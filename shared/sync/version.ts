@@ -1,7 +1,7 @@
 /** So many other writers a version remembers (`SyncRecord.ancestors`). */
 export const ANCESTORS = 8;
 
-/** What decides between two versions of one record (`SyncRecord`). */
+/** The part of a record (`SyncRecord`) that decides between two versions. */
 export interface Version {
   clock: string;
   fence?: number | undefined;
@@ -16,7 +16,7 @@ export function wins(a: Version, b: Version): boolean {
   return fenceA === fenceB ? a.clock > b.clock : fenceA > fenceB;
 }
 
-/** Who wrote it. */
+/** Writer of the version. */
 export const originOf = (clock: string): string => clock.slice(21);
 
 /** Milliseconds since 1970, by the writer's clock. */

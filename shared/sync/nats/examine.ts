@@ -4,7 +4,10 @@ import type { ClusterSeen, ClusterStream } from '../../ports/cluster.ts';
 import { type Places, streamsOf } from './places.ts';
 import type { VaultSeal } from './seal.ts';
 
-/** What the servers say of a vault's streams, and what they let its user do. Rejects where they do not answer. `read`: how far the caller has read. */
+/**
+ * Reports the state of a vault's streams, and the permissions of its user. Rejects if the servers do not respond. `read`: position of the
+ * caller.
+ */
 export async function examineCluster(
   cluster: Pick<Places, 'nc' | 'jsm' | 'here' | 'wantedReplicas'>,
   seal: VaultSeal,

@@ -6,7 +6,7 @@ export const SILENT_MS = 15_000;
 export const SILENT_AGAIN_MS = 3_000;
 /** So many are fetched before the server that sends gets another chance. */
 const FETCHED = 200;
-/** Of what was there when reading began so many gaps are looked into: a stream that was written to for long has as many as messages. */
+/** Maximum number of gaps examined when reading begins: an old stream has as many as messages. */
 const GAPS = 100;
 
 /** A message, as a consumer gives it or the stream itself. */
@@ -92,7 +92,7 @@ function gapChoice(places: Stream, { there, onunsure }: Reading): (end: number) 
   };
 }
 
-/** What the server that leads has from one number to before another. */
+/** Messages of the leading server from one number to before another. */
 async function* missing(places: Stream, from: number, end: number, signal: AbortSignal): AsyncGenerator<Streamed> {
   for (let next = from; !signal.aborted;) {
     const message = await fetchNext(places, next);

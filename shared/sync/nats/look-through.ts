@@ -29,7 +29,7 @@ export async function lookAgain(
   }
 }
 
-/** Which server leads the stream; where only one has it, its id, which each of its starts makes anew. Empty where none leads now. */
+/** Server that leads the stream; with a single server its id, which is new at each start. Empty if none leads now. */
 export const leaderOf = (places: Pick<Places, 'info' | 'nc'>, { cluster }: Pick<StreamInfo, 'cluster'> = places.info): string =>
   (isAlone(places) ? places.nc.info?.server_id : cluster?.leader) ?? '';
 

@@ -4,7 +4,7 @@ import { reading, type SyncRecord, syncRecord } from '../record.ts';
 import type { Places } from './places.ts';
 import { openJson, sealJson, type VaultSeal } from './seal.ts';
 
-/** What a subject was seen to hold last. */
+/** Last known state of a subject. */
 export interface Known {
   seq: number;
   /** Empty where it cannot be opened. */
@@ -31,7 +31,7 @@ export interface Received {
   schema: number;
   /** Undefined where it cannot be opened, or where a newer build wrote it. */
   record: SyncRecord | undefined;
-  /** It was not sealed with the vault's key for this place. */
+  /** Not sealed with the vault's key for this subject. */
   foreign: boolean;
 }
 
@@ -87,7 +87,7 @@ export async function readMessage(
   return { name, known: { seq, clock, included: record ? included(record) : [], object }, schema, record, foreign: false };
 }
 
-/** What the subject of a record's name holds now. */
+/** Reads the current message of a record's subject. */
 export async function currentMessage(
   places: Pick<Places, 'jsm' | 'stream'> & Holds,
   seal: VaultSeal,

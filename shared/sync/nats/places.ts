@@ -36,9 +36,9 @@ export interface Places {
   info: StreamInfo;
   /** Attachments, and records too large for a message. */
   objects: ObjectStore;
-  /** Who has which lease. */
+  /** Holders of leases. */
   leases: KV;
-  /** Which hosts are attached to which bridge, and which browsers are there without one. */
+  /** Hosts attached to each bridge, and browsers that are present without one. */
   here: KV;
   /** On how many servers each record is to lie; the streams that are there may say otherwise. */
   wantedReplicas: number;
@@ -50,7 +50,7 @@ export interface Places {
 export const isAlone = ({ info }: Pick<Places, 'info'>): boolean => info.config.num_replicas === 1;
 
 /**
- * Where a client's answers come to (its `inboxPrefix`): of the vault's own, so that nobody need be let read all answers, as under `_INBOX.>`
+ * Inbox prefix of a client: the vault's own, so that no user needs permission to read all replies, as under `_INBOX.>`
  * (docs/decisions/0077).
  */
 export const inboxOf = (vault: string): string => `_INBOX_${vault}`;

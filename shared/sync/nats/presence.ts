@@ -6,8 +6,8 @@ const SAY_MS = 3000;
 const hosts = z.array(z.string());
 
 /**
- * Which hosts the others of the vault have: a bridge those that are attached to it, a browser without a bridge its own. Each says so every few seconds; one that has said nothing for `HERE_TTL_MS`, by the clock of
- * whoever listens, is gone with its hosts.
+ * Hosts of the vault's other members: of a bridge those attached to it, of a browser without a bridge its own. Each member reports every
+ * few seconds; a member silent for `HERE_TTL_MS`, by the listener's clock, is gone with its hosts.
  */
 export class Presence {
   readonly #id = crypto.randomUUID();
@@ -58,7 +58,7 @@ export class Presence {
     } finally {
       this.#since = 0;
       updates.stop();
-      // It may still hang on a connection that is gone.
+      // It may be waiting on a closed connection.
       listening.catch(() => {});
     }
   }

@@ -8,7 +8,7 @@ import { JetStreamApiError } from '@nats-io/jetstream';
  */
 export type ProblemCode = 'unreachable' | 'refused' | 'unfit' | 'full' | 'failed';
 
-/** What is wrong with the cluster, as a sentence for the person. */
+/** A problem of the cluster, as a sentence for the person. */
 export class ClusterProblem extends Error {
   override name = 'ClusterProblem';
   readonly code: ProblemCode;
@@ -31,7 +31,7 @@ export const isWrongSequence = (error: unknown): boolean => error instanceof Jet
 /** Nobody answers for JetStream, or whoever does has none for this account (then that is the cause). */
 export const isWithoutJetStream = (error: unknown): error is Error => error instanceof Error && error.name === 'JetStreamNotEnabled';
 
-/** Whose way into the cluster it is, and what its transport's own errors come to: a sentence of being refused, or the network's (true). */
+/** The connecting side, and how errors of its transport are classified: a sentence for a refusal, or true for a network failure. */
 export interface Way {
   who: 'bridge' | 'browser';
   refusal?(error: Error): string | undefined;

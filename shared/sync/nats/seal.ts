@@ -14,7 +14,7 @@ export interface VaultSeal {
   open(sealed: Uint8Array, place: string): Uint8Array | undefined | Promise<Uint8Array | undefined>;
 }
 
-/** What keys are derived for (HKDF with SHA-256, no salt), and what the vault's own name is the HMAC of. */
+/** Purposes of derived keys (HKDF with SHA-256, no salt), and the input of the HMAC that names the vault. */
 export const PURPOSE = { sealing: 'perch sync sealing', names: 'perch sync names' } as const;
 export const VAULT_NAME = 'vault';
 
@@ -30,7 +30,7 @@ const decoder = new TextDecoder();
 export const sealJson = async (seal: VaultSeal, value: unknown, place: string): Promise<Uint8Array> =>
   seal.seal(encoder.encode(JSON.stringify(value)), place);
 
-/** What was sealed as JSON; undefined as with `open`. */
+/** Opens a sealed JSON value; undefined as with `open`. */
 export async function openJson(seal: VaultSeal, sealed: Uint8Array, place: string): Promise<unknown> {
   const opened = await seal.open(sealed, place);
   return opened && JSON.parse(decoder.decode(opened));

@@ -12,7 +12,7 @@ export const browserServers = z
   .min(1)
   .max(100);
 
-/** Where a browser finds the cluster, by NATS' WebSocket, and how it gets in. */
+/** Address and credentials with which a browser reaches the cluster, by NATS over WebSocket. */
 export const browserWay = z
   .strictObject({
     servers: browserServers,
