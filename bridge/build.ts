@@ -1,6 +1,6 @@
 // `npm run build`: the publishable package in dist/, in plain JavaScript: the app, the `perch` program, and the libraries with their types.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { rolldown, type RolldownOptions } from 'rolldown';
@@ -100,6 +100,8 @@ const sourceOf = (name: string): string => (name === 'active-recall' ? `web/libr
 
 mkdirSync(dist, { recursive: true });
 for (const stale of [
+  'perch.cjs',
+  'program.cjs',
   'perch.js',
   'journal-thread.js',
   'keeper.js',
@@ -141,7 +143,9 @@ await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${sourceOf(name)
   chunks: 'library',
 });
 await browserBundle({ ...Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])), ui: 'web/library/ui/index.ts' });
-chmodSync(join(dist, 'perch.js'), 0o755);
+// The command itself, which any Node can parse.
+for (const name of ['perch.cjs', 'program.cjs']) copyFileSync(join(root, 'bridge/launcher', name), join(dist, name));
+chmodSync(join(dist, 'perch.cjs'), 0o755);
 declarations('shared', { rootDir: 'shared', outDir: '.', shared: '.' });
 writeFileSync(join(dist, 'client.d.ts'), "export * from './types/client/index.js';\n");
 declarations('bridge/library', { rootDir: '.', outDir: 'library', shared: 'shared' });

@@ -24,19 +24,21 @@ export interface Connecting extends ConnectionOptions {
   /** As the gateway lists its clients. */
   name: string;
   timeoutMs?: number;
+  /** Receive the events of all sessions, and those of none. */
+  events?: 'all';
 }
 
 export const targetFor = ({ url, port, vault }: ConnectionOptions): Target =>
   url === undefined ? localTarget(port, vault) : targetOf(url, vault);
 
 /** Connects as the owner to the gateway at `url`, else to that on a port of this machine. Throws a CommandError that says why not. */
-export async function connect({ name, timeoutMs = 10_000, ...options }: Connecting): Promise<GatewayClient> {
+export async function connect({ name, timeoutMs = 10_000, events, ...options }: Connecting): Promise<GatewayClient> {
   const target = targetFor(options);
   const auth = await credentialFor(target, options);
   let client: GatewayClient | undefined;
   const socket = openSocket(target, timeoutMs);
   try {
-    client = await GatewayClient.connect(socket.link, { params: { clientName: name, auth }, timeoutMs });
+    client = await GatewayClient.connect(socket.link, { params: { clientName: name, auth, ...(events && { events }) }, timeoutMs });
   } catch (error) {
     throw connectionFailure(target, error, socket.reason());
   }

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { perch } from '../../tests/e2e/harness.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { ggufFile } from '../../tests/support/gguf-file.ts';
 import { hubServer } from '../../tests/support/hub-server.ts';
+import { cliGateway } from './tests/gateway.ts';
 
 const TINY = ggufFile();
 const ID = 'perch/tiny/tiny.gguf';
@@ -14,6 +15,7 @@ async function world() {
   const hub = await hubServer({ 'perch/tiny': { 'tiny.gguf': TINY } });
   const home = mkdtempSync(join(tmpdir(), 'perch-home-'));
   return {
+    home,
     run: (...args: string[]) => perch(['models', ...args], { PERCH_HOME: home, ...hub.env }),
     async [Symbol.asyncDispose]() {
       await hub[Symbol.asyncDispose]();
@@ -47,7 +49,10 @@ verifies('models.cli/errors', 'one line, exit 1 or 2', async () => {
     [['download'], 2, /Missing required argument/],
     [['delete-local', ID], 1, /No local model/],
     [['select', 'tiny'], 2, /is not a model ID\. Use <owner>\/<name>\/<file>/],
-    [['select', ID, '--port', '1'], 1, /No local model/],
+    [['select', ID, '--port', '1'], 1, /Couldn’t connect to the gateway on port 1/],
+    [['delete-local', 'tiny', '--port', '1'], 2, /is not a model ID/],
+    [['local', '--url', 'ws://127.0.0.1:1'], 1, /Couldn’t connect to the gateway at ws:\/\/127\.0\.0\.1:1/],
+    [['local', '--url', 'wss://perch.invalid'], 2, /Use --token or --password/],
     [['runtime', 'uninstall'], 1, /is not installed/],
     ...(process.platform === 'darwin'
       ? []
@@ -59,3 +64,65 @@ verifies('models.cli/errors', 'one line, exit 1 or 2', async () => {
     expect((ended as { stderr: string }).stderr).toMatch(/^perch: .*\n$/);
   }
 });
+
+verifies('cli.models/default', 'deleting the default model warns, and the setting is gone; another default stays', async () => {
+  await using at = await world();
+  const settings = join(at.home, 'config.json');
+  for (const [model, isCleared] of [
+    [`gguf/${ID}`, true],
+    ['ollama/llama3.2', false],
+  ] as const) {
+    await at.run('download', 'perch/tiny');
+    writeFileSync(settings, `{\n  // Mine.\n  "chat": { "model": "${model}", "maxSteps": 7 }\n}\n`);
+    const { stdout, stderr } = await at.run('delete-local', ID, '--json');
+    expect(JSON.parse(stdout)).toEqual({ deleted: true, id: ID, sizeBytes: TINY.length, defaultCleared: isCleared });
+    expect(stderr.includes('was the default model. No default model is set now'), stderr).toBe(isCleared);
+    const text = readFileSync(settings, 'utf8');
+    expect(text).toContain('// Mine.');
+    expect(text.includes('"model"')).toBe(!isCleared);
+    expect(text).toContain('"maxSteps": 7');
+  }
+});
+
+verifies(
+  ['cli.models/gateway', 'cli.models/default', 'cli.models-select/row'],
+  'of the computer of a gateway that the line names',
+  async () => {
+    await using hub = await hubServer({ 'perch/tiny': { 'tiny.gguf': TINY } });
+    for (const [name, value] of Object.entries(hub.env)) vi.stubEnv(name, value);
+    await using at = await cliGateway();
+    const elsewhere = mkdtempSync(join(tmpdir(), 'perch-elsewhere-'));
+    try {
+      const url = at.bridge.url.replace('http', 'ws');
+      const run = (...args: string[]) =>
+        at.run(['models', ...args, '--url', url, '--token', at.bridge.token, '--json'], { env: { PERCH_HOME: elsewhere } });
+      const json = async (...args: string[]): Promise<unknown> => {
+        const ended = await run(...args);
+        expect([ended.code, ended.stderr]).toEqual([0, expect.stringMatching(/^(Warning: .*\n)*$/)]);
+        return JSON.parse(ended.stdout);
+      };
+      expect(await json('local')).toEqual({ models: [] });
+      expect(await json('download', 'perch/tiny')).toEqual({ id: ID, sizeBytes: TINY.length });
+      expect(await json('local')).toMatchObject({ models: [{ id: ID, backend: 'gguf' }] });
+      // Nothing is on this computer.
+      expect((await at.run(['models', 'local'], { env: { PERCH_HOME: elsewhere } })).stdout).toContain('No local models');
+      expect(await json('select', ID)).toEqual({ selected: `gguf/${ID}` });
+      const deleted = await run('delete-local', ID);
+      expect(JSON.parse(deleted.stdout)).toEqual({ deleted: true, id: ID, sizeBytes: TINY.length, defaultCleared: true });
+      expect(deleted.stderr).toContain('was the default model');
+      const { client } = await at.gw.client();
+      expect((await client.call('config.get', {})).value).not.toHaveProperty('chat.model');
+      expect(await run('delete-local', ID)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('NOT_FOUND: No local model') as string,
+      });
+      expect(await run('download', 'perch/none')).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/No file or repository/) as string,
+      });
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(elsewhere, { recursive: true, force: true });
+    }
+  },
+);

@@ -1,14 +1,16 @@
 import { freemem, totalmem } from 'node:os';
-import type { ModelSource } from '#shared/ports/models.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { LocalModel, ModelSource } from '#shared/ports/models.ts';
 import { download, type Progress } from '../capabilities/models/download.ts';
 import { Hub } from '../capabilities/models/hub.ts';
 import { isAppleSilicon } from '../capabilities/mlx/mlx.ts';
-import { isModelId, LocalModels } from '../capabilities/models/local-models.ts';
+import { LocalModels } from '../capabilities/models/local-models.ts';
 import { commandLine } from '../command-line.ts';
 import { Home } from '../home.ts';
+import { isServed } from '../vault-folders.ts';
 import { sizeText } from './backup-text.ts';
-import { connect } from './connect.ts';
+import { callOf, connect, type ConnectionOptions } from './connect.ts';
+import { clearDefaultModel } from './default-model.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { runtimeOf } from './model-runtime.ts';
 import { cut, note, say, sayJson, shown, shownLine, terminalWidth } from './output.ts';
@@ -61,54 +63,68 @@ export async function downloadModel(repo: string, { filename, backend, source, j
 
 /** `perch models local`. */
 export async function printLocal({ json }: { json?: boolean }): Promise<void> {
-  const models = (await (await localModels()).list()).map(({ header: _header, ...model }) => model);
+  printModels(
+    (await (await localModels()).list()).map(({ header: _header, path: _path, ...model }) => model),
+    json,
+  );
+}
+
+/** Prints local models, of this computer or of a gateway's. */
+export function printModels(models: readonly LocalModel[], json = false): void {
   if (json) return sayJson({ models });
   if (models.length === 0) return say(`No local models. Download one with \`${commandLine('models download')} <owner>/<name>\`.`);
   for (const { id, sizeBytes, contextWindow, problem } of models)
     say(shown([id, sizeText(sizeBytes), problem ?? (contextWindow === null ? '' : `${contextWindow} tokens`)].filter(Boolean).join('  ')));
 }
 
-/** `perch models delete-local`. Throws CommandError where there is no such model. */
-export async function deleteLocal(id: string, { json }: { json?: boolean }): Promise<void> {
-  const freed = await (await localModels()).remove(id);
-  if (freed === null) throw missing(id);
-  if (json) sayJson({ deleted: true, id, sizeBytes: freed });
-  else say(`Deleted ${id} (${sizeText(freed)})`);
-}
-
-export interface ModelSelectOptions {
-  port: number;
-  authToken?: string;
-  password?: string;
-  vault?: string;
+export interface DeleteLocalOptions extends ConnectionOptions {
+  timeout: number;
   json?: boolean;
 }
 
-/** `perch models select`: the setting `chat.model` of the running gateway. Throws CommandError. */
-export async function selectModel(id: string, { port, authToken, password, vault, json }: ModelSelectOptions): Promise<void> {
-  if (!isModelId(id)) throw new CommandError(`"${id}" is not a model ID. Use <owner>/<name>/<file>.`, 2);
-  const found = await (await localModels()).find(id);
+/**
+ * `perch models delete-local`. A gateway that serves this home deletes the model itself: it may be loaded, and the default. Throws CommandError if there is no
+ * such model.
+ */
+export async function deleteLocal(id: string, options: DeleteLocalOptions): Promise<void> {
+  const { dir } = await Home.open({ warn });
+  const models = new LocalModels(dir);
+  const found = await models.find(id);
   if (!found) throw missing(id);
-  if (found.problem !== null) throw new CommandError(`${id} can’t be used: ${found.problem}`);
-  const client = await connect({ port, token: authToken, password, vault, name: 'models' });
+  if (await isServed(dir)) {
+    const client = await connect({ ...options, name: 'perch models', timeoutMs: options.timeout }).catch(() => undefined);
+    if (client) return deleteThrough(client, id, options.json);
+  }
+  const freed = await models.remove(id);
+  if (freed === null) throw missing(id);
+  const defaultCleared = await clearDefaultModel(dir, `${found.backend}/${id}`);
+  printDeleted({ id, sizeBytes: freed, defaultCleared }, options.json);
+}
+
+/** Has a gateway delete a model of its computer, and closes the connection. Throws CommandError. */
+export async function deleteThrough(client: GatewayClient, id: string, json = false): Promise<void> {
   try {
-    const key = `${found.backend}/${id}`;
-    await client.call('config.set', { key: 'chat.model', value: key });
-    if (json) sayJson({ selected: key });
-    else say(`Default model set to ${key}`);
-  } catch (error) {
-    if (error instanceof RpcError) throw new CommandError(lineOf(error), 1, { cause: error });
-    throw error;
+    const { sizeBytes, defaultCleared } = await callOf(client, 'models.deleteLocal', { modelId: id });
+    printDeleted({ id, sizeBytes, defaultCleared }, json);
   } finally {
     client.close();
   }
 }
 
+function printDeleted(deleted: { id: string; sizeBytes: number; defaultCleared: boolean }, json = false): void {
+  if (json) sayJson({ deleted: true, ...deleted });
+  else say(`Deleted ${deleted.id} (${sizeText(deleted.sizeBytes)})`);
+  if (deleted.defaultCleared)
+    warn(
+      `Warning: ${deleted.id} was the default model. No default model is set now. Choose one with \`${commandLine('models select')} <owner>/<name>/<file>\` or in the app.`,
+    );
+}
+
 const missing = (id: string): CommandError =>
   new CommandError(`No local model "${id}". List models with \`${commandLine('models local')}\`.`);
 
-/** A bar on standard error where that is a terminal, else nothing. */
-function progressBar(): { show(progress: Progress): void; end(): void } {
+/** A progress bar on standard error if that is a terminal. */
+export function progressBar(): { show(progress: Progress): void; end(): void } {
   const { stderr } = process;
   if (!stderr.isTTY) return { show: () => {}, end: () => {} };
   let shown = '';

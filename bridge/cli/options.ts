@@ -19,16 +19,10 @@ export const hostOption = (): Option =>
   new Option('--host <kind>', 'Run the gateway in an open browser tab (tab), a managed Chromium (headless) or either (auto)')
     .choices(['auto', 'tab', 'headless'])
     .default('auto');
-/** Adds a command that asks the gateway on this computer and can print JSON. */
-export function addGatewayCommand(group: Command, name: string, description: string): Command {
-  return group
-    .command(name)
-    .description(description)
-    .addOption(portOption({ free: false }))
-    .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
-    .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
-    .option('--json', 'Print JSON');
-}
+
+/** Adds a command that asks a gateway and can print JSON. `timeout`: milliseconds. */
+export const addGatewayCommand = (group: Command, name: string, description: string, timeout = 30_000): Command =>
+  connectionOptions(group.command(name), { timeout }).description(description).addOption(authTokenOption()).option('--json', 'Print JSON');
 
 /** How a command reaches a gateway: `--url` or `--port`, `--token` or `--password`, `--timeout` in milliseconds. */
 export function connectionOptions(command: Command, { timeout, password = true }: { timeout: number; password?: boolean }): Command {

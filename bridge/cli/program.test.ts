@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { commandLine } from '../command-line.ts';
@@ -22,6 +23,48 @@ verifies('cli/timeouts', 'how long commands wait unless told', () => {
   ] as const) {
     const command = gateway?.commands.find((each) => each.name() === name);
     expect(command?.getOptionValue('timeout'), name).toBe(ms);
+  }
+});
+
+/** Commands that work on this computer alone, each with why it asks no gateway for anything that needs a credential. */
+const LOCAL_COMMANDS = [
+  ...['gateway run', 'gateway install', 'gateway uninstall', 'gateway discover'],
+  ...['backup export', 'backup list', 'backup restore', 'secrets list', 'secrets keyring', 'token', 'keys scopes', 'completion'],
+  ...['models runtime install', 'models runtime uninstall', 'models runtime status'],
+  ...['sync nats', 'sync status', 'sync off', 'sync phrase', 'sync join', 'sync permissions', 'sync prepare'],
+  ...['vault create', 'vault list', 'vault remove'],
+];
+/** A link to the app is made with a token: a password signs in by itself. */
+const WITHOUT_PASSWORD = ['open'];
+
+const leaves = (command: Command, words: readonly string[] = []): { path: string; command: Command }[] =>
+  command.commands.length === 0
+    ? [{ path: words.join(' '), command }]
+    : command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
+
+verifies('cli/gateway-options', 'every command that talks to a gateway takes --url, --token and --password', () => {
+  const all = leaves(makeProgram());
+  expect(LOCAL_COMMANDS.filter((path) => !all.some((each) => each.path === path))).toEqual([]);
+  for (const { path, command } of all) {
+    const flags = command.options.map(({ long }) => long);
+    if (LOCAL_COMMANDS.includes(path)) expect(flags, path).not.toContain('--url');
+    else {
+      expect(flags, path).toEqual(expect.arrayContaining(['--url', '--port', '--token', '--timeout']));
+      expect(flags.includes('--password'), path).toBe(!WITHOUT_PASSWORD.includes(path));
+    }
+  }
+});
+
+verifies('cli/help', 'each command prints help of its own arguments and options', () => {
+  for (const { path, command } of leaves(makeProgram())) {
+    const help = command.helpInformation();
+    expect(help, path).toMatch(new RegExp(`^Usage: perch ${path} `));
+    expect(command.description(), path).not.toBe('');
+    for (const { long, hidden, description } of command.options) {
+      expect(description, `${path} ${long ?? ''}`).not.toBe('');
+      if (!hidden) expect(help, path).toContain(long);
+    }
+    expect(help, path).toContain('--help');
   }
 });
 

@@ -94,8 +94,10 @@ verifies(
     ] as const) {
       expect(await client.call('models.select', { modelId })).toEqual({ selected });
       expect(await client.call('config.get', { key: 'chat.model' })).toMatchObject({ value: selected });
-      const { sizeBytes } = contracts['models.deleteLocal'].result.parse(await client.call('models.deleteLocal', { modelId }));
-      expect(sizeBytes).toBeGreaterThan(100);
+      const gone = contracts['models.deleteLocal'].result.parse(await client.call('models.deleteLocal', { modelId }));
+      expect(gone.sizeBytes).toBeGreaterThan(100);
+      expect(gone.defaultCleared).toBe(true);
+      expect((await client.call('config.get', {})).value).not.toHaveProperty('chat.model');
       await expect(client.call('models.select', { modelId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       await expect(client.call('models.deleteLocal', { modelId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }

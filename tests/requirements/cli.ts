@@ -23,6 +23,9 @@ export const cli = [
     'cli/chat': '`perch chat` sends a message from argument or pipe and prints the reply as it comes.',
     'cli/chat-terminal':
       'On a terminal it goes on asking; Ctrl+C ends the reply under way, twice or Ctrl+D the chat; approvals are asked in place.',
+    'cli/gateway-options': 'Every command that talks to a gateway takes `--url`, `--port`, `--token`, `--password` and `--timeout`.',
+    'cli/old-node': 'The `perch` command of the package says in one line that a Node is too old, on any Node.',
+    'cli/help': 'Every command prints help of its own arguments and options.',
     'cli/completion': 'bash, zsh and fish complete every command, option and choice there is.',
   }),
 ];

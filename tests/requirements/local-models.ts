@@ -24,6 +24,8 @@ export const localModels = [
     'models/resume': 'A download that broke off, or was left off, goes on where it stopped.',
     'models/choice': 'Without a file name the best quantisation is taken that fits this machine.',
     'models/hostile-hub': 'Whatever a hub does is one clear error, and leaves nothing that could be taken for a model.',
+    'cli.models/default': 'Deleting the default model clears the setting `chat.model` and says so.',
+    'cli.models/gateway': 'With `--url`, `--port`, `--token` or `--password`, the `models` commands act on the computer of that gateway.',
     'models.cli/errors': 'Each failure of the `models` commands is one line; exit 1, or 2 for wrong usage.',
     'models/refusals': 'No room on the disk, no such file, no such repository, no hub: one clear error each.',
   }),

@@ -113,7 +113,7 @@ const SAID = new Set([
 ]);
 /** Names, and what is the same in every language. */
 const NAMES =
-  /^(?:· Perch|none|exec|npm start|npm run -s perch -- backup export|npx -y @modelcontextprotocol\/server-filesystem \.|file_\*\s+web_fetch|sources\/diary\.md|entities\/Miso|Hugging Face|ModelScope|JSON Lines|Perch|MCP|OpenAI|Ollama|LM Studio|Telegram|X|API|URL|JSON|CSV|HTML|SVG|PNG|GGUF|Markdown|Mermaid|KaTeX|https?:\S*|[\w.-]+\.(?:json|md|ts|svg))$/;
+  /^(?:· Perch|none|exec|perch gateway run|perch backup export|npx -y @modelcontextprotocol\/server-filesystem \.|file_\*\s+web_fetch|sources\/diary\.md|entities\/Miso|Hugging Face|ModelScope|JSON Lines|Perch|MCP|OpenAI|Ollama|LM Studio|Telegram|X|API|URL|JSON|CSV|HTML|SVG|PNG|GGUF|Markdown|Mermaid|KaTeX|https?:\S*|[\w.-]+\.(?:json|md|ts|svg))$/;
 
 /** Text of a component that is not a message: what it says in every language is English. */
 function rawTexts(source: string): string[] {
@@ -174,7 +174,7 @@ function rawInScript(source: string): string[] {
 
 describe('what components say', () => {
   it('finds text that is not a message', () => {
-    const source = '<p title="Some words">More words, {m.x()} <code>npm start</code></p><style>p{color:red}</style>';
+    const source = '<p title="Some words">More words, {m.x()} <code>perch gateway run</code></p><style>p{color:red}</style>';
     expect(rawTexts(source)).toEqual(['Some words', 'More words,']);
   });
 

@@ -22,7 +22,7 @@ verifies('vault.app/refused', 'what the gateway says is shown, with where to go'
     '/devices#storage',
   ]);
   expect(shown(needsBridge({ what: 'Speech' }))).toEqual([
-    'Couldn’t rename the chat: this needs Perch on your computer. Run “npm start” there and open the link it prints.',
+    'Couldn’t rename the chat: this needs Perch on your computer. Run “perch gateway run” there and open the link it prints.',
     undefined,
   ]);
   expect(shown(new Error('a bug'))).toEqual([

@@ -4,7 +4,8 @@ import { addGatewayCommand } from '../options.ts';
 /** Tool servers of the gateway that runs. */
 export function mcpCommands(program: Command): void {
   const group = program.command('mcp').description('Manage MCP servers');
-  const add = (name: string, description: string): Command => addGatewayCommand(group, name, description);
+  // Servers that are still starting are waited for.
+  const add = (name: string, description: string): Command => addGatewayCommand(group, name, description, 60_000);
 
   add('status', 'Show MCP server status').action(async (options) => (await import('../mcp.ts')).showServers(options));
   add('authorize', 'Print a link to authorise an MCP server (OAuth)')

@@ -1,40 +1,46 @@
 import { type Command, Option } from 'commander';
 import { addExamples } from '../examples.ts';
-import { portOption } from '../options.ts';
+import { addGatewayCommand, authTokenOption, connectionOptions } from '../options.ts';
+
+/** Options that make a command act on the computer of a gateway instead of on this one. */
+const GATEWAY_OPTIONS = ['url', 'port', 'token', 'authToken', 'password'];
+
+const isRemote = (command: Command): boolean => GATEWAY_OPTIONS.some((name) => command.getOptionValueSource(name) === 'cli');
+
+/** A command that needs no gateway, and asks one where the line names it. */
+const addModelCommand = (models: Command, name: string, description: string): Command =>
+  connectionOptions(models.command(name), { timeout: 10_000 })
+    .description(description)
+    .addOption(authTokenOption())
+    .option('--json', 'Print JSON')
+    .addHelpText('after', '\nWithout --url, --port, --token or --password, this works on this computer and needs no gateway.');
 
 /** `perch models …` (interface document 2, section 4.1). */
 export function modelCommands(program: Command): void {
   const models = program.command('models').description('Manage local models and their runtime');
-  const download = models
-    .command('download')
+  const download = addModelCommand(models, 'download', 'Download a model, or resume an interrupted download')
     .argument('<repo>', 'Repository on the hub: <owner>/<name>')
-    .description('Download a model, or resume an interrupted download')
     .option('--filename <file>', 'File to download (default: the best quantisation for this computer)')
     .addOption(new Option('--backend <backend>', 'Runtime for the model').choices(['gguf', 'mlx']).default('gguf'))
     .addOption(new Option('--source <hub>', 'Hub to download from').choices(['huggingface', 'modelscope']).default('huggingface'))
-    .option('--json', 'Print JSON')
-    .action(async (repo, options) => (await import('../models.ts')).downloadModel(repo, options));
+    .action(async (repo, options, command: Command) => {
+      if (isRemote(command)) await (await import('../gateway-models.ts')).downloadOnGateway(repo, options);
+      else await (await import('../models.ts')).downloadModel(repo, options);
+    });
   addExamples(download, ['models download Qwen/Qwen3-0.6B-GGUF']);
-  models
-    .command('local')
-    .description('List local models')
-    .option('--json', 'Print JSON')
-    .action(async (options) => (await import('../models.ts')).printLocal(options));
-  models
-    .command('delete-local')
+  addModelCommand(models, 'local', 'List local models').action(async (options, command: Command) => {
+    if (isRemote(command)) await (await import('../gateway-models.ts')).printGatewayModels(options);
+    else await (await import('../models.ts')).printLocal(options);
+  });
+  addModelCommand(models, 'delete-local', 'Delete a local model. If it is the default model, the default is cleared')
     .argument('<model>', 'Model ID, as shown by `models local`: <owner>/<name>/<file>')
-    .description('Delete a local model')
-    .option('--json', 'Print JSON')
-    .action(async (model, options) => (await import('../models.ts')).deleteLocal(model, options));
-  models
-    .command('select')
+    .action(async (model, options, command: Command) => {
+      if (isRemote(command)) await (await import('../gateway-models.ts')).deleteOnGateway(model, options);
+      else await (await import('../models.ts')).deleteLocal(model, options);
+    });
+  addGatewayCommand(models, 'select', 'Set the default model of the running gateway')
     .argument('<model>', 'Model ID, as shown by `models local`: <owner>/<name>/<file>')
-    .description('Set the default model of the running gateway')
-    .addOption(portOption({ free: false }))
-    .option('--auth-token <token>', 'Gateway token, if you started the gateway with one')
-    .option('--password <password>', 'Gateway password, if set. Visible in the process list: prefer PERCH_PASSWORD')
-    .option('--json', 'Print JSON')
-    .action(async (model, options) => (await import('../models.ts')).selectModel(model, options));
+    .action(async (model, options) => (await import('../gateway-models.ts')).selectModel(model, options));
   const runtime = models.command('runtime').description('Manage the runtime for GGUF models');
   runtime
     .command('install')

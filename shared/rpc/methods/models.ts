@@ -48,8 +48,9 @@ export const models = {
   }),
   'models.deleteLocal': call({
     params: z.strictObject({ modelId: localModelId }),
-    result: z.object({ deleted: z.literal(true), sizeBytes: z.number() }),
-    docs: 'Deletes the files of a model stored on this machine. Not available to API keys and channels.',
+    result: z.object({ deleted: z.literal(true), sizeBytes: z.number(), defaultCleared: z.boolean() }),
+    emits: ['config.changed'],
+    docs: 'Deletes the files of a model stored on this machine. If it is the default model, the setting `chat.model` is cleared and `defaultCleared` is true. Not available to API keys and channels.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

@@ -28,7 +28,7 @@ export interface Bridge {
 
 /** What is said where a port is missing. */
 export const needsBridge = ({ what }: Pick<Port, 'what'>): RpcError =>
-  new RpcError('INTERNAL_ERROR', `${what} needs the bridge. Start Perch with \`npm start\` and open the link it prints.`, {
+  new RpcError('INTERNAL_ERROR', `${what} needs the bridge. Start Perch with \`perch gateway run\` and open the link it prints.`, {
     details: { reason: 'needs-bridge' },
   });
 

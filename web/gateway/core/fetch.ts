@@ -37,7 +37,7 @@ export class FetchRefused extends TypeError {
 
 /** Why no answer came from an address, of which a browser tells nothing. */
 export function unreachedBecause(cause: unknown, address: string): string {
-  if (cause instanceof BridgeAway) return 'Perch on your computer is not running; start it with `npm start`';
+  if (cause instanceof BridgeAway) return 'Perch on your computer is not running; start it with `perch gateway run`';
   const here = /^(localhost|127\..*|\[::1\])$/.test(URL.parse(address)?.hostname ?? '');
   return here
     ? 'it is not running, or it does not allow requests from this page'

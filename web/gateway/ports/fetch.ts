@@ -26,7 +26,7 @@ export function createFetch({ allowed, egress, isBridgeAway = () => false }: Fet
       if (forward) return await passOver(forward, out, request);
       const mux = egress();
       if (mux) return await fetchOver(mux, { kind: 'egress', headers: out }, request);
-      if (named) throw new FetchRefused(`requests to ${origin} need the bridge. Start Perch with \`npm start\`.`);
+      if (named) throw new FetchRefused(`requests to ${origin} need the bridge. Start Perch with \`perch gateway run\`.`);
     } catch (error) {
       if (error instanceof ExchangeReset && error.code === CLOSE.policy) throw new FetchRefused(error.message, { cause: error });
       throw error;

@@ -15,7 +15,7 @@ export const tokenOf = (id: StartableChannel, { config }: Pick<HeldBackDeps, 'co
 
 /** Why a channel that is switched on cannot run; undefined: it can. */
 export function heldBack(id: StartableChannel, deps: HeldBackDeps): string | undefined {
-  if (!deps.bridge.lends({ kind: 'egress' })) return 'This channel needs the bridge. Start Perch with `npm start`.';
+  if (!deps.bridge.lends({ kind: 'egress' })) return 'This channel needs the bridge. Start Perch with `perch gateway run`.';
   if (tokenOf(id, deps) !== undefined) return undefined;
   const path = `channels.${id}.${TOKEN[id]}`;
   const name = deps.config.reference(path);

@@ -12,7 +12,7 @@ const BAD_SKEW_MS = 5 * 60_000;
 export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): Check[] {
   if (!bridge.lends(systemPort)) {
     const message = 'The bridge is not running. Commands, the local API and saving to disk are unavailable.';
-    return [{ id: 'bridge', title: 'Bridge', look: () => wrong('info', message, 'Start it with `npm start`.') }];
+    return [{ id: 'bridge', title: 'Bridge', look: () => wrong('info', message, 'Start it with `perch gateway run`.') }];
   }
   const about = async (signal: AbortSignal) => {
     const [before, started] = [clock.now(), clock.monotonic()];
@@ -36,7 +36,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'warning',
           `The bridge serves build ${theirs}, but this app runs build ${build}.`,
-          'Reload the app. If that doesn’t help, restart the bridge with `npm start`.',
+          'Reload the app. If that doesn’t help, restart the bridge with `perch gateway run`.',
         );
       },
     },
@@ -49,7 +49,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'warning',
           `The bridge runs version ${version}, but the app runs ${environment.release}.`,
-          'Restart the bridge with `npm start`, then reload the app.',
+          'Restart the bridge with `perch gateway run`, then reload the app.',
         );
       },
     },
@@ -90,7 +90,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'info',
           'Your encryption key is stored in a file that any program you run can read.',
-          'If your keyring is unlocked whenever Perch starts, move the key there with `npm run -s perch -- secrets keyring` and the argument “on”.',
+          'If your keyring is unlocked whenever Perch starts, move the key there with `perch secrets keyring` and the argument “on”.',
         );
       },
     },
@@ -104,7 +104,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         return wrong(
           'warning',
           'The bridge runs as root, so the managed Chromium runs without a sandbox.',
-          'Run `npm start` as a user other than root.',
+          'Run `perch gateway run` as a user other than root.',
         );
       },
     },
@@ -115,7 +115,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
         const { browser, noBrowser, hostMode } = await files(signal);
         if (browser !== null) return fine(`${browser} keeps the gateway running when no tab is open.`);
         const hint =
-          'Install chromium-headless-shell, Chromium, Chrome or Edge, or set PERCH_CHROMIUM to its path. Not needed with `npm start -- --host tab`.';
+          'Install chromium-headless-shell, Chromium, Chrome or Edge, or set PERCH_CHROMIUM to its path. Not needed with `perch gateway run --host tab`.';
         return wrong(hostMode === 'tab' ? 'info' : 'error', noBrowser ?? 'No Chromium, Chrome or Edge found on your computer.', hint);
       },
     },

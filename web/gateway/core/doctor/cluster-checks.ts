@@ -9,7 +9,7 @@ const BAD_SKEW_MS = 60_000;
 const LAG = 1000;
 const NEARLY_FULL = 0.8;
 const OUT = 0.95;
-const command = (words: string): string => `\`npm run -s perch -- ${words}\``;
+const command = (words: string): string => `\`perch ${words}\``;
 
 /** The cluster that the vault's machines share it over; nothing where it is on one alone. */
 export function clusterChecks({ sync }: Pick<DoctorDeps, 'sync'>): Check[] {

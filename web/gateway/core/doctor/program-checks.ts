@@ -4,7 +4,7 @@ import type { McpServerState } from '#shared/rpc/methods/mcp.ts';
 import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.ts';
 
 const AUTHORIZE =
-  'Authorize it in Tools, or open the link from `mcp.authorize`, or from `npm run -s perch -- mcp authorize` with its name, on your computer.';
+  'Authorize it in Tools, or open the link from `mcp.authorize`, or from `perch mcp authorize` with its name, on your computer.';
 const APPROVE = 'Approve it in Tools (`mcp.approve` with the hash from `mcp.list`), or remove the server (`config.set` with null).';
 const LOOK = 'Check its output in Tools (`mcp.logs`), then restart it (`mcp.restart`).';
 
@@ -26,7 +26,7 @@ export function programChecks({ bridge, config, mcp }: DoctorDeps): Check[] {
       return wrong(
         'warning',
         `Commands and MCP servers run as ${user.name}, who has full control of your computer.`,
-        'Run `npm start` as a user other than root.',
+        'Run `perch gateway run` as a user other than root.',
       );
     },
   };

@@ -22,7 +22,11 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
       const refused = problem ? `${file ?? ''} can’t be used: ${toClause(problem)}. ` : '';
       if (names.length === 0) return wrong('warning', refused.trim(), 'Fix the file, then call `secrets.reload`.');
       if (unasked)
-        return wrong('error', `These keys come from the bridge, which is not running: ${names.join(', ')}.`, 'Start it with `npm start`.');
+        return wrong(
+          'error',
+          `These keys come from the bridge, which is not running: ${names.join(', ')}.`,
+          'Start it with `perch gateway run`.',
+        );
       return wrong(
         'error',
         `${refused}Keys not found: ${names.join(', ')}.`,

@@ -28,15 +28,15 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         if (state === 'off')
           return wrong(
             'info',
-            'The bridge is not running, so your data is only in this browser. Start Perch with `npm start` to save it to disk too.',
+            'The bridge is not running, so your data is only in this browser. Start Perch with `perch gateway run` to save it to disk too.',
           );
-        if (state === 'away') return wrong('warning', `The bridge is not running.${waiting}`, 'Start it with `npm start`.');
+        if (state === 'away') return wrong('warning', `The bridge is not running.${waiting}`, 'Start it with `perch gateway run`.');
         if (state === 'outdated')
           return wrong('error', problem ?? 'The data was written by a newer version of Perch.', 'Reload the app to update it.');
         return wrong(
           'error',
           `${problem ?? 'The journal can’t be written.'}${waiting}`,
-          'Free space on the disk of the journal (see Devices), or restart the bridge with `npm start`.',
+          'Free space on the disk of the journal (see Devices), or restart the bridge with `perch gateway run`.',
         );
       },
     },
@@ -78,7 +78,7 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         const recent = journal.notices.filter(({ at }) => clock.now() - at < NOTICE_MS);
         const last = recent.at(-1);
         if (!last) return fine(`${journal.records.toLocaleString('en')} records, no problems.`);
-        return wrong('warning', last.message, 'Check Devices, and create a backup with `npm run -s perch -- backup export`.');
+        return wrong('warning', last.message, 'Check Devices, and create a backup with `perch backup export`.');
       },
     },
     {
@@ -88,7 +88,7 @@ export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): 
         const { journal } = (await info()) ?? {};
         if (!journal || journal.free === null) return null;
         if (journal.free >= LOW_BYTES) return fine(`${megabytes(journal.free)} free.`);
-        const hint = 'Free space on this disk. To back up to another disk, use `npm run -s perch -- backup export --output`.';
+        const hint = 'Free space on this disk. To back up to another disk, use `perch backup export --output`.';
         return wrong(
           journal.free < OUT_BYTES ? 'error' : 'warning',
           `Only ${megabytes(journal.free)} free on the disk of the journal (${journal.path}).`,

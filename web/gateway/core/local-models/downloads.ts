@@ -1,6 +1,6 @@
 import { toClause } from '#shared/clause.ts';
 import { type ModelDownload, modelDownloadsPort } from '#shared/ports/model-downloads.ts';
-import type { LocalModel, ModelBackend, ModelSource } from '#shared/ports/models.ts';
+import { type LocalModel, type ModelBackend, modelBackend, type ModelSource } from '#shared/ports/models.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
@@ -20,7 +20,7 @@ export interface DownloadsDeps {
   bridge: Bridge;
   browserModels: BrowserModels;
   runners: Partial<Record<ModelBackend, LocalRunner>>;
-  config: Pick<Config, 'settings' | 'set'>;
+  config: Pick<Config, 'settings' | 'set' | 'patch'>;
   clock: Clock;
   fetch: Fetch;
   hub: Hub;
@@ -105,8 +105,8 @@ export class LocalModelDownloads {
     return bridge.call(modelDownloadsPort, 'downloads.cancel', { id, forget }, { signal });
   }
 
-  /** Deletes a model's files. Throws `NOT_FOUND`. */
-  async remove(id: string, signal: AbortSignal): Promise<{ sizeBytes: number }> {
+  /** Deletes a model's files, and clears the default model if it is this one. Throws `NOT_FOUND`. */
+  async remove(id: string, signal: AbortSignal): Promise<{ sizeBytes: number; defaultCleared: boolean }> {
     const { bridge, browserModels } = this.#deps;
     const inBrowser = id.split('/').length === 2;
     for (const own of this.#own.values())
@@ -115,7 +115,7 @@ export class LocalModelDownloads {
       ? await browserModels.remove(id)
       : (await bridge.call(modelDownloadsPort, 'downloads.delete', { model: id }, { signal })).sizeBytes;
     if (sizeBytes === null) throw noModel(id);
-    return { sizeBytes };
+    return { sizeBytes, defaultCleared: await this.#clearDefault(id) };
   }
 
   /** Makes a model the default one. Throws `NOT_FOUND` without it, and says why where it cannot be run. */
@@ -131,6 +131,14 @@ export class LocalModelDownloads {
   /** The downloads of this browser end; what they have stays. */
   stop(): void {
     for (const { stop } of this.#own.values()) stop.abort(new Error('the gateway was closed'));
+  }
+
+  async #clearDefault(id: string): Promise<boolean> {
+    const { config } = this.#deps;
+    const { model } = config.settings.chat;
+    const isDefault = model !== null && modelBackend.options.some((backend) => model === `${backend}/${id}`);
+    if (isDefault) await config.patch({ chat: { model: null } });
+    return isDefault;
   }
 
   #startOwn(wish: Wish): { id: string } {

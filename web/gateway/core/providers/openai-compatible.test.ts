@@ -279,7 +279,7 @@ describe('an upstream that misbehaves', () => {
     const breaker = new Breaker('Upstream', systemClock, () => ({ failures: 1, pauseMs: 60_000 }));
     const tried = (): Promise<Outcome> => run(ask('x'), { baseUrl: gone.url, fetch, breaker });
     expect((await tried()).error).toMatchObject({
-      message: `Couldn’t reach Upstream at ${gone.url}: Perch on your computer is not running; start it with \`npm start\`.`,
+      message: `Couldn’t reach Upstream at ${gone.url}: Perch on your computer is not running; start it with \`perch gateway run\`.`,
       retryable: true,
     });
     expect(breaker.rest).toBeUndefined();

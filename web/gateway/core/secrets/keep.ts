@@ -70,7 +70,7 @@ export class SecretReferences {
 
   #why(name: string): string {
     const place = this.#place;
-    if (!place) return `the secret \${${name}} comes from the bridge, which is not running; start Perch with \`npm start\``;
+    if (!place) return `the secret \${${name}} comes from the bridge, which is not running; start Perch with \`perch gateway run\``;
     const file =
       place.problem === null ? `${place.file} or the system keyring` : `and ${place.file} can’t be used (${toClause(place.problem)})`;
     return `the secret \${${name}} was not found in the bridge’s environment${place.problem === null ? ',' : ''} ${file}`;

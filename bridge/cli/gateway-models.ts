@@ -1,0 +1,87 @@
+import type { GatewayClient } from '#shared/client/client.ts';
+import type { ModelDownload } from '#shared/ports/model-downloads.ts';
+import type { ModelSource } from '#shared/ports/models.ts';
+import { isModelId } from '../capabilities/models/local-models.ts';
+import { callOf, connect, type ConnectionOptions } from './connect.ts';
+import { CommandError } from './errors.ts';
+import { deleteThrough, printModels, progressBar } from './models.ts';
+import { say, sayJson, shownLine } from './output.ts';
+import { withGateway } from './with-gateway.ts';
+
+interface GatewayModelOptions extends ConnectionOptions {
+  timeout: number;
+  json?: boolean;
+}
+
+const NAME = 'perch models';
+
+/** `perch models select`: sets the default model of a gateway. Throws CommandError. */
+export async function selectModel(id: string, options: GatewayModelOptions): Promise<void> {
+  checkModelId(id);
+  await withGateway(NAME, options, async (client) => {
+    const { selected } = await client.call('models.select', { modelId: id });
+    if (options.json) sayJson({ selected });
+    else say(`Default model set to ${selected}`);
+  });
+}
+
+/** `perch models local` of a gateway's computer. */
+export const printGatewayModels = (options: GatewayModelOptions): Promise<void> =>
+  withGateway(NAME, options, async (client) => printModels((await client.call('models.local', {})).models, options.json));
+
+/** `perch models delete-local` on a gateway's computer. Throws CommandError. */
+export async function deleteOnGateway(id: string, options: GatewayModelOptions): Promise<void> {
+  checkModelId(id);
+  await deleteThrough(await connect({ ...options, name: NAME, timeoutMs: options.timeout }), id, options.json);
+}
+
+interface GatewayDownloadOptions extends GatewayModelOptions {
+  filename?: string;
+  backend: 'gguf' | 'mlx';
+  source: ModelSource;
+}
+
+/** `perch models download` on a gateway's computer: waits for the end. Ctrl+C leaves the download running. Throws CommandError. */
+export async function downloadOnGateway(repo: string, options: GatewayDownloadOptions): Promise<void> {
+  const { filename, backend, source, json, timeout } = options;
+  const client = await connect({ ...options, name: NAME, timeoutMs: timeout, events: 'all' });
+  const bar = progressBar();
+  try {
+    const { id } = await callOf(
+      client,
+      'models.download',
+      { repo, backend, source, ...(filename === undefined ? {} : { filename }) },
+      timeout,
+    );
+    const done = await downloadEnd(client, id, ({ file, bytes, total }) => {
+      if (file !== null && total !== null) bar.show({ file, received: bytes, total });
+    });
+    bar.end();
+    if (done.state !== 'done' || done.modelId === null) throw new CommandError(done.error ?? `The download was ${done.state}`);
+    if (json) sayJson({ id: done.modelId, sizeBytes: done.bytes });
+    else say(shownLine(done.modelId));
+  } finally {
+    bar.end();
+    client.close();
+  }
+}
+
+/** Resolves with a download that has ended; it may have ended before this call. */
+async function downloadEnd(client: GatewayClient, id: string, onprogress: (download: ModelDownload) => void): Promise<ModelDownload> {
+  const end = Promise.withResolvers<ModelDownload>();
+  end.promise.catch(() => {});
+  const look = (download: ModelDownload): void => {
+    if (download.id !== id) return;
+    onprogress(download);
+    if (download.state !== 'running') end.resolve(download);
+  };
+  client.on('models.progress', look);
+  void client.closed.then(() => end.reject(new CommandError('The connection to the gateway was lost. The download continues there.')));
+  const { downloads } = await callOf(client, 'models.downloads', {});
+  downloads.forEach(look);
+  return end.promise;
+}
+
+function checkModelId(id: string): void {
+  if (!isModelId(id)) throw new CommandError(`"${id}" is not a model ID. Use <owner>/<name>/<file>.`, 2);
+}
