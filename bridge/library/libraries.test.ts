@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { verifies } from '../../tests/requirements.ts';
 import { ActiveMemoryRecaller, ActiveRecallConfig, PromptStyle, QueryMode } from '../../web/library/active-recall.ts';
@@ -47,6 +47,23 @@ describe('libraries on a folder', () => {
     expect([(await claims.getClaim(old.id)).status, next.status]).toEqual([ClaimStatus.SUPERSEDED, ClaimStatus.ACTIVE]);
     await claims.exportToJsonl('reports/claims.jsonl');
     expect(readFileSync(join(dir, 'reports/claims.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(await claims.updateClaim(next.id, 0.6, ['cat', 'age'])).toMatchObject({ confidence: 0.6, tags: ['cat', 'age'] });
+    expect(await claims.updateClaim(next.id, undefined, ['cat'])).toMatchObject({ confidence: 0.6, tags: ['cat'] });
+    expect(await claims.updateClaim(next.id, 0.7)).toMatchObject({ confidence: 0.7, tags: ['cat'] });
+    await expect(claims.updateClaim(next.id, 7)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+
+    const elsewhere = mkdtempSync(join(tmpdir(), 'perch-export-'));
+    try {
+      for (const path of [join(elsewhere, 'new/claims.txt'), relative(process.cwd(), join(elsewhere, 'claims.jsonl'))]) {
+        expect(await vault.claims.exportToJsonl(path)).toEqual({ path: resolve(path), claims: 3 });
+        expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(3);
+        expect(await claims.importFromJsonl(path)).toMatchObject({ unchanged: 3, problems: [] });
+      }
+      await expect(claims.exportToJsonl(elsewhere)).rejects.toThrow(elsewhere);
+      await expect(claims.exportToJsonl('no-such-form.txt')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
 
     const again = new WikiVault(dir);
     expect(await again.getStats()).toMatchObject({ pages: 2, claims: 3 });

@@ -1,8 +1,10 @@
 // `perch/memory/wiki` for Node: a wiki of claims in a folder (interface document 2, section 4.6).
-import { dirname, relative, resolve, sep } from 'node:path';
-import { ClaimsManager as Claims, type ClaimsOptions } from '../../web/gateway/core/wiki/claims-manager.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { type ClaimsDisk, ClaimsManager as Claims, type ClaimsOptions } from '../../web/gateway/core/wiki/claims-manager.ts';
 import type { WikiConfig, WikiConfigInput } from '../../web/gateway/core/wiki/config.ts';
 import { HIDDEN, WikiVault as Vault } from '../../web/gateway/core/wiki/vault.ts';
+import { readIfThere } from '../home.ts';
 import { folderWorkspace } from './folder-workspace.ts';
 
 export { Claim, ClaimStatus, Evidence, type EvidenceInput } from '../../web/gateway/core/wiki/claim.ts';
@@ -14,6 +16,17 @@ export type { Finding, HealthReport } from '../../web/gateway/core/wiki/health.t
 export type { Backlink } from '../../web/gateway/core/wiki/links.ts';
 export { WikiPage, type WikiPageInput } from '../../web/gateway/core/wiki/page.ts';
 
+/** Any file on disk, by an absolute path or one that begins with `./` or `../`. */
+const disk: ClaimsDisk = {
+  resolve: (path) => (isAbsolute(path) || /^\.{1,2}[/\\]/.test(path) ? resolve(path) : undefined),
+  read: (path) => readIfThere(path),
+  async write(path, text) {
+    await mkdir(dirname(path), { recursive: true });
+    // In place: the path may be a link, or a device such as /dev/stdout.
+    await writeFile(path, text, { mode: 0o600 });
+  },
+};
+
 /** A wiki in a folder, which Obsidian opens as it is. */
 export class WikiVault extends Vault {
   /** Absolute. */
@@ -23,18 +36,18 @@ export class WikiVault extends Vault {
   constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
     if (vaultPath.trim() === '') throw new Error('The vault folder must not be empty');
     const folder = resolve(vaultPath);
-    super(folderWorkspace(folder, { hidden: HIDDEN }), config, options);
+    super(folderWorkspace(folder, { hidden: HIDDEN }), config, { disk, ...options });
     this.vaultPath = folder;
   }
 }
 
 /** The claims of a wiki by themselves. */
 export class ClaimsManager extends Claims {
-  /** `claimsDir`: the folder of the claims, `<vault>/.perch-wiki/claims`. Exports are written into the vault, by names from there. */
+  /** `claimsDir`: the folder of the claims, `<vault>/.perch-wiki/claims`. Exports with a plain name are written into the vault, those with a path anywhere. */
   constructor(claimsDir: string, options: ClaimsOptions = {}) {
     const folder = resolve(claimsDir);
     const vault = dirname(dirname(folder));
     const dir = relative(vault, folder).split(sep).join('/');
-    super(folderWorkspace(vault, { hidden: [dir.split('/')[0] ?? ''] }), dir, options);
+    super(folderWorkspace(vault, { hidden: [dir.split('/')[0] ?? ''] }), dir, { disk, ...options });
   }
 }

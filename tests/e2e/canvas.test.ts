@@ -32,7 +32,7 @@ verifies(
       canvas.drawRect(40, 10, 20, 20, 'rgb(0 0 255)', false);
       canvas.drawCircle(80, 20, 10, '#0a0');
       canvas.drawLine(100, 20, 130, 20, '#f0f', 10);
-      canvas.drawPolygon([[140, 10], [160, 10], [160, 30], [140, 30]], 'teal');
+      canvas.drawPolygon([[140, 10], { x: 160, y: 10 }, [160, 30], { x: 140, y: 30 }], 'teal');
       canvas.drawStar(20, 70, 20, 10, 5, 'orange');
       canvas.drawPath([ui.MoveTo(50, 50), ui.LineTo(90, 50), ui.CubicTo(90, 70, 90, 80, 90, 90), ui.QuadraticTo(70, 90, 50, 90), ui.ClosePath()], 'black');
       canvas.drawText(100, 40, '\u2588\u2588', 'red', 40);
@@ -105,8 +105,8 @@ verifies('canvas.classes/drawable', 'shapes are popped, removed and cleared; wha
       const left = canvas.drawing.shapes.map(({ id }) => id === second.id);
       canvas.clear();
       const cleared = [canvas.drawing.shapes.length, canvas.popShape(), canvas.undo(), canvas.drawing.shapes.length];
-      const wrong = [() => canvas.drawRect(0, 0, 1, 1, 'no colour'), () => canvas.drawRect(0, 0, NaN, 1), () => canvas.drawStar(0, 0, 1, 1, 1)].map((call) => {
-        try { return call(); } catch (error) { return error.name; }
+      const wrong = [() => canvas.drawRect(0, 0, 1, 1, 'no colour'), () => canvas.drawRect(0, 0, NaN, 1), () => canvas.drawStar(0, 0, 1, 1, 1), () => canvas.drawCircle(0, 0, -1), () => canvas.drawPolygon('0,0'), () => canvas.drawPolygon([[0, 0], [1]]), () => canvas.drawPolygon([[0, 0], { x: 1, y: NaN }])].map((call) => {
+        try { return call(); } catch (error) { return \`\${error.name}: \${error.message}\`; }
       });
       const large = await canvas.capturePng({ scale: 1000 }).catch((error) => error.message);
       return { first: [first.strokeWidth, first.fill, first.antiAlias], popped, removed, left, cleared, wrong, large };`,
@@ -117,7 +117,15 @@ verifies('canvas.classes/drawable', 'shapes are popped, removed and cleared; wha
     removed: [true, false],
     left: [true],
     cleared: [0, undefined, true, 1],
-    wrong: ['TypeError', 'ZodError', 'ZodError'],
+    wrong: [
+      'TypeError: "no colour" is not a colour',
+      'RangeError: The rect can’t be drawn: “w” must be a number, not NaN.',
+      'RangeError: The star can’t be drawn: “points” must be at least 2.',
+      'RangeError: The ellipse can’t be drawn: “r” must be at least 0.',
+      'TypeError: A polygon needs a list of points, such as [[0, 0], [20, 0], [10, 15]].',
+      'TypeError: Point 2 of the polygon must be [x, y] or { x, y } with two numbers.',
+      'RangeError: The polygon can’t be drawn: “points[1][1]” must be a number, not NaN.',
+    ],
     large: 'Can’t export an image of 50000 × 50000 pixels',
   });
 });
@@ -180,7 +188,29 @@ verifies('canvas.classes/image', 'the picture is fitted in, annotated, changed; 
     ['image'],
     { size: [200, 200], colors: ['#ff0000ff', '#0000ffff', '#00000000'] },
     'The browser can’t read this image',
-    'The picture /none.png could not be loaded (HTTP 404)',
+    'Couldn’t load the picture /none.png (HTTP 404).',
+  ]);
+});
+
+verifies('canvas.classes/image', 'an SVG from a file, an address, a data URL or its text is a picture', async () => {
+  const page = await open();
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="50"><rect width="50" height="50" fill="#f00"/><rect x="50" width="50" height="50" fill="#00f"/></svg>';
+  expect(
+    await run(
+      page,
+      `const svg = ${JSON.stringify(svg)};
+      const sources = [svg, new Blob([svg], { type: 'image/svg+xml;charset=utf-8' }), 'data:image/svg+xml,' + encodeURIComponent(svg), 'data:image/svg+xml;base64,' + btoa(svg)];
+      const found = [];
+      for (const source of sources) found.push(await pixels(await new ui.ImageCanvas(source, 200, 200).capturePng({ scale: 1 }), [[50, 100], [150, 100], [100, 20]]));
+      const bare = await pixels(await new ui.ImageCanvas(svg.replace(' width="100" height="50"', ' viewBox="0 0 100 50"'), 200, 200).capturePng({ scale: 1 }), [[50, 100], [150, 100]]);
+      const wrong = await new ui.ImageCanvas('<svg><rect', 10, 10).capturePng().catch((error) => error.message);
+      return [found.map(({ colors }) => colors.join()), bare.colors, wrong];`,
+    ),
+  ).toEqual([
+    Array(4).fill('#ff0000ff,#0000ffff,#00000000'),
+    ['#ff0000ff', '#0000ffff'],
+    'The browser can’t read this SVG. Check that it is well-formed and has xmlns="http://www.w3.org/2000/svg".',
   ]);
 });
 

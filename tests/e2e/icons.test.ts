@@ -108,14 +108,21 @@ verifies(['icons/set-a', 'icons/lucide', 'icons/offline'], 'each glyph is drawn 
         return String(error);
       }
     };
+    const { Icon, lucideIcon } = icons;
     return [
+      why(() => faIcon('plus', 'red', 0)),
+      why(() => lucideIcon('bot', 'red', -1)),
+      why(() => Icon.info('red', -2)),
       why(() => faIcon('smiley' as Icons.FaIconName)),
       why(() => faIcon('plus', { size: Number.NaN })),
       why(() => faIcon('plus', { size: -1 })),
     ];
   });
-  expect(refused[0]).toMatch(/^RangeError: name: set A has no icon "smiley"; there are plus, minus, /);
-  expect(refused.slice(1)).toEqual(['RangeError: size: NaN is no height in pixels', 'RangeError: size: -1 is no height in pixels']);
+  const size = (given: string): string => `RangeError: The size of an icon must be a positive number of pixels, not ${given}.`;
+  expect(refused.filter((each) => !each.includes('smiley'))).toEqual(['0', '-1', '-2', 'NaN', '-1'].map(size));
+  expect(refused.find((each) => each.includes('smiley'))).toMatch(
+    /^RangeError: Font Awesome has no icon "smiley"\. Use one of plus, minus, .*\.$/,
+  );
   expect([browser.foreignRequests, browser.complaints]).toEqual([[], []]);
 });
 
@@ -137,9 +144,32 @@ verifies('icons/buttons', 'by mouse and keyboard, in a form', async () => {
   expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
   // The icon within says nothing of its own.
   expect(await page.getByRole('img').count()).toBe(0);
-  await expect(page.evaluate(() => void icons.faIconButton('trash', { tooltip: ' ' }))).rejects.toThrow(
-    'tooltip: a button that has only an icon needs one',
-  );
+  for (const bad of [{ tooltip: ' ' }, 'red'] as const)
+    await expect(page.evaluate((given) => void icons.faIconButton('trash', given as { tooltip: string }), bad)).rejects.toThrow(
+      'An icon button needs a tooltip: it is the name of the button.',
+    );
+});
+
+verifies(['icons/set-a', 'icons/buttons', 'icons/meaning'], 'with arguments in the specified order, as elements', async () => {
+  const page = await opened();
+  const made = await page.evaluate(() => {
+    const { faIcon, faIconButton, Icon, lucideIcon } = icons;
+    const button = faIconButton('trash', 'rgb(1, 2, 3)', () => (document.title = 'clicked'), 'Delete');
+    const all = [faIcon('plus', 'rgb(1, 2, 3)', 20), lucideIcon('bot', 'rgb(1, 2, 3)', 20), Icon.success('rgb(1, 2, 3)', 20), button];
+    document.querySelector('main')?.append(...all, Icon.success());
+    button.click();
+    const svgs = all.map((each) => (each instanceof SVGSVGElement ? each : each.querySelector('svg')));
+    return svgs.map((svg) => `${svg?.getAttribute('fill')} ${svg?.getAttribute('stroke')} ${svg?.getAttribute('height')}`);
+  });
+  expect(made).toEqual([
+    'rgb(1, 2, 3) null 20',
+    'none rgb(1, 2, 3) 20',
+    'rgb(1, 2, 3) null 20',
+    'rgb(1, 2, 3) null 16',
+  ]);
+  expect(await page.title()).toBe('clicked');
+  // Appended as they are, without a call for the element.
+  expect(await page.getByRole('img', { name: 'Success', exact: true }).count()).toBe(2);
 });
 
 verifies('icons/meaning', 'in the page and as text', async () => {

@@ -1,10 +1,13 @@
 import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 import { type Kind, type NewShape, PAINT_STYLE, type Shape } from '#shared/canvas/fields.ts';
-import type { PathElement, Point } from '#shared/canvas/path.ts';
+import type { PathElement } from '#shared/canvas/path.ts';
+import { z } from '#shared/rpc/zod.ts';
 import { cssColor } from './css-color.ts';
 import { exportImage, exportSvg, type ImageOptions } from '../../paint/export.ts';
 import { type Paint, styleOf } from './paint-style.ts';
+import { type PointLike, toPoints } from './points.ts';
+import { toShapeError } from './shape-error.ts';
 import type { Screen } from './screen.ts';
 import { Stage } from './stage.ts';
 
@@ -19,8 +22,8 @@ export interface CanvasOptions {
 
 /**
  * A canvas to draw on by program (interface document 2, section 4.3). Put its `element` into the page.
- * All lengths are CSS pixels from the left upper corner; colours are any of CSS, or a `PaintStyle`. Methods throw a TypeError for a colour
- * that is none, and a ZodError for a number that no drawing can hold.
+ * All lengths are CSS pixels from the left upper corner; colours are any of CSS, or a `PaintStyle`. Methods throw a TypeError for what is not a
+ * colour, and a RangeError that names the argument for a value that no drawing can hold.
  *
  * ```ts
  * const canvas = new DrawableCanvas(640, 480);
@@ -54,18 +57,18 @@ export class DrawableCanvas {
   /** A rectangle, filled with the colour (default `#000000`) or outlined by 1 pixel. */
   drawRect(x: number, y: number, w: number, h: number, color: Paint = PAINT_STYLE.color, fill?: boolean): Shape<'rect'> {
     const style = styleOf(color);
-    return this.add('rect', { x, y, width: w, height: h, ...style, fill: fill ?? style.fill });
+    return this.draw('rect', { x, y, width: w, height: h, ...style, fill: fill ?? style.fill }, { width: 'w', height: 'h' });
   }
 
   /** A filled circle about (cx, cy). */
   drawCircle(cx: number, cy: number, r: number, color: Paint = PAINT_STYLE.color): Shape<'ellipse'> {
-    return this.add('ellipse', { cx, cy, rx: r, ry: r, ...styleOf(color) });
+    return this.draw('ellipse', { cx, cy, rx: r, ry: r, ...styleOf(color) }, { rx: 'r', ry: 'r' });
   }
 
   /** A straight line, `width` wide (default 1). */
   drawLine(x1: number, y1: number, x2: number, y2: number, color: Paint = PAINT_STYLE.color, width?: number): Shape<'line'> {
     const { color: stroke, strokeWidth, antiAlias } = styleOf(color);
-    return this.add('line', { x1, y1, x2, y2, color: stroke, antiAlias, strokeWidth: width ?? strokeWidth });
+    return this.draw('line', { x1, y1, x2, y2, color: stroke, antiAlias, strokeWidth: width ?? strokeWidth }, { strokeWidth: 'width' });
   }
 
   /** Text with its left upper corner at (x, y), its letters `size` high (default 16); `\n` begins a new line. */
@@ -74,14 +77,14 @@ export class DrawableCanvas {
     return this.add('text', { x, y, text, size, color: ink, antiAlias });
   }
 
-  /** A filled polygon through points of the form `[x, y]`. */
-  drawPolygon(points: readonly Point[], color: Paint = PAINT_STYLE.color): Shape<'polygon'> {
-    return this.add('polygon', { points: points.map(([x, y]) => [x, y]), ...styleOf(color) });
+  /** A filled polygon through points of the form `[x, y]` or `{ x, y }`. */
+  drawPolygon(points: readonly PointLike[], color: Paint = PAINT_STYLE.color): Shape<'polygon'> {
+    return this.add('polygon', { points: toPoints(points), ...styleOf(color) });
   }
 
   /** A filled star with `points` spikes (2 to 500) of the radius `outer`, and `inner` between them; the first points up. */
   drawStar(cx: number, cy: number, outer: number, inner: number, points: number, color: Paint = PAINT_STYLE.color): Shape<'star'> {
-    return this.add('star', { cx, cy, outer, inner, spikes: points, ...styleOf(color) });
+    return this.draw('star', { cx, cy, outer, inner, spikes: points, ...styleOf(color) }, { spikes: 'points' });
   }
 
   /** A path of `MoveTo`, `LineTo`, `CubicTo`, `QuadraticTo` and `ClosePath`, filled; with a `PaintStyle` whose `fill` is false, its line. */
@@ -135,9 +138,18 @@ export class DrawableCanvas {
     this.element.remove();
   }
 
-  /** Puts any kind of shape on top. */
+  /** Puts any kind of shape on top. Throws a RangeError that names the field that does not fit. */
   add<K extends Kind>(kind: K, shape: NewShape<K>): Shape<K> {
-    return this.editor.add(kind, shape);
+    return this.draw(kind, shape);
+  }
+
+  /** The same for a method whose arguments have other names than the fields. */
+  protected draw<K extends Kind>(kind: K, shape: NewShape<K>, names: Readonly<Record<string, string>> = {}): Shape<K> {
+    try {
+      return this.editor.add(kind, shape);
+    } catch (error) {
+      throw error instanceof z.ZodError ? toShapeError(kind, error, names) : error;
+    }
   }
 
   /** What `clear` and `popShape` take away. */

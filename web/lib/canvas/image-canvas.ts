@@ -20,7 +20,7 @@ export const imageOptionsOf = (given: readonly unknown[]): ImageCanvasOptions =>
 /** What annotations are painted with where nothing is said. */
 const RED = '#d92d20';
 
-/** A canvas over a picture (interface document 2, section 4.3). */
+/** A canvas over a picture: PNG, JPEG, WebP, GIF, AVIF, BMP or SVG (interface document 2, section 4.3). */
 export class ImageCanvas extends DrawableCanvas {
   readonly #under: Underlay;
 
@@ -46,15 +46,8 @@ export class ImageCanvas extends DrawableCanvas {
   /** A rectangle, outlined unless `fill` or a `PaintStyle` says otherwise, by `strokeWidth` CSS pixels (default 3); `#d92d20` by default. */
   override drawRect(x: number, y: number, w: number, h: number, color: Paint = RED, fill?: boolean, strokeWidth?: number): Shape<'rect'> {
     const style = styleOf({ fill: false, strokeWidth: 3, ...(typeof color === 'string' ? { color } : color) });
-    return this.add('rect', {
-      x,
-      y,
-      width: w,
-      height: h,
-      ...style,
-      fill: fill ?? style.fill,
-      strokeWidth: strokeWidth ?? style.strokeWidth,
-    });
+    const shape = { x, y, width: w, height: h, ...style, fill: fill ?? style.fill, strokeWidth: strokeWidth ?? style.strokeWidth };
+    return this.draw('rect', shape, { width: 'w', height: 'h' });
   }
 
   /** An arrow to (x2, y2), 3 CSS pixels wide unless a `PaintStyle` says otherwise. */

@@ -2,8 +2,9 @@ import type { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 import { blobOf, decodeImage } from '../../paint/images.ts';
 import { toImageDataUrl } from './image-data-url.ts';
+import { isSvg, rasterizeSvg, SVG_TYPE } from './svg-image.ts';
 
-/** Where a picture comes from: an address (same origin, or one that allows it), a data URL, or a file. */
+/** Where a picture comes from: an address (same origin, or one that allows it), a data URL, a file, or the text of an SVG. */
 export type ImageSource = string | URL | Blob;
 
 /** The picture under a drawing, fitted into the sheet. Laying it there is no step that could be undone. */
@@ -30,9 +31,10 @@ export class Underlay {
   }
 
   async #lay(source: ImageSource): Promise<void> {
-    const file = await fileOf(source);
-    const image = await decodeImage(file);
     const { page } = this.#drawing;
+    const given = await fileOf(source);
+    const file = isSvg(given) ? await rasterizeSvg(given, page) : given;
+    const image = await decodeImage(file);
     const scale = Math.min(page.width / image.width, page.height / image.height);
     const [width, height] = [image.width * scale, image.height * scale];
     image.close();
@@ -49,8 +51,11 @@ export class Underlay {
 async function fileOf(source: ImageSource): Promise<Blob> {
   if (source instanceof Blob) return source;
   const address = String(source);
-  if (/^data:[^,]*;base64,/.test(address)) return blobOf(address);
+  if (/^\s*<(?:\?xml|!--|!doctype|svg)/i.test(address)) return new Blob([address], { type: SVG_TYPE });
+  if (/^data:[^,]*;base64,/i.test(address)) return blobOf(address);
+  const text = /^data:(image\/svg\+xml)[^,]*,(.*)$/is.exec(address);
+  if (text) return new Blob([decodeURIComponent(text[2] ?? '')], { type: text[1] });
   const answer = await fetch(address).catch(() => undefined);
-  if (!answer?.ok) throw new Error(`The picture ${address.slice(0, 200)} could not be loaded${answer ? ` (HTTP ${answer.status})` : ''}`);
+  if (!answer?.ok) throw new Error(`Couldn’t load the picture ${address.slice(0, 200)}${answer ? ` (HTTP ${answer.status})` : ''}.`);
   return answer.blob();
 }

@@ -1,22 +1,30 @@
 import { faIcon, type FaIconName } from './fa.ts';
 import type { IconOptions } from './glyph.ts';
 
-/** An icon that does something. */
+type OnClick = ((event: MouseEvent) => void) | undefined;
+
+/** A button with an icon. */
 export interface IconButtonOptions extends Omit<IconOptions, 'label'> {
-  /** What it does: shown on hover, and said by screen readers. */
+  /** What the button does: shown on hover, and said by screen readers. */
   tooltip: string;
-  onClick?: ((event: MouseEvent) => void) | undefined;
+  onClick?: OnClick;
 }
+
+type IconButtonArguments = [options: IconButtonOptions] | [color: string | undefined, onClick: OnClick, tooltip: string];
 
 /** The least side of what a finger can hit, in CSS pixels (WCAG 2.2, 2.5.8). */
 const TARGET = 24;
 
 /**
- * A button with an icon of set A (interface document 2, section 4.3). It takes its look from the page; a button of a form does not submit it.
- * @throws RangeError where there is no such name, or the size is not a positive number; TypeError without a tooltip.
+ * A button with a Font Awesome icon: `faIconButton('trash', 'red', onClick, 'Delete')`, or with options by name. It takes its look from the page. In a form, it does
+ * not submit.
+ * @throws RangeError for an unknown name, or a size that is not a positive number; TypeError without a tooltip.
  */
-export function faIconButton(name: FaIconName, { tooltip, onClick, ...look }: IconButtonOptions): HTMLButtonElement {
-  if (tooltip.trim() === '') throw new TypeError('tooltip: a button that has only an icon needs one, for it is its name');
+export function faIconButton(name: FaIconName, ...given: IconButtonArguments): HTMLButtonElement {
+  const [first, second, third] = given;
+  const { tooltip, onClick, ...look } = typeof first === 'object' ? first : { color: first, onClick: second, tooltip: third };
+  if (typeof tooltip !== 'string' || tooltip.trim() === '')
+    throw new TypeError('An icon button needs a tooltip: it is the name of the button.');
   const button = document.createElement('button');
   button.type = 'button';
   button.title = tooltip;

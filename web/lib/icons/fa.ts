@@ -55,7 +55,7 @@ import {
   faWandMagicSparkles,
   faXmark,
 } from '@fortawesome/free-solid-svg-icons';
-import { type Glyph, glyphOf, type IconOptions, svgElement } from './glyph.ts';
+import { type Glyph, glyphOf, type IconLook, svgElement, toIconOptions } from './glyph.ts';
 
 /** The names of the interface document. */
 const NAMES = [
@@ -190,9 +190,9 @@ export const FA_GLYPHS: ReadonlyMap<string, Glyph> = new Map(
 );
 
 /**
- * An icon of set A, Font Awesome Free (interface document 2, section 4.3).
+ * An icon of Font Awesome Free: `faIcon('plus', 'teal', 20)` or `faIcon('plus', { color: 'teal', size: 20 })`.
  * @returns an inline SVG that needs nothing from the network.
- * @throws RangeError where there is no such name, or the size is not a positive number.
+ * @throws RangeError for an unknown name, or a size that is not a positive number.
  */
-export const faIcon = (name: FaIconName, options: IconOptions = {}): SVGSVGElement =>
-  svgElement(glyphOf(FA_GLYPHS, name, 'set A'), options);
+export const faIcon = (name: FaIconName, ...look: IconLook): SVGSVGElement =>
+  svgElement(glyphOf(FA_GLYPHS, name, 'Font Awesome'), toIconOptions(look));

@@ -8,6 +8,14 @@ export interface IconOptions {
   label?: string | undefined;
 }
 
+/** How an icon looks: options by name, or a colour and a size in this order. */
+export type IconLook = [options?: IconOptions | undefined] | [color: string | undefined, size?: number | undefined];
+
+/** Options by name of either form. */
+export function toIconOptions([first, size]: IconLook): IconOptions {
+  return typeof first === 'object' ? first : { color: first, size };
+}
+
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /** A drawing without size and colour. */
@@ -23,7 +31,7 @@ const NAMESPACE = 'http://www.w3.org/2000/svg';
 const SIZE = 16;
 
 function attributesOf({ width, height, lines }: Glyph, { color = 'currentColor', size = SIZE, label }: IconOptions): Attributes {
-  if (!Number.isFinite(size) || size <= 0) throw new RangeError(`size: ${size} is no height in pixels`);
+  if (!Number.isFinite(size) || size <= 0) throw new RangeError(`The size of an icon must be a positive number of pixels, not ${size}.`);
   const stroke = { fill: 'none', stroke: color, 'stroke-width': lines, 'stroke-linecap': 'round', 'stroke-linejoin': 'round' };
   return {
     viewBox: `0 0 ${width} ${height}`,
@@ -77,6 +85,6 @@ const escaped = (text: string): string =>
 /** The glyph of a name; throws an error that tells the names there are. */
 export function glyphOf<Name extends string>(set: ReadonlyMap<string, Glyph>, name: Name, of: string): Glyph {
   const found = set.get(name);
-  if (!found) throw new RangeError(`name: ${of} has no icon ${JSON.stringify(name)}; there are ${[...set.keys()].join(', ')}`);
+  if (!found) throw new RangeError(`${of} has no icon ${JSON.stringify(name)}. Use one of ${[...set.keys()].join(', ')}.`);
   return found;
 }

@@ -1,5 +1,5 @@
 /** Icons of `perch/ui` (interface document 2, section 4.3). */
-export { type IconOptions } from './glyph.ts';
+export type { IconLook, IconOptions } from './glyph.ts';
 export { faIcon, type FaIconName } from './fa.ts';
 export { faIconButton, type IconButtonOptions } from './button.ts';
 export { Icon } from './icon.ts';

@@ -1,5 +1,5 @@
 import { Bot, Code, type IconNode, MessageSquare, Send, Sparkles, Terminal } from 'lucide';
-import { type Glyph, glyphOf, type IconOptions, svgElement } from './glyph.ts';
+import { type Glyph, glyphOf, type IconLook, svgElement, toIconOptions } from './glyph.ts';
 
 /** A glyph of Lucide, the third set of interface document 2, section 4.3. */
 export type LucideIconName = 'send' | 'sparkles' | 'bot' | 'message-square' | 'terminal' | 'code';
@@ -19,9 +19,9 @@ const GRID = { width: 24, height: 24, lines: 2 };
 export const LUCIDE_GLYPHS: ReadonlyMap<string, Glyph> = new Map(Object.entries(NODES).map(([name, parts]) => [name, { ...GRID, parts }]));
 
 /**
- * An icon of the third set, Lucide, drawn in lines (interface document 2, section 4.3).
+ * An icon of Lucide, drawn in lines: `lucideIcon('bot', 'teal', 20)` or `lucideIcon('bot', { color: 'teal', size: 20 })`.
  * @returns an inline SVG that needs nothing from the network.
- * @throws RangeError where there is no such name, or the size is not a positive number.
+ * @throws RangeError for an unknown name, or a size that is not a positive number.
  */
-export const lucideIcon = (name: LucideIconName, options: IconOptions = {}): SVGSVGElement =>
-  svgElement(glyphOf(LUCIDE_GLYPHS, name, 'Lucide'), options);
+export const lucideIcon = (name: LucideIconName, ...look: IconLook): SVGSVGElement =>
+  svgElement(glyphOf(LUCIDE_GLYPHS, name, 'Lucide'), toIconOptions(look));

@@ -13,6 +13,22 @@ export interface ClaimsOptions {
   /** Milliseconds since 1970. */
   now?: () => number;
   newId?: () => string;
+  /** Reaches files outside the workspace, for programs that have a disk. Without it, exports stay in the workspace. */
+  disk?: ClaimsDisk;
+}
+
+/** Files outside the workspace. */
+export interface ClaimsDisk {
+  /** The whole path of a file outside the workspace; undefined for a name in it. */
+  resolve(path: string): string | undefined;
+  read(path: string): Promise<string | undefined>;
+  write(path: string, text: string): Promise<void>;
+}
+
+/** What `updateClaim` can change. */
+interface ClaimChanges {
+  confidence?: number | undefined;
+  tags?: readonly string[] | undefined;
 }
 
 const SUFFIX = '.jsonl';
@@ -32,10 +48,11 @@ export class ClaimsManager {
   readonly #files: ReadFiles<ClaimFile>;
   readonly #now: () => number;
   readonly #newId: () => string;
+  readonly #disk: ClaimsDisk | undefined;
   readonly #turns = new Turns();
 
   /** `claimsDir`: the folder in the workspace, `.perch-wiki/claims` in a vault. */
-  constructor(workspace: Workspace, claimsDir: string, { now = Date.now, newId = () => crypto.randomUUID() }: ClaimsOptions = {}) {
+  constructor(workspace: Workspace, claimsDir: string, { now = Date.now, newId = () => crypto.randomUUID(), disk }: ClaimsOptions = {}) {
     this.#workspace = workspace;
     this.#dir = claimsDir.replace(/\/+$/, '');
     // A hidden folder may stand first, and nowhere else.
@@ -43,6 +60,7 @@ export class ClaimsManager {
     this.#files = new ReadFiles(workspace, (text, { path }) => readClaimFile(path, this.#idOf(path), text));
     this.#now = now;
     this.#newId = newId;
+    this.#disk = disk;
   }
 
   /**
@@ -96,12 +114,16 @@ export class ClaimsManager {
     return [...(await this.read()).problems];
   }
 
-  /** Changes how sure a claim is, or its tags, and says that it was looked at now. What it says is changed by `supersedeClaim`. Throws NOT_FOUND, INVALID_PARAMS. */
-  async updateClaim(
-    id: string,
-    changes: { confidence?: number | undefined; tags?: readonly string[] | undefined },
-    why?: string,
-  ): Promise<Claim> {
+  /**
+   * Changes the confidence of a claim, its tags, or both: `updateClaim(id, 0.9, ['cats'])`, or `updateClaim(id, { tags: ['cats'] }, why)`. `supersedeClaim` changes its
+   * text. Throws NOT_FOUND, INVALID_PARAMS.
+   */
+  updateClaim(id: string, changes: ClaimChanges, why?: string): Promise<Claim>;
+  updateClaim(id: string, confidence?: number | null, tags?: readonly string[]): Promise<Claim>;
+  async updateClaim(id: string, first?: ClaimChanges | number | null, second?: string | readonly string[]): Promise<Claim> {
+    const byName = typeof first === 'object' && first !== null;
+    const changes = byName ? first : { confidence: first ?? undefined, tags: second };
+    const why = byName && typeof second === 'string' ? second : undefined;
     return this.#change(async () => {
       const history = await this.#historyOf(id);
       const set = Object.fromEntries(
@@ -187,13 +209,14 @@ export class ClaimsManager {
   }
 
   /**
-   * Writes all claims to a file of the workspace, which ends with `.jsonl`: a line each, in the documents' spelling, with its whole history. Those that were deleted only if asked.
-   * Throws INVALID_PARAMS for another path.
+   * Writes all claims to a file: a line each, in the documents' spelling, with its whole history. Deleted ones only if asked. A name in the workspace ends with `.jsonl`;
+   * in Node, an absolute path, or one that begins with `./` or `../`, is any file on disk. Returns where they are. Throws INVALID_PARAMS for another path.
    */
   async exportToJsonl(path: string, { deleted = false }: { deleted?: boolean } = {}): Promise<{ path: string; claims: number }> {
-    const file = jsonlPath(path);
+    const onDisk = this.#disk?.resolve(path);
+    const file = onDisk ?? jsonlPath(path);
     const { text, claims } = await this.exportLines({ deleted });
-    await this.#workspace.write(file, text);
+    await (onDisk === undefined ? this.#workspace : this.#disk)?.write(file, text);
     return { path: file, claims };
   }
 
@@ -205,8 +228,9 @@ export class ClaimsManager {
 
   /** Reads such a file, or one of another program with the same members. What is here already is never lost: another history of the same claim is a conflict. Throws NOT_FOUND. */
   async importFromJsonl(path: string): Promise<ImportReport> {
-    const file = jsonlPath(path);
-    const text = await this.#workspace.read(file);
+    const onDisk = this.#disk?.resolve(path);
+    const file = onDisk ?? jsonlPath(path);
+    const text = await (onDisk === undefined ? this.#workspace : this.#disk)?.read(file);
     if (text === undefined) throw new RpcError('NOT_FOUND', `No file "${file}".`);
     return this.importLines(file, text);
   }
