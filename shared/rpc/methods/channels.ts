@@ -63,6 +63,8 @@ const state = {
   senders_waiting: z.number().int().optional(),
   /** Number of messages that wait for an answer. */
   waiting: z.number().int().optional(),
+  /** Number of replies that wait for an approval. */
+  replies_held: z.number().int().optional(),
   /** Searches used in the calendar month (UTC). `resets_at`: start of the next month, in milliseconds since the Unix epoch. `interval_seconds`: pause between two searches that makes the budget last. */
   budget: z.object({ used: z.number().int(), limit: z.number().int(), resets_at: z.number(), interval_seconds: z.number() }).optional(),
 };

@@ -13,6 +13,7 @@ import type { SyncPort } from '../sync.ts';
 import type { ToolContext, ToolQuestion } from '../tools/registry.ts';
 import type { ApprovalRecord, Vault } from '../vault.ts';
 import { APPROVED_ELSEWHERE } from './approved-elsewhere.ts';
+import { type HeldReply, isHeldReply } from './held-reply.ts';
 import { refusal } from './refusal.ts';
 import { EXPIRES_MS, newestFirst, Questions } from './questions.ts';
 
@@ -34,11 +35,13 @@ export interface Decision {
 
 /** The settings by which a tool runs without an approval from now on, also after reading from the sources of this approval. */
 function alwaysFor({ tool, outside }: ApprovalRecord, { afterReading = {} }: Settings['tools']): Partial<Settings['tools']> {
-  const policies = { [tool]: 'auto' as const };
+  const policies = isHeldReply(tool) ? {} : { [tool]: 'auto' as const };
   return outside ? { policies, afterReading: { [tool]: [...new Set([...(afterReading[tool] ?? []), ...outside])] } } : { policies };
 }
 
-/** Calls of tools that wait for a person's word; commands, which are kept as requests of their own, are shown among them. */
+/**
+ * Calls of tools that wait for a person's approval, and replies that are held. Commands, which are stored as requests of their own, are listed among them.
+ */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
   readonly #questions: Questions<ApprovalRecord>;
@@ -55,10 +58,18 @@ export class Approvals {
       sync,
       what: 'approval',
       idOf: ({ id }) => id,
+      groupOf: ({ tool }) => (isHeldReply(tool) ? 'replies' : 'calls'),
       isOpen: ({ status }) => status === 'pending',
       expired: (before, at) => ({ ...before, status: 'expired', resolvedAt: at, reason: 'No response in time' }),
-      orphaned: (before, at) => ({ ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that requested it ended' }),
-      told: (record) => this.#tell(record),
+      orphaned: (before, at) =>
+        isHeldReply(before.tool)
+          ? { ...before, origin: vault.origin, replica: vault.replica }
+          : { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that requested it ended' },
+      told: (record) => {
+        this.#tell(record);
+        // Whichever host asked, the channel may be another one's by now.
+        if (record.status !== 'pending' && isHeldReply(record.tool)) this.#waiting.get(record.id)?.(record);
+      },
       own: (record) => {
         if (record.status !== 'pending') this.#waiting.get(record.id)?.(record);
       },
@@ -119,6 +130,33 @@ export class Approvals {
       if (record.status !== 'approved') throw refusal(tool, record);
     } finally {
       signal.removeEventListener('abort', cancel);
+      this.#waiting.delete(id);
+      this.#questions.prune().catch(fault);
+    }
+  }
+
+  /**
+   * Waits for a decision about a reply that is held, which stays open beyond this host: it is asked once, by its id, and `signal` ends only the wait. Resolves with
+   * whether the reply may be sent; rejects with `RATE_LIMITED` if too many wait.
+   */
+  async hold({ id, ...held }: HeldReply, signal: AbortSignal): Promise<boolean> {
+    const { vault, clock, fault } = this.#deps;
+    const over = Promise.withResolvers<ApprovalRecord>();
+    const stop = (): void => over.reject(signal.reason);
+    signal.throwIfAborted();
+    this.#waiting.set(id, over.resolve);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const known = await vault.collection('approvals').get(id);
+      if (known && known.status !== 'pending') return known.status === 'approved';
+      if (!known)
+        await this.#questions.add({
+          ...{ id, ...held, status: 'pending', createdAt: clock.now() },
+          ...{ origin: vault.origin, replica: vault.replica },
+        });
+      return (await over.promise).status === 'approved';
+    } finally {
+      signal.removeEventListener('abort', stop);
       this.#waiting.delete(id);
       this.#questions.prune().catch(fault);
     }

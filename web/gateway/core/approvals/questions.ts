@@ -26,6 +26,8 @@ export interface QuestionsDeps<R extends Question> {
   /** What they are, for the sentence that there is none. */
   what: string;
   idOf(record: R): string;
+  /** Questions of one group are limited together; all of them if left out. */
+  groupOf?(record: R): string;
   /** Something may still become of it. */
   isOpen(record: R): boolean;
   /** The record as it is when nobody has answered in time. */
@@ -87,7 +89,9 @@ export class Questions<R extends Question> {
 
   /** A new one, of this host. `RATE_LIMITED` where too many wait. */
   async add(record: R): Promise<void> {
-    const waiting = [...this.#open.values()].filter(({ status }) => status === 'pending').length;
+    const { groupOf = () => '' } = this.#deps;
+    const group = groupOf(record);
+    const waiting = [...this.#open.values()].filter((each) => each.status === 'pending' && groupOf(each) === group).length;
     if (waiting >= MAX_WAITING)
       throw new RpcError('RATE_LIMITED', `${MAX_WAITING} ${this.#deps.what}s are already waiting. Approve or deny some first.`);
     await this.#deps.store.put(record);

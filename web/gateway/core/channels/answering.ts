@@ -1,16 +1,15 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { MAIN } from '../agents.ts';
+import type { Approvals } from '../approvals/approvals.ts';
 import { LIMIT_MS } from '../cron/speak.ts';
 import { abortable, pause } from '../providers/watchdog.ts';
 import type { Runs } from '../runs/runs.ts';
-import { plainText } from '../sessions.ts';
 import type { Settings } from '../settings.ts';
-import { toChannelSource } from '../trust/sources.ts';
-import { removeComposedUrls } from '../trust/verbatim-urls.ts';
-import { type MessageRecord, sessionKey } from '../vault.ts';
+import { sessionKey } from '../vault.ts';
 import { backOff } from './back-off.ts';
 import { deliver, type DeliveryDeps, filesOf } from './delivery.ts';
+import { findHeldSources, MAX_HELD, toHeldReply, toReplyText } from './held-replies.ts';
 import { TakenOver } from './inbox.ts';
 import { PlatformError } from './platform.ts';
 import { mayWrite } from './senders.ts';
@@ -29,6 +28,7 @@ const SORRY = 'Sorry, I couldn’t answer that. Please try again later.';
 export interface AnsweringDeps extends DeliveryDeps {
   channelId: string;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  approvals(): Promise<Pick<Approvals, 'hold'>>;
   settings(): Settings;
   /** No new messages are begun. */
   closing(): boolean;
@@ -44,6 +44,8 @@ export class Answering {
   readonly #deps: AnsweringDeps;
   /** Messages in hand, by conversation; commands have a line of their own. */
   readonly #active = new Map<string, Promise<void>>();
+  /** Messages whose answers are held here until a person decides. */
+  readonly #held = new Set<string>();
 
   constructor(deps: AnsweringDeps) {
     this.#deps = deps;
@@ -54,6 +56,10 @@ export class Answering {
     const { inbox, signal, closing } = this.#deps;
     for (const message of inbox.state.pending) {
       if (signal.aborted || closing()) return;
+      if (message.held) {
+        void this.#hold(message);
+        continue;
+      }
       const line = message.command ? `/${message.id}` : message.conversation;
       if (this.#active.has(line) || (!message.command && this.#active.size >= AT_ONCE)) continue;
       const work = this.#settle(message).finally(() => {
@@ -108,22 +114,60 @@ export class Answering {
     if (message.command) return this.#command(message, message.command);
     const typing = this.#typing(message);
     try {
-      const { messageId } = await this.#run(message);
+      const { messageId, runId } = await this.#run(message);
+      const { channelId, settings, note } = this.#deps;
       const reply = await this.#deps.vault.messages.get(messageId);
       const files = reply && adapter.sendFile ? filesOf(reply.content).length : 0;
-      const parts = adapter
-        .split(reply ? toChannelText(reply, toChannelSource(this.#deps.channelId, message.conversation)) : '', message)
-        .filter((part) => part.trim() !== '');
-      if (parts.length + files === 0) return await inbox.settle(id, 'messages_failed', clock.now());
-      await inbox.update(id, (before) => ({
-        ...before,
-        answer: { parts, sent: [], ...(files > 0 ? { files: { messageId, sent: 0 } } : {}) },
-      }));
+      const text = reply ? toReplyText(channelId, message, reply) : '';
+      const parts = adapter.split(text, message).filter((part) => part.trim() !== '');
+      if (!reply || parts.length + files === 0) return await inbox.settle(id, 'messages_failed', clock.now());
+      const answer = { parts, sent: [], ...(files > 0 ? { files: { messageId, sent: 0 } } : {}) };
+      const outside = findHeldSources(channelId, message, reply, settings());
+      if (outside.length === 0) return await inbox.update(id, (before) => ({ ...before, answer }));
+      if (inbox.state.pending.filter(({ held }) => held).length >= MAX_HELD) {
+        note(`Dropped a reply: ${MAX_HELD} others are already waiting for approval`, { message: id });
+        return await inbox.settle(id, 'messages_failed', clock.now());
+      }
+      await inbox.update(id, (before) => ({ ...before, held: { approvalId: crypto.randomUUID(), runId, outside, answer } }));
     } catch (error) {
       if (error instanceof RpcError) await this.#failed(message, error);
       else throw error;
     } finally {
       typing();
+    }
+  }
+
+  /** Has a person decide about a held answer; then it is sent or dropped. Never rejects. */
+  async #hold({ id }: PendingMessage): Promise<void> {
+    const { inbox, signal, clock, adapter, settings, channelId, note, lost, fault } = this.#deps;
+    if (this.#held.has(id)) return;
+    this.#held.add(id);
+    try {
+      for (let failures = 0; !signal.aborted;) {
+        try {
+          const message = inbox.pending(id);
+          if (!message?.held) return;
+          const { agentId, sessionId } = placeOf(channelId, message, settings());
+          const { answer } = message.held;
+          const reply = answer.files && (await this.#deps.vault.messages.get(answer.files.messageId));
+          const files = reply ? filesOf(reply.content).map(({ filename }) => filename ?? 'file') : [];
+          const question = toHeldReply(channelId, message, message.held, { agentId, sessionId, files, expiresAt: message.at + EXPIRED_MS });
+          if (await (await this.#deps.approvals()).hold(question, signal)) await inbox.update(id, ({ held: _, ...before }) => ({ ...before, answer }));
+          else {
+            note('A reply was not approved', { message: id });
+            await inbox.settle(id, 'messages_failed', clock.now());
+          }
+          return;
+        } catch (error) {
+          if (signal.aborted) return;
+          if (error instanceof TakenOver) return lost();
+          fault(error);
+          await pause(clock, backOff(++failures, adapter.leastWaitMs), signal).catch(() => {});
+        }
+      }
+    } finally {
+      this.#held.delete(id);
+      this.look();
     }
   }
 
@@ -145,7 +189,7 @@ export class Answering {
     await inbox.update(id, (before) => ({ ...before, answer: { parts: [SORRY], sent: [], isApology: true } }));
   }
 
-  async #run(message: PendingMessage): Promise<{ messageId: string }> {
+  async #run(message: PendingMessage): Promise<{ messageId: string; runId: string }> {
     const { channelId, runs, clock, settings, signal } = this.#deps;
     let runId: string | undefined;
     const cancel = clock.after(LIMIT_MS, () => void (runId !== undefined && runs.abortRun(runId, TOO_LONG)));
@@ -176,7 +220,7 @@ export class Answering {
     let said = adapter.help ?? '';
     if (command !== 'help') {
       const { agentId, sessionId } = placeOf(channelId, message, settings());
-      const waiting = inbox.state.pending.filter((each) => each.conversation === conversation && !each.command && !each.answer);
+      const waiting = inbox.state.pending.filter((each) => each.conversation === conversation && !each.command && !each.answer && !each.held);
       const ended = await runs.abort(sessionKey(agentId, sessionId));
       said = command === 'new' ? 'Started a new chat.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing to stop.';
     }
@@ -185,7 +229,7 @@ export class Answering {
       ...(command === 'new' ? { sessions: { ...state.sessions, [conversation]: message.session + 1 } } : {}),
       pending: state.pending
         // What was sent before the word is not answered any more; what was sent behind it belongs to the new session.
-        .filter((each) => command === 'help' || each.conversation !== conversation || each.command || each.answer || each.at > message.at)
+        .filter((each) => command === 'help' || each.conversation !== conversation || each.command || each.answer || each.held || each.at > message.at)
         .map((each) => {
           if (each.id === message.id) return { ...each, answer: { parts: [said], sent: [], isApology: true } };
           return command === 'new' && each.conversation === conversation && each.at > message.at
@@ -211,15 +255,6 @@ export class Answering {
     void show();
     return () => ends.abort();
   }
-}
-
-/**
- * Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away. What was
- * written in the conversation itself goes back to it unchanged; another conversation of the channel is outside.
- */
-function toChannelText({ content, outside = [], quotedUrls = [] }: MessageRecord, own: string): string {
-  const isOthers = outside.some((source) => source !== own);
-  return isOthers ? removeComposedUrls(plainText(content), quotedUrls) : plainText(content);
 }
 
 const TOO_LONG = 'Timed out after 10 minutes.';

@@ -91,13 +91,17 @@ export class Channels {
     const given = settings().channels[kind.id];
     const access = given && accessTo(given);
     const asking = state && access === 'ask' ? openRequests(state, clock.now()).length : 0;
+    const { pending = [] } = state ?? {};
+    const repliesHeld = pending.filter(({ held }) => held).length;
+    const waiting = pending.length - repliesHeld;
     const extra = {
       ...(access ? { access } : {}),
       asks_access: access === 'everyone' && given?.allowEveryone !== true,
       ...(asking > 0 ? { senders_waiting: asking } : {}),
       ...(state ? { metrics: state.metrics } : {}),
       ...(kind.id === 'x' && x ? { budget: (await import('./x/budget.ts')).shownBudget(state?.budget, x, clock.now()) } : {}),
-      ...(state && state.pending.length > 0 ? { waiting: state.pending.length } : {}),
+      ...(waiting > 0 ? { waiting } : {}),
+      ...(repliesHeld > 0 ? { replies_held: repliesHeld } : {}),
     };
     const entry = { ...metadataOf(kind), name: kind.id, ...extra };
     const idle = { ...entry, ...(state ? { metrics: { ...state.metrics, connected_since: null } } : {}), running: false } as const;

@@ -6,6 +6,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { Settings } from '../settings.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
+import type { Approvals } from '../approvals/approvals.ts';
 import type { ChannelAdapter } from './adapter.ts';
 import { Answering } from './answering.ts';
 import { backOff } from './back-off.ts';
@@ -29,6 +30,7 @@ export interface RunningChannelDeps {
   adapter(): ChannelAdapter;
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  approvals(): Promise<Pick<Approvals, 'hold'>>;
   clock: Clock;
   sync: SyncPort | undefined;
   settings(): Settings;
@@ -110,12 +112,12 @@ export class RunningChannel {
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, lost: AbortController, worked: () => void): Promise<void> {
-    const { id, vault, runs, clock, settings, log, fault } = this.#deps;
+    const { id, vault, runs, approvals, clock, settings, log, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
     const answering = new Answering({
-      ...{ channelId: id, adapter, inbox, vault, runs, clock, settings, signal, note, fault },
+      ...{ channelId: id, adapter, inbox, vault, runs, approvals, clock, settings, signal, note, fault },
       closing: () => this.#closing.signal.aborted,
       lost: () => lost.abort(new TakenOver('Another gateway has taken over the channel')),
       tell: (problem) => this.#tell('answering', problem),
@@ -126,7 +128,7 @@ export class RunningChannel {
     for (let failures = 0; ;) {
       let wait: number;
       try {
-        if (inbox.state.pending.length >= FULL) wait = WAIT_MS;
+        if (inbox.state.pending.filter(({ held }) => !held).length >= FULL) wait = WAIT_MS;
         else {
           const { cursors, budget } = inbox.state;
           const look = await adapter.look({ cursors, budget, signal: looks, spend: (spent) => inbox.spend(spent) });

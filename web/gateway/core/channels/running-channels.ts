@@ -15,7 +15,7 @@ import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
 import { heldBack, tokenOf } from './held-back.ts';
 import { apiBaseOf, STARTABLE, type StartableChannel } from './settings.ts';
-import { RunningChannel } from './running-channel.ts';
+import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
 import { TelegramAdapter } from './telegram/telegram.ts';
 import type { ChannelAdapter } from './adapter.ts';
 import { XAuthorization } from './x/authorization.ts';
@@ -25,6 +25,7 @@ export interface RunningChannelsDeps {
   config: Pick<Config, 'settings' | 'secret' | 'reference'>;
   vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  approvals: RunningChannelDeps['approvals'];
   bridge: Bridge;
   clock: Clock;
   fetch: Fetch;
@@ -131,9 +132,9 @@ export class RunningChannels {
   }
 
   #start(id: StartableChannel, token: string): RunningChannel {
-    const { vault, runs, clock, sync, config, log, fault } = this.#deps;
+    const { vault, runs, approvals, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
-      ...{ id, vault, runs, clock, sync, log, fault },
+      ...{ id, vault, runs, approvals, clock, sync, log, fault },
       settings: (): Settings => config.settings,
       adapter: () => this.#adapter(id, token),
     });

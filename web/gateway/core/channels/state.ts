@@ -28,6 +28,8 @@ export interface PendingMessage extends Incoming {
   session: number;
   /** How often its run has failed. */
   failures?: number;
+  /** The answer, while it waits for the approval of this id. Absent in states of older builds. */
+  held?: { approvalId: string; runId: string; outside: string[]; answer: NonNullable<PendingMessage['answer']> };
   /** The answer in the pieces that the platform takes, with what it calls those that it has. */
   answer?: {
     parts: string[];

@@ -1,5 +1,6 @@
 import type { ToolPolicy } from '#shared/rpc/methods/tools.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
+import { isHeldReply } from '../approvals/held-reply.ts';
 import type { Settings } from '../settings.ts';
 import { type Tool } from './registry.ts';
 
@@ -17,8 +18,8 @@ export function policyOf({ policies = {} }: Settings['tools'], { name, effect }:
 
 const STRICTEST_FIRST = ['deny', 'ask', 'auto'] as const;
 
-/** True if `tools.afterReading` lets a tool run after reading from all of these sources. */
+/** True if `tools.afterReading` lets a tool run, or a reply go out, after reading from all of these sources. Only patterns for replies cover replies. */
 export function isGranted({ afterReading = {} }: Settings['tools'], tool: string, sources: readonly string[]): boolean {
-  const allowed = Object.entries(afterReading).flatMap(([pattern, list]) => (matchesWildcard(pattern, tool) ? list : []));
+  const allowed = Object.entries(afterReading).flatMap(([pattern, list]) => (matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool) ? list : []));
   return sources.every((source) => allowed.some((pattern) => matchesWildcard(pattern, source)));
 }

@@ -26,6 +26,12 @@ export const toKeySource = (id: string, name: string): string => toSource('key',
 export const toChannelSource = (channelId: string, conversation: string): string =>
   toSource('channel', `${channelId} ${conversation}`.trim());
 
+/** Source of a channel's messages that were stored without one: the conversation, by the session that the channel named after it. */
+export function toSessionSource(sessionKey: string): string {
+  const [channelId = '', ...conversation] = sessionKey.replace(/^[^/]*\//, '').split('-');
+  return toChannelSource(channelId, conversation.join('-'));
+}
+
 /** Whether a source is what this principal wrote itself. */
 export const isFromKey = (source: string, principal: string): boolean => principal.startsWith('key:') && source.startsWith(`${principal} `);
 
@@ -47,7 +53,7 @@ type SourcedMessage = Pick<HistoryMessage, 'role' | 'content' | 'attachments' | 
 export function getMessageSources(message: SourcedMessage): readonly string[] {
   if (message.outside) return message.outside;
   if (message.role !== 'user') return [];
-  const channel = message.sessionKey !== undefined && isChannelSession(message.sessionKey) ? [toSource('channel', 'a message')] : [];
+  const channel = message.sessionKey !== undefined && isChannelSession(message.sessionKey) ? [toSessionSource(message.sessionKey)] : [];
   return mergeSources(channel, getAttachmentSources(message));
 }
 

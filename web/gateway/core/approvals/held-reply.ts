@@ -1,0 +1,12 @@
+import { CHANNEL_REPLY } from '#shared/rpc/methods/approvals.ts';
+import type { ApprovalRecord } from '../vault.ts';
+
+/** A reply of a channel that waits for an approval: the tool is `channel_reply:<channel>`, which `tools.afterReading` may name. */
+export type HeldReply = Pick<ApprovalRecord, 'id' | 'tool' | 'args' | 'summary' | 'agentId' | 'sessionId' | 'runId' | 'expiresAt'> & {
+  /** The outside sources that make the approval necessary. */
+  outside: string[];
+};
+
+export const toReplyTool = (channelId: string): string => `${CHANNEL_REPLY}${channelId}`;
+
+export const isHeldReply = (tool: string): boolean => tool.startsWith(CHANNEL_REPLY);

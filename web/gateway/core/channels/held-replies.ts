@@ -1,0 +1,55 @@
+import { type HeldReply, toReplyTool } from '../approvals/held-reply.ts';
+import { plainText } from '../sessions.ts';
+import type { Settings } from '../settings.ts';
+import { isGranted } from '../tools/policy.ts';
+import { toChannelSource, toSessionSource } from '../trust/sources.ts';
+import { removeComposedUrls } from '../trust/verbatim-urls.ts';
+import { type MessageRecord, sessionKey } from '../vault.ts';
+import type { Incoming, PendingMessage } from './state.ts';
+
+/** Replies of one channel that wait for approval; further ones are dropped. */
+export const MAX_HELD = 50;
+
+type Reply = Pick<MessageRecord, 'content' | 'outside' | 'quotedUrls' | 'sessionKey'>;
+
+/** Outside sources of a reply, except the conversation that it answers: what was written there may go back there. */
+function findOtherSources(channelId: string, { conversation }: Pick<Incoming, 'conversation'>, { outside = [], sessionKey }: Reply): string[] {
+  const own: readonly string[] = [toChannelSource(channelId, conversation), toSessionSource(sessionKey)];
+  return outside.filter((source) => !own.includes(source));
+}
+
+/**
+ * The sources for which a reply has to wait for approval: none if it goes only to an account of the owner, or if `tools.afterReading` covers them for the channel's
+ * replies.
+ */
+export function findHeldSources(channelId: string, message: Incoming, reply: Reply, { channels, tools }: Settings): string[] {
+  const { user, conversation, isPublic } = message;
+  const isPrivate = !isPublic && (conversation === user.id || conversation === `dm-${user.id}`);
+  if (isPrivate && channels[channelId]?.owners?.includes(user.id)) return [];
+  const sources = findOtherSources(channelId, message, reply);
+  return isGranted(tools, toReplyTool(channelId), sources) ? [] : sources;
+}
+
+/**
+ * Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away, also to the owner. What was written in
+ * the conversation itself goes back to it unchanged.
+ */
+export function toReplyText(channelId: string, message: Incoming, reply: Reply): string {
+  const text = plainText(reply.content);
+  return findOtherSources(channelId, message, reply).length > 0 ? removeComposedUrls(text, reply.quotedUrls ?? []) : text;
+}
+
+/** The question to a person about an answer that is held: exactly what would be sent, and to whom. */
+export function toHeldReply(
+  channelId: string,
+  { user, title }: Incoming,
+  { approvalId, runId, outside, answer }: NonNullable<PendingMessage['held']>,
+  { files, ...place }: { agentId: string; sessionId: string; files: string[]; expiresAt: number },
+): HeldReply {
+  const to = user.name || title || user.id;
+  return {
+    ...{ id: approvalId, tool: toReplyTool(channelId), runId, outside, ...place },
+    args: { to, text: answer.parts.join('\n'), ...(files.length > 0 ? { files } : {}) },
+    summary: `Send a reply to ${to.replace(/\s+/g, ' ')}`,
+  };
+}
