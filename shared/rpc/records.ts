@@ -78,6 +78,14 @@ export const compaction = z.object({
 });
 export type Compaction = z.infer<typeof compaction>;
 
+/** How links in a text are followed that may have been written after reading from outside. */
+export const linkOrigins = {
+  /** The outside sources of its label, such as `web:example.com`; absent if it has none. */
+  outside: z.array(z.string()).optional(),
+  /** The addresses in it that were read or typed. If there are `outside` sources, all others may carry what was read. */
+  quotedUrls: z.array(z.string()).optional(),
+};
+
 export const historyMessage = z.object({
   id: z.string(),
   role: z.enum(['user', 'assistant', 'system', 'tool']),

@@ -34,6 +34,28 @@ async function tainted(steps: readonly (readonly Say[])[]) {
 const fetchPage: Say = { tool: 'web_fetch', args: { url: PAGE } };
 const files = async (client: GatewayClient): Promise<string[]> => (await client.call('workspace.list', {})).files.map(({ path }) => path);
 
+verifies('injection/links', 'pages and notes say which of their addresses were read, and which were composed', async () => {
+  const content = 'See https://pages.test/tulips and https://evil.test/?secret=1';
+  const t = await tainted([
+    [fetchPage],
+    [
+      { tool: 'wiki_write', args: { path: 'tulips', content } },
+      { tool: 'file_write', args: { path: 'memory/2026-11-01.md', content } },
+    ],
+  ]);
+  await using gw = t.gw;
+  const { client } = t;
+  await client.call('chat.send', { sessionId: 'main', message: `Read ${PAGE}` });
+  const origins = { outside: ['web:pages.test'], quotedUrls: ['https://pages.test/tulips'] };
+  expect(await client.call('wiki.page', { path: 'tulips' })).toMatchObject(origins);
+  expect(await client.call('memory.day', { date: '2026-11-01' })).toMatchObject(origins);
+  // What a person has approved asks no more.
+  for (const { id } of (await client.call('review.list', {})).items) await client.call('review.approve', { id });
+  expect(await client.call('wiki.page', { path: 'tulips' })).not.toHaveProperty('outside');
+  expect(await client.call('memory.day', { date: '2026-11-01' })).not.toHaveProperty('outside');
+  expect(gw.faults).toEqual([]);
+});
+
 describe('a run that has read outside content', () => {
   verifies('injection/no-effect', 'waits for approval before each change, and names what was read', async () => {
     const t = await tainted([

@@ -49,6 +49,8 @@ export const exec = [
       'Content that a run adds after it has read from outside carries a label with its sources until a person approves it: whoever reads it is tainted, and recall leaves it out.',
     'injection/channel-replies':
       'A reply to somebody else on a channel, in a run that has read from elsewhere, waits for an approval, also across a restart.',
+    'injection/links':
+      'The app asks before it opens an address that a model composed after reading from outside, in replies, wiki pages, day notes and reports of dreaming.',
     'injection/grants': 'A person may allow a tool to run after reading from named sources, once or for a job.',
     'injection/review': 'A person reviews labelled content in one place: approve, discard, or trust a whole chat.',
     'approvals/app': 'What waits is shown in the chat, with what exactly will happen, and is approved, once or always, or denied there.',

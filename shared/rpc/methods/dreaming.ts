@@ -1,5 +1,5 @@
 import { call } from '../contract.ts';
-import { agentId } from '../records.ts';
+import { agentId, linkOrigins } from '../records.ts';
 import { z } from '../zod.ts';
 
 /** The phases of dreaming, in order. */
@@ -210,6 +210,7 @@ export const dreaming = {
       ...whose,
       run: dreamRun,
       /** Markdown; null if the run has no narrative or it no longer exists. */ narrative: z.string().nullable(),
+      ...linkOrigins,
     }),
     docs: 'Returns a run and the narrative that it wrote. Example: `{"runId": "…"}`.',
     fails: ['NOT_FOUND'],

@@ -1,5 +1,5 @@
 import { call } from '../contract.ts';
-import { agentId, recalledMemory } from '../records.ts';
+import { agentId, linkOrigins, recalledMemory } from '../records.ts';
 import { z } from '../zod.ts';
 
 /** The category of a memory. */
@@ -202,6 +202,7 @@ export const memory = {
       /** The notes as Markdown; null if there are none. */
       notes: z.string().nullable(),
       memories: z.array(memoryEntry),
+      ...linkOrigins,
     }),
     docs: 'Returns the notes and memories of a day.',
     fails: ['NOT_FOUND'],

@@ -1,5 +1,5 @@
 import { call } from '../contract.ts';
-import { agentId } from '../records.ts';
+import { agentId, linkOrigins } from '../records.ts';
 import { z } from '../zod.ts';
 import { wikiClaim, wikiClaimChange, wikiEvidence, wikiPage, wikiPageEntry, wikiPair, wikiProblem } from './wiki-records.ts';
 
@@ -30,6 +30,7 @@ export const wiki = {
   'wiki.page': call({
     params: z.strictObject({ ...agent, path }),
     result: z.object({
+      ...linkOrigins,
       page: wikiPage,
       claims: z.array(wikiClaim),
       /** Links of the page in order. `path` is null if the target does not exist. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { outcomeOf } from './outcome.ts';
-import { commandOf, countdown } from './words.ts';
+import { commandOf, countdown, getHeldReply } from './words.ts';
 
 test('a command is shown whole, each part apart, and nothing in it hides', () => {
   const args = { command: 'rm', args: ['-r', 'my files', 'a\u202eb'], workingDir: '/home/\u200bana' };
@@ -10,7 +10,16 @@ test('a command is shown whole, each part apart, and nothing in it hides', () =>
   expect(commandOf({ requestId: 'r', args: { command: 'rm' } })).toBeNull();
 });
 
-test('a countdown ends at nothing', () => {
+test('a reply that is held is shown as it goes out, and nothing in it hides', () => {
+  const args = { to: 'bob\u202e', text: 'One\nTwo\u200b', files: ['a.pdf', 7] };
+  expect(getHeldReply({ tool: 'channel_reply:telegram', args })).toEqual({
+    ...{ channel: 'telegram', to: 'bob\\u{202e}', text: 'One\nTwo\\u{200b}', files: ['a.pdf'] },
+  });
+  expect(getHeldReply({ tool: 'send_file', args })).toBeNull();
+});
+
+test('a countdown counts hours, and ends at nothing', () => {
+  expect(countdown(86_399_000)).toBe('23:59:59');
   expect([300_000, 245_000, 60_000, 59_001, 59_000, 1, 0, -5000].map(countdown)).toEqual([
     '5:00',
     '4:05',

@@ -1,6 +1,9 @@
 import { legible } from '#shared/legible.ts';
+import { CHANNEL_REPLY } from '#shared/rpc/methods/approvals.ts';
 import type { ToolLabel } from '#shared/rpc/methods/tools.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
+import { m } from '#lib/i18n/later.ts';
+import { toChannelName } from '#lib/trust/describe-sources.ts';
 
 /** Titles and summaries of tools for people. */
 class ToolLabels {
@@ -24,6 +27,7 @@ class ToolLabels {
 
   /** The title of a tool, or its name. */
   getTitle(name: string): string {
+    if (name.startsWith(CHANNEL_REPLY)) return m.approval_reply({ channel: toChannelName(name.slice(CHANNEL_REPLY.length)) });
     return this.get(name)?.title ?? legible(name);
   }
 

@@ -2,6 +2,7 @@ import { goto } from '$app/navigation';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { m } from '#lib/i18n/pages.ts';
+import { type LinkPolicy, toLinkPolicy, UNFINISHED } from '#lib/trust/composed-links.ts';
 import { wikiHref } from '#lib/wiki/words.ts';
 import { toasts } from './toasts.svelte.ts';
 import { type KeptDraft, type PageDraft, wikiDrafts } from './wiki-drafts.svelte.ts';
@@ -17,6 +18,8 @@ export class WikiEditor {
   draft = $state<PageDraft | null>(null);
   /** Why the front matter of the page cannot be read. */
   broken = $state<string | undefined>();
+  /** How links of the preview are followed; all of them ask until the page is loaded. */
+  links = $state.raw<LinkPolicy | undefined>();
   working = $state(false);
   problem = $state<Problem | null>(null);
   /** The page as it is now, where the draft was made from another; `version` null: it was removed. */
@@ -28,6 +31,7 @@ export class WikiEditor {
   constructor(agent: string, path: string) {
     this.agent = agent;
     this.path = path;
+    if (path !== '') this.links = UNFINISHED;
   }
 
   get others(): KeptDraft[] {
@@ -47,6 +51,7 @@ export class WikiEditor {
     try {
       const found = this.path === '' ? undefined : await wiki.page(this.path, this.agent);
       this.broken = found?.page.problem;
+      this.links = toLinkPolicy(found ?? {});
       if (own) this.#compare(found);
       else this.draft = this.#draftOf(found);
     } catch (error) {
@@ -73,6 +78,7 @@ export class WikiEditor {
     const found = await wiki.page(path, this.agent).catch(() => null);
     // Not known, or saved meanwhile.
     if (found === null || this.working) return;
+    if (found) this.links = toLinkPolicy(found);
     if (this.standing === 'unchanged' && found) this.draft = this.#draftOf(found);
     else if (this.standing !== 'unchanged') this.#compare(found);
   }

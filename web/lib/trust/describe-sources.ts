@@ -23,9 +23,11 @@ const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
 
 /** The id of a conversation stands behind its channel's name. */
 function describeChannel(source: string): string {
-  const name = source.replace(/ .*/, '');
-  return m.trust_channel({ name: CHANNELS[name] ?? name });
+  return m.trust_channel({ name: toChannelName(source.replace(/ .*/, '')) });
 }
+
+/** The name of a channel by its id. */
+export const toChannelName = (id: string): string => CHANNELS[id] ?? legible(id);
 
 /** A source of outside content, such as `web:example.com`, in words. A pattern, such as `web:*`, stays as it is written. */
 export function describeSource(source: string): string {

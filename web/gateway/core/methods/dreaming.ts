@@ -8,6 +8,7 @@ import type { Handlers } from '../dispatch.ts';
 import type { Dreamer } from '../dreamer/dreamer.ts';
 import { lazy } from '../lazy.ts';
 import type { Settings } from '../settings.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 
 export interface DreamingMethodsDeps {
   dreamer(): Promise<Dreamer>;
@@ -16,6 +17,7 @@ export interface DreamingMethodsDeps {
   settings(): Settings;
   timeZone(): string;
   clock: Pick<Clock, 'now'>;
+  labels: ContentLabels;
 }
 
 /** As far as a report goes back. */
@@ -28,6 +30,7 @@ export function dreamingMethods({
   settings,
   timeZone,
   clock,
+  labels,
 }: DreamingMethodsDeps): Handlers<typeof dreaming> {
   const status = lazy(() => import('../dreamer/status.ts'));
   const shown = lazy(() => import('../dreamer/dreamer.ts'));
@@ -78,7 +81,8 @@ export function dreamingMethods({
       const run = (await dreamer.runs(place, MOST_RUNS)).runs.find(({ id }) => id === runId);
       if (!run) throw new RpcError('NOT_FOUND', `No run with id "${runId}".`);
       const narrative = run.rem ? ((await place.workspace.read(run.rem.path)) ?? null) : null;
-      return { agentId, workspace: place.name, run, narrative };
+      const origins = run.rem ? await labels.getLinkOrigins('file', `${place.name}/${run.rem.path}`) : {};
+      return { agentId, workspace: place.name, run, narrative, ...origins };
     },
   };
 }

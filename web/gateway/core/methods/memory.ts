@@ -8,7 +8,7 @@ import { localTime } from '../local-time.ts';
 import { labelMemory } from '../memory/label-memory.ts';
 import type { Memories } from '../memory/later.ts';
 import { listedPage } from '../memory/listed-page.ts';
-import { isDate } from '../memory/layout.ts';
+import { dayFile, isDate } from '../memory/layout.ts';
 import { memoryId } from '../memory/index/entry.ts';
 import { preferenceOf } from '../memory/long-term-file.ts';
 import type { MemoryManager } from '../memory/memory-manager.ts';
@@ -109,7 +109,8 @@ export const memoryMethods = ({
       const notes = (await (await of(agentId)).getDay(day(date))) ?? null;
       const time = localTime(timeZone());
       const on = (await listed(agentId)).filter(({ createdAt }) => time(createdAt).date === date);
-      return { date, notes, memories: on };
+      const origins = await labels.getLinkOrigins('file', `${workspaceOf(agents.get(agentId))}/${dayFile(day(date))}`);
+      return { date, notes, memories: on, ...origins };
     },
 
     'memory.summariseDay': async ({ agentId, date }, { signal, principal }) => {

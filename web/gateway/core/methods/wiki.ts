@@ -1,15 +1,17 @@
 import type { wiki } from '#shared/rpc/methods/wiki.ts';
 import type { Handlers } from '../dispatch.ts';
 import { lazy } from '../lazy.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import type { Wikis } from '../wiki/wikis.ts';
 
 export interface WikiDeps {
   wikis(): Promise<Wikis>;
+  labels: ContentLabels;
 }
 
 /** The methods' own code is fetched with the wikis. */
-export const wikiMethods = ({ wikis }: WikiDeps): Handlers<typeof wiki> => {
-  const load = lazy(async () => (await import('../wiki/answers.ts')).wikiAnswers(await wikis()));
+export const wikiMethods = ({ wikis, labels }: WikiDeps): Handlers<typeof wiki> => {
+  const load = lazy(async () => (await import('../wiki/answers.ts')).wikiAnswers(await wikis(), labels));
   return {
     'wiki.pages': async (params) => (await load()).pages(params),
     'wiki.page': async (params) => (await load()).page(params),

@@ -12,9 +12,20 @@ export interface ContentLabel {
   id: string;
   /** Such as `web:example.com`. */
   sources: string[];
+  /** Addresses in the content that stood in what was read or typed. Absent in labels of older builds, and if there are none. */
+  quotedUrls?: string[];
   /** Milliseconds since the Unix epoch. */
   at: number;
 }
+
+/** How links in content are followed: if it has `outside` sources, only `quotedUrls` open without asking. */
+export interface LinkOrigins {
+  outside?: string[];
+  quotedUrls?: string[];
+}
+
+/** Addresses that a label keeps. */
+const MAX_QUOTED = 200;
 
 export interface ContentLabelsDeps {
   vault: Pick<Vault, 'collection'>;
@@ -36,6 +47,12 @@ export class ContentLabels {
     return (await this.#store.get(`${kind}:${name}`))?.sources ?? [];
   }
 
+  /** The sources of labelled content with the addresses that it quotes; empty if it has no label. */
+  async getLinkOrigins(kind: LabelledKind, name: string): Promise<LinkOrigins> {
+    const label = await this.#store.get(`${kind}:${name}`);
+    return label ? { outside: label.sources, quotedUrls: label.quotedUrls ?? [] } : {};
+  }
+
   /** Labels whose name begins with `prefix`, by name. */
   async list(kind: LabelledKind, prefix = ''): Promise<Map<string, readonly string[]>> {
     const labels = await this.#store.list(`${kind}:${prefix}`);
@@ -47,10 +64,14 @@ export class ContentLabels {
   }
 
   /** Adds sources to the label. Written before the content, so that a crash between the two leaves no content without its label. */
-  async add(kind: LabelledKind, name: string, sources: readonly string[]): Promise<void> {
+  async add(kind: LabelledKind, name: string, sources: readonly string[], quotedUrls: readonly string[] = []): Promise<void> {
     if (sources.length === 0) return;
     const id = `${kind}:${name}`;
-    await this.#store.update(id, (before) => ({ id, sources: mergeSources(before?.sources, sources), at: this.#deps.clock.now() }));
+    const at = this.#deps.clock.now();
+    await this.#store.update(id, (before) => {
+      const urls = [...new Set([...quotedUrls, ...(before?.quotedUrls ?? [])])].slice(0, MAX_QUOTED);
+      return { id, sources: mergeSources(before?.sources, sources), at, ...(urls.length > 0 ? { quotedUrls: urls } : {}) };
+    });
     this.#deps.changed?.();
   }
 

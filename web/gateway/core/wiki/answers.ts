@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
 import type { wiki } from '#shared/rpc/methods/wiki.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import type { Claim } from './claim.ts';
 import { latest } from './claim-history.ts';
 import { ClaimEvent } from './claim-lines.ts';
@@ -10,7 +11,7 @@ import { type Finding, MOST_PAIRS } from './health.ts';
 import { LinkTargets } from './links.ts';
 import { linksOf } from './page.ts';
 import { shownChange, shownClaim, shownHead, shownPage, shownPair } from './shown.ts';
-import type { Wikis } from './wikis.ts';
+import { WIKI_FOLDER, type Wikis } from './wikis.ts';
 
 type Names = keyof typeof wiki extends `wiki.${infer Name}` ? Name : never;
 type Answers = {
@@ -27,7 +28,7 @@ const found = (findings: readonly Finding[]) =>
   findings.slice(0, MOST_PAIRS).map(({ claim, reason }) => ({ claim: shownClaim(claim), reason }));
 
 /** What the methods `wiki.*` answer. */
-export const wikiAnswers = (wikis: Wikis): Answers => ({
+export const wikiAnswers = (wikis: Wikis, labels: Pick<ContentLabels, 'getLinkOrigins'>): Answers => ({
   async pages({ agentId, under }) {
     const { vault } = wikis.of(agentId);
     const pages = (await vault.listPages(under)).map((page) => ({ ...shownHead(page), claims: page.claims.length }));
@@ -37,7 +38,7 @@ export const wikiAnswers = (wikis: Wikis): Answers => ({
   },
 
   async page({ agentId, path }) {
-    const { vault } = wikis.of(agentId);
+    const { vault, workspace } = wikis.of(agentId);
     const page = await vault.getPage(path);
     if (!page) throw noPage(path);
     const { files, backlinks } = await vault.graph();
@@ -45,6 +46,7 @@ export const wikiAnswers = (wikis: Wikis): Answers => ({
       [...files.values()].map(({ page: { path: at, title, aliases = [] } }) => ({ path: at, title, aliases })),
     );
     return {
+      ...(await labels.getLinkOrigins('file', `${workspace}/${WIKI_FOLDER}/${page.path}`)),
       page: shownPage(page),
       claims: page.claims.map(shownClaim),
       links: linksOf(page).map(({ target, heading, line }) => ({

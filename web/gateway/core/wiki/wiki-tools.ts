@@ -49,8 +49,8 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
     return pages.filter((page) => !labelled.has(toName(wiki, page.path)));
   };
   /** Labels a page that gets text of this call. */
-  const labelPage = async (page: string, context: ToolContext): Promise<void> =>
-    labels.add('file', toName(await own(context), page), getLabelSources(context));
+  const labelPage = async (page: string, context: ToolContext, content = ''): Promise<void> =>
+    labels.add('file', toName(await own(context), page), getLabelSources(context), context.taint?.findQuotedUrls(content));
   const reading = [
     defineTool({
       name: 'wiki_search',
@@ -161,7 +161,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
       impact: ({ version }) => (version === undefined ? 'adds' : 'changes'),
       async run({ path: name, version, ...page }, context) {
         const { vault, prepare } = await own(context);
-        await labelPage(name, context);
+        await labelPage(name, context, page.content);
         const saved = await vault.savePage({ path: name, ...page }, { seen: version ?? null });
         await prepare();
         return { written: saved.path, version: versionOf(saved) };

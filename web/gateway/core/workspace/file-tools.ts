@@ -114,7 +114,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       async run({ path: name, content }, context) {
         const sources = getLabelSources(context);
         const replaced = await versions.keep(own(context), name, context.toolCallId);
-        await labels.add('file', `${own(context)}/${name}`, sources);
+        await labels.add('file', `${own(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));
         const { size, mimeType } = await workspaces.write(own(context), { path: name, content, encoding: 'utf8' });
         // The new content replaces the labelled one.
         if (sources.length === 0) await labels.remove('file', `${own(context)}/${name}`);
