@@ -51,6 +51,36 @@ describe('what an answer shows', () => {
     expect(browser.complaints).toEqual([]);
   };
 
+  verifies('rendering/footnotes', 'a reference leads to the footnote of its own reply, and back', async () => {
+    const text = 'Text[^1] more[^2], **「重点」**的\n\n[^1]: note\n\n[^2]: A [longer](https://example.com/) note.';
+    model.answer(text);
+    const page = await asked();
+    await replies(page).getByText('note.').waitFor();
+    model.answer(text);
+    await page.getByRole('textbox', { name: 'Message' }).fill('Again');
+    await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+    const reply = replies(page).nth(1);
+    await reply.getByText('note.').waitFor();
+    expect(await reply.locator('strong').textContent()).toBe('「重点」');
+    const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent.replace(/\s+/g, ' ').trim() ?? '');
+    const reference = reply.getByRole('link', { name: 'Footnote 2' });
+    await reference.click();
+    expect(await focused()).toBe('A longer note. ↩');
+    expect(await reply.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    await reply.getByRole('button', { name: 'Back to reference 2' }).click();
+    expect(await focused()).toBe('[2]');
+    await reply.getByRole('link', { name: 'Footnote 1' }).press('Enter');
+    expect(await focused()).toBe('note ↩');
+    const copied = await reply.locator('.prose').evaluate((element) => {
+      getSelection()?.selectAllChildren(element);
+      return getSelection()?.toString();
+    });
+    expect(copied).toContain('Text[1] more[2]');
+    expect(page.url()).not.toContain('#');
+    safe();
+    await page.close();
+  });
+
   verifies('rendering/directions', 'each paragraph, item and cell runs as it begins, code from left to right', async () => {
     model.answer(
       [

@@ -82,6 +82,7 @@ export const app = [
     'rendering/large-results': 'What a tool answered is shown and copied whole however long it is, fetched once its card is opened.',
     'rendering/pictures':
       'The address of a picture from elsewhere stands in its place; pressed, the picture is fetched by the bridge, under the rules of the web tool. Without a bridge it leads there.',
+    'rendering/footnotes': 'Footnotes follow the text; a reference and its footnote lead to each other, within one reply.',
     'rendering/hostile': 'What is nested or repeated without end stays text, and the page alive.',
     'rendering/sanitized': 'Nothing in a text of others runs, styles, submits or loads from elsewhere on the page that shows it.',
     'rendering/composed-links': 'A link whose address the model composed after reading from outside shows it before it opens.',

@@ -1,9 +1,17 @@
 import { Lexer, type Token } from 'marked';
 import { fenceOf } from './fence.ts';
+import { type Footnote, isFootnote, numberFootnotes } from './footnotes.ts';
 import { isLargeTable, reader } from './reader.ts';
 
 /** A part of a Markdown text that is rendered by itself. The same object comes back as long as its source is the same. */
-export type Block = CodeText | { kind: 'markdown'; source: string };
+export type Block = CodeText | MarkdownText | { kind: 'footnotes'; notes: readonly Footnote[] };
+
+/** `labels`: of the whole text's footnotes, by their numbers, if it refers to any. */
+export interface MarkdownText {
+  kind: 'markdown';
+  source: string;
+  labels?: readonly string[];
+}
 
 /** `name`: what its first line calls it. */
 export interface CodeText {
@@ -61,18 +69,20 @@ export class Blocks {
   #blocksOf(tokens: readonly Token[]): Block[] {
     // Links by reference need their definitions, which may stand in any block.
     const definitions = tokens.flatMap((token) => (token.type === 'def' ? [token.raw.trimEnd()] : [])).join('\n');
+    const notes = numberFootnotes(tokens);
+    const labels = notes.map(({ label }) => label);
     const blocks: Block[] = [];
     for (const [index, token] of tokens.entries()) {
-      if (token.type === 'space' || token.type === 'def') continue;
+      if (token.type === 'space' || token.type === 'def' || isFootnote(token)) continue;
       if (blocks.length === MOST_BLOCKS) {
         const rest = tokens.slice(index).map(({ raw }) => raw);
         return [...blocks, { kind: 'code', language: '', code: rest.join('').trimEnd() }];
       }
       const before = this.#blocks[blocks.length];
       const isCode = token.type === 'code' || (token.type === 'table' ? isLargeTable(token) : isLong(token) || LONG_TICKS.test(token.raw));
-      blocks.push(isCode ? codeOf(token, before) : markdownOf(token.raw, definitions, before));
+      blocks.push(isCode ? codeOf(token, before) : markdownOf(token.raw, { definitions, labels }, before));
     }
-    return blocks;
+    return notes.length === 0 ? blocks : [...blocks, footnotesOf(notes, this.#blocks.at(-1))];
   }
 }
 
@@ -92,7 +102,24 @@ function codeOf(token: Token, before: Block | undefined): Block {
   return same ? before : { kind: 'code', ...fence, code };
 }
 
-function markdownOf(raw: string, definitions: string, before: Block | undefined): Block {
-  const source = definitions !== '' && raw.includes('[') ? `${raw}\n\n${definitions}` : raw;
-  return before?.kind === 'markdown' && before.source === source ? before : { kind: 'markdown', source };
+interface Context {
+  definitions: string;
+  labels: readonly string[];
 }
+
+function markdownOf(raw: string, { definitions, labels }: Context, before: Block | undefined): MarkdownText {
+  const source = definitions !== '' && raw.includes('[') ? `${raw}\n\n${definitions}` : raw;
+  const referred = labels.length > 0 && raw.includes('[^') ? { labels } : {};
+  const same = before?.kind === 'markdown' && before.source === source && isEqual(before.labels, referred.labels);
+  return same ? before : { kind: 'markdown', source, ...referred };
+}
+
+function footnotesOf(notes: readonly Footnote[], before: Block | undefined): Block {
+  const same =
+    before?.kind === 'footnotes' &&
+    before.notes.length === notes.length &&
+    before.notes.every(({ label, source }, index) => label === notes[index]?.label && source === notes[index]?.source);
+  return same ? before : { kind: 'footnotes', notes };
+}
+
+const isEqual = (a: readonly string[] = [], b: readonly string[] = []): boolean => a.join('\n') === b.join('\n');

@@ -1,4 +1,6 @@
 import { Marked, type MarkedExtension, type Token, Tokenizer, type TokenizerExtension, type Tokens } from 'marked';
+import { cjkUrlLength, withCjkEmphasis } from './cjk.ts';
+import { footnoteExtensions } from './footnotes.ts';
 import { mathExtensions } from './math/formula.ts';
 
 /** Quotes, lists and emphasis within each other that are read as such; what is deeper stays as it is written. More would be no use to a reader. */
@@ -15,8 +17,26 @@ class LevelTokenizer extends Tokenizer {
 
   override blockquote = this.#limited(super.blockquote.bind(this));
   override list = this.#limited(super.list.bind(this));
-  override emStrong = this.#limited(super.emStrong.bind(this));
-  override del = this.#limited(super.del.bind(this));
+  override emStrong = this.#limited((...args: Parameters<Tokenizer['emStrong']>) => {
+    this.rules = withCjkEmphasis(this.rules);
+    return super.emStrong(...args);
+  });
+  override del = this.#limited((...args: Parameters<Tokenizer['del']>) => {
+    this.rules = withCjkEmphasis(this.rules);
+    return super.del(...args);
+  });
+
+  /** An address ends before a mark such as `。`, which follows it without a space. */
+  override url(source: string): Tokens.Link | undefined {
+    const link = super.url(source);
+    const length = link ? cjkUrlLength(link.raw) : 0;
+    return link && length < link.raw.length ? super.url(source.slice(0, length)) : link;
+  }
+
+  /** A footnote, such as `[^1]: text`, is no address. */
+  override def(source: string): Tokens.Def | undefined {
+    return /^ {0,3}\[\^/.test(source) ? undefined : super.def(source);
+  }
 
   #limited<Args extends unknown[], Token>(read: (...args: Args) => Token | undefined): (...args: Args) => Token | undefined {
     return (...args) => {
@@ -53,13 +73,13 @@ export const isLargeTable = (token: Token): token is Tokens.Table =>
 
 const asWritten = (raw: string): string => `<pre><code>${raw.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</code></pre>\n`;
 
-/** Markdown as answers are read: GitHub's, with formulas. */
+/** Markdown as answers are read: GitHub's, with formulas and footnotes. */
 export const reader = (more: MarkedExtension = {}): Marked =>
   new Marked(
     {
       gfm: true,
       breaks: false,
-      extensions: [...mathExtensions, signLine],
+      extensions: [...mathExtensions, ...footnoteExtensions, signLine],
       renderer: { table: (token) => isLargeTable(token) && asWritten(token.raw) },
     },
     more,

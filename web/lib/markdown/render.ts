@@ -1,6 +1,7 @@
 import remend from 'remend';
 import { withoutOverrides } from '#shared/seen.ts';
 import { m } from '#lib/i18n/later.ts';
+import { makeNoteLink, NOTE_REFERENCE } from './footnote-links.ts';
 import { showMath } from './math/show-math.ts';
 import { BARE, MOST_LEVELS, reader } from './reader.ts';
 import { sanitize } from './sanitize.ts';
@@ -18,7 +19,11 @@ let levels = 0;
 /** Closing what is half open takes the square of its brackets: with more of them it stays open. */
 const MOST_BRACKETS = 500;
 
+/** Labels of the text's footnotes by their numbers. */
+let noteLabels: readonly string[] = [];
+
 const marked = reader({
+  extensions: [{ name: 'footnoteReference', renderer: ({ raw, ...token }) => noteReference(String(token['label'])) ?? escapeHtml(raw) }],
   renderer: {
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     html: ({ text }) => bare(text),
@@ -32,11 +37,17 @@ function bare(html: string): string {
     .map((piece, index) => {
       const tag = index % 2 === 1 ? /^<(\/?)([a-z0-9]+)/i.exec(piece) : null;
       const name = tag?.[2]?.toLowerCase() ?? '';
-      return tag && BARE.has(name) && fits(name, tag[1] === '/')
-        ? `<${tag[1]}${name}>`
-        : piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+      return tag && BARE.has(name) && fits(name, tag[1] === '/') ? `<${tag[1]}${name}>` : escapeHtml(piece);
     })
     .join('');
+}
+
+const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** In brackets, so that a number that is copied with its text stays apart from it. */
+function noteReference(label: string): string | undefined {
+  const number = noteLabels.indexOf(label) + 1;
+  return number === 0 ? undefined : `<sup class="${NOTE_REFERENCE}">[${number}]</sup>`;
 }
 
 /** Whether one more element may begin, or this one end, here: what is deeper than anyone nests it is text. */
@@ -49,20 +60,22 @@ function fits(name: string, ends: boolean): boolean {
 
 /**
  * Markdown as nodes that are safe to insert: sanitized, links that open elsewhere, and no picture from elsewhere (its address stands
- * there instead, so that reading an answer asks no other server). `growing` closes what is still half open.
+ * there instead, so that reading an answer asks no other server). `growing` closes what is still half open; `labels` are those of the text's footnotes by their numbers.
  */
-export function render(written: string, growing: boolean): DocumentFragment {
+export function render(written: string, growing: boolean, labels: readonly string[] = []): DocumentFragment {
   const source = withoutOverrides(written);
   if (PLAIN.test(source)) return paragraph(source.trim());
   const closes = growing && source.split('[', MOST_BRACKETS + 2).length <= MOST_BRACKETS + 1;
   const whole = closes ? remend(source, { katex: false, linkMode: 'text-only' }) : source;
   levels = 0;
+  noteLabels = labels;
   const fragment = sanitize(marked.parse(whole, { async: false }));
   for (const image of fragment.querySelectorAll('img'))
     if (!OWN_PICTURE.test(image.getAttribute('src') ?? '')) image.replaceWith(addressOf(image));
   for (const link of fragment.querySelectorAll('a')) direct(link);
   for (const item of fragment.querySelectorAll('li')) if (/^[☑☐] /.test(item.textContent)) item.className = 'task';
   for (const table of fragment.querySelectorAll('table')) scrollable(table);
+  for (const reference of fragment.querySelectorAll<HTMLElement>(`sup.${NOTE_REFERENCE}`)) makeNoteLink(reference);
   showMath(fragment);
   return fragment;
 }

@@ -16,6 +16,7 @@ describe('addresses', () => {
       '{"url":"https:\\/\\/pages.test\\/json"}',
       'My site is example.com/start',
       'The part https://pages.test/d#top',
+      '请看 https://pages.test/docs。谢谢',
     );
     for (const url of [
       'https://pages.test/a?b=1',
@@ -25,6 +26,7 @@ describe('addresses', () => {
       'https://pages.test/d',
       'https://pages.test/c_(d)',
       'https://pages.test/json',
+      'https://pages.test/docs',
       'https://example.com/start',
       'HTTPS://PAGES.test/b',
     ])

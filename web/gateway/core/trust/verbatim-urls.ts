@@ -28,6 +28,8 @@ const quotation = z.object({ url: z.string().optional(), text: z.string() });
 const URL_TEXT = /(?:https?:\/\/|(?:mailto|tel):)[^\s"'<>`\\^{}|\p{Cc}]+/giu;
 /** Punctuation behind an address in a sentence or in Markdown. */
 const TRAILING = /[.,;:!?)\]}*_~'"]+$/;
+/** Marks of Chinese and Japanese text, which follow an address without a space. */
+const CJK_MARK = /[\u3001-\u3020\u3030\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65“”‘’]/u;
 /** A host as people type it, and as platforms make a link of it: `example.com` or `example.com/path`. */
 const BARE_HOST =
   /(?<![\p{L}\p{N}_@/.:-])(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?:xn--[a-z\d-]{1,59}|\p{L}{2,24})(?::\d{1,5})?(?:[/?#][^\s"'<>`\\^{}|()[\]]*)?/giu;
@@ -81,8 +83,11 @@ export function removeComposedUrls(text: string, quoted: readonly string[]): str
   return text.replace(LINK, replace);
 }
 
-/** An address as it was found, without punctuation behind it, and as far as a bracket that was opened before it. */
-const toVariants = (match: string): string[] => [match, match.replace(TRAILING, ''), match.slice(0, findUnbalanced(match))];
+/** An address as it was found, without punctuation behind it, and as far as a bracket that was opened before it or a CJK mark. */
+function toVariants(match: string): string[] {
+  const [beforeMark = match] = match.split(CJK_MARK, 1);
+  return [match, match.replace(TRAILING, ''), match.slice(0, findUnbalanced(match)), beforeMark, beforeMark.replace(TRAILING, '')];
+}
 
 /** Index of the first closing bracket without an opening one; the length if there is none. */
 function findUnbalanced(text: string): number {

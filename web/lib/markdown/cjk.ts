@@ -1,0 +1,55 @@
+import type { Tokenizer } from 'marked';
+
+/** Punctuation and symbols of Chinese, Japanese and Korean text, full-width forms included. */
+const MARK = String.raw`[\u3001-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\ufe30-\ufe4f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\uffe0-\uffee]`;
+/** Letters and marks of these scripts. */
+const CJK = String.raw`(?:${MARK}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}ー々〆])`;
+
+const PUNCTUATION = String.raw`(?!~|${MARK})[\p{P}\p{S}]`;
+const PUNCTUATION_OR_SPACE = String.raw`(?!~|${MARK})[\s\p{P}\p{S}]`;
+const LETTER = String.raw`(?:[^\s\p{P}\p{S}]|~|${MARK})`;
+
+/**
+ * Where a run of `sign` may end an emphasis. The groups are marked's: 1 and 2 only end one, 3 and 4 only begin one, 5 and 6 may do
+ * either.
+ */
+const closing = (skip: string, sign: string, run: string): RegExp =>
+  new RegExp(
+    [
+      skip,
+      `(?!${sign})${PUNCTUATION}(${run})(?=\\s|$)`,
+      `${LETTER}(${run})(?!${sign})(?=${PUNCTUATION_OR_SPACE}|$)`,
+      `(?!${sign})(?:\\s|${PUNCTUATION}(?!${run}${CJK}))(${run})(?=${LETTER})`,
+      `\\s(${run})(?!${sign})(?=${PUNCTUATION})`,
+      `(?!${sign})${PUNCTUATION}(${run})(?!${sign})(?=${PUNCTUATION}|${CJK})`,
+      `${LETTER}(${run})(?=${LETTER})`,
+    ].join('|'),
+    'gu',
+  );
+
+/**
+ * CommonMark's rules for `*` and `~` take a mark such as `。` or `「` for punctuation, so that `**「x」**の` is no emphasis: words of these
+ * scripts have no spaces between them. Here such marks count as letters, and such letters may stand next to punctuation. As in
+ * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md.
+ */
+const EMPHASIS = {
+  emStrongLDelim: new RegExp(String.raw`^(?:\*+(?:((?!\*)${PUNCTUATION})|([^\s*]))?)|^_+(?:((?!_)[\p{P}\p{S}])|([^\s_]))?`, 'u'),
+  emStrongRDelimAst: closing(String.raw`^[^_*]*?__[^_*]*?\*[^_*]*?(?=__)|[^*]+(?=[^*])`, String.raw`\*`, String.raw`\*+`),
+  delLDelim: new RegExp(`^~~?(?:((?!~)${PUNCTUATION})|[^\\s~])`, 'u'),
+  delRDelim: closing('^[^~]+(?=[^~])', '~', '~~?'),
+  punctuation: new RegExp(String.raw`^(?![*_])(?:${PUNCTUATION_OR_SPACE}|${CJK})`, 'u'),
+};
+
+type Rules = Tokenizer['rules'];
+
+/** Rules of a parser, with emphasis next to Chinese, Japanese and Korean text. */
+export const withCjkEmphasis = (rules: Rules): Rules =>
+  rules.inline.emStrongRDelimAst === EMPHASIS.emStrongRDelimAst ? rules : { ...rules, inline: { ...rules.inline, ...EMPHASIS } };
+
+const URL_END = new RegExp(`${MARK}|[“”‘’]`, 'u');
+
+/** Characters of an address in running text up to the first mark of these scripts; the text has no space there. */
+export function cjkUrlLength(address: string): number {
+  const end = address.search(URL_END);
+  return end === -1 ? address.length : end;
+}

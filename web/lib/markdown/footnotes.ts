@@ -1,0 +1,96 @@
+import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked';
+
+/** A footnote's definition: `[^label]: text`. */
+interface FootnoteToken extends Tokens.Generic {
+  type: 'footnote';
+  label: string;
+  text: string;
+}
+
+export const isFootnote = (token: Token): token is FootnoteToken => token.type === 'footnote';
+
+const DEFINITION = /^ {0,3}\[\^([^\]\s]{1,200})\]:[ \t]*/;
+/** A line that begins another block, and so does not continue a footnote's paragraph. */
+const OTHER_BLOCK = /^ {0,3}(?:[-*+#>|]|\d+[.)]|```|~~~|\$\$|\[\^)/;
+const REFERENCE = /^\[\^([^\]\s]{1,200})\](?!\()/;
+
+/** The footnote at the start of a text: its first paragraph, and what is indented below it. */
+function readDefinition(source: string): { raw: string; label: string; text: string } | undefined {
+  const [head, label] = DEFINITION.exec(source) ?? [];
+  if (head === undefined || label === undefined) return undefined;
+  const lines: string[] = [];
+  let [end, blank] = [0, false];
+  for (let at = 0; at < source.length;) {
+    const next = source.indexOf('\n', at) + 1 || source.length;
+    const line = source.slice(at, next);
+    const indented = /^(?: {2,}|\t)/.test(line);
+    if (line.trim() === '') blank = true;
+    else if (at === 0 || indented || !(blank || OTHER_BLOCK.test(line))) {
+      lines.push(at === 0 ? line.slice(head.length) : `${blank ? '\n' : ''}${line.replace(/^(?: {1,4}|\t)/, '')}`);
+      [end, blank] = [next, false];
+    } else break;
+    at = next;
+  }
+  return { raw: source.slice(0, end), label: normalizeLabel(label), text: lines.join('').trim() };
+}
+
+/** As with formulas: looking to the end of a long text at each line would take the square of its length. */
+const AHEAD_CHARS = 10_000;
+
+/** For marked: footnotes and references to them. Both are shown as they are written, unless a page numbers them. */
+export const footnoteExtensions: TokenizerAndRendererExtension[] = [
+  {
+    name: 'footnote',
+    level: 'block',
+    start: (source) => /\n {0,3}\[\^[^\]\s]{1,200}\]:/.exec(source.slice(0, AHEAD_CHARS))?.index,
+    tokenizer(source) {
+      const found = readDefinition(source);
+      return found && { type: 'footnote', ...found };
+    },
+    renderer: ({ raw }) => `<p>${escapeHtml(raw.trim())}</p>\n`,
+  },
+  {
+    name: 'footnoteReference',
+    level: 'inline',
+    tokenizer(source) {
+      const [raw, label] = REFERENCE.exec(source) ?? [];
+      return raw === undefined || label === undefined ? undefined : { type: 'footnoteReference', raw, label: normalizeLabel(label) };
+    },
+    renderer: ({ raw }) => escapeHtml(raw),
+  },
+];
+
+/** A footnote of a text, in the order of the numbers that readers see. */
+export interface Footnote {
+  label: string;
+  source: string;
+}
+
+/** The footnotes of a text: in the order of their first references, those without one last. Of equal labels the first counts. */
+export function numberFootnotes(tokens: readonly Token[]): Footnote[] {
+  const defined = new Map<string, Footnote>();
+  for (const token of tokens)
+    if (isFootnote(token) && !defined.has(token.label)) defined.set(token.label, { label: token.label, source: token.text });
+  if (defined.size === 0) return [];
+  const numbered = new Set<Footnote>();
+  const number = (text: string): void => {
+    for (const label of referencedLabels(text)) {
+      const note = defined.get(label);
+      if (note) numbered.add(note);
+    }
+  };
+  for (const token of tokens) if (!isFootnote(token) && token.type !== 'code') number(token.raw);
+  // A set grows while it is read: a footnote may refer to another one.
+  for (const { source } of numbered) number(source);
+  return [...new Set([...numbered, ...defined.values()])];
+}
+
+const normalizeLabel = (label: string): string => label.toLowerCase();
+
+/** Labels that a text refers to, in order, except in code. */
+const referencedLabels = (text: string): string[] =>
+  text.includes('[^')
+    ? [...text.replace(/(`+)[^`]+\1/g, '').matchAll(/\[\^([^\]\s]{1,200})\](?!\()/g)].map(([, label = '']) => normalizeLabel(label))
+    : [];
+
+const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
