@@ -67,7 +67,7 @@ verifies(
         const bytes = Buffer.from(written);
         const lines = atLines ? [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? at + 1 : [])) : [];
         const cuts = [...new Set([...lines, ...places.map((place) => place % (bytes.length + 1))])].sort((a, b) => a - b);
-        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage });
+        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage, thinksFirst: false });
         const passed = [0, ...cuts].flatMap((cut, index) => passage.push(bytes.subarray(cut, cuts[index])));
         const wanted = oneByOne(bytes);
         expect({ events: passage.events, chars: passage.watch.chars, usage: passage.watch.usage, stopped: passage.stopped?.how }).toEqual({

@@ -64,8 +64,10 @@ export const bridge = [
     'http.chat/splice-back-pressure': 'A caller who does not read holds the upstream back.',
     'http.chat/splice-alike':
       'An event that differs from the one before in nothing but what the model has written is passed on without being read as JSON.',
-    'http.chat/usage-of-keys':
-      'For calls with a key, which may have a budget, the upstream is asked for its figures of usage; a caller who did not ask does not see them.',
+    'http.chat/true-usage':
+      'The upstream of a stream is asked for its usage, also by a cached decision; a caller who did not ask does not see it. A server that refuses is asked without, and not asked for it again.',
+    'http.chat/thoughts-in-text':
+      'Thoughts within the text of a model that answers in OpenAI’s format come as `reasoning_content`, also in answers that are passed on; events without marks keep their bytes.',
     'http.chat/receipts':
       'What a spliced call has used is kept until a host has stored it, over a restart of the bridge too, and counts once.',
     'http/cors': 'CORS allows exact origins, never `*`.',
