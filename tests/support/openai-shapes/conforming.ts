@@ -17,6 +17,7 @@ const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^POST \/v1\/embeddings$/, embeddingList],
   [/^POST \/v1\/responses$/, response],
   [/^GET \/v1\/responses\/[^/]+$/, response],
+  [/^POST \/v1\/responses\/[^/]+\/cancel$/, response],
   [/^DELETE \/v1\/responses\/[^/]+$/, deleted],
   [/^GET \/v1\/responses\/[^/]+\/input_items$/, itemList],
 ];
@@ -55,8 +56,8 @@ function chatEvents(): (event: SseEvent) => string | undefined {
 }
 
 /** Events that are called what they are, and are numbered. */
-function responseEvents(): (event: SseEvent) => string | undefined {
-  let next = 0;
+function responseEvents(first = 0): (event: SseEvent) => string | undefined {
+  let next = first;
   return ({ event, data }) => {
     const misfit = misfitOf(data, responseEvent);
     if (misfit !== undefined) return misfit;
@@ -65,6 +66,9 @@ function responseEvents(): (event: SseEvent) => string | undefined {
     return number === next++ ? undefined : `${type} has the number ${number}`;
   };
 }
+
+/** A stream that is read again goes on behind an event. */
+const firstNumber = (url: string): number => Number(new URL(url).searchParams.get('starting_after') ?? -1) + 1;
 
 /** The same bytes; each event is looked at as it passes. */
 function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: string) => void): TransformStream<Uint8Array, Uint8Array> {
@@ -105,7 +109,7 @@ export async function conforming(
   const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
   const { status, statusText, headers } = answer;
   if (headers.get('content-type')?.startsWith('text/event-stream')) {
-    const look = isMessages ? messageEventsLook() : path.endsWith('/responses') ? responseEvents() : chatEvents();
+    const look = isMessages ? messageEventsLook() : path.startsWith('/v1/responses') ? responseEvents(firstNumber(url)) : chatEvents();
     return new Response(answer.body.pipeThrough(watched(look, tell)), { status, statusText, headers });
   }
   const text = await answer.text();

@@ -54,6 +54,7 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
         }),
       ),
       ...{ providers, clock, fault, admit, used, note, responses: vault.collection('responses') },
+      isRevoked: async (principal) => (await deps.scopes(principal))?.length === 0,
       record: (call) =>
         void providers
           .priced(call.model, call.usage)

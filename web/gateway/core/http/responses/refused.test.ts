@@ -26,7 +26,7 @@ const tool = { type: 'function', name: 't', parameters: {} };
 
 verifies('http.responses/refused', 'each by its name', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
-    [{ ...asked, background: true }, 'background'],
+    [{ ...asked, background: true, store: false }, 'background'],
     [{ ...asked, conversation: 'conv_1' }, 'conversation'],
     [{ ...asked, conversation: { id: 'conv_1' } }, 'conversation'],
     [{ ...asked, prompt: { id: 'p' } }, 'prompt'],

@@ -64,7 +64,7 @@ const request = z.object({
   prompt_cache_key: hint,
   prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
   prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
-  background: not('is not supported; responses are created immediately', false),
+  background: z.boolean().nullish(),
   conversation: not('is not supported; use `previous_response_id`'),
   prompt: not('is not supported'),
   include: z.array(z.string()).nullish(),
@@ -95,6 +95,8 @@ export interface ResponseRequest {
   instructions: string | undefined;
   previousId: string | undefined;
   store: boolean;
+  /** Made without the caller, who polls it. */
+  background: boolean;
   stream: boolean;
   truncate: boolean;
   /** Reasoning items have what the provider wants back of them. */
@@ -120,6 +122,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     throw badRequest(`\`tool_choice\` names the tool "${choice.name}", which is not in \`tools\`.`, 'tool_choice');
   if (choice === 'required' && tools.specs.length === 0)
     throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
+  if (given.background && given.store === false) throw badRequest('`background` requires `store` to be true.', 'background');
   const wanted = given.text?.format ?? { type: 'text' as const };
   return {
     model: given.model,
@@ -127,6 +130,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     instructions: given.instructions ?? undefined,
     previousId: given.previous_response_id ?? undefined,
     store: given.store ?? true,
+    background: given.background ?? false,
     stream: given.stream ?? false,
     truncate: given.truncation === 'auto',
     seal: given.include?.includes('reasoning.encrypted_content') ?? false,
@@ -164,7 +168,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
       truncation: given.truncation ?? 'disabled',
       presence_penalty: 0,
       frequency_penalty: 0,
-      background: false,
+      background: given.background ?? false,
       ...(given.user ? { user: given.user } : {}),
     },
   };
