@@ -13,6 +13,7 @@ import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { injection } from './injection.ts';
 import { lighthouseScores } from './lighthouse.ts';
+import { messages } from './messages.ts';
 import { memorySearch } from './memory-search.ts';
 import { load } from './load.ts';
 import { open } from './open.ts';
@@ -32,6 +33,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   rpc,
   deltas,
   http,
+  messages,
   load,
   open,
   lighthouse: lighthouseScores,

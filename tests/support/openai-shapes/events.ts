@@ -19,10 +19,8 @@ export const responseEvent = z.discriminatedUnion('type', [
   ofResponse('response.queued', 'queued'),
   ofResponse('response.in_progress', 'in_progress'),
   ofResponse('response.completed', 'completed'),
-  ofResponse('response.incomplete', 'incomplete'),
+  ofResponse('response.incomplete', 'incomplete', 'cancelled'),
   ofResponse('response.failed', 'failed'),
-  // The public API has no event for it.
-  ofResponse('response.cancelled', 'cancelled'),
   ofItem('response.output_item.added'),
   ofItem('response.output_item.done'),
   within('response.content_part.added', part),

@@ -130,7 +130,8 @@ export class Answer {
     this.#count();
     const { output, ...fields } = this.#object(status, why);
     const store = await this.#making.keep({ fields, output, kept: this.#kept });
-    return { type: `response.${status}`, response: { ...fields, output, store } };
+    // The public API has no event for a cancelled response.
+    return { type: `response.${status === 'cancelled' ? 'incomplete' : status}`, response: { ...fields, output, store } };
   }
 
   /** Once: what has come so far counts, whatever becomes of the answer. */
