@@ -14,6 +14,8 @@ export const responses = [
     'http.responses/parameters': 'The parameters of a model reach it.',
     'http.responses/refused': 'What would silently change the meaning is a 400 that names it.',
     'http.responses/ignored': 'Fields, tools and items without effect are named in `x-perch-ignored`, and the request is answered.',
+    'http.responses/passed':
+      'Verbosity, service tier and hints about the user go to servers of OpenAI’s format; elsewhere, or if they are refused, those that the caller would miss are named.',
     'http.responses/custom-tools':
       'Custom tools and tools of a namespace are offered to the model as functions; its calls come back in the caller’s own form.',
     'http.responses/stored':

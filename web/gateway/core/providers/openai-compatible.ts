@@ -31,6 +31,8 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   readonly #thinkFirst = new Set<string>();
   /** Models whose server refuses to stream figures of usage. */
   readonly #noStreamUsage = new Set<string>();
+  /** Fields of callers that the server of a model refuses. */
+  readonly #refused = new Map<string, Set<string>>();
   readonly #ollama = new Map<string, ListedModel | null>();
 
   constructor(options: OpenAiCompatibleOptions) {
@@ -44,10 +46,19 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     });
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async *stream({ passed = {}, ...asked }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const refused = this.#refused.get(asked.model) ?? new Set();
+    for (const field of Object.keys(passed)) if (refused.has(field)) asked.onRefusedField?.(field);
+    const request = { ...asked, passed: Object.fromEntries(Object.entries(passed).filter(([field]) => !refused.has(field))) };
     const body = chatBody(request, this.#streamsUsage(request.model) ? this.#quirks : { ...this.#quirks, streamOptions: false });
     const lessen = request.exact && !request.ownTemperature ? renamed : adaptBody;
     const adapt: typeof lessen = (current, refusal) => {
+      const field = Object.keys(request.passed).find((name) => name in current && refusal.includes(name));
+      if (field !== undefined) {
+        this.#refused.set(request.model, refused.add(field));
+        asked.onRefusedField?.(field);
+        return Object.fromEntries(Object.entries(current).filter(([name]) => name !== field));
+      }
       const less = lessen(current, refusal);
       if (less && 'stream_options' in current && !('stream_options' in less)) this.#noStreamUsage.add(request.model);
       return less;

@@ -132,7 +132,7 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
       function: { name, description, parameters: schema, ...given({ strict }) },
     }));
   }
-  return { ...body, ...given(wishes(request, quirks)) };
+  return { ...body, ...given(wishes(request, quirks)), ...request.passed };
 }
 
 /** What else the caller wants of the answer. */

@@ -3,6 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsupported, type Wishes } from '../../providers/provider.ts';
 import type { Route } from '../../providers/providers.ts';
+import { canForward } from '../../providers/forwarding.ts';
 import { countedStream } from '../../providers/counted-stream.ts';
 import { retriedStream } from '../../providers/retry.ts';
 import { readJson } from '../body.ts';
@@ -188,6 +189,7 @@ export class Responses {
 
   #agent({ asked, messages, principal, sessionId: header, signal, ignored }: Call, agentId: string): Source {
     if (asked.truncate) ignored.add('truncation');
+    for (const { name } of asked.passed.values()) if (name !== undefined) ignored.add(name);
     const sessionId = agentSession({ header, user: asked.user, tools: asked.tools.specs }, ignored);
     const run = (wishes: Wishes): AsyncIterable<ModelEvent> =>
       this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: asked.tools.specs, wishes, signal });
@@ -200,7 +202,15 @@ export class Responses {
     const route = await routeOf(asked.model, signal, this.#deps);
     const { provider, model, key } = route;
     const messages = asked.truncate ? await this.#fitting(all, route, asked.wishes.maxTokens ?? 0, signal) : all;
+    const leaveOut = (field: string): void => {
+      const name = asked.passed.get(field)?.name;
+      if (name !== undefined) ignored.add(name);
+    };
+    const takes = canForward(provider);
+    if (!takes) for (const field of asked.passed.keys()) leaveOut(field);
     const request: ModelRequest = {
+      ...(takes ? { passed: Object.fromEntries([...asked.passed].map(([field, { value }]) => [field, value])) } : {}),
+      onRefusedField: leaveOut,
       model,
       messages: thoughts.restored(principal, messages),
       tools: asked.tools.specs,
