@@ -15,6 +15,10 @@ import { toStanding } from './standing.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
+/** Whether a refusal names a field. `user` is also a role. */
+const namesField = (refusal: string, field: string): boolean =>
+  field === 'user' ? /['"`]user['"`](?! role)/.test(refusal) : refusal.includes(field);
+
 export interface OpenAiCompatibleOptions extends UpstreamOptions {
   kind?: ProviderKind | undefined;
 }
@@ -53,7 +57,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     const body = chatBody(request, this.#streamsUsage(request.model) ? this.#quirks : { ...this.#quirks, streamOptions: false });
     const lessen = request.exact && !request.ownTemperature ? renamed : adaptBody;
     const adapt: typeof lessen = (current, refusal) => {
-      const field = Object.keys(request.passed).find((name) => name in current && refusal.includes(name));
+      const field = Object.keys(request.passed).find((name) => name in current && namesField(refusal, name));
       if (field !== undefined) {
         this.#refused.set(request.model, refused.add(field));
         asked.onRefusedField?.(field);

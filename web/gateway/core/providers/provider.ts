@@ -120,7 +120,8 @@ export type ModelEvent =
   | { type: 'keep'; kept: Kept }
   /** Real figures; without this event the run estimates. */
   | { type: 'usage'; usage: Usage; reasoningTokens?: number }
-  | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
+  /** `stopSequence`: the text at which the model stopped, if the server tells. */
+  | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter'; stopSequence?: string };
 
 /** A model as its server lists it; null for what the server does not tell. */
 export interface ListedModel {
