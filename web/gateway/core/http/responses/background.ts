@@ -10,7 +10,7 @@ const MAX_RUNS = 64;
 /** A host says this often that it is still making a response, and is taken for gone after that long. */
 const BEAT_MS = 20_000;
 const GONE_MS = 60_000;
-/** How long the events of a finished response can be read again. */
+/** How long the events of the last finished responses can be read again. */
 const REPLAY_MS = 5 * 60_000;
 /** Characters of events that are kept for one response. */
 const MAX_CHARS = 8 * 1024 * 1024;
@@ -134,6 +134,8 @@ export class BackgroundResponses {
   /** Begins to make a response whose record is stored. `toError`: a failure as the caller is told. */
   start({ id, principal }: Stored, run: BackgroundRun, answer: Answer, toError: (error: unknown) => HttpError): void {
     this.#runs.set(id, run);
+    const [oldest, ...others] = [...this.#runs].filter(([, { isFinished }]) => isFinished);
+    if (oldest && others.length >= MAX_RUNS) this.#runs.delete(oldest[0]);
     const stop = every(this.#deps.clock, BEAT_MS, () => void this.#beat(id, principal, run).catch(this.#deps.fault));
     void this.#make(run, answer, toError)
       .catch(this.#deps.fault)
