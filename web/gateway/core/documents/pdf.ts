@@ -4,7 +4,8 @@ import { breathe } from './breath.ts';
 import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { PageParts } from './page-parts.ts';
-import { type PdfPiece, pageText } from './pdf-text.ts';
+import { annotationText } from './pdf-annotations.ts';
+import { type PdfPiece, pageText, positionOf } from './pdf-text.ts';
 
 /** Pieces of text that one page may draw: a few commands can draw without end. */
 const MAX_PIECES = 50_000;
@@ -80,8 +81,9 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
     const whole = pieces.length < MAX_PIECES;
     // Not awaited: what draws the page hears of it when it wants to go on.
     if (!whole) void reader.cancel(new Error('it has enough')).catch(() => {});
-    else page.cleanup();
-    const text = pageText(pieces);
+    const added = annotationText(await page.getAnnotations().catch(() => []));
+    if (whole) page.cleanup();
+    const text = [pageText(pieces), added].filter((part) => part !== '').join('\n\n');
     return whole ? text : `${text}\n\n(the rest of this page is omitted: it is too complex)`;
   } catch (error) {
     signal.throwIfAborted();
@@ -104,8 +106,8 @@ function pieceOf({
   height: number;
   hasEOL: boolean;
 }): PdfPiece {
-  const [, , skew = 0, rise = 0, x = 0, y = 0] = transform;
-  return { text: str, x, y, width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
+  const [, , skew = 0, rise = 0] = transform;
+  return { text: str, ...positionOf(transform), width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
 }
 
 async function titleOf(pdf: Pdf): Promise<string | undefined> {
