@@ -16,6 +16,7 @@ import { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
+import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
 import { readHere } from './documents/read-here.ts';
 import { drawingsLater } from './drawings/later.ts';
 import { nowhere } from './environment.ts';
@@ -166,7 +167,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
   const toolDeps: OwnToolsDeps = {
-    ...{ vault, clock, timeZone, documents, bridge, desk, policy, gate, labels },
+    ...{ vault, clock, timeZone, bridge, desk, policy, gate, labels },
+    documents: withOcr(documents, () => {
+      const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
+      return enabled ? { dataUrl, languages } : undefined;
+    }),
     memories: knowledge.memories,
     cron: cron.load,
     agent: agents.get,
