@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { OfficeParser } from 'officeparser';
+import { Worker } from 'node:worker_threads';
 import { kindOf } from '../../web/gateway/core/documents/kinds.ts';
 import { readDocument } from '../../web/gateway/core/documents/read-document.ts';
 import type { DocumentRequest, DocumentText } from '../../web/gateway/core/documents/documents.ts';
@@ -30,12 +30,14 @@ export async function documentRecall(): Promise<Figure[]> {
     console.error('recall of documents: skipped, PERCH_BENCH_DOCUMENTS names no folder');
     return [];
   }
+  const officeParser = new OfficeParserThread();
   const measured: Measured[] = [];
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     const kind = KINDS.find((each) => each === kindOf(file, ''));
-    const found = kind && (await measure(join(folder, file), kind));
+    const found = kind && (await measure(join(folder, file), kind, officeParser));
     if (found) measured.push({ ...found, file: relative(folder, join(folder, file)) });
   }
+  await officeParser.end();
   return KINDS.flatMap((kind) => {
     const files = measured.filter((each) => each.kind === kind);
     if (files.length === 0) return [];
@@ -69,10 +71,14 @@ export async function documentRecall(): Promise<Figure[]> {
 const shown = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 /** Undefined if neither reads a word of it. */
-async function measure(path: string, kind: DocumentRequest['kind']): Promise<Omit<Measured, 'file'> | undefined> {
+async function measure(
+  path: string,
+  kind: DocumentRequest['kind'],
+  officeParser: OfficeParserThread,
+): Promise<Omit<Measured, 'file'> | undefined> {
   const bytes = new Uint8Array(readFileSync(path));
   const ours = toWords(await readOurs(path, kind, bytes));
-  const theirs = toWords(await readTheirs(bytes));
+  const theirs = toWords(await officeParser.read(bytes));
   const all = new Set([...ours, ...theirs]);
   if (all.size === 0) return undefined;
   return { kind, ours: ours.size / all.size, theirs: theirs.size / all.size, missing: [...theirs].filter((word) => !ours.has(word)) };
@@ -80,12 +86,15 @@ async function measure(path: string, kind: DocumentRequest['kind']): Promise<Omi
 
 async function readOurs(path: string, kind: DocumentRequest['kind'], bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const texts: string[] = [];
-  let part: DocumentText['next'] = {};
+  // What follows, and the sheets that are hidden, which are read if they are named.
+  const parts: NonNullable<DocumentText['next']>[] = [{}];
   try {
-    while (part) {
+    for (const part of parts) {
       const read: DocumentText = await readDocument({ kind, name: path, bytes, limit: 5_000_000, ...part }, AbortSignal.timeout(READ_MS));
       texts.push(read.title ?? '', read.text);
-      part = read.next;
+      if (read.next) parts.push(read.next);
+      if (texts.length > 2) continue;
+      for (const sheet of read.sheets ?? []) if (sheet.endsWith(' (hidden)')) parts.push({ sheet: sheet.replace(/ \(hidden\)$/, '') });
     }
   } catch {
     // A damaged file, or one with a password.
@@ -101,14 +110,27 @@ function withoutAdditions(text: string, kind: DocumentRequest['kind']): string {
   return kind === 'xlsx' ? plain.replaceAll(/^\| +\|(?: [A-Z]+ \|)+$/gm, '').replaceAll(/^\| \d+ \|/gm, '') : plain;
 }
 
-async function readTheirs(bytes: Uint8Array): Promise<string> {
-  try {
-    const read = OfficeParser.parseOffice(Buffer.from(bytes)).then((ast) => ast.to('text'));
-    const late = new Promise<never>((_, reject) => setTimeout(reject, READ_MS).unref());
+/** officeparser in a thread that is ended if a file takes too long. */
+class OfficeParserThread {
+  #thread: Worker | undefined;
+
+  async read(bytes: Uint8Array): Promise<string> {
+    const thread = (this.#thread ??= new Worker(new URL('children/office-parser.ts', import.meta.url)));
+    const answer = await new Promise<string | undefined>((resolve) => {
+      const timer = setTimeout(() => resolve(undefined), READ_MS);
+      const end = (text?: string): void => (clearTimeout(timer), resolve(text));
+      thread.once('message', end).once('error', () => end());
+      thread.postMessage(bytes);
+    });
+    thread.removeAllListeners();
+    if (answer === undefined) await this.end();
     // It names the files of pictures, which are no text of the document.
-    return String((await Promise.race([read, late])).value).replaceAll(/\[Image: [^\]]*\]/g, '');
-  } catch {
-    return '';
+    return (answer ?? '').replaceAll(/\[Image: [^\]]*\]/g, '');
+  }
+
+  async end(): Promise<void> {
+    await this.#thread?.terminate();
+    this.#thread = undefined;
   }
 }
 
