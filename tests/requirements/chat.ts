@@ -85,7 +85,10 @@ export const chat = [
     'usage/windows': '`days` is 7 unless said, 1 to 365; days and hours are those of the configured time zone, without holes.',
     'usage/counts': 'Runs and `/v1` calls are counted alike, also what one has written that was aborted or failed then.',
     'config/secrets': 'Secrets read as `***`, and writing `***` back keeps them.',
-    'config/unknown-secrets': 'Who may not change the configuration does not see what looks like a secret in settings that are not known.',
+    'config/defaults': '`config.get` of a setting that is not set gives its default.',
+    'config/unknown':
+      '`config.set` and `config.patch` refuse a setting that is not known and name the nearest one. Those of the configuration file stay, and can be deleted.',
+    'config/unknown-secrets': 'What looks like a secret in settings that are not known is hidden.',
     'config/patch': 'A merge patch is validated as a whole; a stale baseHash is INVALID_PARAMS.',
     'config/prototype': '`__proto__`, `constructor`, `prototype` are refused on every way into the configuration.',
   }),

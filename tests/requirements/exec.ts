@@ -13,6 +13,8 @@ export const exec = [
   chosen('decisions, "Cron, tools, exec, plans"', {
     'exec/states':
       'pending → approved → running → completed or failed; or denied, expired after 300 s, cancelled. One that is not pending is returned as it is.',
+    'exec/split':
+      'A command without arguments that is neither a path nor a program is split into words. Shell operators, patterns and expansions that are not quoted are refused.',
     'exec/told': 'The connection that asked for a command gets its events, though it follows no session.',
     'exec/answers-at-once': '`exec.approve` answers at once, and the command runs on.',
     'exec/admin': 'Approving and denying need the scope `admin`.',

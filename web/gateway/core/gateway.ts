@@ -40,6 +40,7 @@ import { noteSettings, watchForLog } from './log/watch.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { configuredProviders, originsOf } from './providers/configured.ts';
 import { Providers } from './providers/providers.ts';
+import { RATE_LIMIT } from './rate-limit.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
@@ -61,7 +62,6 @@ import type { Workbench } from './workbench.ts';
 
 /** Interval of log lines about full storage. */
 const FULL_LOG_MS = 60_000;
-const RATE_LIMIT = { perMinute: 600, burst: 100 };
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -93,8 +93,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   /** What follows from the configuration, anew at each change of it. */
   const apply = (): void => {
     log.hide(config.secrets);
-    if (noted !== undefined) noteSettings(log, noted, config.get());
-    noted = config.get();
+    if (noted !== undefined) noteSettings(log, noted, config.document);
+    noted = config.document;
     providers.configure(configuredProviders(config, references));
     options.changed?.();
     cron.look();
