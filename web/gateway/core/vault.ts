@@ -18,7 +18,9 @@ import type { RoutedCall } from './tools/routed-call.ts';
 import type { ContentLabel } from './trust/labels.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
-export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running'> {
+export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent'> {
+  /** Name of the agent, if it was removed; null if there is one of its id again. */
+  removedAgent?: string | null;
   /** `<agentId>/<sessionId>`. */
   key: string;
   /** The newest message of the active branch; null in an empty session. */
