@@ -71,12 +71,16 @@ describe('agents', () => {
       ['main/main.jsonl', undefined],
       ['writer/main.jsonl', 'Poet'],
     ]);
-    expect(events.some(({ event, payload }) => event === 'sessions.changed' && (payload as { agentId: string }).agentId === 'writer')).toBe(true);
+    expect(events.some(({ event, payload }) => event === 'sessions.changed' && (payload as { agentId: string }).agentId === 'writer')).toBe(
+      true,
+    );
     expect((await client.call('chat.history', { sessionId: 'main', agentId: 'writer' })).messages).toHaveLength(2);
     // An agent of the same id takes them over.
     await client.call('agents.add', { agent_id: 'writer' });
     expect((await marks()).map(([, mark]) => mark)).toEqual([undefined, undefined]);
-    await expect(client.call('agents.remove', { agent_id: 'main', deleteSessions: true })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(client.call('agents.remove', { agent_id: 'main', deleteSessions: true })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
     await expect(client.call('agents.remove', { agent_id: 'none', deleteSessions: true })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await client.call('agents.remove', { agent_id: 'writer', deleteSessions: true })).toEqual({
       agent_id: 'writer',

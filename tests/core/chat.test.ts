@@ -112,7 +112,10 @@ describe('chat.send', () => {
     expect(messages[0]).toMatchObject({ content: [{ type: 'image' }], attachments: [{ filename: 'holiday.png' }] });
     expect((await client.call('sessions.list', {})).sessions[0]).toMatchObject({ title: 'holiday.png' });
     for (const nothing of [{ message: '' }, { message: ' ', attachments: [] }])
-      await expect(client.request('chat.send', nothing)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: '`message` must not be empty.' });
+      await expect(client.request('chat.send', nothing)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: '`message` must not be empty.',
+      });
   });
 
   verifies('chat.send/attachments', 'kept as parts, refused when too large or broken', async () => {

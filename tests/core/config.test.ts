@@ -177,13 +177,27 @@ describe('config', () => {
     };
     await refused({ chat: { modle: 'a/c' } }, 'Unknown setting "chat.modle". The nearest is "chat.model".');
     await refused({ ChatModel: 1 }, 'Unknown setting "ChatModel". The nearest is "chat.model".');
-    await refused({ gateway: { rateLimit: { permin: 1 } } }, 'Unknown setting "gateway.rateLimit.permin". The nearest is "gateway.rateLimit.perMinute".');
-    await refused({ agents: { helper: { modell: 'a/b' } } }, 'Unknown setting "agents.helper.modell". The nearest is "agents.helper.model".');
-    await refused({ channels: { telegram: { bottoken: 'x' } } }, 'Unknown setting "channels.telegram.bottoken". The nearest is "channels.telegram.botToken".');
-    await refused({ tools: { mcpServers: { one: { comand: 'x' } } } }, 'Unknown setting "tools.mcpServers.one.comand". The nearest is "tools.mcpServers.one.command".');
+    await refused(
+      { gateway: { rateLimit: { permin: 1 } } },
+      'Unknown setting "gateway.rateLimit.permin". The nearest is "gateway.rateLimit.perMinute".',
+    );
+    await refused(
+      { agents: { helper: { modell: 'a/b' } } },
+      'Unknown setting "agents.helper.modell". The nearest is "agents.helper.model".',
+    );
+    await refused(
+      { channels: { telegram: { bottoken: 'x' } } },
+      'Unknown setting "channels.telegram.bottoken". The nearest is "channels.telegram.botToken".',
+    );
+    await refused(
+      { tools: { mcpServers: { one: { comand: 'x' } } } },
+      'Unknown setting "tools.mcpServers.one.comand". The nearest is "tools.mcpServers.one.command".',
+    );
     await refused({ later: { x: 2 } }, expect.stringContaining('Unknown setting "later"') as unknown as string);
     await expect(client.call('config.set', { key: 'chat.modle', value: 'a/c' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    await expect(client.call('config.set', { key: 'chat', value: { model: 'a/c', mood: 'good' } })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(client.call('config.set', { key: 'chat', value: { model: 'a/c', mood: 'good' } })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
     await expect(client.call('config.get', { key: 'chat.modle' })).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: 'Unknown setting "chat.modle". The nearest is "chat.model".',
@@ -198,39 +212,46 @@ describe('config', () => {
     expect(await gw.vault.config.read()).toEqual({ chat: { model: 'a/c' } });
   });
 
-  verifies('config/unknown-secrets', 'hidden from everyone by name and by form; in known settings from those who may not change them', async () => {
-    const form = `sk-${'a'.repeat(20)}`;
-    const stored = {
-      plugin: { signingKey: SECRET, auth: { refresh_token: SECRET, more: [{ password: SECRET }] }, note: `Use ${form}`, tokens: 5 },
-      clientSecret: { one: SECRET },
-      channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
-      agents: { secretary: { name: 'Secretary', systemPrompt: `Use ${form}` } },
-      tools: { policies: { read_secret: 'ask' } },
-    };
-    const hidden = {
-      plugin: { signingKey: '***', auth: { refresh_token: '***', more: [{ password: '***' }] }, note: 'Use ***', tokens: 5 },
-      clientSecret: '***',
-      channels: { matrix: { enabled: false, recoveryKey: '***', room: 'hall' } },
-      agents: { secretary: { name: 'Secretary', systemPrompt: 'Use ***' } },
-      tools: { policies: { read_secret: 'ask' } },
-    };
-    await using gw = await testGateway();
-    await gw.vault.config.write(stored);
-    await using next = await testGateway({ vault: gw.vault, useGuide: true });
-    const { client } = await next.client();
-    const { client: reader } = await next.client({ scopes: ['read'] });
-    const { client: writer } = await next.client({ scopes: ['write'] });
-    for (const each of [reader, writer, client]) {
-      const agents = each === client ? stored.agents : hidden.agents;
-      expect((await each.call('config.get', {})).value).toMatchObject({ ...hidden, agents });
-      expect((await each.call('config.get', { key: 'plugin.auth.refresh_token' })).value).toBe('***');
-      expect((await each.call('config.get', { key: 'channels.matrix' })).value).toEqual(hidden.channels.matrix);
-      await expect(each.call('config.get', { key: 'clientSecret.one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    }
-    // A hidden value that is written back stays.
-    await client.call('config.set', { key: 'channels.matrix', value: { enabled: false, recoveryKey: '***', room: 'yard' } });
-    expect(await gw.vault.config.read()).toEqual({ ...stored, channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'yard' } } });
-  });
+  verifies(
+    'config/unknown-secrets',
+    'hidden from everyone by name and by form; in known settings from those who may not change them',
+    async () => {
+      const form = `sk-${'a'.repeat(20)}`;
+      const stored = {
+        plugin: { signingKey: SECRET, auth: { refresh_token: SECRET, more: [{ password: SECRET }] }, note: `Use ${form}`, tokens: 5 },
+        clientSecret: { one: SECRET },
+        channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
+        agents: { secretary: { name: 'Secretary', systemPrompt: `Use ${form}` } },
+        tools: { policies: { read_secret: 'ask' } },
+      };
+      const hidden = {
+        plugin: { signingKey: '***', auth: { refresh_token: '***', more: [{ password: '***' }] }, note: 'Use ***', tokens: 5 },
+        clientSecret: '***',
+        channels: { matrix: { enabled: false, recoveryKey: '***', room: 'hall' } },
+        agents: { secretary: { name: 'Secretary', systemPrompt: 'Use ***' } },
+        tools: { policies: { read_secret: 'ask' } },
+      };
+      await using gw = await testGateway();
+      await gw.vault.config.write(stored);
+      await using next = await testGateway({ vault: gw.vault, useGuide: true });
+      const { client } = await next.client();
+      const { client: reader } = await next.client({ scopes: ['read'] });
+      const { client: writer } = await next.client({ scopes: ['write'] });
+      for (const each of [reader, writer, client]) {
+        const agents = each === client ? stored.agents : hidden.agents;
+        expect((await each.call('config.get', {})).value).toMatchObject({ ...hidden, agents });
+        expect((await each.call('config.get', { key: 'plugin.auth.refresh_token' })).value).toBe('***');
+        expect((await each.call('config.get', { key: 'channels.matrix' })).value).toEqual(hidden.channels.matrix);
+        await expect(each.call('config.get', { key: 'clientSecret.one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      }
+      // A hidden value that is written back stays.
+      await client.call('config.set', { key: 'channels.matrix', value: { enabled: false, recoveryKey: '***', room: 'yard' } });
+      expect(await gw.vault.config.read()).toEqual({
+        ...stored,
+        channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'yard' } },
+      });
+    },
+  );
 
   verifies('config/secrets', '`***` where nothing is kept is refused, for it would pass for a key', async () => {
     await using gw = await testGateway();

@@ -100,7 +100,10 @@ describe('a request', () => {
       message: expect.stringContaining('no program no-such-program on'),
     });
     for (const line of [`${script} | wc`, `${script} *.txt`, `${script} $HOME`]) {
-      await expect(create(client, line)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining('without a shell') });
+      await expect(create(client, line)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining('without a shell'),
+      });
     }
     // A path that exists and cannot run is not taken apart.
     const broken = await exec.script('count more', '#!/no/such/interpreter\n');

@@ -23,7 +23,8 @@ export function speechHandlers({
       if (SYSTEM_VOICE_ID.test(voice)) {
         const known = await systemVoices(engines, signal);
         const found = known.some(({ id }) => id === voice) ? await speakBySystem(engines, utterance, signal) : undefined;
-        if (!found) throw new RpcError('INVALID_PARAMS', `voice: this computer has no voice "${voice}". tts.voices lists those that it has.`);
+        if (!found)
+          throw new RpcError('INVALID_PARAMS', `voice: this computer has no voice "${voice}". tts.voices lists those that it has.`);
         return spoken(found.mp3, found.voice);
       }
       try {

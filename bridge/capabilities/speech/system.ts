@@ -161,7 +161,13 @@ const sapi = (run: Run): SystemEngine => ({
       // Text and file come by standard input, so that nothing of them is ever read as a script.
       const script =
         'Add-Type -AssemblyName System.Speech; [Console]::InputEncoding = [Text.Encoding]::UTF8; $in = [Console]::In.ReadToEnd() | ConvertFrom-Json; $s = New-Object System.Speech.Synthesis.SpeechSynthesizer; $s.Rate = $in.rate; try { if ($in.voice) { $s.SelectVoice($in.voice) } else { $s.SelectVoiceByHints("NotSet", "NotSet", 0, $in.language) } } catch {}; $s.SetOutputToWaveFile($in.file); $s.Speak($in.text); $s.Dispose(); $s.Voice.Name';
-      const input = JSON.stringify({ text, file, voice: ownId('sapi', voice) ?? null, language: languageOf(voice), rate: within(percentOf(rate) / 10, -10, 10) });
+      const input = JSON.stringify({
+        text,
+        file,
+        voice: ownId('sapi', voice) ?? null,
+        language: languageOf(voice),
+        rate: within(percentOf(rate) / 10, -10, 10),
+      });
       const name = (await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', script], input, signal)).toString().trim();
       return { wav: await readFile(file), voice: name || 'default' };
     }),

@@ -216,7 +216,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     agreed: (lookedAt) => commands.settle(lookedAt),
     ...{ bridge, vault, clock, agents, sync, log, timeZone, settings, serves: keeps, fault },
   });
-  const running = channelsLater({ config, vault, runs, approvals: async () => (await desk()).approvals, bridge, clock, fetch, sync, log, fault });
+  const running = channelsLater({
+    config,
+    vault,
+    runs,
+    approvals: async () => (await desk()).approvals,
+    bridge,
+    clock,
+    fetch,
+    sync,
+    log,
+    fault,
+  });
   const channels = new Channels({ hub, clock, vault, bridge, config, settings, running });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const merged = keepMerged({ vault, sync, serves: keeps, changed: () => follow.syncChanged(), fault });

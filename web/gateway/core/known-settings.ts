@@ -66,7 +66,8 @@ function checkObject(change: Json, before: unknown, schema: Member, path: readon
 const isSame = (value: unknown, existing: unknown, name: string, path: readonly string[]): boolean =>
   [existing, hideSecretLike(name, existing, path.slice(0, -1))].some((each) => canonical(each) === canonical(value));
 
-const isHidden = (existing: unknown, path: readonly string[]): boolean => hideSecretLike(path.at(-1) ?? '', existing, path.slice(0, -1)) === HIDDEN;
+const isHidden = (existing: unknown, path: readonly string[]): boolean =>
+  hideSecretLike(path.at(-1) ?? '', existing, path.slice(0, -1)) === HIDDEN;
 
 /** The configuration without what looks like a secret in settings that this build does not know. */
 export const hideUnknownSecrets = (document: Json): Json => hideIn(document, settings, []);

@@ -14,7 +14,11 @@ const missing = z.object({ reason: z.literal('missing'), program: z.string() });
  * Resolves a command on the bridge. A command without arguments that is neither a path nor a program is split into words. Returns what would run: this is shown,
  * hashed and run. Rejects with `INVALID_PARAMS` if only a shell could run it.
  */
-export async function resolveCommand(bridge: Bridge, asked: Asked, signal: AbortSignal): Promise<{ asked: Asked; resolved: ResultOf<Contract> }> {
+export async function resolveCommand(
+  bridge: Bridge,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<{ asked: Asked; resolved: ResultOf<Contract> }> {
   const resolve = async (wanted: Asked) => ({ asked: wanted, resolved: await bridge.call(execPort, 'exec.resolve', wanted, { signal }) });
   try {
     return await resolve(asked);

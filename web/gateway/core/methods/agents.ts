@@ -35,41 +35,41 @@ export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMet
     return sessions.length;
   };
   return {
-  'agents.list': async () => {
-    const sessions = await vault.sessions.list();
-    const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
-    return {
-      agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })),
-      defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,
-    };
-  },
+    'agents.list': async () => {
+      const sessions = await vault.sessions.list();
+      const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
+      return {
+        agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })),
+        defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,
+      };
+    },
 
-  'agents.add': async ({ agent_id, config: given = {} }) => {
-    const patch = { agents: { [agent_id]: given } };
-    checkNames(patch);
-    await config.edit((document) => {
-      if (agent_id === MAIN || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {
-        throw new RpcError('ALREADY_EXISTS', `An agent with id "${agent_id}" already exists.`);
-      }
-      return mergePatch(document, patch);
-    });
-    await mark(agent_id, null);
-    return { agent_id, created: true };
-  },
+    'agents.add': async ({ agent_id, config: given = {} }) => {
+      const patch = { agents: { [agent_id]: given } };
+      checkNames(patch);
+      await config.edit((document) => {
+        if (agent_id === MAIN || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {
+          throw new RpcError('ALREADY_EXISTS', `An agent with id "${agent_id}" already exists.`);
+        }
+        return mergePatch(document, patch);
+      });
+      await mark(agent_id, null);
+      return { agent_id, created: true };
+    },
 
-  'agents.remove': async ({ agent_id, deleteSessions: isDeleting }) => {
-    const name = config.settings.agents[agent_id]?.name ?? agent_id;
-    if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN}" can’t be removed.`);
-    await config.edit((document) => {
-      const { agents } = document;
-      if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `No agent with id "${agent_id}".`);
-      return mergePatch(document, { agents: { [agent_id]: null } });
-    });
-    if (isDeleting) return { agent_id, removed: true, deletedSessions: await deleteSessions(agent_id) };
-    await mark(agent_id, name);
-    return { agent_id, removed: true };
-  },
+    'agents.remove': async ({ agent_id, deleteSessions: isDeleting }) => {
+      const name = config.settings.agents[agent_id]?.name ?? agent_id;
+      if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN}" can’t be removed.`);
+      await config.edit((document) => {
+        const { agents } = document;
+        if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `No agent with id "${agent_id}".`);
+        return mergePatch(document, { agents: { [agent_id]: null } });
+      });
+      if (isDeleting) return { agent_id, removed: true, deletedSessions: await deleteSessions(agent_id) };
+      await mark(agent_id, name);
+      return { agent_id, removed: true };
+    },
 
-  'agents.bindings': () => [...config.settings.bindings, { pattern: '*', agentId: MAIN }],
-};
+    'agents.bindings': () => [...config.settings.bindings, { pattern: '*', agentId: MAIN }],
+  };
 };
