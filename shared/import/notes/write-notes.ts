@@ -2,6 +2,7 @@ import { toBase64 } from '../../base64.ts';
 import type { WikiPage } from '../../rpc/methods/wiki-records.ts';
 import { readBlob } from '../import-files.ts';
 import type { GatewayCall } from '../patient-call.ts';
+import { getPictureType } from '../picture-index.ts';
 import { findClippedFrom, isSamePage, toPageContent } from './compare-page.ts';
 import type { NotePage, NotePicture } from './note-files.ts';
 import { PICTURE_BYTES } from './read-notes.ts';
@@ -66,7 +67,11 @@ export class PictureWriter {
     const to = `${WIKI_FOLDER}/${path}`;
     if (paths.has(to)) return undefined;
     const bytes = new Uint8Array(await (await readBlob(file, PICTURE_BYTES)).arrayBuffer());
-    await this.#call('workspace.write', { workspace, path: to, content: toBase64(bytes), encoding: 'base64' });
+    const mimeType = getPictureType(bytes);
+    await this.#call('workspace.write', {
+      ...{ workspace, path: to, content: toBase64(bytes), encoding: 'base64' },
+      ...(mimeType === undefined ? {} : { mimeType }),
+    });
     paths.add(to);
     return { workspace, path: to };
   }

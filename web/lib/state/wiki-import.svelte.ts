@@ -1,4 +1,4 @@
-import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { WikiPage } from '#shared/rpc/methods/wiki-records.ts';
 import type { GivenFile } from '#shared/import/import-files.ts';
 import type { NotePicture, NoteSource } from '#shared/import/notes/note-files.ts';
