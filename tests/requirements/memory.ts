@@ -76,6 +76,7 @@ export const memory = [
     'memory.agents/recalled': '`memory.recalled` tells what each reply was told, by agents with the same memory, page by page.',
     'memory.agents/daily':
       'Where it is switched on, each day that is over gets a summary by itself, in the person’s time zone, and once; missed days are caught up with.',
+    'memory.app/import': 'Lists of memories of ChatGPT and Claude are read from pasted text or a file, shown first, and added once.',
     'memory.app/page':
       'The page Memory finds with reasons, lists by category, adds, changes, forgets and puts back, and shows preferences, days, and what was recalled.',
     'memory.app/follows': 'The page Memory follows what others change, of the agent that is looked at alone.',
