@@ -60,17 +60,17 @@ export class PictureWriter {
     [this.#call, this.#agentId] = [call, agentId];
   }
 
-  /** The file that was written; undefined if there is one at its path. */
+  /** The file that was written; undefined if there is one at its path, or if it is no picture. */
   async add({ path, file }: NotePicture): Promise<WikiFileName | undefined> {
     this.#known ??= this.#list();
     const { workspace, paths } = await this.#known;
     const to = `${WIKI_FOLDER}/${path}`;
     if (paths.has(to)) return undefined;
     const bytes = new Uint8Array(await (await readBlob(file, PICTURE_BYTES)).arrayBuffer());
-    const mimeType = getPictureType(bytes);
+    const mimeType = getPictureType(bytes) ?? (/\.avif$/i.test(path) ? 'image/avif' : undefined);
+    if (mimeType === undefined) return undefined;
     await this.#call('workspace.write', {
-      ...{ workspace, path: to, content: toBase64(bytes), encoding: 'base64' },
-      ...(mimeType === undefined ? {} : { mimeType }),
+      ...{ workspace, path: to, content: toBase64(bytes), encoding: 'base64', mimeType },
     });
     paths.add(to);
     return { workspace, path: to };
