@@ -81,7 +81,7 @@ function streamEntry(entry: FileEntry): ReadableStream<Uint8Array> {
           if ((controller.desiredSize ?? 0) <= 0) return new Promise<void>((resolve) => (resume = resolve));
         },
       });
-      entry.getData(into, { signal: stop.signal }).then(
+      entry.getData(into, { signal: stop.signal, checkSignature: true }).then(
         () => {
           if (!stop.signal.aborted) controller.close();
         },

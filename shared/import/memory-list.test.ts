@@ -5,7 +5,11 @@ import { parseMemoryList } from './memory-list.ts';
 const texts = (text: string): string[] => parseMemoryList(text).map((memory) => memory.text);
 
 verifies('memory.app/import', 'of ChatGPT: lines, bullets and numbers, with what surrounds a list left out', () => {
-  expect(texts('Has a cat named Miso.\nWorks at night\n\nLives in Ghent')).toEqual(['Has a cat named Miso.', 'Works at night', 'Lives in Ghent']);
+  expect(texts('Has a cat named Miso.\nWorks at night\n\nLives in Ghent')).toEqual([
+    'Has a cat named Miso.',
+    'Works at night',
+    'Lives in Ghent',
+  ]);
   expect(texts('Here is what I remember about you:\n\n1. Has a cat\n2) Works\n   at night\n• Lives in Ghent\n* Has a cat\n---')).toEqual([
     'Has a cat',
     'Works\nat night',
@@ -16,7 +20,8 @@ verifies('memory.app/import', 'of ChatGPT: lines, bullets and numbers, with what
 });
 
 verifies('memory.app/import', 'of Claude: a list under headings with dates, in a block of code; its summaries', () => {
-  const list = '```markdown\n## Instructions\n[2025-01-03] - Always answer in metric units\n[unknown] - Be brief\n\n## Projects\n[2025-02-03] - Builds a boat\n```';
+  const list =
+    '```markdown\n## Instructions\n[2025-01-03] - Always answer in metric units\n[unknown] - Be brief\n\n## Projects\n[2025-02-03] - Builds a boat\n```';
   expect(parseMemoryList(list)).toEqual([
     { text: 'Always answer in metric units', category: 'preference', createdAt: Date.UTC(2025, 0, 3) },
     { text: 'Be brief', category: 'preference' },
@@ -34,7 +39,10 @@ verifies('memory.app/import', 'of JSON: texts, objects, and Claude’s memories.
     { text: 'Works at night', category: 'fact', createdAt: Date.UTC(2025, 0, 3) },
   ]);
   expect(texts('{"memories": [{"memory": "Has a cat"}]}')).toEqual(['Has a cat']);
-  expect(texts('[{"conversations_memory": "- Has a cat", "project_memories": {"p": "- Builds a boat"}}]')).toEqual(['Has a cat', 'Builds a boat']);
+  expect(texts('[{"conversations_memory": "- Has a cat", "project_memories": {"p": "- Builds a boat"}}]')).toEqual([
+    'Has a cat',
+    'Builds a boat',
+  ]);
   expect(texts('[{"mapping": {}, "content": "no"}]')).toEqual([]);
   expect(texts(`{"memories": ${'['.repeat(5000)}${']'.repeat(5000)}}`)).toEqual([]);
   expect(texts('{"a": 1')).toEqual(['{"a": 1']);
@@ -42,5 +50,6 @@ verifies('memory.app/import', 'of JSON: texts, objects, and Claude’s memories.
 
 verifies('memory.app/import', 'a text that is too long for a memory is left out; the time grows with the text alone', () => {
   expect(texts(`${'x'.repeat(10_001)}\nshort`)).toEqual(['short']);
-  for (const piece of ['- ', '**', '[2025-01-03', '#', 'a: ', '1. a\n  b\n']) expect(Array.isArray(parseMemoryList(piece.repeat(20_000)))).toBe(true);
+  for (const piece of ['- ', '**', '[2025-01-03', '#', 'a: ', '1. a\n  b\n'])
+    expect(Array.isArray(parseMemoryList(piece.repeat(20_000)))).toBe(true);
 });

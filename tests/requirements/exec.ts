@@ -54,6 +54,7 @@ export const exec = [
     'injection/links':
       'The app asks before it opens an address that a model composed after reading from outside, in replies, wiki pages, day notes and reports of dreaming.',
     'injection/grants': 'A person may allow a tool to run after reading from named sources, once or for a job.',
+    'injection/imports': 'Imported memories, files and clipped pages carry their source and wait for review.',
     'injection/review': 'A person reviews labelled content in one place: approve, discard, or trust a whole chat.',
     'approvals/app': 'What waits is shown in the chat, with what exactly will happen, and is approved, once or always, or denied there.',
     'approvals/page':
