@@ -107,7 +107,7 @@ class Reading {
       if (/activity/i.test(name) || file.isAlone) throw new Unimportable('geminiHtml');
       return;
     }
-    if (/\.jsonl$|\.ndjson$/i.test(name)) return this.#addText(await readText(file, this.#budget), file.path);
+    if (/\.jsonl$|\.ndjson$/i.test(name)) return this.#addText(await readText(file, this.#budget), file);
     if (/\.(md|markdown)$/i.test(name)) return this.#addMarkdown(await readText(file, this.#budget), file);
     if (!file.isAlone && !/\.json$/i.test(name)) return void this.#leftOut.push(name);
     if (file.size > IMPORT_BYTES) throw new Unimportable(file.isAlone ? 'tooLarge' : 'innerTooLarge');
@@ -132,29 +132,30 @@ class Reading {
       if (error instanceof ValueTooLarge) throw new Unimportable('innerTooLarge');
       throw error;
     }
-    if (text !== null) return this.#addText(text, file.path);
+    if (text !== null) return this.#addText(text, file);
     if (found.chats === 0) throw new Unimportable('unknown');
     for (const take of takes) take();
     if (found.strange > 0) this.#addStrange(file.path, found.strange);
   }
 
-  #addText(text: string, path: string): void {
+  #addText(text: string, file: ImportFile): void {
+    const { path } = file;
     const whole = parse(text);
     if (whole === undefined) {
-      if (/^\s*#/.test(text)) return this.#addChatMarkdown(text, path);
+      if (/^\s*#/.test(text)) return this.#addChatMarkdown(text, file);
       const first = parse(text.split('\n', 1)[0] ?? '');
       if (!isFields(first)) throw new Unimportable('notJson');
-      return this.#addLines(text, first, path);
+      return this.#addLines(text, first, file);
     }
     // A chat of one message is a single line, which is JSON as a whole.
     if (isPerchLine(whole)) return this.#addPerch(text, path);
     const take = this.#recognise(whole, path);
     if (take) return take();
-    if (isFields(whole) && /\.(jsonl|ndjson)$/i.test(path)) return this.#addLines(text, whole, path);
+    if (isFields(whole) && /\.(jsonl|ndjson)$/i.test(path)) return this.#addLines(text, whole, file);
     throw new Unimportable('unknown');
   }
 
-  #addLines(text: string, first: Readonly<Record<string, unknown>>, path: string): void {
+  #addLines(text: string, first: Readonly<Record<string, unknown>>, { path, isAlone }: ImportFile): void {
     if (!isPerchLine(first)) {
       const values: unknown[] = [];
       for (const line of text.split('\n')) {
@@ -167,6 +168,8 @@ class Reading {
         const found = format.fromLines?.(values, path);
         if (found) return void chats.push(...found);
       }
+      // Folders of programs have logs, too.
+      if (!isAlone) throw new Unimportable('unknown');
     }
     this.#addPerch(text, path);
   }
@@ -192,12 +195,12 @@ class Reading {
     if (date !== undefined) return void this.#days.push({ date, text });
     if (/^(MEMORY|USER)\.md$/.test(name))
       return void this.#memories.push(...parseMemoryList(text).map((memory) => ({ product: 'OpenClaw', memory })));
-    this.#addChatMarkdown(text, file.path);
+    this.#addChatMarkdown(text, file);
   }
 
-  #addChatMarkdown(text: string, path: string): void {
+  #addChatMarkdown(text: string, { path, isAlone }: ImportFile): void {
     if (!/^## (You|Assistant)\b/m.test(text)) {
-      if (!this.#isZip) throw new Unimportable('noSpeaker');
+      if (isAlone) throw new Unimportable('noSpeaker');
       return void this.#notes.push(baseName(path));
     }
     const [, title = toTitle(path)] = /^\s*# (.+)/.exec(text) ?? [];
@@ -228,9 +231,10 @@ class Reading {
     const chats = [...this.#perch, ...others];
     const skills = [...this.#skills.values()];
     const isEmpty = chats.length + this.#memories.length + this.#days.length + skills.length === 0;
-    // Markdown without speakers beside chats of Perch is none of them; alone it is a folder of notes.
-    if (isEmpty && this.#notes.length > 0 && isOne) throw new Unimportable('notes');
-    for (const file of this.#notes) this.refused.push({ file, why: isEmpty ? 'notes' : 'noSpeaker' });
+    if (isEmpty && this.#notes.length > 0) throw new Unimportable('notes');
+    // Markdown without speakers is an error among chats of Perch; other programs have it as well.
+    if (chats.length > this.#perch.length || chats.length === 0) this.#leftOut.push(...this.#notes);
+    else for (const file of this.#notes) this.refused.push({ file, why: 'noSpeaker' });
     if (isEmpty && isOne && this.refused.length === 0) throw new Unimportable(this.#isZip ? 'nothingInside' : 'unknown');
     return {
       chats,

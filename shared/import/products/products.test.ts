@@ -298,7 +298,7 @@ verifies('chats.app/import', 'of OpenClaw: transcripts with titles, memory, dail
     timestamp: '2026-02-06T07:49:03Z',
     message,
   });
-  const { chats, memories, days, skills } = await read(
+  const { chats, memories, days, skills, refused, leftOut } = await read(
     await zip({
       '.openclaw/agents/main/sessions/sessions.json': { 'agent:main:main': { sessionId: 's-1', displayName: 'Main', updatedAt: 1 } },
       '.openclaw/agents/main/sessions/s-1.jsonl': lines(
@@ -319,6 +319,8 @@ verifies('chats.app/import', 'of OpenClaw: transcripts with titles, memory, dail
       '.openclaw/workspace/MEMORY.md': '# Memory\n\n## Preferences\n- Likes tea\n- Works\n  at night\n',
       '.openclaw/workspace/memory/2026-02-06.md': '# Friday\n\nRain.\n',
       '.openclaw/workspace/SOUL.md': '# Soul\n',
+      '.openclaw/openclaw.json': { gateway: { auth: { token: 'secret' } } },
+      '.openclaw/logs/run.jsonl': lines({ level: 'info' }),
       '.openclaw/workspace/skills/tea/SKILL.md': '---\nname: tea\n---\nBoil.',
       '.openclaw/workspace/skills/tea/scripts/boil.sh': 'echo',
     }),
@@ -339,6 +341,8 @@ verifies('chats.app/import', 'of OpenClaw: transcripts with titles, memory, dail
     ['Likes tea', 'preference'],
     ['Works\nat night', 'preference'],
   ]);
+  expect(refused).toEqual([]);
+  expect(leftOut).toEqual(['openclaw.json', 'run.jsonl', 'SOUL.md']);
   expect(days).toEqual([{ date: '2026-02-06', text: '# Friday\n\nRain.\n' }]);
   expect(skills.map(({ name, files }) => [name, files.map(({ path }) => path)])).toEqual([['tea', ['SKILL.md', 'scripts/boil.sh']]]);
 });
@@ -352,6 +356,7 @@ verifies('chats.app/import-bad', 'a wrong product, an empty export, a zip cut sh
   expect(await refusal(given('package.json', { name: 'x', version: '1' }))).toBe('unknown');
   expect(await refusal(await zip({ 'user.json': {}, 'conversations.json': [] }))).toBe('nothingInside');
   expect(await refusal(await zip({ 'a.md': '# A note', 'b/c.md': 'Another' }))).toBe('notes');
+  expect(await refusal(given('notes/a.md', '# A note'), given('notes/b.md', '# Another'))).toBe('notes');
   const whole = await zip({ 'conversations-000.json': [chatGptChat(1, [['One?'], ['One.']])] });
   expect(await refusal({ path: 'cut.zip', blob: whole.blob.slice(0, whole.blob.size - 30) })).toBe('brokenZip');
   const list = JSON.stringify([chatGptChat(1, [['One?'], ['One.']]), chatGptChat(2, [['Two?'], ['Two.']])]);

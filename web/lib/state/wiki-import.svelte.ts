@@ -99,7 +99,7 @@ export class WikiImport {
   async write(): Promise<void> {
     const { signal } = (this.#stop = new AbortController());
     const call = this.#calls(signal);
-    const rows = this.rows.filter((row) => row.state === 'new' || (row.state === 'other' && this.replace));
+    const rows = this.rows.flatMap((row) => (row.state === 'new' || (row.state === 'other' && this.replace) ? [row] : []));
     [this.stage, this.step, this.steps, this.problem] = ['writing', 0, rows.length + this.pictures.length + this.claims.length, null];
     const outcome: ImportOutcome = {
       ...{ added: [], replaced: [], same: this.count('same'), kept: this.replace ? 0 : this.count('other'), pictures: [] },
