@@ -111,8 +111,3 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-/** Memories without those of the same text. */
-export const uniqueMemories = (memories: readonly ImportedMemory[]): ImportedMemory[] => [
-  ...new Map(memories.map((memory) => [memory.text, memory])).values(),
-];

@@ -1,7 +1,7 @@
 import { type ImportedChat, isFields } from './imported-chat.ts';
 import { baseName, ByteBudget, type GivenFile, IMPORT_BYTES, type ImportFile, isZip, metered, openZip, readText } from './import-files.ts';
 import { readValues, ValueTooLarge } from './json-values.ts';
-import { type ImportedMemory, parseMemoryList, readMemoryValue, uniqueMemories } from './memory-list.ts';
+import { type ImportedMemory, parseMemoryList, readMemoryValue } from './memory-list.ts';
 import { PictureIndex } from './picture-index.ts';
 import { CHAT_FORMATS } from './products/index.ts';
 import { type Refusal, Unimportable } from './refusal.ts';
@@ -238,10 +238,7 @@ class Reading {
     if (isEmpty && isOne && this.refused.length === 0) throw new Unimportable(this.#isZip ? 'nothingInside' : 'unknown');
     return {
       chats,
-      memories: uniqueMemories(this.#memories.map(({ memory }) => memory)).map((memory) => ({
-        product: this.#memories.find((each) => each.memory.text === memory.text)?.product ?? '',
-        memory,
-      })),
+      memories: [...new Map(this.#memories.map((each) => [each.memory.text, each])).values()],
       days: this.#days,
       skills,
       strange: [...this.#strange].map(([file, count]) => ({ file, count })),
