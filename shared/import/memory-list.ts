@@ -33,20 +33,17 @@ export function parseMemoryList(text: string): ImportedMemory[] {
   const memories: ImportedMemory[] = [];
   const seen = new Set<string>();
   let category: ImportedMemory['category'] = 'fact';
-  let open: { lines: string[]; isBullet: boolean } | undefined;
+  /** Lines of the memory that may go on. */
+  let open: string[] | undefined;
   const close = (): void => {
-    const memory = open && toMemory(open.lines.join('\n'), category);
+    const memory = open && toMemory(open.join('\n'), category);
     open = undefined;
     if (!memory || seen.has(memory.text)) return;
     seen.add(memory.text);
     memories.push(memory);
   };
   for (const line of text.replaceAll('\r\n', '\n').split('\n')) {
-    if (/^\s*(```|~~~|---+\s*$|<!--.*-->\s*$)/.test(line)) {
-      close();
-      continue;
-    }
-    if (line.trim() === '') {
+    if (line.trim() === '' || /^\s*(```|~~~|---+\s*$|<!--.*-->\s*$)/.test(line)) {
       close();
       continue;
     }
@@ -56,13 +53,12 @@ export function parseMemoryList(text: string): ImportedMemory[] {
       category = CATEGORIES.find(([words]) => words.test(heading))?.[1] ?? 'fact';
       continue;
     }
-    const isBullet = BULLET.test(line);
-    if (!isBullet && open && (/^\s{2,}\S/.test(line) || /^\t/.test(line))) {
-      open.lines.push(line.trim());
+    if (open && !BULLET.test(line) && (/^\s{2,}\S/.test(line) || /^\t/.test(line))) {
+      open.push(line.trim());
       continue;
     }
     close();
-    open = { lines: [line.replace(BULLET, '').trim()], isBullet };
+    open = [line.replace(BULLET, '').trim()];
   }
   close();
   return memories;
