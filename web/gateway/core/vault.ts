@@ -237,7 +237,7 @@ export interface FileVersionRecord extends Omit<FileRecord, 'key'> {
   toolCallId?: string;
   /** Sources of its label. */
   outside?: string[];
-  /** Labels of its memories, for a long-term file. */
+  /** Labels of its memories, for a long-term file; absent in versions of older builds, which kept none. */
   memories?: { id: string; outside: string[] }[];
 }
 

@@ -178,11 +178,10 @@ export class MemoryManager {
   }
 
   /** Notes a preference in place of an earlier one of the same name. */
-  setPreference(key: string, value: string): Promise<Memory & { replaced: number }> {
-    return this.#change(async () => {
-      const { memory, replaced } = await this.#longTerm.prefer(key, value, this.#deps.clock.now());
-      return { ...memory, replaced };
-    });
+  async setPreference(key: string, value: string): Promise<Memory & { replaced: number }> {
+    const { memory, replaced, removed } = await this.#change(() => this.#longTerm.prefer(key, value, this.#deps.clock.now()));
+    for (const id of removed) await this.#deps.onRemoved?.(id);
+    return { ...memory, replaced };
   }
 
   /** Undefined where there is none of that name, in whatever case. */
