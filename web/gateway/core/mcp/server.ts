@@ -63,6 +63,7 @@ export class McpServer {
   #readyAt: number | undefined;
   #error: string | undefined;
   #hash: string | undefined;
+  #isApprovalBound = false;
   #transport: BridgeTransport | undefined;
   #connection: McpConnection | undefined;
   #stderr = '';
@@ -107,6 +108,7 @@ export class McpServer {
       ...(entry.transport === 'stdio' ? { command: commandLine(entry.command.command, entry.command.args) } : { url: entry.url }),
       ...(this.#authorization?.wants ? { wants: this.#authorization.wants } : {}),
       ...(this.#state === 'waiting' && this.#hash !== undefined ? { hash: this.#hash } : {}),
+      ...(this.#isApprovalBound ? { isApprovalBound: true } : {}),
       ...(this.#transport?.pid === undefined ? {} : { pid: this.#transport.pid }),
       ...(about ? { server: about } : {}),
       tools: this.#offered.count,
@@ -232,7 +234,8 @@ export class McpServer {
     if (entry.transport === 'stdio') {
       const checked = await bridge.call(mcpPort, 'mcp.check', entry.command, { signal: this.#stop.signal });
       const { hash, approved, workingDir } = checked;
-      if (checked.isApprovalBound === true) log.write('warn', 'mcp', toBoundApproval(entry.name));
+      if (checked.isApprovalBound === true && !this.#isApprovalBound) log.write('warn', 'mcp', toBoundApproval(entry.name));
+      this.#isApprovalBound = checked.isApprovalBound === true;
       this.#hash = hash;
       if (!approved) return this.#set('waiting', 'Its command is waiting for approval.');
       root = workingDir;
