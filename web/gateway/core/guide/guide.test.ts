@@ -210,6 +210,7 @@ describe('answers', () => {
     ['why does the agent of my key not have its tools', 'api#limits-of-agents-that-a-key-runs'],
     ['bind a sender to another agent', 'channels#reply-with-another-agent-to-single-people'],
     ['a stranger got a pairing code on Telegram', 'channels#let-in-a-new-sender'],
+    ['why does a reply to a stranger on Telegram wait for approval', 'channels#replies-that-need-approval'],
     ['this host name is not allowed', 'troubleshooting#a-request-is-not-allowed-403'],
     ['vault.key is missing', 'troubleshooting#perch-cant-read-its-data'],
     ['the pairing link has expired', 'troubleshooting#a-pairing-link-doesnt-work'],
