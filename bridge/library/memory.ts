@@ -122,7 +122,12 @@ export class MemoryManager extends Manager {
 
 /** Gives an agent's turns a memory in a folder. */
 export class MemoryAwareRunner extends Runner {
-  constructor(workspaceDir: string, model?: ModelConfigInput, config: Config | MemoryConfigInput | Record<string, unknown> = {}, options: MemoryOptions = {}) {
+  constructor(
+    workspaceDir: string,
+    model?: ModelConfigInput,
+    config: Config | MemoryConfigInput | Record<string, unknown> = {},
+    options: MemoryOptions = {},
+  ) {
     super(new MemoryManager(workspaceDir, config, model, options));
   }
 }

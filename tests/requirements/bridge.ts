@@ -139,6 +139,9 @@ export const bridge = [
     'cli/open': '`perch open` prints a new link of the running bridge.',
     'cli/errors': 'Errors are one line on standard error; exit 1 for failure, 2 for usage.',
     'setup/current': 'Setup installs and builds only what changed, and says what it is doing.',
+    'client/examples': 'Each example of the page on `perch/client` runs as written and prints what the page says.',
+    'package/ways':
+      '`npm install -g`, `npx` and the steps of the container image each give a working `perch`, from an empty folder with an empty home.',
     'package/installs': 'The packed package installs elsewhere, serves, and `perch/client` can be imported.',
     'walls/imports': 'The import walls hold, and the built worker has nothing of Node or Svelte in it.',
   }),

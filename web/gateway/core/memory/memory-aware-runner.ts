@@ -55,7 +55,10 @@ export class MemoryAwareRunner {
    * The messages as the model should be given them: long results of tools put aside, and what is too long summarised. With `async_mode` the summary is made while the
    * conversation goes on, and takes its place in a later turn, unless the model's context is full. Where no summary can be made nothing is dropped.
    */
-  async preprocessMessages<M extends GivenMessage = MemoryMessage>(messages: readonly M[], sessionKey = ''): Promise<(M | MemoryMessage)[]> {
+  async preprocessMessages<M extends GivenMessage = MemoryMessage>(
+    messages: readonly M[],
+    sessionKey = '',
+  ): Promise<(M | MemoryMessage)[]> {
     const { manager } = this;
     const current = this.#withSummaries(await manager.putAsideResults(messages), sessionKey);
     const result = manager.checkContext(current);
@@ -95,7 +98,10 @@ export class MemoryAwareRunner {
   /** The caller may give the whole conversation again, or what it was given: summaries that are in it already change nothing. */
   #withSummaries<M extends GivenMessage>(messages: M[], sessionKey: string): (M | MemoryMessage)[] {
     const made = this.#made.get(sessionKey) ?? [];
-    const current: GivenMessage[] = made.reduce<GivenMessage[]>((before, { summary, result }) => this.manager.applyCompaction(before, summary, result), messages);
+    const current: GivenMessage[] = made.reduce<GivenMessage[]>(
+      (before, { summary, result }) => this.manager.applyCompaction(before, summary, result),
+      messages,
+    );
     return current as (M | MemoryMessage)[];
   }
 

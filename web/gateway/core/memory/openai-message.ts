@@ -68,7 +68,10 @@ function isOpenAi(given: GivenMessage): given is OpenAiMessage {
   if (given.role === 'developer' || given.role === 'function' || 'tool_calls' in given || 'tool_call_id' in given) return true;
   const { content } = given;
   if (given.role === 'assistant' && (content === null || content === undefined)) return true;
-  return Array.isArray(content) && content.some((part: unknown) => isObject(part) && (!OWN_PARTS.includes(String(part.type)) || isObject(part.file)));
+  return (
+    Array.isArray(content) &&
+    content.some((part: unknown) => isObject(part) && (!OWN_PARTS.includes(String(part.type)) || isObject(part.file)))
+  );
 }
 
 function fromOpenAi(given: OpenAiMessage & Partial<Pick<MemoryMessage, 'toolCalls' | 'toolCallId'>>): MemoryMessage {
