@@ -85,6 +85,16 @@ verifies(
   },
 );
 
+verifies('http.chat/thoughts-in-text', 'what waits keeps its bytes, whatever comes meanwhile', () => {
+  const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: true, thinksFirst: false });
+  const [first, held, rest] = [piece({ content: 'a' }), piece({ content: 'b <' }).replace('data: ', 'data:'), piece({ content: 'b>' })];
+  const push = (text: string): string => Buffer.concat(passage.push(Buffer.from(text))).toString();
+  expect([push(first), push(held), push('data: null\n\n'), push(rest)]).toEqual([first, '', '', held + rest]);
+  const marked = [piece({ content: '</th' }), 'data: null\n\n', piece({ content: 'ink>c' })].map(push).join('');
+  expect(marked).toContain('"content":"c"');
+  expect(marked).not.toContain('</th');
+});
+
 it('learns nothing from an event whose counted strings are others than what the model has written', () => {
   const latin = (event: string): string => Buffer.from(event).toString('latin1');
   const lying = `data: ${JSON.stringify({ content: 'abc', choices: [{ delta: { content: 'a' } }] })}\n\n`;

@@ -162,6 +162,8 @@ export class Passage {
 
   /** `usual`: it has nothing but what the model has written. `last`: the answer ends with it. */
   #see(data: string): Seen | 'hidden' {
+    // Of its own: an earlier one may still wait.
+    this.#event = { bytes: [] };
     if (isKeepAlive(data)) return 'hidden';
     const { watch } = this;
     if (watch instanceof MessageWatch) {
@@ -174,7 +176,6 @@ export class Passage {
     watch.see(chunk);
     this.events++;
     if (this.#stripUsage && isUsageAlone(chunk)) return 'hidden';
-    this.#event = { bytes: [] };
     const instead = this.#marks?.see(chunk, this.#event);
     if (instead) {
       this.#instead = instead;

@@ -79,7 +79,9 @@ function writeMessage(answer: typeof messages extends fc.Arbitrary<infer T> ? T 
   });
   const longest = Math.max(0, ...parts.map(({ length }) => length));
   const body =
-    answer.order === 'turns' ? Array.from({ length: longest }, (_, at) => parts.flatMap((part) => part[at] ?? [])).flat() : parts.flat();
+    answer.order === 'turns'
+      ? Array.from({ length: longest }, (_, at) => parts.flatMap((part) => part.slice(at, at + 1))).flat()
+      : parts.flat();
   const start = { type: 'message_start', message: { usage: { input_tokens: 3, output_tokens: 1 } } };
   const stop_reason = answer.calls.length > 0 ? 'tool_use' : 'end_turn';
   const end = { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 4 } };
