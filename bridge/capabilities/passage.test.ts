@@ -95,6 +95,17 @@ verifies('http.chat/thoughts-in-text', 'what waits keeps its bytes, whatever com
   expect(marked).not.toContain('</th');
 });
 
+verifies('http.chat/thoughts-in-text', 'marks are found behind events that are passed over, however they are escaped', () => {
+  for (const mark of ['</think>', '<\\/think>', '\\u003c/think\\u003e', '\\u003C/think\\u003E']) {
+    const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: false, thinksFirst: false });
+    const plain = Array.from({ length: 5 }, (_, index) => piece({ content: `w${index} <p> ` })).join('');
+    const marked = piece({ content: 'MARK' }).replace('MARK', `c${mark}d`);
+    const passed = Buffer.concat(passage.push(Buffer.from(plain + marked + plain))).toString();
+    expect(passed).toBe(`${plain}${piece({ content: 'cd' })}${plain}`);
+    expect(passage.isUnopened).toBe(true);
+  }
+});
+
 it('learns nothing from an event whose counted strings are others than what the model has written', () => {
   const latin = (event: string): string => Buffer.from(event).toString('latin1');
   const lying = `data: ${JSON.stringify({ content: 'abc', choices: [{ delta: { content: 'a' } }] })}\n\n`;

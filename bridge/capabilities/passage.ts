@@ -200,8 +200,11 @@ const toBytes = (events: readonly PassingEvent<RawEvent>[]): Uint8Array[] =>
   events.flatMap((each) => ('data' in each ? [Buffer.from(writeSse(each.data))] : each.event.bytes));
 
 /** Where the first character is that may begin a mark, plain or escaped; the end of the text if there is none. */
-function findMark(text: string, from: number): number {
-  const plain = text.indexOf('<', from);
-  const escaped = text.indexOf('\\u003c', from);
-  return Math.min(plain === -1 ? text.length : plain, escaped === -1 ? text.length : escaped);
+const findMark = (text: string, from: number): number => Math.min(find(text, from, '<', '/t"\\'), find(text, from, '\\u003', 'cC'));
+
+/** Where `start` is with one of the characters of `next` behind it; the end of the text if nowhere. */
+function find(text: string, from: number, start: string, next: string): number {
+  for (let at = text.indexOf(start, from); at !== -1; at = text.indexOf(start, at + 1))
+    if (next.includes(text.charAt(at + start.length))) return at;
+  return text.length;
 }

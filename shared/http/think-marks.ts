@@ -10,6 +10,8 @@ interface Split {
   reasoning: string;
 }
 
+type Attention = 'all' | 'marks' | 'none';
+
 /** An event as it came, or the data of one that was changed. */
 export type PassingEvent<T> = { event: T } | { data: string };
 
@@ -31,6 +33,7 @@ export class ThinkMarks<T> {
   readonly #choices = new Map<number, ChoiceText>();
   readonly #thinksFirst: boolean;
   #queue: QueuedEvent<T>[] = [];
+  #attention: Attention = 'all';
 
   /** `choices`: number of completions in the stream; `thinksFirst`: the prompts end with the opening mark, so that only the closing one comes. */
   constructor(choices: number, thinksFirst = false) {
@@ -43,8 +46,12 @@ export class ThinkMarks<T> {
     return [...this.#choices.values()].some(({ isUnopened }) => isUnopened);
   }
 
-  /** Events to look at: all, those whose text has `<`, or none. */
-  get attention(): 'all' | 'marks' | 'none' {
+  /** Events to look at: all, those whose text may have a mark, or none. */
+  get attention(): Attention {
+    return this.#attention;
+  }
+
+  #computeAttention(): Attention {
     let attention: 'marks' | 'none' = 'none';
     for (const { state, pending } of this.#choices.values()) {
       if (pending !== '' || state === 'start' || state === 'thinking') return 'all';
@@ -55,10 +62,11 @@ export class ThinkMarks<T> {
 
   /** The events that are to be sent now: unchanged, or the data of a changed one. Undefined: this one, unchanged. `event`: the caller's own form of it. */
   see(chunk: Glance, event: T): PassingEvent<T>[] | undefined {
-    if (this.#queue.length === 0 && this.attention === 'none') return undefined;
+    if (this.#queue.length === 0 && this.#attention === 'none') return undefined;
     const queued: QueuedEvent<T> = { event, chunk, isChanged: false, held: new Map() };
     this.#queue.push(queued);
     for (const choice of chunk.choices ?? []) this.#look(choice, queued);
+    this.#attention = this.#computeAttention();
     if (this.#queue.length === 1 && !queued.isChanged && queued.held.size === 0) {
       this.#queue = [];
       return undefined;
