@@ -99,6 +99,29 @@ describe('a response in the background', () => {
     expect(await readData(await v1.http.ask(at(`${id}?stream=true`)))).toHaveLength(seen.length + 3);
   });
 
+  verifies(
+    ['http.responses/openai-client', 'http.responses/background'],
+    'is polled, streamed and cancelled by the official package',
+    async () => {
+      const { responses } = v1.http.openai();
+      const made = await responses.create({ model: 'up/normal', input: 'Hi', background: true });
+      expect(made.status).toBe('queued');
+      await until(async () => (await responses.retrieve(made.id)).status === 'completed');
+      const numbers: number[] = [];
+      for await (const event of await responses.retrieve(made.id, { stream: true, starting_after: 1 })) numbers.push(event.sequence_number);
+      expect(numbers).toEqual(numbers.map((_, index) => index + 2));
+      const stream = await responses.create({ model: 'up/endless', input: 'Hi', background: true, stream: true });
+      let id = '';
+      for await (const event of stream) {
+        if (event.type === 'response.created') id = event.response.id;
+        if (event.type === 'response.output_text.delta') break;
+      }
+      expect((await responses.retrieve(id)).status).toBe('in_progress');
+      expect((await responses.cancel(id)).status).toBe('cancelled');
+      await v1.upstream.requests.at(-1)?.closed;
+    },
+  );
+
   verifies('http.responses/background', 'whose host has gone has failed', async () => {
     pausing();
     const { id } = await v1.respond(asked);
