@@ -26,6 +26,8 @@ verifies('cli/import', 'chats once, as outside content; memories and skills wait
   );
   write('claw/workspace/MEMORY.md', '- Likes tea\n');
   write('claw/workspace/skills/tea/SKILL.md', '---\nname: tea\ndescription: Boil\n---\n');
+  write('claw/workspace/skills/tea/scripts/boil.sh', 'echo boil');
+  write('claw/workspace/skills/.keep', '');
   write('gpt/conversations-000.json', [
     {
       ...{ title: 'Cat', conversation_id: 'c', current_node: 'a', default_model_slug: 'gpt-5' },
@@ -60,6 +62,7 @@ verifies('cli/import', 'chats once, as outside content; memories and skills wait
   const { items } = await client.call('review.list', {});
   expect(items.map(({ kind, title, sources }) => [kind, title, sources]).sort()).toEqual([
     ['file', 'skills/tea/SKILL.md', ['import:OpenClaw']],
+    ['file', 'skills/tea/scripts/boil.sh', ['import:OpenClaw']],
     ['memory', 'Likes tea', ['import:OpenClaw']],
   ]);
 });

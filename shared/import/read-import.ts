@@ -53,6 +53,7 @@ export async function readImport(given: readonly GivenFile[]): Promise<ImportRea
       reading.refused.push({ file: baseName(path), why: refusal.refusal });
     }
   }
+  await reading.addFolder();
   return reading.finish(given.length === 1);
 }
 
@@ -66,19 +67,29 @@ class Reading {
   readonly #strange = new Map<string, number>();
   readonly #leftOut: string[] = [];
   readonly #notes: string[] = [];
+  readonly #folder: ImportFile[] = [];
   readonly #pictures = new PictureIndex();
   readonly #budget = new ByteBudget(IMPORT_BYTES);
   #isZip = false;
 
   async addGiven(path: string, blob: Blob): Promise<void> {
-    if (blob.size === 0) throw new Unimportable('empty');
+    const isAlone = !path.includes('/');
+    if (blob.size === 0) {
+      if (isAlone) throw new Unimportable('empty');
+      return;
+    }
     if (await isZip(blob)) {
       this.#isZip = true;
       return this.#addAll(await openZip(blob));
     }
-    const file: ImportFile = { path, size: blob.size, isAlone: !path.includes('/'), stream: () => blob.stream() };
-    if (file.isAlone) await this.#add(file);
-    else await this.#addAll([file]);
+    const file: ImportFile = { path, size: blob.size, isAlone, stream: () => blob.stream() };
+    if (isAlone) await this.#add(file);
+    else this.#folder.push(file);
+  }
+
+  /** Adds the files of folders, which belong together. */
+  async addFolder(): Promise<void> {
+    await this.#addAll(this.#folder);
   }
 
   /** Files of a folder or zip: those that cannot be read are named, the others are read. */
