@@ -45,6 +45,7 @@ verifies('memory.app/import', 'of JSON: texts, objects, and Claude’s memories.
   ]);
   expect(texts('[{"mapping": {}, "content": "no"}]')).toEqual([]);
   expect(texts(`{"memories": ${'['.repeat(5000)}${']'.repeat(5000)}}`)).toEqual([]);
+  expect(texts('["Has a cat", "Has a cat"]')).toEqual(['Has a cat']);
   expect(texts('{"a": 1')).toEqual(['{"a": 1']);
 });
 

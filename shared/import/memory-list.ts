@@ -29,7 +29,7 @@ const PREFERENCE = /^(?:the )?(?:user )?(?:prefers?|likes|dislikes|wants|would l
  */
 export function parseMemoryList(text: string): ImportedMemory[] {
   const value = parse(text);
-  if (value !== undefined) return readMemoryValue(value) ?? [];
+  if (value !== undefined) return [...new Map((readMemoryValue(value) ?? []).map((memory) => [memory.text, memory])).values()];
   const memories: ImportedMemory[] = [];
   const seen = new Set<string>();
   let category: ImportedMemory['category'] = 'fact';
