@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readValues } from './json-values.ts';
+import { NotUtf8, readValues } from './json-values.ts';
 
 const stream = (...parts: (string | Uint8Array)[]): ReadableStream<Uint8Array> =>
   new ReadableStream({
@@ -34,7 +34,7 @@ test('rejects a list that is cut short or malformed', async () => {
     await expect(values(LIST.slice(0, at))).rejects.toThrow(SyntaxError);
   for (const bad of ['[1,]', '[,1]', '[1 2]', '[1]]', '[1],', '[1] x', '[{]}', '[,]'])
     await expect(values(bad), bad).rejects.toThrow(SyntaxError);
-  await expect(values('["', Uint8Array.of(0xff), '"]')).rejects.toThrow(TypeError);
+  await expect(values('["', Uint8Array.of(0xff), '"]')).rejects.toThrow(NotUtf8);
 });
 
 test('takes each element before the next is read: a long list is never in memory as text', async () => {

@@ -6,12 +6,17 @@ export class ValueTooLarge extends Error {
   override readonly name = 'ValueTooLarge';
 }
 
+/** The bytes are not UTF-8. */
+export class NotUtf8 extends Error {
+  override readonly name = 'NotUtf8';
+}
+
 const CODES = { quote: 34, comma: 44, open: 91, close: 93, openObject: 123, closeObject: 125 } as const;
 const SPACE = /\S/;
 
 /**
  * Reads JSON from a stream of UTF-8. Passes each element of a list to `take` as soon as it is complete, so that a long list is never in memory as text.
- * Returns null if the text is a list; all other text is returned whole. Throws a `SyntaxError` if a list is malformed or cut short, a `TypeError` if the bytes are not UTF-8.
+ * Returns null if the text is a list; all other text is returned whole. Throws a `SyntaxError` if a list is malformed or cut short, `NotUtf8` if the bytes are something else.
  */
 export async function readValues(bytes: ReadableStream<Uint8Array>, take: (value: unknown) => void): Promise<string | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -35,8 +40,15 @@ export async function readValues(bytes: ReadableStream<Uint8Array>, take: (value
     if (otherChars > MAX_VALUE_CHARS) throw new ValueTooLarge();
     other.push(text);
   };
-  for await (const chunk of readChunks(bytes)) read(decoder.decode(chunk, { stream: true }));
-  read(decoder.decode());
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (error) {
+      throw new NotUtf8('The text is not UTF-8', { cause: error });
+    }
+  };
+  for await (const chunk of readChunks(bytes)) read(decode(chunk));
+  read(decode());
   elements?.end();
   return elements ? null : other.join('');
 }

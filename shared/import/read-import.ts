@@ -1,6 +1,6 @@
 import { type ImportedChat, isFields } from './imported-chat.ts';
 import { baseName, ByteBudget, type GivenFile, IMPORT_BYTES, type ImportFile, isZip, metered, openZip, readText } from './import-files.ts';
-import { readValues, ValueTooLarge } from './json-values.ts';
+import { NotUtf8, readValues, ValueTooLarge } from './json-values.ts';
 import { type ImportedMemory, parseMemoryList, readMemoryValue } from './memory-list.ts';
 import { PictureIndex } from './picture-index.ts';
 import { CHAT_FORMATS } from './products/index.ts';
@@ -139,7 +139,7 @@ class Reading {
       });
     } catch (error) {
       if (error instanceof SyntaxError) throw new Unimportable('notJson');
-      if (error instanceof TypeError) throw new Unimportable('notUtf8');
+      if (error instanceof NotUtf8) throw new Unimportable('notUtf8');
       if (error instanceof ValueTooLarge) throw new Unimportable('innerTooLarge');
       throw error;
     }
