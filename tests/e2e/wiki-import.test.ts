@@ -115,7 +115,7 @@ describe('import into the wiki', () => {
     await shoot(page, 'picture');
     await page.getByRole('link', { name: 'to b' }).click();
     await page.getByRole('heading', { name: 'B', exact: true }).first().waitFor();
-    await page.getByRole('link', { name: 'A', exact: true }).waitFor();
+    await page.locator('aside').getByRole('link', { name: 'A', exact: true }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
