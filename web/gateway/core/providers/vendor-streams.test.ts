@@ -94,8 +94,8 @@ function writeMessage(answer: typeof messages extends fc.Arbitrary<infer T> ? T 
       : [end];
   const again = answer.repeats ? ends : [];
   const last = answer.ending === 'without stop' ? [] : [{ type: 'message_stop' }];
-  const events: Events = [start, ...(answer.repeats ? [start] : []), { type: 'ping' }, ...body, { type: 'new_event', x: 1 }];
-  return [...events, ...ends, ...again, ...last];
+  const events = [start, ...(answer.repeats ? [start] : []), { type: 'ping' }, ...body, { type: 'new_event', x: 1 }] as Events;
+  return [...events, ...ends, ...again, ...last] as Events;
 }
 
 verifies('providers/odd-calls', 'any valid stream of Anthropic’s format gives the same calls, text and one end', async () => {
