@@ -59,7 +59,7 @@ verifies('package/ways', '`npm install -g` gives a `perch` that names itself so,
   const help = execFileSync(command, ['mcp', 'status', '--help'], options);
   expect(help).toMatch(/^Usage: perch mcp status /);
   expect(help).toContain('--url <address>');
-  expect(execFileSync(command, ['models', 'local'], options)).toContain('`perch models download`');
+  expect(execFileSync(command, ['models', 'local'], options)).toContain('`perch models download <owner>/<name>`');
   const { status, stderr } = spawnSync(command, ['mcp', 'status', '--port', '1'], options);
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^perch: .*Start it with `perch gateway run --port 1`\.\n$/)]);
   expect(readdirSync(options.cwd)).toEqual([]);
