@@ -161,12 +161,7 @@ verifies(['icons/set-a', 'icons/buttons', 'icons/meaning'], 'with arguments in t
     const svgs = all.map((each) => (each instanceof SVGSVGElement ? each : each.querySelector('svg')));
     return svgs.map((svg) => `${svg?.getAttribute('fill')} ${svg?.getAttribute('stroke')} ${svg?.getAttribute('height')}`);
   });
-  expect(made).toEqual([
-    'rgb(1, 2, 3) null 20',
-    'none rgb(1, 2, 3) 20',
-    'rgb(1, 2, 3) null 20',
-    'rgb(1, 2, 3) null 16',
-  ]);
+  expect(made).toEqual(['rgb(1, 2, 3) null 20', 'none rgb(1, 2, 3) 20', 'rgb(1, 2, 3) null 20', 'rgb(1, 2, 3) null 16']);
   expect(await page.title()).toBe('clicked');
   // Appended as they are, without a call for the element.
   expect(await page.getByRole('img', { name: 'Success', exact: true }).count()).toBe(2);

@@ -49,7 +49,8 @@ export const memory = [
       'Memories are added to the long-term file once, by ids that stay, are found by search, and can be forgotten.',
     'memory.manager/preferences':
       'A preference takes the place of an earlier one of its name; all are given by name; what a person wrote in the file stays.',
-    'memory.manager/openai': 'Messages in the shape of OpenAI’s chat completions are taken: `content: null` with `tool_calls`, `developer`, parts.',
+    'memory.manager/openai':
+      'Messages in the shape of OpenAI’s chat completions are taken: `content: null` with `tool_calls`, `developer`, parts.',
     'memory.manager/dialog':
       'Dialogs are kept as JSON lines by day, no message twice, and found with who spoke, when, and what was said beside it.',
     'memory.manager/retention': 'Dialogs and put-aside results of tools go when they are older than `retention_days`.',
