@@ -127,30 +127,26 @@ async function closeBetweenSteps(result: string, calls = 1) {
 }
 
 describe('a browser that closes between two steps of a reply', () => {
-  verifies(
-    ['vault.runs/steps', 'injection/labels'],
-    'leaves the steps with their sources to the next host, in one version',
-    async () => {
-      await using closed = await closeBetweenSteps('Buy tulips');
-      const { hosts, browser, other, clock } = closed;
-      const expected = [
-        { role: 'user' },
-        { role: 'assistant', content: 'Let me look. ', toolCalls: [{ tool: 'web_fetch' }] },
-        { role: 'tool', content: expect.stringContaining('Buy tulips') as string, outside: ['web:pages.test'] },
-        { role: 'assistant', content: 'It says ', interrupted: true, outside: ['web:pages.test'] },
-      ];
-      expect(await getHistory((await other.client()).client)).toMatchObject(expected);
-      await other.synced();
-      expect(runIn(hosts, 'progress')).toBeUndefined();
-      await using again = await hosts.reopen(browser, { clock });
-      again.attach();
-      await again.synced();
-      for (const host of [other, again]) {
-        expect(await getHistory((await host.client()).client)).toMatchObject(expected);
-        expect(await host.vault.conflicts.ids()).toEqual([]);
-      }
-    },
-  );
+  verifies(['vault.runs/steps', 'injection/labels'], 'leaves the steps with their sources to the next host, in one version', async () => {
+    await using closed = await closeBetweenSteps('Buy tulips');
+    const { hosts, browser, other, clock } = closed;
+    const expected = [
+      { role: 'user' },
+      { role: 'assistant', content: 'Let me look. ', toolCalls: [{ tool: 'web_fetch' }] },
+      { role: 'tool', content: expect.stringContaining('Buy tulips') as string, outside: ['web:pages.test'] },
+      { role: 'assistant', content: 'It says ', interrupted: true, outside: ['web:pages.test'] },
+    ];
+    expect(await getHistory((await other.client()).client)).toMatchObject(expected);
+    await other.synced();
+    expect(runIn(hosts, 'progress')).toBeUndefined();
+    await using again = await hosts.reopen(browser, { clock });
+    again.attach();
+    await again.synced();
+    for (const host of [other, again]) {
+      expect(await getHistory((await host.client()).client)).toMatchObject(expected);
+      expect(await host.vault.conflicts.ids()).toEqual([]);
+    }
+  });
 
   verifies('injection/labels', 'leaves the sources of the chat above to the next host, if the reply has no steps', async () => {
     await using closed = await closeBetweenSteps('Buy tulips');

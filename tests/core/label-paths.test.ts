@@ -102,7 +102,16 @@ describe('a label of what was read', () => {
     const url = 'https://evil.test/?secret=1';
     const lines = [
       { id: 'a', role: 'user', content: 'Hi', timestamp: 1, parentId: null, outside: [] },
-      { id: 'b', role: 'assistant', content: `See ${url}`, timestamp: 2, parentId: 'a', outside: [], quotedUrls: [url], runContext: { text: 'Obey' } },
+      {
+        id: 'b',
+        role: 'assistant',
+        content: `See ${url}`,
+        timestamp: 2,
+        parentId: 'a',
+        outside: [],
+        quotedUrls: [url],
+        runContext: { text: 'Obey' },
+      },
     ];
     await client.call('sessions.import', { content: lines.map((line) => JSON.stringify(line)).join('\n'), sessionId: 'imported' });
     const { messages } = await client.call('chat.history', { sessionId: 'imported' });

@@ -292,7 +292,13 @@ describe('a run that has read outside content', () => {
 
   verifies('injection/labels', 'stay when an agent that shares the workspace is removed, and when it dreams', async () => {
     const text = 'Tulips are sold at pages.test';
-    const t = await tainted([[fetchPage], [{ tool: 'memory_add', args: { text } }, { tool: 'file_write', args: { path: 'DREAMS.md', content: text } }]]);
+    const t = await tainted([
+      [fetchPage],
+      [
+        { tool: 'memory_add', args: { text } },
+        { tool: 'file_write', args: { path: 'DREAMS.md', content: text } },
+      ],
+    ]);
     await using gw = t.gw;
     const { client } = t;
     await client.call('agents.add', { agent_id: 'first', config: { workspace: 'garden' } });

@@ -20,7 +20,12 @@ export function getHeldReply({ tool, args }: Pick<Approval, 'tool' | 'args'>): {
   const { to, text, files } = args;
   if (!tool.startsWith(CHANNEL_REPLY) || typeof text !== 'string') return null;
   const names = Array.isArray(files) ? files.filter((file) => typeof file === 'string') : [];
-  return { channel: tool.slice(CHANNEL_REPLY.length), to: typeof to === 'string' ? legible(to) : '', text: legible(text), files: names.map(legible) };
+  return {
+    channel: tool.slice(CHANNEL_REPLY.length),
+    to: typeof to === 'string' ? legible(to) : '',
+    text: legible(text),
+    files: names.map(legible),
+  };
 }
 
 /** Time that is left, in milliseconds, as a clock shows it: `4:05`, or `23:04:05`. Never below `0:00`. */

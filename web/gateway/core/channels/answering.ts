@@ -152,7 +152,8 @@ export class Answering {
           const reply = answer.files && (await this.#deps.vault.messages.get(answer.files.messageId));
           const files = reply ? filesOf(reply.content).map(({ filename }) => filename ?? 'file') : [];
           const question = toHeldReply(channelId, message, message.held, { agentId, sessionId, files, expiresAt: message.at + EXPIRED_MS });
-          if (await (await this.#deps.approvals()).hold(question, signal)) await inbox.update(id, ({ held: _, ...before }) => ({ ...before, answer }));
+          if (await (await this.#deps.approvals()).hold(question, signal))
+            await inbox.update(id, ({ held: _, ...before }) => ({ ...before, answer }));
           else {
             note('A reply was not approved', { message: id });
             await inbox.settle(id, 'messages_failed', clock.now());
@@ -220,7 +221,9 @@ export class Answering {
     let said = adapter.help ?? '';
     if (command !== 'help') {
       const { agentId, sessionId } = placeOf(channelId, message, settings());
-      const waiting = inbox.state.pending.filter((each) => each.conversation === conversation && !each.command && !each.answer && !each.held);
+      const waiting = inbox.state.pending.filter(
+        (each) => each.conversation === conversation && !each.command && !each.answer && !each.held,
+      );
       const ended = await runs.abort(sessionKey(agentId, sessionId));
       said = command === 'new' ? 'Started a new chat.' : ended.length + waiting.length > 0 ? 'Stopped.' : 'Nothing to stop.';
     }
@@ -229,7 +232,10 @@ export class Answering {
       ...(command === 'new' ? { sessions: { ...state.sessions, [conversation]: message.session + 1 } } : {}),
       pending: state.pending
         // What was sent before the word is not answered any more; what was sent behind it belongs to the new session.
-        .filter((each) => command === 'help' || each.conversation !== conversation || each.command || each.answer || each.held || each.at > message.at)
+        .filter(
+          (each) =>
+            command === 'help' || each.conversation !== conversation || each.command || each.answer || each.held || each.at > message.at,
+        )
         .map((each) => {
           if (each.id === message.id) return { ...each, answer: { parts: [said], sent: [], isApology: true } };
           return command === 'new' && each.conversation === conversation && each.at > message.at

@@ -4,7 +4,7 @@ import type { Settings } from '../settings.ts';
 import { isGranted } from '../tools/policy.ts';
 import { toChannelSource, toSessionSource } from '../trust/sources.ts';
 import { removeComposedUrls } from '../trust/verbatim-urls.ts';
-import { type MessageRecord, sessionKey } from '../vault.ts';
+import type { MessageRecord } from '../vault.ts';
 import type { Incoming, PendingMessage } from './state.ts';
 
 /** Replies of one channel that wait for approval; further ones are dropped. */
@@ -13,7 +13,11 @@ export const MAX_HELD = 50;
 type Reply = Pick<MessageRecord, 'content' | 'outside' | 'quotedUrls' | 'sessionKey'>;
 
 /** Outside sources of a reply, except the conversation that it answers: what was written there may go back there. */
-function findOtherSources(channelId: string, { conversation }: Pick<Incoming, 'conversation'>, { outside = [], sessionKey }: Reply): string[] {
+function findOtherSources(
+  channelId: string,
+  { conversation }: Pick<Incoming, 'conversation'>,
+  { outside = [], sessionKey }: Reply,
+): string[] {
   const own: readonly string[] = [toChannelSource(channelId, conversation), toSessionSource(sessionKey)];
   return outside.filter((source) => !own.includes(source));
 }

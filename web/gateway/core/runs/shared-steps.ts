@@ -29,8 +29,7 @@ export function toSharedSteps(
   for (const message of messages) {
     const { role, toolCallId, content, timestamp, outside } = message;
     if (role === 'assistant') steps.push({ said: toSaid(message), results: [] });
-    else if (toolCallId !== undefined)
-      steps.at(-1)?.results.push([toolCallId, { content, timestamp, ...(outside ? { outside } : {}) }]);
+    else if (toolCallId !== undefined) steps.at(-1)?.results.push([toolCallId, { content, timestamp, ...(outside ? { outside } : {}) }]);
   }
   steps.at(-1)?.results.push(...underWay);
   const isShort = (shared: readonly SharedStep[]): boolean => JSON.stringify(shared).length <= MAX_SHARED_CHARS;

@@ -20,6 +20,8 @@ const STRICTEST_FIRST = ['deny', 'ask', 'auto'] as const;
 
 /** True if `tools.afterReading` lets a tool run, or a reply go out, after reading from all of these sources. Only patterns for replies cover replies. */
 export function isGranted({ afterReading = {} }: Settings['tools'], tool: string, sources: readonly string[]): boolean {
-  const allowed = Object.entries(afterReading).flatMap(([pattern, list]) => (matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool) ? list : []));
+  const allowed = Object.entries(afterReading).flatMap(([pattern, list]) =>
+    matchesWildcard(pattern, tool) && isHeldReply(pattern) === isHeldReply(tool) ? list : [],
+  );
   return sources.every((source) => allowed.some((pattern) => matchesWildcard(pattern, source)));
 }

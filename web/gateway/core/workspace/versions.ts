@@ -115,7 +115,9 @@ export class FileVersions {
 
 /** Labels for a version of the long-term file that an older build kept without them: nobody knows which of its memories had one. */
 const toUnknown = (version: FileVersionRecord): MemoryLabel[] =>
-  version.path === LONG_TERM_FILE ? [...getMemoryIds(version)].map((id) => ({ id, outside: [toSource('unknown', 'an earlier version')] })) : [];
+  version.path === LONG_TERM_FILE
+    ? [...getMemoryIds(version)].map((id) => ({ id, outside: [toSource('unknown', 'an earlier version')] }))
+    : [];
 
 const getMemoryIds = ({ content, encoding }: FileText): Set<string> =>
   new Set(
