@@ -208,7 +208,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Labels of files',
     file: 'web/gateway/core/workspace/file-tools.ts',
-    find: "await labels.add('file', `${own(context)}/${name}`, sources);",
+    find: "await labels.add('file', `${own(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));",
     replace: '',
     test: 'tests/core/taint.test.ts',
     only: 'may add a file and a memory',
