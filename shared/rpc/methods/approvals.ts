@@ -2,9 +2,6 @@ import { call } from '../contract.ts';
 import { agentId, sessionId } from '../records.ts';
 import { z } from '../zod.ts';
 
-/** Prefix of the tool of an approval that holds a reply on a channel; the id of the channel follows. */
-export const CHANNEL_REPLY = 'channel_reply:';
-
 export const approval = z.object({
   id: z.string(),
   /** The tool that waits. `channel_reply:<channel>` is a reply to somebody on a channel, with `args` of `to`, `text` and `files`. */

@@ -1,5 +1,6 @@
+import { CHANNEL_REPLY } from '#shared/channel-reply.ts';
 import { commandLine } from '#shared/command-line.ts';
-import { type Approval, CHANNEL_REPLY } from '#shared/rpc/methods/approvals.ts';
+import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import { legible } from '#shared/legible.ts';
 
 /** Command of an approval: the whole line, and its working directory. Null for other tools. */

@@ -1,6 +1,5 @@
-import { BROWSER_PLACE } from '#shared/approval-tool.ts';
+import { CHANNEL_REPLY } from '#shared/channel-reply.ts';
 import { legible } from '#shared/legible.ts';
-import { CHANNEL_REPLY } from '#shared/rpc/methods/approvals.ts';
 import type { ToolLabel } from '#shared/rpc/methods/tools.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/later.ts';
@@ -23,8 +22,7 @@ class ToolLabels {
 
   /** Undefined until they are loaded, and for a tool that no longer exists. */
   get(name: string): ToolLabel | undefined {
-    const tool = name === BROWSER_PLACE ? 'browser_open' : name;
-    return Object.hasOwn(this.#labels, tool) ? this.#labels[tool] : undefined;
+    return Object.hasOwn(this.#labels, name) ? this.#labels[name] : undefined;
   }
 
   /** The title of a tool, or its name. */

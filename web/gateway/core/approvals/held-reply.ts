@@ -1,4 +1,4 @@
-import { CHANNEL_REPLY } from '#shared/rpc/methods/approvals.ts';
+import { CHANNEL_REPLY } from '#shared/channel-reply.ts';
 import type { ApprovalRecord } from '../vault.ts';
 
 /** A reply of a channel that waits for an approval: the tool is `channel_reply:<channel>`, which `tools.afterReading` may name. */
