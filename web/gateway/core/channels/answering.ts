@@ -128,7 +128,8 @@ export class Answering {
         note(`Dropped a reply: ${MAX_HELD} others are already waiting for approval`, { message: id });
         return await inbox.settle(id, 'messages_failed', clock.now());
       }
-      await inbox.update(id, (before) => ({ ...before, held: { approvalId: crypto.randomUUID(), runId, outside, answer } }));
+      const held = { approvalId: crypto.randomUUID(), expiresAt: clock.now() + EXPIRED_MS, runId, outside, answer };
+      await inbox.update(id, (before) => ({ ...before, held }));
     } catch (error) {
       if (error instanceof RpcError) await this.#failed(message, error);
       else throw error;
@@ -151,7 +152,7 @@ export class Answering {
           const { answer } = message.held;
           const reply = answer.files && (await this.#deps.vault.messages.get(answer.files.messageId));
           const files = reply ? filesOf(reply.content).map(({ filename }) => filename ?? 'file') : [];
-          const question = toHeldReply(channelId, message, message.held, { agentId, sessionId, files, expiresAt: message.at + EXPIRED_MS });
+          const question = toHeldReply(channelId, message, message.held, { agentId, sessionId, files });
           if (await (await this.#deps.approvals()).hold(question, signal))
             await inbox.update(id, ({ held: _, ...before }) => ({ ...before, answer }));
           else {

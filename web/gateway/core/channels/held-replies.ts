@@ -47,12 +47,12 @@ export function toReplyText(channelId: string, message: Incoming, reply: Reply):
 export function toHeldReply(
   channelId: string,
   { user, title }: Incoming,
-  { approvalId, runId, outside, answer }: NonNullable<PendingMessage['held']>,
-  { files, ...place }: { agentId: string; sessionId: string; files: string[]; expiresAt: number },
+  { approvalId, answer, ...held }: NonNullable<PendingMessage['held']>,
+  { files, ...place }: { agentId: string; sessionId: string; files: string[] },
 ): HeldReply {
   const to = user.name || title || user.id;
   return {
-    ...{ id: approvalId, tool: toReplyTool(channelId), runId, outside, ...place },
+    ...{ id: approvalId, tool: toReplyTool(channelId), ...held, ...place },
     args: { to, text: answer.parts.join('\n'), ...(files.length > 0 ? { files } : {}) },
     summary: `Send a reply to ${to.replace(/\s+/g, ' ')}`,
   };

@@ -29,7 +29,7 @@ export interface PendingMessage extends Incoming {
   /** How often its run has failed. */
   failures?: number;
   /** The answer, while it waits for the approval of this id. Absent in states of older builds. */
-  held?: { approvalId: string; runId: string; outside: string[]; answer: NonNullable<PendingMessage['answer']> };
+  held?: { approvalId: string; expiresAt: number; runId: string; outside: string[]; answer: NonNullable<PendingMessage['answer']> };
   /** The answer in the pieces that the platform takes, with what it calls those that it has. */
   answer?: {
     parts: string[];
