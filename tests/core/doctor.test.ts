@@ -481,14 +481,16 @@ verifies('doctor/checks', 'settings that nothing reads, and names that no tool h
   const tools = { policies: { '*': 'ask', exec: 'auto' }, webFetch: { allow: ['nas.local'] } };
   const fits = config({ ...known, tools, agents: { helper: { tools: { allow: ['memory_*', 'exec'], deny: ['*'] } } } });
   expect(await diagnose('names', {}, fits)).toMatchObject({ severity: 'ok' });
-  const slips = config({
+  // `config.patch` refuses such settings; the file may have them.
+  await using gw = await testGateway();
+  await gw.vault.config.write({
     chatt: { model: 'x' },
     chat: { sistemPrompt: 'y' },
     tools: { policies: { exce: 'deny' }, webFetch: { allowed: [] } },
     agents: { helper: { tools: { allow: ['exec', 'web-fetch'], deny: ['rm_*'] } } },
     channels: { mine: { tools: ['spek'] } },
   });
-  expect(await diagnose('names', {}, slips)).toMatchObject({
+  expect(await diagnose('names', { vault: gw.vault, useGuide: true })).toMatchObject({
     severity: 'info',
     message:
       'Unknown settings: chat.sistemPrompt, tools.webFetch.allowed, chatt. ' +

@@ -36,7 +36,7 @@ describe('the settings of the browser that agents drive', () => {
       await connected(page, LINKED);
       await page.getByRole('button', { name: 'Start browser' }).click();
       const address = page.getByRole('textbox', { name: 'Address' });
-      await address.fill(`http://${place}/`);
+      await address.fill('http://192.168.255.1/');
       await address.press('Enter');
       const refused = page.getByRole('alert').filter({ hasText: 'add it to the setting browser.allow' });
       await refused.waitFor();
@@ -85,6 +85,24 @@ describe('the settings of the browser that agents drive', () => {
       await part.getByRole('button', { name: 'Reset to default' }).click();
       await part.getByText('Public web only (default)').waitFor();
       await isSet('allow', undefined);
+
+      // A place on this computer is asked for once.
+      await page.goto(`${at.perch.url}/browser`);
+      await connected(page, LINKED);
+      await address.fill(`http://${place}/asked`);
+      await address.press('Enter');
+      const asked = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
+      await asked.getByText(`can then always open ${place}`).waitFor();
+      expect(await asked.getByRole('button', { name: /always/i }).count()).toBe(0);
+      await shoot(page, 'asked');
+      await asked.getByRole('button', { name: 'Allow', exact: true }).click();
+      await page.getByRole('list', { name: 'Tabs' }).getByRole('button', { name: 'Mine', exact: true }).last().waitFor();
+      await asked.waitFor({ state: 'detached' });
+      await isSet('allow', [place]);
+      await outside.client.call('config.set', { key: 'browser.allow', value: null });
+      await page.goto(`${at.perch.url}/settings#browser`);
+      await connected(page, LINKED);
+      await part.getByText('Public web only (default)').waitFor();
 
       const endpoint = part.getByLabel('DevTools URL');
       await part.getByText('Using the browser on your computer (default)').waitFor();

@@ -106,7 +106,7 @@ describe('channels in the app', () => {
     await row.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('dialog', { name: 'Remove Telegram?' }).getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Set up Telegram…' }).waitFor();
-    await expect(client.call('config.get', { key: 'channels.telegram' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await client.call('config.get', { key: 'channels.telegram' })).toMatchObject({ value: null, isDefault: true });
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

@@ -132,8 +132,10 @@ describe('dreaming in the app', () => {
   verifies('dreaming.app/limits', 'weights and limits are set within their ranges, and put back to their defaults', async () => {
     const client = await at.perch.client();
     await client.call('config.patch', { patch: { dreaming: null } });
-    const given = async (): Promise<unknown> =>
-      (await client.call('config.get', { key: 'dreaming' }).catch(() => ({ value: {} }))).value ?? {};
+    const given = async (): Promise<unknown> => {
+      const { value, isDefault } = await client.call('config.get', { key: 'dreaming' });
+      return isDefault ? {} : value;
+    };
     const page = await at.browser.page(`${at.perch.url}/dreaming`);
     await connected(page, LINKED);
     const schedule = page.getByRole('region', { name: 'Schedule and limits' });

@@ -70,14 +70,14 @@ export const browser = {
     params: z.strictObject({ url, profile }),
     result: z.object({ opened: z.literal(true), tabId: z.string(), url: z.string(), title: z.string(), ...acted }),
     docs: 'Opens a URL in a new tab and makes it the current one. Times out after 30 s. For a place on the bridge’s own computer that `browser.allow` does not have, a person’s call waits for an approval, which adds the place; calls of API keys are refused.',
-    fails: ['NOT_FOUND', 'ABORTED'],
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'browser.navigate': call({
     params: z.strictObject({ url, profile }),
     result: z.object({ navigated: z.literal(true), url: z.string(), title: z.string(), ...acted }),
     docs: 'Loads a URL in the current tab. Times out after 30 s. Places on the bridge’s own computer are approved as for `browser.open`.',
-    fails: ['NOT_FOUND', 'ABORTED'],
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'browser.click': call({
