@@ -84,7 +84,7 @@ verifies(
     expect(approval).toMatchObject({
       tool: 'browser.open',
       args: { url },
-      summary: `Open ${url} in the browser. The browser, and agents in it, can then always open localhost:5173`,
+      summary: `Let the browser, and agents in it, open localhost:5173 from now on, and open ${url}`,
     });
     expect(opened).toEqual([]);
     await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve', always: true });

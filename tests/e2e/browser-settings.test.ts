@@ -92,7 +92,7 @@ describe('the settings of the browser that agents drive', () => {
       await address.fill(`http://${place}/asked`);
       await address.press('Enter');
       const asked = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
-      await asked.getByText(`can then always open ${place}`).waitFor();
+      await asked.getByText(`open ${place} from now on`).waitFor();
       expect(await asked.getByRole('button', { name: /always/i }).count()).toBe(0);
       await shoot(page, 'asked');
       await asked.getByRole('button', { name: 'Allow', exact: true }).click();

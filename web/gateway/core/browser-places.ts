@@ -30,7 +30,7 @@ export async function openPlace<R>(
     const place = toLoopbackPlace(url);
     if (place === undefined || !isPerson(principal) || !isRefused(error)) throw error;
     const context = { agentId: MAIN, sessionKey: null, runId: null, principal, signal };
-    const summary = `Open ${url} in the browser. The browser, and agents in it, can then always open ${place}`;
+    const summary = `Let the browser, and agents in it, open ${place} from now on, and open ${url}`;
     await (await desk()).approvals.ask({ tool: BROWSER_PLACE, args: { url }, summary }, context);
     await config.edit((document) => {
       const { allow } = config.settings.browser;

@@ -55,7 +55,7 @@ export const execTool = ({ desk, policy, gate }: ExecToolDeps): Tool => {
       const tainted = sources.length === 0 ? {} : { readOutside: [...sources], ...(isOpen ? {} : { outside: [...sources] }) };
       const request = await exec.perform({ ...wanted, ...tainted }, signal);
       // Its output may quote any page or file.
-      if (!isSilent(request)) taint?.add([toSource('command', command)]);
+      if (!isSilent(request)) taint?.add([toSource('command', request.command)]);
       if (request.status !== 'completed' && request.status !== 'failed') throw refusal('The command', request);
       return forModel(request);
     },
