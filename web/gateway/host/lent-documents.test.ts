@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { until } from '../../../tests/support/gateway.ts';
 import type { WorkerLender } from '#shared/ports/host.ts';
@@ -108,5 +108,36 @@ describe('documents in workers that pages lend', () => {
     answer = { text: { text: 'again' } };
     expect(await documents.read(request, open)).toEqual({ text: 'again' });
     expect(page.started).toBe(2);
+  });
+
+  verifies('office/ocr', 'a worker that says it is working has more time than one read', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const port = Promise.withResolvers<MessagePort>();
+      const documents = new LentDocuments(here);
+      documents.lend('page', {
+        async start() {
+          const { port1, port2 } = new MessageChannel();
+          port1.start();
+          port.resolve(port1);
+          return port2;
+        },
+        stop: async () => {},
+      });
+      const read = documents.read(request, open);
+      const worker = await port.promise;
+      await new Promise<unknown>((resolve) => (worker.onmessage = resolve));
+      /** What was sent before has arrived once something sent after it could have. */
+      const arrived = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+      for (let time = 0; time < 5; time++) {
+        await vi.advanceTimersByTimeAsync(50_000);
+        worker.postMessage('working');
+        await arrived();
+      }
+      worker.postMessage({ text: { text: 'done' } });
+      expect(await read).toEqual({ text: 'done' });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -10,6 +10,9 @@ export function createPageOcr(locale: string, onprogress: () => void): PageOcr |
   );
   return {
     canvas: { CanvasFactory: WorkerCanvasFactory, FilterFactory: NoFilterFactory },
-    read: async (page, settings, signal) => (await recognizer()).read(page, settings, signal),
+    async read(page, settings, signal) {
+      onprogress();
+      return (await recognizer()).read(page, settings, signal);
+    },
   };
 }

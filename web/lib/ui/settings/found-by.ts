@@ -11,6 +11,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   upstream: () => m.settings_find_upstream(),
   'tool-servers': () => m.settings_find_tool_servers(),
   browser: () => m.settings_find_browser(),
+  scans: () => m.settings_find_scans(),
   appearance: () => m.settings_find_appearance(),
   voice: () => m.settings_find_voice(),
   notifications: () => m.settings_find_notifications(),
