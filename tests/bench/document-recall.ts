@@ -8,7 +8,7 @@ import { atLeast, type Figure } from './figures.ts';
 import { median } from './stats.ts';
 
 const KINDS = ['pdf', 'docx', 'xlsx', 'pptx'] as const;
-const READ_MS = 30_000;
+const READ_MS = 10_000;
 /** Files that are listed for each kind: those that lack the most. */
 const LISTED = 30;
 

@@ -104,7 +104,7 @@ describe('answers', () => {
     ['anthropic sdk base url', 'api#use-the-anthropic-sdk'],
     ['connect claude code', 'api#connect-claude-code'],
     ['Where is my data kept?', 'security#where-your-data-is-and-who-sees-it'],
-      ['can it read a scanned PDF', 'chat#read-scanned-documents'],
+      ['can it read scanned documents', 'chat#read-scanned-documents'],
       ['languages of text recognition', 'chat#read-scanned-documents'],
     ['how do i stop a reply', 'chat#stop-a-reply'],
     ['does it work offline', 'getting-started#work-offline'],
