@@ -1,11 +1,11 @@
 import { degrees, PDFDocument, PDFName, PDFString, type PDFPage, StandardFonts } from '@cantoo/pdf-lib';
 import { expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
-import { NoFilterFactory, WorkerCanvasFactory } from '../../documents/ocr/canvas.ts';
+import { NoFilterFactory, WorkerCanvasFactory } from '../../documents/ocr/worker-canvas.ts';
 import type { DocumentRequest, DocumentText } from './documents.ts';
 import type { PageOcr } from './ocr.ts';
 import { annotationText } from './pdf-annotations.ts';
-import { type PdfPiece, pageText, positionOf } from './pdf-text.ts';
+import { type PdfPiece, pageText, toPosition } from './pdf-text.ts';
 import { readDocument } from './read-document.ts';
 
 const open = new AbortController().signal;
@@ -88,7 +88,7 @@ verifies('office/turned', 'upside down, from bottom to top, and beside each othe
 verifies('office/turned', 'lines that run from right to left, with numbers among them', () => {
   const piece = (text: string, x: number, width: number): PdfPiece => ({
     text,
-    ...positionOf([10, 0, 0, 10, x, 700]),
+    ...toPosition([10, 0, 0, 10, x, 700]),
     width,
     height: 10,
     endsLine: false,
@@ -97,7 +97,7 @@ verifies('office/turned', 'lines that run from right to left, with numbers among
   for (const drawn of [line, line.toReversed()]) expect(pageText(drawn)).toBe('שלום 2026 עולם');
   const mirrored = ['Mirrored', 'words'].map((text, index) => ({
     text,
-    ...positionOf([-10, 0, 0, 10, 300 - index * 60, 700]),
+    ...toPosition([-10, 0, 0, 10, 300 - index * 60, 700]),
     width: 55,
     height: 10,
     endsLine: false,

@@ -27,7 +27,7 @@ const LEANING = 5;
  * Where a piece is drawn, seen along its letters: upside down, from bottom to top or mirrored they still follow each other from left to
  * right. `transform` is the matrix of the text (ISO 32000-2, 9.4.4).
  */
-export function positionOf([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Pick<PdfPiece, 'x' | 'y' | 'direction'> {
+export function toPosition([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Pick<PdfPiece, 'x' | 'y' | 'direction'> {
   const turn = Math.round((Math.atan2(b, a) * 180) / Math.PI / LEANING) * LEANING;
   const angle = (turn * Math.PI) / 180;
   const up = a * d - b * c < 0 ? -1 : 1;

@@ -6,7 +6,7 @@ import { MAX_OCR_PAGES, type PageOcr } from './ocr.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { PageParts } from './page-parts.ts';
 import { annotationText } from './pdf-annotations.ts';
-import { type PdfPiece, pageText, positionOf } from './pdf-text.ts';
+import { type PdfPiece, pageText, toPosition } from './pdf-text.ts';
 
 /** Pieces of text that one page may draw: a few commands can draw without end. */
 const MAX_PIECES = 50_000;
@@ -139,7 +139,7 @@ function pieceOf({
   hasEOL: boolean;
 }): PdfPiece {
   const [, , skew = 0, rise = 0] = transform;
-  return { text: str, ...positionOf(transform), width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
+  return { text: str, ...toPosition(transform), width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
 }
 
 async function titleOf(pdf: Pdf): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import type { PageOcr } from '../../core/documents/ocr.ts';
 import { lazy } from '../../core/lazy.ts';
-import { NoFilterFactory, WorkerCanvasFactory } from './canvas.ts';
+import { NoFilterFactory, WorkerCanvasFactory } from './worker-canvas.ts';
 
 /** Text recognition of this worker; undefined if it has no canvas, or the app was built without Tesseract. Loads nothing until a page needs it. */
 export function createPageOcr(locale: string, onprogress: () => void): PageOcr | undefined {
