@@ -173,7 +173,7 @@ verifies('mcp-server/conformance', 'the official suite’s checks of every serve
   await once(door, 'listening');
   try {
     const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}/mcp`;
-    for (const scenario of ['server-initialize', 'ping', 'tools-list', 'resources-list']) {
+    for (const scenario of ['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list']) {
       const { stdout } = await promisify(execFile)(process.execPath, [CONFORMANCE, 'server', '--url', url, '--scenario', scenario]);
       expect(stdout, scenario).toMatch(/Passed: (\d+)\/\1, 0 failed/);
     }

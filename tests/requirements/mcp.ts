@@ -19,6 +19,7 @@ export const mcp = [
     'mcp/settings':
       'An entry has `command` (with `args`, `env`, `cwd`) or `url` (with `headers`, `transport`); anything else is refused with its reason.',
     'mcp/secrets': 'Values of `env` and `headers` are secrets; headers are not sent to another address without being given again.',
+    'mcp/sdk-1': 'Servers on `@modelcontextprotocol/sdk` 1.x work over stdio, Streamable HTTP and the older server-sent events.',
     'mcp/results':
       'Text, pictures, sound, links, files and structured data of a tool are told to the model as data from outside; files go along with the reply.',
     'mcp/errors': 'A tool that fails, a server that refuses, does not answer in its time or dies: the model is told in a sentence.',

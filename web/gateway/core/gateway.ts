@@ -290,6 +290,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     version,
     wikis,
+    labels,
+    workbench,
   });
 
   // The bridge must hear whom to let in, also while nobody asks for that here.

@@ -3,7 +3,8 @@ import { z } from '#shared/rpc/zod.ts';
 import { seenOr } from '#shared/seen.ts';
 import { number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
-import { freeName, nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
+import { freeName, nameProblem } from './prompt.ts';
+import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 

@@ -1,23 +1,10 @@
+import { isPromptName, type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 import { m } from '#lib/i18n/frame.ts';
-
-/** A text that a person keeps to send again. */
-export interface Prompt {
-  /** Command after the slash, and name of its file. */
-  name: string;
-  title: string;
-  description: string;
-  /** With `{{variables}}`. */
-  text: string;
-}
-
-export const PROMPT_LIMITS = { name: 64, title: 200, description: 500, text: 100_000, count: 1000 } as const;
-
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*$/u;
 
 /** Why it cannot be a prompt's name, as a sentence; null where it can. */
 export function nameProblem(name: string): string | null {
   if (name.length > PROMPT_LIMITS.name) return m.slash_name_too_long({ count: PROMPT_LIMITS.name });
-  return NAME.test(name) ? null : m.slash_name_wrong();
+  return isPromptName(name) ? null : m.slash_name_wrong();
 }
 
 /** A name made of any words, taken by none. */

@@ -1,9 +1,11 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { exportPrompts, readPrompts } from './exchange.ts';
-import { askedOf, filledOf, fillPrompt, ownValues, variablesOf, wants } from './fill.ts';
-import { freeName, matching, nameProblem, type Prompt } from './prompt.ts';
-import { parsePrompt, promptFile, promptName } from './prompt-file.ts';
+import { ownValues } from './own-values.ts';
+import { findAskedVariables, findFilledVariables, fillPrompt, findVariables, wants } from '#shared/prompts/variables.ts';
+import { freeName, matching, nameProblem } from './prompt.ts';
+import { type Prompt } from '#shared/prompts/prompt.ts';
+import { parsePrompt, promptFile, promptName } from '#shared/prompts/prompt-file.ts';
 
 const prompt = (name: string, more: Partial<Prompt> = {}): Prompt => ({ name, title: name, description: '', text: 'Do it.', ...more });
 
@@ -34,9 +36,9 @@ describe('prompts', () => {
   verifies('prompts.app/variables', 'each asked once, in order; the app’s own and Open WebUI’s kinds are known', () => {
     const text =
       '{{who}} {{ what to say }} {{who}} {{date}} {{CURRENT_TIME}} {{Clipboard}} {{size | select:options=["a","b"]}} {{}} {who} {{a{b}}';
-    expect(variablesOf(text)).toEqual(['who', 'what to say', 'date', 'CURRENT_TIME', 'Clipboard', 'size']);
-    expect(askedOf(text)).toEqual(['who', 'what to say', 'size']);
-    expect(filledOf(text)).toEqual(['date', 'CURRENT_TIME', 'Clipboard']);
+    expect(findVariables(text)).toEqual(['who', 'what to say', 'date', 'CURRENT_TIME', 'Clipboard', 'size']);
+    expect(findAskedVariables(text)).toEqual(['who', 'what to say', 'size']);
+    expect(findFilledVariables(text)).toEqual(['date', 'CURRENT_TIME', 'Clipboard']);
     expect([wants(text, 'clipboard'), wants('{{date}}', 'clipboard')]).toEqual([true, false]);
     const own = ownValues(new Date(2026, 0, 2, 15, 4));
     expect(own).toEqual({ date: 'January 2, 2026', time: '15:04' });

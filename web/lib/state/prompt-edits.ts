@@ -1,8 +1,9 @@
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { list } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
-import { freeName, type Prompt, PROMPT_LIMITS } from '#lib/prompts/prompt.ts';
-import { promptFile, promptPath } from '#lib/prompts/prompt-file.ts';
+import { freeName } from '#lib/prompts/prompt.ts';
+import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
+import { promptFile, promptPath } from '#shared/prompts/prompt-file.ts';
 import { announcer } from './announcer.svelte.ts';
 import { prompts } from './prompts.svelte.ts';
 

@@ -3,7 +3,7 @@ import type { FileEntry } from '#shared/rpc/methods/workspace.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
-import { type Prompt, PROMPT_LIMITS } from '#lib/prompts/prompt.ts';
+import { type Prompt, PROMPT_LIMITS } from '#shared/prompts/prompt.ts';
 
 /** Calls under way at once while files are read. */
 const AT_ONCE = 16;
@@ -31,7 +31,7 @@ class Prompts {
 
   async #load(): Promise<void> {
     try {
-      const { PROMPTS_FOLDER, promptName, parsePrompt } = await import('#lib/prompts/prompt-file.ts');
+      const { PROMPTS_FOLDER, promptName, parsePrompt } = await import('#shared/prompts/prompt-file.ts');
       const { files } = await gateway.call('workspace.list', { under: PROMPTS_FOLDER });
       const wanted = files.flatMap((file) => {
         const name = promptName(file.path);

@@ -1,5 +1,7 @@
-import { askedOf, fillPrompt, ownValues, wants } from '#lib/prompts/fill.ts';
-import { matching, type Prompt } from '#lib/prompts/prompt.ts';
+import { ownValues } from '#lib/prompts/own-values.ts';
+import { findAskedVariables, fillPrompt, wants } from '#shared/prompts/variables.ts';
+import { matching } from '#lib/prompts/prompt.ts';
+import { type Prompt } from '#shared/prompts/prompt.ts';
 import type { Draft } from './draft.svelte.ts';
 import { prompts } from './prompts.svelte.ts';
 import { type SkillChoice, skillChoices } from './skill-choices.svelte.ts';
@@ -106,7 +108,7 @@ export class Slash {
       ['date', date],
       ['time', time],
     ]);
-    const asked = askedOf(prompt.text);
+    const asked = findAskedVariables(prompt.text);
     if (wants(prompt.text, 'clipboard')) {
       const copied = await readClipboard();
       if (copied === '') asked.push('clipboard');

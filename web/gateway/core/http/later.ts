@@ -11,7 +11,9 @@ import type { Providers } from '../providers/providers.ts';
 import type { RunsDeps } from '../runs/deps.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ContentLabels } from '../trust/labels.ts';
 import type { Wikis } from '../wiki/wikis.ts';
+import type { Workbench } from '../workbench.ts';
 import type { HttpDeps } from './deps.ts';
 import { sessionForKey } from './target.ts';
 import { keepReceipts } from './receipts.ts';
@@ -38,6 +40,8 @@ export interface HttpLaterDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault
   tools: ToolRegistry;
   version: string;
   wikis: { load(): Promise<Wikis> };
+  labels: ContentLabels;
+  workbench(): Promise<Pick<Workbench, 'skills'>>;
 }
 
 export function httpLater(deps: HttpLaterDeps): HttpLater {
@@ -49,7 +53,8 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
       agents: withOwnSessions(new HttpAgents(deps), deps.scopes),
       mcp: lazy(async () =>
         (await import('./mcp/mcp.ts')).mcpServer({
-          ...{ agent: deps.agent, tools: deps.tools, files: vault.files, version, fault },
+          ...{ agent: deps.agent, tools: deps.tools, vault, labels: deps.labels, clock, timeZone: deps.timeZone, version, fault },
+          skills: async () => (await deps.workbench()).skills,
           wiki: async (agentId) => (await deps.wikis.load()).of(agentId).vault,
         }),
       ),

@@ -1,5 +1,5 @@
 import { m } from '#lib/i18n/pages.ts';
-import type { Prompt } from '#lib/prompts/prompt.ts';
+import type { Prompt } from '#shared/prompts/prompt.ts';
 
 /** Prompts that people begin with. */
 export const promptStarters = (): { about: string; prompt: Prompt }[] => [

@@ -1,6 +1,6 @@
 import { goto } from '$app/navigation';
 import { page } from '$app/state';
-import type { Prompt } from '#lib/prompts/prompt.ts';
+import type { Prompt } from '#shared/prompts/prompt.ts';
 import { prompts } from '#lib/state/prompts.svelte.ts';
 
 /** Puts a prompt into the message field of the chat that is open; from another page, into that of a new one. */

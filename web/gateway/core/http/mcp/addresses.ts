@@ -1,11 +1,12 @@
-/** Files of the agent's workspace; pages of a wiki, with the agent's id behind it. */
+/** Base addresses of resources: files of the agent's workspace, and pages of its wiki and its chats, with the agent's id behind them. */
 export const FILES = 'perch://workspace/';
 export const WIKI = 'perch://wiki/';
+export const CHATS = 'perch://chats/';
 
-export const uriOf = (base: string, path: string): string => base + path.split('/').map(encodeURIComponent).join('/');
+export const toUri = (base: string, path: string): string => base + path.split('/').map(encodeURIComponent).join('/');
 
-/** Undefined for what lies elsewhere, or cannot be read. */
-export function pathOf(base: string, uri: string): string | undefined {
+/** The path behind a base. Undefined if the address has another base, or is no valid one. */
+export function parseUri(base: string, uri: string): string | undefined {
   if (!uri.startsWith(base)) return undefined;
   try {
     return decodeURIComponent(uri.slice(base.length));

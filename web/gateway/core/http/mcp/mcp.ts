@@ -6,22 +6,20 @@ import {
   type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
-  type ReadResourceResult,
   Server,
   type Tool as McpTool,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '#shared/link/hello.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { allows, type Scope } from '#shared/rpc/scopes.ts';
-import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace.ts';
-import { type Agent, workspaceOf } from '../../agents.ts';
-import type { WikiVault } from '../../wiki/vault.ts';
+import type { Agent } from '../../agents.ts';
 import type { SentFile, Tool, ToolContext } from '../../tools/registry.ts';
 import { HttpError } from '../errors.ts';
-import { FILES, pathOf, uriOf, WIKI } from './addresses.ts';
-import { wikiResource, wikiResources } from './wiki-resources.ts';
+import { FILES, toUri } from './addresses.ts';
+import { McpPrompts, type McpPromptsDeps } from './prompts.ts';
+import { McpResources, type McpResourcesDeps } from './resources.ts';
 
-export interface McpServerDeps {
+export interface McpServerDeps extends McpResourcesDeps, Omit<McpPromptsDeps, 'files' | 'labels'> {
   /** Throws `NOT_FOUND`. */
   agent(id: string): Agent;
   tools: {
@@ -29,12 +27,6 @@ export interface McpServerDeps {
     offered(agent: Agent, principal: string): Promise<readonly Tool[]>;
     run(call: { tool: string; args: Record<string, unknown> }, context: ToolContext): Promise<unknown>;
   };
-  files: {
-    list(workspace: string, prefix: string): Promise<FileEntry[]>;
-    get(workspace: string, path: string): Promise<FileRecord | undefined>;
-  };
-  /** The wiki of an agent. */
-  wiki(agentId: string): Promise<Pick<WikiVault, 'getPage' | 'listPages'>>;
   version: string;
   fault(error: unknown): RpcError;
 }
@@ -44,7 +36,7 @@ const MAX_BYTES = 20 * 1024 * 1024;
 
 /**
  * The gateway as a server of the Model Context Protocol over Streamable HTTP, stateless: the tools of an agent, before which the same approvals stand
- * as in a chat, the files of its workspace, and the pages of its wiki. Revisions 2025-11-25 and earlier, and 2026-07-28.
+ * as in a chat, its files, wiki pages and chats as resources, and saved prompts and skills as prompts. Revisions 2025-11-25 and earlier, and 2026-07-28.
  */
 export function mcpServer(deps: McpServerDeps): (request: Request, agentId: string, principal: Principal) => Promise<Response> {
   const handler: McpHttpHandler = createMcpHandler((context) => serverFor(context, deps), { maxRequestBodySize: MAX_BYTES });
@@ -61,16 +53,18 @@ export function mcpServer(deps: McpServerDeps): (request: Request, agentId: stri
   };
 }
 
-function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki, version, fault }: McpServerDeps): Server {
+function serverFor({ authInfo }: McpRequestContext, deps: McpServerDeps): Server {
+  const { agent, tools, version, fault } = deps;
   const principal = authInfo?.clientId ?? '';
   const may = (scope: Scope): boolean => allows(authInfo?.scopes ?? [], scope);
   const own = agent(String(authInfo?.extra?.['agentId']));
-  const workspace = workspaceOf(own);
+  const resources = new McpResources(own, may, deps);
+  const prompts = new McpPrompts({ ...deps, files: deps.vault.files });
   const server = new Server(
     { name: 'perch', title: 'Perch', version },
     {
-      capabilities: { tools: {}, resources: {} },
-      instructions: `Tools, files and wiki pages of the agent "${own.id}". Calls that make changes wait until the owner approves them in Perch.`,
+      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+      instructions: `Tools, files, wiki pages, chats, prompts and skills of the agent "${own.id}". Calls that make changes wait until the owner approves them in Perch.`,
     },
   );
   server.setRequestHandler('tools/list', async () => ({ tools: (await tools.offered(own, principal)).map(described) }));
@@ -91,27 +85,23 @@ function serverFor({ authInfo }: McpRequestContext, { agent, tools, files, wiki,
       return failed(error instanceof RpcError ? error : fault(error));
     }
   });
-  server.setRequestHandler('resources/list', async () => ({
-    resources: [
-      ...(may('files') ? await files.list(workspace, '') : []).map(({ path, mimeType, size, modifiedAt }) => ({
-        ...{ uri: uriOf(FILES, path), name: path, mimeType, size },
-        annotations: { lastModified: new Date(modifiedAt).toISOString() },
-      })),
-      ...(await wikiResources(own.id, await wiki(own.id))),
-    ],
-  }));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }): Promise<ReadResourceResult> => {
-    const page = pathOf(`${WIKI}${own.id}/`, uri);
-    if (page !== undefined) {
-      const contents = await wikiResource(uri, page, await wiki(own.id));
-      if (contents) return { contents: [contents] };
-    }
-    const path = pathOf(FILES, uri);
-    const file = path === undefined || !may('files') ? undefined : await files.get(workspace, path);
-    if (!file) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No resource with URI "${uri}".`);
-    const { mimeType, content, encoding } = file;
-    return { contents: [{ uri, mimeType, ...(encoding === 'utf8' ? { text: content } : { blob: content }) }] };
+  server.setRequestHandler('resources/list', async () => ({ resources: await resources.list() }));
+  server.setRequestHandler('resources/templates/list', async () => ({ resourceTemplates: resources.templates }));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    const found = await resources.read(uri);
+    if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No resource with URI "${uri}".`);
+    return found;
   });
+  server.setRequestHandler('prompts/list', async () => ({ prompts: await prompts.list(own, may('files')) }));
+  server.setRequestHandler('prompts/get', async ({ params: { name, arguments: values = {} } }, { mcpReq: { signal } }) =>
+    prompts.get({ name, values, signal }, own, may('files')),
+  );
+  server.setRequestHandler('completion/complete', async ({ params: { ref, argument } }) => ({
+    completion:
+      ref.type === 'ref/resource'
+        ? await resources.complete(ref.uri, argument.name, argument.value)
+        : { values: [], total: 0, hasMore: false },
+  }));
   return server;
 }
 
@@ -128,6 +118,6 @@ const failed = ({ message }: RpcError): CallToolResult => ({ content: [{ type: '
 function blocksOf({ filename, mimeType, data, note }: SentFile): ContentBlock[] {
   const file: ContentBlock = mimeType.startsWith('image/')
     ? { type: 'image', mimeType, data }
-    : { type: 'resource', resource: { uri: uriOf(FILES, filename), mimeType, blob: data } };
+    : { type: 'resource', resource: { uri: toUri(FILES, filename), mimeType, blob: data } };
   return note === undefined ? [file] : [{ type: 'text', text: note }, file];
 }

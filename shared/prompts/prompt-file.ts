@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml';
 import { z } from '#shared/rpc/zod.ts';
 import { splitHead } from '#shared/front-matter.ts';
 import { seenOr } from '#shared/seen.ts';
-import { nameProblem, type Prompt, PROMPT_LIMITS } from './prompt.ts';
+import { isPromptName, type Prompt, PROMPT_LIMITS } from './prompt.ts';
 
 /** Folder of prompts in the main workspace: one Markdown file each. */
 export const PROMPTS_FOLDER = 'prompts';
@@ -18,7 +18,7 @@ export const promptPath = (name: string): string => `${PROMPTS_FOLDER}/${name}.m
 /** The name of a prompt's file; null for a file that is none. */
 export function promptName(path: string): string | null {
   const name = /^prompts\/([^/]+)\.md$/.exec(path)?.[1];
-  return name !== undefined && nameProblem(name) === null ? name : null;
+  return name !== undefined && isPromptName(name) ? name : null;
 }
 
 /** Reads a prompt's file. Anybody may have written it: front matter that cannot be read counts as none. */

@@ -1,5 +1,3 @@
-import { dateTime } from '#lib/i18n/format.ts';
-
 /** `{{name}}`; Open WebUI's kinds after a bar (`{{name | select:…}}`) are read over. */
 const VARIABLE = /\{\{\s*([\p{L}\p{N}_][\p{L}\p{N}\p{M}_ -]{0,63}?)\s*(?:\|[^{}]*)?\}\}/gu;
 
@@ -11,30 +9,24 @@ const OWN = {
 } as const;
 export type OwnVariable = keyof typeof OWN;
 
-const ownOf = (name: string): OwnVariable | undefined =>
+const findOwnVariable = (name: string): OwnVariable | undefined =>
   (Object.keys(OWN) as OwnVariable[]).find((own) => OWN[own].some((word) => word === name.toLowerCase()));
 
 /** The names of the variables of a prompt's text, each once, in their order. */
-export const variablesOf = (text: string): string[] => [...new Set([...text.matchAll(VARIABLE)].map(([, name = '']) => name))];
+export const findVariables = (text: string): string[] => [...new Set([...text.matchAll(VARIABLE)].map(([, name = '']) => name))];
 
 /** Variables that the person fills in. */
-export const askedOf = (text: string): string[] => variablesOf(text).filter((name) => !ownOf(name));
+export const findAskedVariables = (text: string): string[] => findVariables(text).filter((name) => !findOwnVariable(name));
 
 /** Variables that the app fills in. */
-export const filledOf = (text: string): string[] => variablesOf(text).filter((name) => ownOf(name));
+export const findFilledVariables = (text: string): string[] => findVariables(text).filter((name) => findOwnVariable(name));
 
-/** Whether the text wants this of the app. */
-export const wants = (text: string, own: OwnVariable): boolean => variablesOf(text).some((name) => ownOf(name) === own);
-
-/** Day and time as a person has them here. */
-export const ownValues = (now: Date): { date: string; time: string } => ({
-  date: dateTime(now, { dateStyle: 'long' }),
-  time: dateTime(now, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
-});
+/** Whether the text has this variable of the app. */
+export const wants = (text: string, own: OwnVariable): boolean => findVariables(text).some((name) => findOwnVariable(name) === own);
 
 /**
  * Puts values into a prompt's text, each for the name that it is asked by; what the app fills in goes by `date`, `time` and `clipboard`. A variable
  * without a value stays as it is, and values are not looked through for variables.
  */
 export const fillPrompt = (text: string, values: ReadonlyMap<string, string>): string =>
-  text.replaceAll(VARIABLE, (whole, name: string) => values.get(ownOf(name) ?? name) ?? whole);
+  text.replaceAll(VARIABLE, (whole, name: string) => values.get(findOwnVariable(name) ?? name) ?? whole);
