@@ -227,9 +227,15 @@ export function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 }
 
-/** The token of a request to `/v1` or `/mcp`: a bearer token, or the header in which Anthropic's clients send their key. */
+/** The token of a request to `/v1`, `/api` or `/mcp`: a bearer token, the header in which Anthropic's clients send their key, or the password of Basic. */
 export function tokenOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined {
-  return bearerOf(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined);
+  return bearerOf(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined) ?? passwordOf(authorization);
+}
+
+/** The password of an `Authorization: Basic` header: clients that take nothing but an address make one of `http://perch:KEY@host`. */
+function passwordOf(header: string | undefined): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]{1,1000}) *$/i.exec(header ?? '')?.[1];
+  return encoded === undefined ? undefined : /:(.+)$/s.exec(Buffer.from(encoded, 'base64').toString())?.[1];
 }
 
 const OWNER = 'owner';

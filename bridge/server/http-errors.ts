@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorBody, errorBody as bodyOf } from '#shared/http/error-body.ts';
 import { isMessagesApi, messagesError, type MessagesError, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { isOllamaApi, ollamaError } from '#shared/http/ollama-api.ts';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import type { Denial } from './auth.ts';
@@ -24,9 +25,15 @@ export const errorBody = (status: number, message: string): ErrorBody =>
 /** Answers an exchange that has not begun to answer. */
 export function sendError(response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void {
   if (response.headersSent || response.destroyed) return;
-  const body = JSON.stringify(isMessagesRequest(response.req) ? toMessagesBody(status, message, response) : errorBody(status, message));
+  const body = JSON.stringify(toErrorBody(status, message, response));
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), ...headers });
   response.end(body);
+}
+
+/** The error in the form of the API that the request is for. */
+function toErrorBody(status: number, message: string, response: ServerResponse): object {
+  if (isMessagesRequest(response.req)) return toMessagesBody(status, message, response);
+  return isOllamaApi(response.req.url ?? '') ? ollamaError(message) : errorBody(status, message);
 }
 
 /** Whether a request is answered in the form of Anthropic's API. */

@@ -43,8 +43,8 @@ const PASSED_ON = [
   ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'],
 ];
 
-/** Whether an address is of `/v1` or `/mcp`, whose every answer tells the request's id. */
-export const isApi = (url = ''): boolean => /^\/(?:v1|mcp)(?:[/?]|$)/.test(url);
+/** Whether an address is of `/v1`, `/api` (Ollama's) or `/mcp`, whose every answer tells the request's id. */
+export const isApi = (url = ''): boolean => /^\/(?:v1|api|mcp)(?:[/?]|$)/.test(url);
 const CORS = { vary: 'Origin', 'access-control-expose-headers': 'Retry-After, X-Request-Id, Request-Id, X-Perch-Ignored, Mcp-Session-Id' };
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 

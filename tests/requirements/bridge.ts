@@ -39,6 +39,14 @@ export const bridge = [
       'An agent’s model is told what the caller wants of the answer; what would change the meaning is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
+    'http.ollama/chat':
+      '`/api/chat` and `/api/generate` answer for models of every provider and agents, streamed as lines of JSON or whole.',
+    'http.ollama/models':
+      '`/api/version`, `/api/tags`, `/api/show` and `/api/ps` list models and agents; a tag `:latest` that a client adds is ignored.',
+    'http.ollama/embed': '`/api/embed` and the older `/api/embeddings` give vectors.',
+    'http.ollama/errors': 'Errors of Ollama’s API are `{"error": "…"}`, before and after the first line.',
+    'http.ollama/callers':
+      'Ollama’s API needs the same credentials as `/v1`, also as the password of Basic, and has the same checks of Host and Origin.',
     'http.messages/translated':
       'Anthropic’s Messages API answers for agents and models of every provider, streamed and whole: text, tools, thinking, images, documents.',
     'http.messages/passed-on':

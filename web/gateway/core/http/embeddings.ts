@@ -36,31 +36,65 @@ const request = z.looseObject({
 export function answerEmbeddings(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort, settled }) => {
     const body = parse(request, await readJson(asked));
-    if (agentOf(body.model, deps) !== undefined)
-      throw badRequest('Agents can’t create embeddings. Set `model` to an embedding model.', 'model');
-    const { provider, model, key } = await routeOf(body.model, abort.signal, deps);
-    if (!canEmbed(provider))
-      throw badRequest(`${provider.name} does not support embeddings. Set \`model\` to an embedding model.`, 'model');
-    const parsed = embeddings.safeParse(await provider.embed({ ...body, model }, abort.signal));
+    const { answer, usage, unreadable, record } = await embed(body, principal, abort.signal, deps);
     settled();
-    const unreadable = new ProviderError(`${provider.name} sent an invalid embeddings response.`);
-    if (!parsed.success) throw unreadable;
-    const usage = readUsage(parsed.data.usage) ?? (await guess(body.input, key, abort.signal));
     const wanted = body.encoding_format ?? 'float';
-    const data = parsed.data.data.map((each, index) => {
+    const data = answer.data.map((each, index) => {
       const embedding = encoded(each.embedding, wanted);
       if (embedding === undefined) throw unreadable;
       return { object: 'embedding', ...each, index: each.index ?? index, embedding };
     });
-    deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
+    record();
     return Response.json({
       object: 'list',
       model: body.model,
-      ...parsed.data,
+      ...answer,
       data,
       usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.totalTokens },
     });
   });
+}
+
+/** Vectors of texts, in their order, for APIs of other forms. Throws what `toHttpError` explains. */
+export async function embedTexts(
+  body: { model: string; input: string[]; dimensions?: number | null | undefined },
+  principal: string,
+  signal: AbortSignal,
+  deps: HttpDeps,
+): Promise<{ vectors: number[][]; usage: Usage }> {
+  const { answer, usage, unreadable, record } = await embed(body, principal, signal, deps);
+  const vectors = answer.data
+    .map(({ embedding, index }, at) => ({ vector: vectorOf(embedding), at: index ?? at }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ vector }) => {
+      if (!vector) throw unreadable;
+      return [...vector];
+    });
+  if (vectors.length !== body.input.length) throw unreadable;
+  record();
+  return { vectors, usage };
+}
+
+interface Embedded {
+  answer: z.output<typeof embeddings>;
+  usage: Usage;
+  /** For a vector that cannot be read. */
+  unreadable: ProviderError;
+  /** Records the usage, once all vectors could be read. */
+  record(): void;
+}
+
+async function embed(body: { model: string; input: Input }, principal: string, signal: AbortSignal, deps: HttpDeps): Promise<Embedded> {
+  if (agentOf(body.model, deps) !== undefined)
+    throw badRequest('Agents can’t create embeddings. Set `model` to an embedding model.', 'model');
+  const { provider, model, key } = await routeOf(body.model, signal, deps);
+  if (!canEmbed(provider)) throw badRequest(`${provider.name} does not support embeddings. Set \`model\` to an embedding model.`, 'model');
+  const parsed = embeddings.safeParse(await provider.embed({ ...body, model }, signal));
+  const unreadable = new ProviderError(`${provider.name} sent an invalid embeddings response.`);
+  if (!parsed.success) throw unreadable;
+  const usage = readUsage(parsed.data.usage) ?? (await guess(body.input, key, signal));
+  const record = (): void => deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
+  return { answer: parsed.data, usage, unreadable, record };
 }
 
 /** In the form that was asked for: not every server heeds it. Undefined where it cannot be read. */

@@ -2,6 +2,7 @@ import type { Principal } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { IGNORED_HEADER } from '#shared/http/ignored.ts';
 import { isMessagesApi, MESSAGES_PATH, MESSAGES_REQUEST_ID, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { isOllamaApi, ollamaError } from '#shared/http/ollama-api.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
 import { allows, type Area, type Level } from '#shared/rpc/scopes.ts';
 import { lazy } from '../lazy.ts';
@@ -26,7 +27,7 @@ interface Method {
 type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 
 /**
- * `/v1` and `/mcp` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
+ * `/v1`, `/api` and `/mcp` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
  * who it is; `exchange` is the stream on which a request came that the bridge may answer past the host. Every failure is a response with an error object, never a rejection.
  */
 export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
@@ -35,6 +36,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
   const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
   const embeddings = lazy(() => import('./embeddings.ts'));
   const messages = lazy(() => import('./messages/messages.ts'));
+  const ollama = lazy(() => import('./ollama/ollama.ts'));
   const routes: Readonly<Record<string, Methods>> = {
     '/v1/chat/completions': { POST: { scope: 'v1', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
     [MESSAGES_PATH]: {
@@ -58,6 +60,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       POST: { scope: 'v1', works: true, handle: async (request, { id }) => (await embeddings()).answerEmbeddings(request, id, given) },
     },
     '/v1/models': { GET: { scope: 'v1', level: 'read', handle: (request) => listModels(request, started, given) } },
+    ...ollamaRoutes(ollama, started * 1000, given),
   };
   /** What a response has below its own address. */
   const parts: Readonly<Record<string, (of: string) => Methods>> = {
@@ -115,6 +118,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       const told = deps.explain(error);
       const { pathname } = new URL(request.url);
       if (isMessagesApi(pathname, request.headers.get(VERSION_HEADER))) return answerMessagesError(error, told, deps.requestId);
+      if (isOllamaApi(pathname)) return Response.json(ollamaError(told.message), { status: told.status, headers: told.headers });
       return told.response();
     }
   };
@@ -133,5 +137,27 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     response.headers.set(REQUEST_ID, requestId);
     if (isMessagesApi(about.path, request.headers.get(VERSION_HEADER))) response.headers.set(MESSAGES_REQUEST_ID, requestId);
     return response;
+  };
+}
+
+/** Ollama's own API, for programs that speak nothing else. `startedAt`: milliseconds since 1970. */
+function ollamaRoutes(
+  ollama: () => Promise<typeof import('./ollama/ollama.ts')>,
+  startedAt: number,
+  given: HttpDeps,
+): Record<string, Methods> {
+  const reading = (handle: Method['handle']): Methods => ({ GET: { scope: 'v1', level: 'read', handle } });
+  const working = (handle: Method['handle']): Methods => ({ POST: { scope: 'v1', works: true, handle } });
+  return {
+    '/api/version': reading(async () => (await ollama()).getVersion()),
+    '/api/tags': reading(async (request) => (await ollama()).listTags(request, startedAt, given)),
+    '/api/ps': reading(async () => (await ollama()).listRunning()),
+    '/api/show': {
+      POST: { scope: 'v1', level: 'read', handle: async (request) => (await ollama()).showModel(request, startedAt, given) },
+    },
+    '/api/chat': working(async (request, { id }, deps) => (await ollama()).answerOllamaChat(request, id, deps)),
+    '/api/generate': working(async (request, { id }, deps) => (await ollama()).answerOllamaGenerate(request, id, deps)),
+    '/api/embed': working(async (request, { id }) => (await ollama()).answerOllamaEmbed(request, id, given)),
+    '/api/embeddings': working(async (request, { id }) => (await ollama()).answerOllamaEmbeddings(request, id, given)),
   };
 }

@@ -9,13 +9,14 @@ import { countedStream } from '../../providers/counted-stream.ts';
 import { countMessage, guessed } from '../../providers/estimate.ts';
 import { canForward, type PastHost } from '../../providers/forwarding.ts';
 import { canForwardMessages, type MessagesHeaders, type MessagesProvider } from '../../providers/messages-forwarding.ts';
-import { type ModelEvent, type ModelMessage, ProviderError, type ToolSpec, Unsupported, type Wishes } from '../../providers/provider.ts';
+import { type ModelEvent, type ModelMessage, ProviderError, type ToolSpec, type Wishes } from '../../providers/provider.ts';
 import type { Route } from '../../providers/providers.ts';
 import { retriedStream } from '../../providers/retry.ts';
 import { readWritten } from '../body.ts';
 import { bodyOf, type Caller, forCaller, streamed } from '../caller.ts';
 import type { ChatDeps as Deps } from '../chat.ts';
 import { badRequest } from '../errors.ts';
+import { withoutRefusedEffort } from '../refused-effort.ts';
 import { agentOf, headerSession, routeOf } from '../target.ts';
 import { toErrorEvent } from './errors.ts';
 import { streamMessage, type MessageSource, wholeMessage } from './from-events.ts';
@@ -128,7 +129,10 @@ function agentSource({ body, principal, caller, request, ignored }: Call, agentI
   const run = (given: Wishes): AsyncIterable<ModelEvent> =>
     deps.agents.run({ agentId, messages, sessionId, principal, wishes: given, tools, signal: caller.abort.signal });
   return {
-    events: callerCalls(withoutRefusedEffort(run, wishes, ignored), tools),
+    events: callerCalls(
+      withoutRefusedEffort(run, wishes, () => ignored.add('thinking')),
+      tools,
+    ),
     head: messageHead(body.model),
     messages,
     // The run itself records its usage.
@@ -161,36 +165,18 @@ function modelSource({ body, principal, caller, ignored }: Call, { provider, mod
     yield* retriedStream(() => provider.stream(request, signal), { clock, signal });
   };
   return {
-    events: thoughts.noting(principal, countedStream(withoutRefusedEffort(run, wishes, ignored), messages, key)),
+    events: thoughts.noting(
+      principal,
+      countedStream(
+        withoutRefusedEffort(run, wishes, () => ignored.add('thinking')),
+        messages,
+        key,
+      ),
+    ),
     head: messageHead(body.model),
     messages,
     record: (usage) => deps.record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }),
   };
-}
-
-/** Programs ask for thinking whatever the model: one that refuses is asked again without. */
-async function* withoutRefusedEffort(
-  run: (wishes: Wishes) => AsyncIterable<ModelEvent>,
-  wishes: Wishes,
-  ignored: Set<string>,
-): AsyncGenerator<ModelEvent> {
-  let begun = false;
-  try {
-    for await (const event of run(wishes)) {
-      begun ||= event.type !== 'calling';
-      yield event;
-    }
-  } catch (error) {
-    if (begun || wishes.reasoningEffort === undefined || !refusesEffort(error)) throw error;
-    ignored.add('thinking');
-    yield* run({ ...wishes, reasoningEffort: undefined });
-  }
-}
-
-function refusesEffort(error: unknown): boolean {
-  const cause = error instanceof Error && !(error instanceof ProviderError) ? error.cause : error;
-  if (cause instanceof Unsupported) return cause.field === 'reasoningEffort';
-  return cause instanceof ProviderError && (cause.status === 400 || cause.status === 422) && /reason|think|effort/i.test(cause.message);
 }
 
 /** Sends the caller's own request to Anthropic, and its answer back. */

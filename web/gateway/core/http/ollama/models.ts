@@ -1,0 +1,74 @@
+import { z } from '#shared/rpc/zod.ts';
+import { OLLAMA_VERSION } from '#shared/http/ollama-api.ts';
+import { readJson } from '../body.ts';
+import type { HttpDeps } from '../deps.ts';
+import { modelNotFound } from '../errors.ts';
+import { parse } from '../parse.ts';
+import { listNamedModels, type NamedModel, withoutDefaultTag } from './model-names.ts';
+
+const showRequest = z.looseObject({ model: z.string().max(300).nullish(), name: z.string().max(300).nullish() });
+
+const getFamily = ({ entry }: NamedModel): string => entry?.provider ?? 'perch';
+
+const toDetails = (model: NamedModel): Record<string, unknown> => ({
+  ...{ parent_model: '', format: '', family: getFamily(model), families: [getFamily(model)] },
+  ...{ parameter_size: '', quantization_level: '' },
+});
+
+/** Programs tell models apart by their digest. Perch knows none of the weights, so it is one of the name. */
+async function toDigest(name: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+const isEmbedding = (name: string): boolean => /embed|\bbge-|\bgte-|minilm/i.test(name);
+
+function getCapabilities({ name, entry }: NamedModel): string[] {
+  if (!entry) return ['completion', 'tools', 'vision'];
+  if (isEmbedding(name)) return ['embedding'];
+  return [
+    'completion',
+    ...(entry.supports_tools ? ['tools'] : []),
+    ...(entry.supports_vision ? ['vision'] : []),
+    ...(entry.supports_thinking ? ['thinking'] : []),
+  ];
+}
+
+export const getVersion = (): Response => Response.json({ version: OLLAMA_VERSION });
+
+/** `GET /api/tags`. `startedAt`: servers do not tell a model's age, so it is the gateway's start, in milliseconds. */
+export async function listTags(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {
+  const models = await listNamedModels(request.signal, deps);
+  return Response.json({
+    models: await Promise.all(
+      models.map(async (model) => ({
+        ...{ name: model.name, model: model.name, modified_at: new Date(startedAt).toISOString(), size: 0 },
+        ...{ digest: await toDigest(model.name), details: toDetails(model) },
+      })),
+    ),
+  });
+}
+
+/** `GET /api/ps`: models in memory. Providers do not tell, and agents are always ready: none is listed. */
+export const listRunning = (): Response => Response.json({ models: [] });
+
+/** `POST /api/show`. */
+export async function showModel(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {
+  const { model, name } = parse(showRequest, await readJson(request));
+  const wanted = await withoutDefaultTag(model || name || '', request.signal, deps);
+  const found = (await listNamedModels(request.signal, deps)).find((each) => each.name === wanted);
+  if (!found) throw modelNotFound(`The model "${wanted}" does not exist. Use GET /api/tags to list the available models.`);
+  const family = getFamily(found);
+  const context = found.entry?.context_window;
+  return Response.json({
+    ...{ license: '', modelfile: `FROM ${found.name}\n`, parameters: '', template: '{{ .Prompt }}', system: '' },
+    details: toDetails(found),
+    model_info: {
+      'general.architecture': family,
+      'general.basename': found.entry?.display_name ?? found.name,
+      ...(context == null ? {} : { [`${family}.context_length`]: context }),
+    },
+    capabilities: getCapabilities(found),
+    modified_at: new Date(startedAt).toISOString(),
+  });
+}
