@@ -17,6 +17,8 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   devices: 'id',
   apiKeys: 'id',
   responses: 'id',
+  conversations: 'id',
+  apiFiles: 'id',
   systemEvents: 'id',
   mcpTools: 'id',
   channelStates: 'id',

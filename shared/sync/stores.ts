@@ -22,6 +22,10 @@ export const SYNC_STORES = {
   apiKeys: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */
   responses: { conflicts: false },
+  /** Conversations of `/v1/conversations`. */
+  conversations: { conflicts: false },
+  /** Files of `/v1/files`, and their contents. */
+  apiFiles: { conflicts: false },
   /** Events for an agent's next run. */
   systemEvents: { conflicts: false },
   /** Descriptions of MCP tools at the time they were approved. */

@@ -39,6 +39,11 @@ export const bridge = [
       'An agent’s model is told what the caller wants of the answer; what would change the meaning is 400 naming the parameter.',
     'http.chat/stream-error': 'An error after the first byte is an error object in the stream, then one `[DONE]`.',
     'http.chat/openai-client': 'The official `openai` package works against `/v1`, streaming and not.',
+    'http.files/openai': '`/v1/files` uploads, lists, gets and deletes files, as the openai package does; a key sees its own.',
+    'http.files/used': 'Chat completions and responses take an uploaded file by `file_id`.',
+    'http.files/limits': 'Files have limits of size, number and time.',
+    'http.conversations/openai': '`/v1/conversations` creates, changes and deletes conversations and their items; a key sees its own.',
+    'http.conversations/continued': 'A response continues its `conversation`, and is added to it with its input.',
     'http.ollama/chat':
       '`/api/chat` and `/api/generate` answer for models of every provider and agents, streamed as lines of JSON or whole.',
     'http.ollama/models':

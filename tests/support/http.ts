@@ -9,6 +9,8 @@ import { type Clock, systemClock } from '../../web/gateway/core/clock.ts';
 import { GuideProvider } from '../../web/gateway/core/guide/guide.ts';
 import type { HttpAgentRun, HttpDeps } from '../../web/gateway/core/http/deps.ts';
 import { createHttp } from '../../web/gateway/core/http/http.ts';
+import type { ConversationRecord } from '../../web/gateway/core/http/conversations/record.ts';
+import type { ApiFileRecord } from '../../web/gateway/core/http/files/record.ts';
 import type { ResponseRecord } from '../../web/gateway/core/http/responses/record.ts';
 import type { ModelEvent } from '../../web/gateway/core/providers/provider.ts';
 import type { ProviderConfig } from '../../web/gateway/core/providers/made-provider.ts';
@@ -45,12 +47,14 @@ export function testHttp(
   const admitted: string[] = [];
   const noted: Record<string, unknown>[] = [];
   const responses = memoryCollection<ResponseRecord>();
+  const conversations = memoryCollection<ConversationRecord>();
+  const apiFiles = memoryCollection<ApiFileRecord>();
   const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
   const providers = new Providers({ guide, fetch: (url, init) => fetchFrom(url, init), clock, localServers: [], limits });
   providers.configure(configured);
   const test = {
-    ...{ runs, faults, recorded, admitted, noted, responses },
+    ...{ runs, faults, recorded, admitted, noted, responses, conversations, apiFiles },
     clock: { ...hasty },
     /** What the agent does next. */
     agent: (_run: HttpAgentRun): AsyncIterable<ModelEvent> =>
@@ -88,7 +92,7 @@ export function testHttp(
       },
     },
     mcp: () => Promise.reject(new Error('no tools are served here')),
-    ...{ providers, responses },
+    ...{ providers, responses, conversations, apiFiles },
     clock: { now: () => test.clock.now(), monotonic: () => test.clock.monotonic(), after: (ms, callback) => hasty.after(ms, callback) },
     fault(error) {
       faults.push(error);

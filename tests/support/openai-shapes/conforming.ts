@@ -8,6 +8,7 @@ import { errorAnswer } from './errors.ts';
 import { responseEvent } from './events.ts';
 import { embeddingList, model, modelList } from './lists.ts';
 import { deleted, itemList, response } from './responses.ts';
+import { conversation, conversationDeleted, conversationItem, file, fileDeleted, fileList } from './stored.ts';
 
 /** What a good answer is, by method and path. */
 const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
@@ -20,6 +21,16 @@ const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^POST \/v1\/responses\/[^/]+\/cancel$/, response],
   [/^DELETE \/v1\/responses\/[^/]+$/, deleted],
   [/^GET \/v1\/responses\/[^/]+\/input_items$/, itemList],
+  [/^POST \/v1\/files$/, file],
+  [/^GET \/v1\/files$/, fileList],
+  [/^GET \/v1\/files\/[^/]+$/, file],
+  [/^DELETE \/v1\/files\/[^/]+$/, fileDeleted],
+  [/^POST \/v1\/conversations(?:\/[^/]+)?$/, conversation],
+  [/^GET \/v1\/conversations\/[^/]+$/, conversation],
+  [/^DELETE \/v1\/conversations\/[^/]+$/, conversationDeleted],
+  [/^(?:GET|POST) \/v1\/conversations\/[^/]+\/items$/, itemList],
+  [/^GET \/v1\/conversations\/[^/]+\/items\/[^/]+$/, conversationItem],
+  [/^DELETE \/v1\/conversations\/[^/]+\/items\/[^/]+$/, conversation],
 ];
 
 /** The same of Anthropic's Messages API. */
@@ -103,6 +114,8 @@ export async function conforming(
   misfits: Set<string>,
 ): Promise<Response> {
   const path = new URL(url).pathname.replace(/\/+$/, '');
+  // Content of files is bytes.
+  if (answer.headers.get('content-type') === 'application/octet-stream') return answer;
   if (!path.startsWith('/v1') || isSpliced(answer) || answer.body === null || method === 'HEAD') return answer;
   const isMessages = isMessagesApi(path, asked?.get(VERSION_HEADER));
   const route = `${method} ${path}`;

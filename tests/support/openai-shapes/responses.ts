@@ -64,6 +64,7 @@ export const response = z.strictObject({
   max_output_tokens: count.nullable(),
   max_tool_calls: count.nullable(),
   previous_response_id: z.string().nullable(),
+  conversation: z.strictObject({ id: z.string().startsWith('conv_') }).optional(),
   prompt_cache_key: z.string().nullable(),
   reasoning: z
     .strictObject({

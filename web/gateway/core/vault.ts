@@ -13,6 +13,8 @@ import type { Compaction, HistoryMessage, SessionEntry, Usage } from '#shared/rp
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './channels/state.ts';
+import type { ApiFileRecord } from './http/files/record.ts';
+import type { ConversationRecord } from './http/conversations/record.ts';
 import type { ResponseRecord } from './http/responses/record.ts';
 import type { RoutedCall } from './tools/routed-call.ts';
 import type { ContentLabel } from './trust/labels.ts';
@@ -216,6 +218,8 @@ export interface Collections {
   devices: DeviceRecord;
   apiKeys: KeyRecord;
   responses: ResponseRecord;
+  conversations: ConversationRecord;
+  apiFiles: ApiFileRecord;
   systemEvents: SystemEvent;
   mcpTools: McpToolRecord;
   channelStates: ChannelState;

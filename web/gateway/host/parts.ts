@@ -28,6 +28,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/http/responses/responses.ts'),
   () => import('../core/http/messages/messages.ts'),
   () => import('../core/http/ollama/ollama.ts'),
+  () => import('../core/http/files/files.ts'),
+  () => import('../core/http/conversations/conversations.ts'),
   () => import('../core/http/embeddings.ts'),
   () => import('../core/http/ended.ts'),
   () => import('../core/http/mcp/mcp.ts'),

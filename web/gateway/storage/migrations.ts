@@ -61,6 +61,9 @@ export const steps: readonly Step[] = [
   (db) => {
     for (const name of ['contentLabels', 'fileVersions'] as const) db.createObjectStore(name, { keyPath: 'id' });
   },
+  (db) => {
+    for (const name of ['conversations', 'apiFiles'] as const) db.createObjectStore(name, { keyPath: 'id' });
+  },
 ];
 
 /** Splits the single document into a row for each key. */

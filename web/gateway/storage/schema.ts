@@ -123,6 +123,8 @@ export interface Schema extends DBSchema {
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
   responses: { key: string; value: Collections['responses'] };
+  conversations: { key: string; value: Collections['conversations'] };
+  apiFiles: { key: string; value: Collections['apiFiles'] };
   systemEvents: { key: string; value: Collections['systemEvents'] };
   mcpTools: { key: string; value: Collections['mcpTools'] };
   channelStates: { key: string; value: Collections['channelStates'] };

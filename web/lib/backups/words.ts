@@ -27,6 +27,8 @@ const STORES: Readonly<Record<SyncStore, () => string>> = {
   drawingChanges: () => m.backups_store_drawing_changes(),
   contentLabels: () => m.backups_store_content_labels(),
   fileVersions: () => m.backups_store_file_versions(),
+  conversations: () => m.backups_store_conversations(),
+  apiFiles: () => m.backups_store_api_files(),
   files: () => m.backups_store_files(),
   conflicts: () => m.backups_store_conflicts(),
 };

@@ -15,7 +15,7 @@ const contentPart = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('input_audio'), input_audio: z.looseObject({ data: z.string(), format: z.enum(['wav', 'mp3']) }) }),
   z.looseObject({
     type: z.literal('file'),
-    file: z.looseObject({ filename: z.string().optional(), file_data: z.string('must be a data URL; uploaded files are not supported') }),
+    file: z.looseObject({ filename: z.string().optional(), file_data: z.string('must be a data URL, or `file_id` of an uploaded file') }),
   }),
 ]);
 type ContentPart = z.output<typeof contentPart>;

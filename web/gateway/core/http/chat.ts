@@ -12,6 +12,8 @@ import { bodyOf, type Caller, forCaller, streamed } from './caller.ts';
 import { readEnvelope, readKnown } from './chat-request.ts';
 import { completionHead, DONE } from './completion.ts';
 import { badRequest, chatName, type HttpError } from './errors.ts';
+import { withUploadedFiles } from './files/file-references.ts';
+import type { ApiFiles } from './files/files.ts';
 import { passStream, passWhole } from './forward.ts';
 import { type EventSource, streamFromEvents, wholeFromEvents } from './from-events.ts';
 import type { HttpDeps } from './deps.ts';
@@ -22,6 +24,8 @@ import { translated } from './translated.ts';
 
 export interface ChatDeps extends HttpDeps {
   thoughts: Thoughts;
+  /** Files that programs have uploaded. */
+  uploads: () => Promise<ApiFiles>;
   /** The request's ID in the log. */
   requestId: string;
   /** What went wrong with this request, as it is told, and noted in the log under its id. */
@@ -45,9 +49,11 @@ interface Call {
 export function answerChat(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return forCaller(request, async (caller) => {
     const { value, text, size } = await readWritten(request);
-    const body = readEnvelope(value);
+    const complete = await withUploadedFiles(value, principal, deps.uploads);
+    const body = readEnvelope(complete);
     const ignored = new IgnoredFields();
-    const kept = isKept(text, size) ? text : undefined;
+    // The bridge has the body without the files.
+    const kept = complete === value && isKept(text, size) ? text : undefined;
     const call = { body, text: kept, principal, abort: caller.abort, sessionId: headerSession(request), ignored };
     const agentId = agentOf(body.model, deps);
     const source = agentId === undefined ? await direct(call, deps) : agent(call, agentId, deps);

@@ -6,6 +6,8 @@ import type { Clock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { Collection, UsageRecord } from '../vault.ts';
+import type { ConversationRecord } from './conversations/record.ts';
+import type { ApiFileRecord } from './files/record.ts';
 import type { ResponseRecord } from './responses/record.ts';
 
 export interface HttpAgentRun {
@@ -28,6 +30,8 @@ export interface HttpDeps {
   providers: Pick<Providers, 'resolve' | 'list'>;
   /** Responses that are kept for their callers. */
   responses: Collection<ResponseRecord>;
+  conversations: Collection<ConversationRecord>;
+  apiFiles: Collection<ApiFileRecord>;
   /** The gateway as a server of tools (`/mcp`), for the agent that is named. */
   mcp(): Promise<(request: Request, agentId: string, principal: Principal) => Promise<Response>>;
   clock: Clock;

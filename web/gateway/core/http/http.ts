@@ -8,8 +8,10 @@ import { allows, type Area, type Level } from '#shared/rpc/scopes.ts';
 import { lazy } from '../lazy.ts';
 import { MAIN } from '../agents.ts';
 import { answerChat, type ChatDeps } from './chat.ts';
+import type { Conversations } from './conversations/conversations.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
+import type { ApiFiles } from './files/files.ts';
 import { answerMessagesError } from './messages/errors.ts';
 import { getModel, listModels } from './models.ts';
 import { Thoughts } from './thoughts.ts';
@@ -33,7 +35,12 @@ type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
   const thoughts = new Thoughts();
   const started = Math.floor(given.clock.now() / 1000);
-  const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
+  const uploads = lazy(async () => new (await import('./files/files.ts')).ApiFiles(given));
+  const conversations = lazy(async () => new (await import('./conversations/conversations.ts')).Conversations(given));
+  const responses = lazy(async () => {
+    const [{ Responses }, chats] = await Promise.all([import('./responses/responses.ts'), conversations()]);
+    return new Responses({ ...given, thoughts, uploads, chats });
+  });
   const embeddings = lazy(() => import('./embeddings.ts'));
   const messages = lazy(() => import('./messages/messages.ts'));
   const ollama = lazy(() => import('./ollama/ollama.ts'));
@@ -61,6 +68,11 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     },
     '/v1/models': { GET: { scope: 'v1', level: 'read', handle: (request) => listModels(request, started, given) } },
     ...ollamaRoutes(ollama, started * 1000, given),
+    '/v1/files': {
+      GET: { scope: 'v1', level: 'read', handle: async (request, { id }) => (await uploads()).list(request, id) },
+      POST: { scope: 'v1', handle: async (request, { id }) => (await uploads()).upload(request, id) },
+    },
+    '/v1/conversations': { POST: { scope: 'v1', handle: async (request, { id }) => (await conversations()).create(request, id) } },
   };
   /** What a response has below its own address. */
   const parts: Readonly<Record<string, (of: string) => Methods>> = {
@@ -82,11 +94,13 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
     if (Object.hasOwn(routes, path)) return routes[path];
     const served = /^\/mcp(?:\/([^/]+))?$/.exec(path);
     if (served) return mcp(served[1] ?? MAIN);
-    const [, kind, name] = /^\/v1\/(models|responses)\/(.+)$/.exec(path) ?? [];
+    const [, kind, name] = /^\/v1\/(models|responses|files|conversations)\/(.+)$/.exec(path) ?? [];
     if (name === undefined) return undefined;
     if (kind === 'models') return { GET: { scope: 'v1', level: 'read', handle: (request) => getModel(request, name, started, given) } };
     const [id = '', part, ...rest] = name.split('/');
+    if (kind === 'conversations') return rest.length > 1 ? undefined : conversationRoutes(conversations, id, part, rest[0]);
     if (rest.length > 0) return undefined;
+    if (kind === 'files') return fileRoutes(uploads, id, part);
     if (part !== undefined) return Object.hasOwn(parts, part) ? parts[part]?.(id) : undefined;
     return {
       GET: { scope: 'v1', level: 'read', handle: async (request, principal) => (await responses()).get(request, id, principal.id) },
@@ -130,7 +144,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       given.note?.(told.status >= 500 ? 'warn' : 'info', told.message, { ...about, status: told.status });
       return told;
     };
-    const response = await answer(request, principal, { ...given, thoughts, requestId, explain, exchange });
+    const response = await answer(request, principal, { ...given, thoughts, uploads, requestId, explain, exchange });
     const ignored = response.headers.get(IGNORED_HEADER);
     if (ignored !== null) given.note?.('info', 'Ignored parameters', { ...about, ignored });
     given.note?.('debug', 'Answered', { ...about, status: response.status });
@@ -159,5 +173,43 @@ function ollamaRoutes(
     '/api/generate': working(async (request, { id }, deps) => (await ollama()).answerOllamaGenerate(request, id, deps)),
     '/api/embed': working(async (request, { id }) => (await ollama()).answerOllamaEmbed(request, id, given)),
     '/api/embeddings': working(async (request, { id }) => (await ollama()).answerOllamaEmbeddings(request, id, given)),
+  };
+}
+
+/** One file of `/v1/files`. */
+function fileRoutes(files: () => Promise<ApiFiles>, file: string, part: string | undefined): Methods | undefined {
+  const reading = (handle: Method['handle']): Methods => ({ GET: { scope: 'v1', level: 'read', handle } });
+  if (part === 'content') return reading(async (_request, { id }) => (await files()).content(file, id));
+  if (part !== undefined) return undefined;
+  return {
+    ...reading(async (_request, { id }) => (await files()).get(file, id)),
+    DELETE: { scope: 'v1', handle: async (_request, { id }) => (await files()).remove(file, id) },
+  };
+}
+
+/** One conversation of `/v1/conversations`, or its items. */
+function conversationRoutes(
+  conversations: () => Promise<Conversations>,
+  conversation: string,
+  part: string | undefined,
+  item: string | undefined,
+): Methods | undefined {
+  const reading = (handle: Method['handle']): Method => ({ scope: 'v1', level: 'read', handle });
+  const writing = (handle: Method['handle']): Method => ({ scope: 'v1', handle });
+  if (part === undefined)
+    return {
+      GET: reading(async (_request, { id }) => (await conversations()).get(conversation, id)),
+      POST: writing(async (request, { id }) => (await conversations()).update(request, conversation, id)),
+      DELETE: writing(async (_request, { id }) => (await conversations()).remove(conversation, id)),
+    };
+  if (part !== 'items') return undefined;
+  if (item === undefined)
+    return {
+      GET: reading(async (request, { id }) => (await conversations()).items(request, conversation, id)),
+      POST: writing(async (request, { id }) => (await conversations()).addItems(request, conversation, id)),
+    };
+  return {
+    GET: reading(async (_request, { id }) => (await conversations()).item(conversation, item, id)),
+    DELETE: writing(async (_request, { id }) => (await conversations()).removeItem(conversation, item, id)),
   };
 }

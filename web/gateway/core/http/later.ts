@@ -60,6 +60,7 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
       ),
       ...{ providers, clock, fault, admit, used, note, responses: vault.collection('responses') },
       isRevoked: async (principal) => (await deps.scopes(principal))?.length === 0,
+      ...{ conversations: vault.collection('conversations'), apiFiles: vault.collection('apiFiles') },
       record: (call) =>
         void providers
           .priced(call.model, call.usage)

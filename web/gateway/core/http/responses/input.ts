@@ -28,10 +28,10 @@ const reasoning = z.looseObject({ encrypted_content: z.string().nullish() });
 const PARTS = {
   text: z.looseObject({ text: z.string() }),
   refusal: z.looseObject({ refusal: z.string() }),
-  image: z.looseObject({ image_url: z.string('must be a data URL; uploaded files are not supported'), detail: z.string().nullish() }),
+  image: z.looseObject({ image_url: z.string('must be a data URL, or `file_id` of an uploaded file'), detail: z.string().nullish() }),
   file: z.looseObject({
     filename: z.string().max(500).nullish(),
-    file_data: z.string('must be a data URL; uploaded files are not supported'),
+    file_data: z.string('must be a data URL, or `file_id` of an uploaded file'),
   }),
 };
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Collection } from '../../vault.ts';
+import { createTimedId, isVisibleTo } from '../ids.ts';
 import type { ResponseRecord } from './record.ts';
 
 const DAY = 24 * 60 * 60_000;
@@ -15,14 +16,7 @@ export interface KeptDeps {
   limits?: typeof KEPT;
 }
 
-/** An id that sorts by its time. */
-export function newResponseId(now: number): string {
-  const random = [...crypto.getRandomValues(new Uint8Array(18))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `resp_${now.toString(16).padStart(12, '0')}${random}`;
-}
-
-/** A key's program sees what it has made itself; people and their devices see all. */
-const sees = (principal: string, record: ResponseRecord): boolean => !principal.startsWith('key:') || record.principal === principal;
+export const newResponseId = (now: number): string => createTimedId('resp_', now);
 
 /** The responses that callers wanted kept, in the vault. */
 export class KeptResponses {
@@ -41,7 +35,7 @@ export class KeptResponses {
   /** Undefined where there is none, it is too old, or another's. */
   async get(id: string, principal: string): Promise<ResponseRecord | undefined> {
     const record = await this.#deps.responses.get(id);
-    return record && sees(principal, record) && !this.#old(record) ? record : undefined;
+    return record && isVisibleTo(principal, record) && !this.#old(record) ? record : undefined;
   }
 
   /** The response and those that it goes on from, the oldest first; undefined where one of them is gone. */

@@ -29,7 +29,7 @@ const format = z.discriminatedUnion('type', [
   }),
 ]);
 
-const metadata = z
+export const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
 
@@ -66,7 +66,7 @@ const request = z.object({
   prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
   prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
   background: z.boolean().nullish(),
-  conversation: not('is not supported; use `previous_response_id`'),
+  conversation: z.union([z.string().max(200), z.looseObject({ id: z.string().max(200) })]).nullish(),
   prompt: not('is not supported'),
   include: z.array(z.string()).nullish(),
 });
@@ -92,6 +92,8 @@ export interface ResponseRequest {
   input: string | unknown[];
   instructions: string | undefined;
   previousId: string | undefined;
+  /** Conversation that the answer continues, and is added to. */
+  conversationId: string | undefined;
   store: boolean;
   /** Made without the caller, who polls it. */
   background: boolean;
@@ -124,11 +126,15 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
   if (given.background && given.store === false) throw badRequest('`background` requires `store` to be true.', 'background');
   const wanted = given.text?.format ?? { type: 'text' as const };
+  const conversationId = (typeof given.conversation === 'string' ? given.conversation : given.conversation?.id) || undefined;
+  if (conversationId !== undefined && given.previous_response_id)
+    throw badRequest('`conversation` and `previous_response_id` can’t be used together.', 'conversation');
   return {
     model: given.model,
     input: given.input,
     instructions: given.instructions ?? undefined,
     previousId: given.previous_response_id ?? undefined,
+    conversationId,
     store: given.store ?? true,
     background: given.background ?? false,
     stream: given.stream ?? false,
@@ -170,6 +176,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
       presence_penalty: 0,
       frequency_penalty: 0,
       background: given.background ?? false,
+      ...(conversationId === undefined ? {} : { conversation: { id: conversationId } }),
       ...(given.user ? { user: given.user } : {}),
     },
   };

@@ -8,8 +8,11 @@ import { countedStream } from '../../providers/counted-stream.ts';
 import { retriedStream } from '../../providers/retry.ts';
 import { readJson } from '../body.ts';
 import { forCaller, streamed } from '../caller.ts';
+import { type Conversations, toEntries } from '../conversations/conversations.ts';
 import type { HttpDeps } from '../deps.ts';
 import { badRequest, HttpError } from '../errors.ts';
+import { withUploadedFiles } from '../files/file-references.ts';
+import type { ApiFiles } from '../files/files.ts';
 import { IgnoredFields, withoutUnsupported } from '../ignored-fields.ts';
 import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
 import { parse } from '../parse.ts';
@@ -37,7 +40,7 @@ const NAMES: Partial<Record<keyof ModelRequest, string>> = {
 
 const nameOf = (field: keyof ModelRequest): string => NAMES[field] ?? field;
 
-type ResponsesDeps = HttpDeps & { thoughts: Thoughts };
+type ResponsesDeps = HttpDeps & { thoughts: Thoughts; uploads: () => Promise<ApiFiles>; chats: Conversations };
 
 interface Call {
   asked: ResponseRequest;
@@ -69,7 +72,7 @@ export class Responses {
     const { clock } = this.#deps;
     return forCaller(request, async (caller) => {
       const ignored = new IgnoredFields();
-      const asked = readRequest(await readJson(request), ignored);
+      const asked = readRequest(await withUploadedFiles(await readJson(request), principal, this.#deps.uploads), ignored);
       const createdAt = clock.now();
       const id = newResponseId(createdAt);
       const agentId = agentOf(asked.model, this.#deps);
@@ -85,6 +88,8 @@ export class Responses {
         background: asked.background,
         now: () => clock.now(),
         keep: async (made) => {
+          if (asked.conversationId !== undefined && made.fields['status'] !== 'failed')
+            await this.#deps.chats.append(asked.conversationId, principal, toEntries(input, made.output, made.kept));
           const record = { ...about, ...given(made) };
           return run ? this.#background.keep(run, record) : asked.store && (await this.#kept.put(record));
         },
@@ -181,6 +186,10 @@ export class Responses {
       const param = 'previous_response_id';
       return [...record.input, ...record.output].map((item) => ({ item, param, kept: item === called ? record.kept : undefined }));
     });
+    if (asked.conversationId !== undefined) {
+      const { entries } = await this.#deps.chats.existing(asked.conversationId, principal);
+      before.push(...entries.map((entry): Entry => ({ ...entry, param: 'conversation' })));
+    }
     refuseTwice(input, new Set(before.map(({ item }) => item.id)));
     const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
     // The instructions of the responses before are not carried on.

@@ -1,0 +1,171 @@
+import { listOf, z } from '#shared/rpc/zod.ts';
+import type { Clock } from '../../clock.ts';
+import type { Kept } from '../../providers/provider.ts';
+import type { Collection } from '../../vault.ts';
+import { readJson } from '../body.ts';
+import { badRequest, HttpError } from '../errors.ts';
+import { IgnoredFields } from '../ignored-fields.ts';
+import { createTimedId, isVisibleTo } from '../ids.ts';
+import { parse } from '../parse.ts';
+import { itemId } from '../responses/answer.ts';
+import { type FindItem, readInput } from '../responses/input.ts';
+import { pageOf, readPage } from '../responses/input-items.ts';
+import type { Item } from '../responses/record.ts';
+import { metadata } from '../responses/request.ts';
+import type { ConversationEntry, ConversationRecord } from './record.ts';
+
+/** Limits of conversations: how many, characters as JSON and items of each. */
+export const CONVERSATION_LIMITS = { count: 1000, chars: 8 * 1024 * 1024, items: 10_000 };
+/** Items of one request. */
+const MAX_ITEMS = 20;
+
+export interface ConversationsDeps {
+  conversations: Collection<ConversationRecord>;
+  clock: Pick<Clock, 'now'>;
+}
+
+const creation = z.looseObject({ items: listOf(z.unknown()).nullish(), metadata: metadata.nullish() });
+const addition = z.looseObject({ items: listOf(z.unknown(), 1) });
+const update = z.looseObject({ metadata: metadata.nullable() });
+
+/** References lead to stored responses only; an item of a conversation is there already. */
+const findNothing: FindItem = () => Promise.resolve(undefined);
+
+/** `/v1/conversations`: items that responses continue by the conversation's id. All throw what `toHttpError` explains. */
+export class Conversations {
+  readonly #deps: ConversationsDeps;
+
+  constructor(deps: ConversationsDeps) {
+    this.#deps = deps;
+  }
+
+  /** `POST /v1/conversations`. */
+  async create(request: Request, principal: string): Promise<Response> {
+    const given = parse(creation, await readOptional(request));
+    const now = this.#deps.clock.now();
+    if ((await this.#deps.conversations.keys()).length >= CONVERSATION_LIMITS.count)
+      throw badRequest(`There are ${CONVERSATION_LIMITS.count} conversations already. Delete some first.`);
+    const entries = await readEntries(given.items ?? [], now);
+    const record: ConversationRecord = {
+      ...{ id: createTimedId('conv_', now), principal, createdAt: now, metadata: given.metadata ?? {}, entries },
+    };
+    checkSize(record);
+    await this.#deps.conversations.put(record);
+    return Response.json(toObject(record));
+  }
+
+  /** `GET /v1/conversations/{id}`. */
+  async get(id: string, principal: string): Promise<Response> {
+    return Response.json(toObject(await this.existing(id, principal)));
+  }
+
+  /** `POST /v1/conversations/{id}`: replaces the metadata. */
+  async update(request: Request, id: string, principal: string): Promise<Response> {
+    const given = parse(update, await readJson(request));
+    return Response.json(toObject(await this.#change(id, principal, (record) => ({ ...record, metadata: given.metadata ?? {} }))));
+  }
+
+  /** `DELETE /v1/conversations/{id}`. */
+  async remove(id: string, principal: string): Promise<Response> {
+    await this.existing(id, principal);
+    await this.#deps.conversations.remove(id);
+    return Response.json({ id, object: 'conversation.deleted', deleted: true });
+  }
+
+  /** `GET /v1/conversations/{id}/items`. */
+  async items(request: Request, id: string, principal: string): Promise<Response> {
+    const page = readPage(new URL(request.url).searchParams);
+    return Response.json(pageOf(toItems(await this.existing(id, principal)), page));
+  }
+
+  /** `POST /v1/conversations/{id}/items`. */
+  async addItems(request: Request, id: string, principal: string): Promise<Response> {
+    const given = parse(addition, await readJson(request));
+    const entries = await readEntries(given.items, this.#deps.clock.now());
+    await this.append(id, principal, entries);
+    const data = entries.map(({ item }) => item);
+    return Response.json({ object: 'list', data, first_id: data[0]?.id ?? '', last_id: data.at(-1)?.id ?? '', has_more: false });
+  }
+
+  /** `GET /v1/conversations/{id}/items/{item}`. */
+  async item(id: string, itemId: string, principal: string): Promise<Response> {
+    const found = toItems(await this.existing(id, principal)).find((each) => each.id === itemId);
+    if (!found) throw noSuchItem(itemId);
+    return Response.json(found);
+  }
+
+  /** `DELETE /v1/conversations/{id}/items/{item}`. */
+  async removeItem(id: string, itemId: string, principal: string): Promise<Response> {
+    const changed = await this.#change(id, principal, (record) => {
+      const entries = record.entries.filter(({ item }) => item.id !== itemId);
+      if (entries.length === record.entries.length) throw noSuchItem(itemId);
+      return { ...record, entries };
+    });
+    return Response.json(toObject(changed));
+  }
+
+  /** Throws a 404 if it does not exist or belongs to another key. */
+  async existing(id: string, principal: string): Promise<ConversationRecord> {
+    const record = await this.#deps.conversations.get(id);
+    if (!record || !isVisibleTo(principal, record)) throw noSuchConversation(id);
+    return record;
+  }
+
+  /** Adds items behind the others. Throws a 400 if the conversation gets too long. */
+  async append(id: string, principal: string, entries: readonly ConversationEntry[]): Promise<void> {
+    await this.#change(id, principal, (record) => ({ ...record, entries: [...record.entries, ...entries] }));
+  }
+
+  async #change(id: string, principal: string, change: (record: ConversationRecord) => ConversationRecord): Promise<ConversationRecord> {
+    await this.existing(id, principal);
+    // What it throws would end the transaction as a failure of storage.
+    let refused: unknown;
+    const changed = await this.#deps.conversations.update(id, (before) => {
+      if (!before) return undefined;
+      try {
+        const after = change(before);
+        checkSize(after);
+        return after;
+      } catch (error) {
+        refused = error;
+        return undefined;
+      }
+    });
+    if (refused !== undefined) throw refused;
+    if (!changed) throw noSuchConversation(id);
+    return changed;
+  }
+}
+
+/** Entries of a response's items; what the provider needs back goes with the last call. */
+export function toEntries(input: readonly Item[], output: readonly Item[], kept: Kept | undefined): ConversationEntry[] {
+  const called = output.findLast(({ type }) => type === 'function_call' || type === 'custom_tool_call');
+  return [...input, ...output].map((item) => ({ item, ...(kept && item === called ? { kept } : {}) }));
+}
+
+async function readEntries(items: readonly unknown[], now: number): Promise<ConversationEntry[]> {
+  if (items.length > MAX_ITEMS) throw badRequest(`\`items\` must have at most ${MAX_ITEMS} items.`, 'items');
+  const batch = createTimedId('resp_', now);
+  const read = await readInput(items, (prefix, index) => itemId(batch, prefix, `i${index}`), findNothing, new IgnoredFields());
+  return read.map((item) => ({ item }));
+}
+
+/** A creation needs no body. */
+async function readOptional(request: Request): Promise<Record<string, unknown>> {
+  return request.body === null || request.headers.get('content-length') === '0' ? {} : readJson(request);
+}
+
+function checkSize(record: ConversationRecord): void {
+  if (record.entries.length <= CONVERSATION_LIMITS.items && JSON.stringify(record.entries).length <= CONVERSATION_LIMITS.chars) return;
+  throw badRequest('The conversation is too long. Create a new one.', 'conversation');
+}
+
+const toItems = ({ entries }: ConversationRecord): Item[] => entries.map(({ item }) => item);
+
+const toObject = ({ id, createdAt, metadata }: ConversationRecord): Record<string, unknown> => ({
+  ...{ id, object: 'conversation', created_at: Math.floor(createdAt / 1000), metadata },
+});
+
+const noSuchConversation = (id: string): HttpError =>
+  new HttpError(404, 'not_found', `No conversation with id "${id.slice(0, 200)}".`, { param: 'conversation' });
+const noSuchItem = (id: string): HttpError => new HttpError(404, 'not_found', `No item with id "${id.slice(0, 200)}" in the conversation.`);

@@ -1,0 +1,20 @@
+import type { Kept } from '../../providers/provider.ts';
+import type { Item } from '../responses/record.ts';
+
+export interface ConversationEntry {
+  item: Item;
+  /** State that the provider needs back with this call. */
+  kept?: Kept;
+}
+
+/** A conversation that a program continues by its id. */
+export interface ConversationRecord {
+  /** `conv_<time><random>`: they sort by age. */
+  id: string;
+  /** Key or person that created it. */
+  principal: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  metadata: Record<string, string>;
+  entries: ConversationEntry[];
+}

@@ -1,0 +1,65 @@
+import { badRequest } from '../errors.ts';
+import type { ApiFiles } from './files.ts';
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Uploaded files that one request may name: each becomes a part of it. */
+const MAX_BYTES_BASE64 = 28_000_000;
+
+/**
+ * The body of a request for chat completions or responses with the content of the uploaded files that it names by `file_id`. Ids of files that are not here stay:
+ * they may be the provider's. The same object if nothing was named.
+ */
+export async function withUploadedFiles(body: Json, principal: string, files: () => Promise<Pick<ApiFiles, 'find'>>): Promise<Json> {
+  const parts = findParts(body);
+  if (parts.length === 0) return body;
+  const store = await files();
+  const replaced = new Map<Json, Json>();
+  let size = 0;
+  for (const part of parts) {
+    const id = getFileId(part);
+    const file = id === undefined ? undefined : await store.find(id, principal);
+    if (!file) continue;
+    size += file.url.length;
+    if (size > MAX_BYTES_BASE64) throw badRequest('The files of this request are too large together. At most 20 MB fit.');
+    replaced.set(part, withContent(part, file));
+  }
+  return replaced.size === 0 ? body : (replaceParts(body, replaced) as Json);
+}
+
+function getFileId(part: Json): string | undefined {
+  const id = part['type'] === 'file' && isObject(part['file']) ? part['file']['file_id'] : part['file_id'];
+  return typeof id === 'string' ? id : undefined;
+}
+
+function withContent(part: Json, { filename, url }: { filename: string; url: string }): Json {
+  const { file_id: _id, ...rest } = part;
+  if (part['type'] === 'input_image') return { ...rest, image_url: url };
+  if (part['type'] === 'input_file') return { ...rest, filename, file_data: url };
+  return { ...part, file: { filename, file_data: url } };
+}
+
+/** Messages and items, and the parts of their `content` or `output`. */
+const findParts = (body: Json): Json[] =>
+  [body['messages'], body['input']].flatMap((list) =>
+    (Array.isArray(list) ? list : []).flatMap((item: unknown) =>
+      isObject(item)
+        ? [item['content'], item['output']].flatMap((content) =>
+            (Array.isArray(content) ? content : []).filter(
+              (part: unknown): part is Json => isObject(part) && getFileId(part) !== undefined,
+            ),
+          )
+        : [],
+    ),
+  );
+
+function replaceParts(value: unknown, replaced: ReadonlyMap<Json, Json>, depth = 0): unknown {
+  if (Array.isArray(value)) return value.map((each) => replaceParts(each, replaced, depth + 1));
+  if (!isObject(value)) return value;
+  const other = replaced.get(value);
+  if (other) return other;
+  // Parts are in the content of an item of a list: body, list, item, content, part.
+  if (depth > 4) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaceParts(each, replaced, depth + 1)]));
+}
