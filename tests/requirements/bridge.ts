@@ -44,6 +44,10 @@ export const bridge = [
     'http.files/limits': 'Files have limits of size, number and time.',
     'http.conversations/openai': '`/v1/conversations` creates, changes and deletes conversations and their items; a key sees its own.',
     'http.conversations/continued': 'A response continues its `conversation`, and is added to it with its input.',
+    'http.responses/input-tokens': '`/v1/responses/input_tokens` counts a request without answering it.',
+    'http.responses/compact': '`/v1/responses/compact` puts a summary in place of what was said, which the next request brings.',
+    'http.rerank/order': '`/v1/rerank` orders documents by the provider’s own endpoint, else by embeddings; who cannot says what to add.',
+    'http.moderations/passed-on': '`/v1/moderations` passes on to the provider; who cannot says what to add.',
     'http.ollama/chat':
       '`/api/chat` and `/api/generate` answer for models of every provider and agents, streamed as lines of JSON or whole.',
     'http.ollama/models':

@@ -6,8 +6,8 @@ import { message, messageEventsLook, messagesErrorAnswer, messagesModel, message
 import { completion, completionChunk } from './chat.ts';
 import { errorAnswer } from './errors.ts';
 import { responseEvent } from './events.ts';
-import { embeddingList, model, modelList } from './lists.ts';
-import { deleted, itemList, response } from './responses.ts';
+import { embeddingList, model, modelList, moderation, ranking } from './lists.ts';
+import { compaction, deleted, inputTokens, itemList, response } from './responses.ts';
 import { conversation, conversationDeleted, conversationItem, file, fileDeleted, fileList } from './stored.ts';
 
 /** What a good answer is, by method and path. */
@@ -17,6 +17,10 @@ const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^GET \/v1\/models\/.+$/, model],
   [/^POST \/v1\/embeddings$/, embeddingList],
   [/^POST \/v1\/responses$/, response],
+  [/^POST \/v1\/responses\/input_tokens$/, inputTokens],
+  [/^POST \/v1\/responses\/compact$/, compaction],
+  [/^POST \/v1\/rerank$/, ranking],
+  [/^POST \/v1\/moderations$/, moderation],
   [/^GET \/v1\/responses\/[^/]+$/, response],
   [/^POST \/v1\/responses\/[^/]+\/cancel$/, response],
   [/^DELETE \/v1\/responses\/[^/]+$/, deleted],

@@ -22,3 +22,17 @@ export const embeddingList = z.strictObject({
   ),
   usage: z.strictObject({ prompt_tokens: count, total_tokens: count }),
 });
+
+/** `POST /v1/rerank`, as Jina has it. */
+export const ranking = z.strictObject({
+  id: z.string().min(1),
+  object: z.literal('list'),
+  model: z.string().min(1),
+  results: z.array(
+    z.strictObject({ index: z.number().int(), relevance_score: z.number(), document: z.strictObject({ text: z.string() }).optional() }),
+  ),
+  usage: z.strictObject({ prompt_tokens: z.number().int(), total_tokens: z.number().int() }),
+});
+
+/** `POST /v1/moderations`: the results are the provider's. */
+export const moderation = z.looseObject({ id: z.string().min(1), model: z.string().min(1), results: z.array(z.looseObject({})) });

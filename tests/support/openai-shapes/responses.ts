@@ -93,3 +93,17 @@ export const itemList = z.strictObject({
   last_id: z.string(),
   has_more: z.boolean(),
 });
+
+/** `POST /v1/responses/input_tokens`. */
+export const inputTokens = z.strictObject({ object: z.literal('response.input_tokens'), input_tokens: count });
+
+/** `POST /v1/responses/compact`. */
+export const compaction = z.strictObject({
+  id: z.string().startsWith('resp_'),
+  object: z.literal('response.compaction'),
+  created_at: count,
+  output: z.array(
+    z.union([inputItem, z.strictObject({ type: z.literal('compaction'), id: z.string().min(1), encrypted_content: z.string().min(1) })]),
+  ),
+  usage,
+});

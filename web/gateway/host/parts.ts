@@ -31,6 +31,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/http/files/files.ts'),
   () => import('../core/http/conversations/conversations.ts'),
   () => import('../core/http/embeddings.ts'),
+  () => import('../core/http/rerank.ts'),
+  () => import('../core/http/moderations.ts'),
   () => import('../core/http/ended.ts'),
   () => import('../core/http/mcp/mcp.ts'),
   () => import('../core/runs/http-agents.ts'),

@@ -43,6 +43,8 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
   });
   const embeddings = lazy(() => import('./embeddings.ts'));
   const messages = lazy(() => import('./messages/messages.ts'));
+  const rerank = lazy(() => import('./rerank.ts'));
+  const moderations = lazy(() => import('./moderations.ts'));
   const ollama = lazy(() => import('./ollama/ollama.ts'));
   const routes: Readonly<Record<string, Methods>> = {
     '/v1/chat/completions': { POST: { scope: 'v1', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
@@ -62,6 +64,18 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
         works: true,
         handle: async (request, { id }, { explain }) => (await responses()).create(request, id, explain),
       },
+    },
+    '/v1/responses/input_tokens': {
+      POST: { scope: 'v1', handle: async (request, { id }) => (await responses()).inputTokens(request, id) },
+    },
+    '/v1/responses/compact': {
+      POST: { scope: 'v1', works: true, handle: async (request, { id }) => (await responses()).compact(request, id) },
+    },
+    '/v1/rerank': {
+      POST: { scope: 'v1', works: true, handle: async (request, { id }) => (await rerank()).answerRerank(request, id, given) },
+    },
+    '/v1/moderations': {
+      POST: { scope: 'v1', works: true, handle: async (request) => (await moderations()).answerModerations(request, given) },
     },
     '/v1/embeddings': {
       POST: { scope: 'v1', works: true, handle: async (request, { id }) => (await embeddings()).answerEmbeddings(request, id, given) },

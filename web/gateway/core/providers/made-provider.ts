@@ -8,6 +8,7 @@ import type { Breaker } from './breaker.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import type { MessagesProvider } from './messages-forwarding.ts';
 import type { EmbeddingProvider } from './embedding.ts';
+import type { EndpointProvider } from './endpoint.ts';
 import { kindOf } from './kinds.ts';
 import type { LocalRunner, Runnable } from './local-runner.ts';
 import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
@@ -89,9 +90,16 @@ class DeferredEmbedding<P extends EmbeddingProvider> extends Deferred<P> impleme
   }
 }
 
-class DeferredForwarding extends DeferredEmbedding<ForwardingProvider & EmbeddingProvider> implements ForwardingProvider {
+class DeferredForwarding
+  extends DeferredEmbedding<ForwardingProvider & EmbeddingProvider & EndpointProvider>
+  implements ForwardingProvider, EndpointProvider
+{
   async forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
     return (await this.loaded(signal)).forward(body, signal, options);
+  }
+
+  async post(...[path, body, signal]: Parameters<EndpointProvider['post']>): Promise<unknown> {
+    return (await this.loaded(signal)).post(path, body, signal);
   }
 
   async faultOfEnd(...[end, signal]: Parameters<ForwardingProvider['faultOfEnd']>): Promise<unknown> {

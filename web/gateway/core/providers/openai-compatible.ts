@@ -3,6 +3,7 @@ import type { SpliceEnd } from '#shared/link/splice.ts';
 import { assembled } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
+import type { EndpointProvider } from './endpoint.ts';
 import type { Forwarded, ForwardingProvider } from './forwarding.ts';
 import { faultOfEnd, readChatFault, sendForwarded, toPassing } from './past-host.ts';
 import { readModels } from './listed-models.ts';
@@ -24,7 +25,7 @@ export interface OpenAiCompatibleOptions extends UpstreamOptions {
 }
 
 /** Any server that speaks the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
-export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
+export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, EndpointProvider {
   readonly id: string;
   readonly name: string;
   readonly #kind: ProviderKind;
@@ -115,7 +116,15 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
   }
 
   embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json('/embeddings', watchdog, body), true);
+    return this.#post('/embeddings', body, signal);
+  }
+
+  post(path: '/rerank' | '/moderations', body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    return this.#post(path, body, signal);
+  }
+
+  #post(path: string, body: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    const ask = (): Promise<unknown> => this.#http.watched(signal, (watchdog) => this.#http.json(path, watchdog, body), true);
     return retried(ask, { clock: this.#options.clock, signal });
   }
 

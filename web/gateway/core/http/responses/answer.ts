@@ -156,19 +156,23 @@ export class Answer {
       ...why,
       ...echo,
       output: [...this.#output.items],
-      usage: status === 'queued' || status === 'in_progress' || !this.#usage ? null : this.#usageObject(this.#usage),
+      usage: status === 'queued' || status === 'in_progress' || !this.#usage ? null : usageObject(this.#usage, this.#reasoningTokens),
     };
   }
+}
 
-  #usageObject({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): Record<string, unknown> {
-    return {
-      input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
-      output_tokens: outputTokens,
-      output_tokens_details: { reasoning_tokens: this.#reasoningTokens },
-      total_tokens: totalTokens,
-    };
-  }
+/** The `usage` of a response. */
+export function usageObject(
+  { inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage,
+  reasoningTokens: number,
+): Record<string, unknown> {
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
+    total_tokens: totalTokens,
+  };
 }
 
 /** What of an item the model has written. */

@@ -4,6 +4,7 @@ import type { Kept, ModelMessage } from '../../providers/provider.ts';
 import { readArgs, readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
+import { readCompaction } from './compaction.ts';
 import type { CallItem, CallOutputItem, ContentPart, CustomCallItem, Item, MessageItem } from './record.ts';
 import { toModelName } from './response-tools.ts';
 import { unseal } from './sealed.ts';
@@ -24,6 +25,7 @@ const output = z.looseObject({
   call_id: z.string().min(1).max(200),
   output: z.union([z.string(), z.array(z.unknown())], 'must be a string or an array of content parts'),
 });
+const compaction = z.looseObject({ encrypted_content: z.string() });
 const reasoning = z.looseObject({ encrypted_content: z.string().nullish() });
 const PARTS = {
   text: z.looseObject({ text: z.string() }),
@@ -111,6 +113,12 @@ async function readItem(value: unknown, at: Path, { idOf, find, ignored }: Readi
     case 'reasoning':
       // What a model thought earlier is not told to it again, but for what its provider wants back.
       return { type, id: idOf('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at, ignored) };
+    case 'compaction': {
+      const made = readCompaction(idOf('msg'), parse(compaction, value, at).encrypted_content);
+      // Another server's.
+      if (!made) ignored.add(nameOf(at));
+      return made;
+    }
     case 'item_reference': {
       const param = nameOf([...at, 'id']);
       if (known.id == null) throw badRequest(`\`${param}\` is required.`, param);

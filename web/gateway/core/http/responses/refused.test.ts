@@ -27,8 +27,7 @@ const tool = { type: 'function', name: 't', parameters: {} };
 verifies('http.responses/refused', 'each by its name', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
     [{ ...asked, background: true, store: false }, 'background'],
-    [{ ...asked, conversation: 'conv_1' }, 'conversation'],
-    [{ ...asked, conversation: { id: 'conv_1' } }, 'conversation'],
+    [{ ...asked, conversation: 'conv_1', previous_response_id: 'resp_1' }, 'conversation'],
     [{ ...asked, prompt: { id: 'p' } }, 'prompt'],
     [{ ...asked, text: { format: { type: 'grammar' } } }, 'text.format.type'],
     [{ ...asked, text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format.schema'],

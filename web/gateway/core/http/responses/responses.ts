@@ -5,6 +5,7 @@ import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsup
 import type { Route } from '../../providers/providers.ts';
 import { canForward } from '../../providers/forwarding.ts';
 import { countedStream } from '../../providers/counted-stream.ts';
+import { countMessage, estimateUsage } from '../../providers/estimate.ts';
 import { retriedStream } from '../../providers/retry.ts';
 import { readJson } from '../body.ts';
 import { forCaller, streamed } from '../caller.ts';
@@ -18,7 +19,8 @@ import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
 import { parse } from '../parse.ts';
 import type { Thoughts } from '../thoughts.ts';
 import { BackgroundResponses, BackgroundRun, isUnfinished } from './background.ts';
-import { Answer, itemId, type Making, responseOf } from './answer.ts';
+import { Answer, itemId, type Making, responseOf, usageObject } from './answer.ts';
+import { COMPACTION_PROMPT, isKeptWhole, toCompactionItem } from './compaction.ts';
 import { type Entry, readInput, toMessages } from './input.ts';
 import { pageOf, readPage } from './input-items.ts';
 import { KeptResponses, newResponseId } from './kept.ts';
@@ -157,13 +159,60 @@ export class Responses {
     return Response.json({ ...record.fields, output: record.output, store: true });
   }
 
+  /** `POST /v1/responses/input_tokens`: the request as Perch counts it, without what an agent adds. */
+  inputTokens(request: Request, principal: string): Promise<Response> {
+    return forCaller(request, async ({ abort: { signal }, settled }) => {
+      const body = await withUploadedFiles(await readJson(request), principal, this.#deps.uploads);
+      const ignored = new IgnoredFields();
+      const asked = readRequest({ model: 'main', ...body, input: body['input'] ?? '' }, ignored);
+      const key = agentOf(asked.model, this.#deps) === undefined ? (await routeOf(asked.model, signal, this.#deps)).key : asked.model;
+      const { messages } = await this.#conversation(asked, newResponseId(this.#deps.clock.now()), principal, ignored);
+      const { specs } = asked.tools;
+      const declared: ModelMessage[] = specs.length > 0 ? [{ role: 'system', content: JSON.stringify(specs) }] : [];
+      let tokens = 0;
+      for (const message of [...messages, ...declared]) tokens += await countMessage(message, key, signal);
+      settled();
+      return ignored.report(Response.json({ object: 'response.input_tokens', input_tokens: tokens }), this.#deps.note);
+    });
+  }
+
+  /** `POST /v1/responses/compact`: what people said, and a summary of the rest in one item that goes into the next request. */
+  compact(request: Request, principal: string): Promise<Response> {
+    return forCaller(request, async ({ abort: { signal }, settled }) => {
+      const ignored = new IgnoredFields();
+      const body = await withUploadedFiles(await readJson(request), principal, this.#deps.uploads);
+      const asked = readRequest({ ...body, tools: [], tool_choice: undefined }, ignored);
+      const createdAt = this.#deps.clock.now();
+      const id = newResponseId(createdAt);
+      const { items, messages } = await this.#conversation(asked, id, principal, ignored);
+      const call: Call = { asked, messages: [...messages, COMPACTION_PROMPT], principal, sessionId: undefined, signal, ignored };
+      const agentId = agentOf(asked.model, this.#deps);
+      const source = agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId);
+      let summary = '';
+      let usage: Usage | undefined;
+      for await (const event of source.events) {
+        if (event.type === 'text') summary += event.text;
+        else if (event.type === 'usage') usage = event.usage;
+      }
+      usage ??= estimateUsage(call.messages, summary, asked.model);
+      source.record(usage);
+      settled();
+      const output = [...items.filter(isKeptWhole), toCompactionItem(itemId(id, 'cmp', 0), summary)];
+      const created_at = Math.floor(createdAt / 1000);
+      return ignored.report(
+        Response.json({ id, object: 'response.compaction', created_at, output, usage: usageObject(usage, 0) }),
+        this.#deps.note,
+      );
+    });
+  }
+
   /** The new items, and all that is to be answered: with what the responses before have. */
   async #conversation(
     asked: ResponseRequest,
     id: string,
     principal: string,
     ignored: IgnoredFields,
-  ): Promise<{ input: Item[]; messages: ModelMessage[] }> {
+  ): Promise<{ input: Item[]; items: Item[]; messages: ModelMessage[] }> {
     const earlier = asked.previousId === undefined ? [] : await this.#kept.conversation(asked.previousId, principal);
     if (!earlier) {
       const message = `The response "${asked.previousId}" in \`previous_response_id\`, or one before it, was not found.`;
@@ -193,7 +242,8 @@ export class Responses {
     refuseTwice(input, new Set(before.map(({ item }) => item.id)));
     const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
     // The instructions of the responses before are not carried on.
-    return { input, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
+    const items = [...before.map(({ item }) => item), ...input];
+    return { input, items, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
   }
 
   #agent({ asked, messages, principal, sessionId: header, signal, ignored }: Call, agentId: string): Source {

@@ -1,0 +1,120 @@
+import { z } from '#shared/rpc/zod.ts';
+import { hasEndpoints } from '../providers/endpoint.ts';
+import { canEmbed } from '../providers/embedding.ts';
+import { ProviderError } from '../providers/provider.ts';
+import type { Route } from '../providers/providers.ts';
+import { countTokens } from '../tokens/count-tokens.ts';
+import { readJson } from './body.ts';
+import { forCaller } from './caller.ts';
+import type { HttpDeps } from './deps.ts';
+import { embedTexts } from './embeddings.ts';
+import { badRequest } from './errors.ts';
+import { parse } from './parse.ts';
+import { agentOf, routeOf } from './target.ts';
+
+const request = z.looseObject({
+  model: z.string().min(1).max(300),
+  query: z.string().min(1),
+  documents: z
+    .array(z.union([z.string(), z.looseObject({ text: z.string() })], 'must be a text or an object with `text`'))
+    .min(1)
+    .max(1000),
+  top_n: z.number().int().min(1).nullish(),
+  return_documents: z.boolean().nullish(),
+});
+
+const scored = z.looseObject({ index: z.number().int().min(0), relevance_score: z.number().optional(), score: z.number().optional() });
+const list = z.array(scored);
+/** Answers of Cohere, Jina, vLLM and llama.cpp; of Voyage; and of Text Embeddings Inference. */
+const answers = z.union([
+  z.looseObject({ results: list }).transform(({ results }) => results),
+  z.looseObject({ data: list }).transform(({ data }) => data),
+  list,
+]);
+
+interface Score {
+  index: number;
+  score: number;
+}
+
+/** Statuses of a server that does not have an endpoint. */
+const MISSING = new Set([404, 405, 501]);
+
+/** `POST /v1/rerank`, as Cohere and Jina have it: by the provider's own endpoint, else by its embeddings. Throws what `toHttpError` explains. */
+export function answerRerank(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
+  return forCaller(asked, async ({ abort: { signal }, settled }) => {
+    const { model, query, documents, top_n, return_documents } = parse(request, await readJson(asked));
+    if (agentOf(model, deps) !== undefined)
+      throw badRequest('Agents can’t rerank. Set `model` to a reranking or embedding model.', 'model');
+    const route = await routeOf(model, signal, deps);
+    const texts = documents.map((each) => (typeof each === 'string' ? each : each.text));
+    const scores =
+      (await rankByEndpoint(route, query, texts, signal)) ?? (await rankByVectors(model, route, query, texts, principal, signal, deps));
+    settled();
+    let tokens = 0;
+    for (const text of [query, ...texts]) tokens += await countTokens(text, route.key, signal);
+    if (scores.by === 'endpoint') {
+      const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, estimated: true as const };
+      deps.record?.({ at: deps.clock.now(), provider: route.provider.id, model: route.key, principal, usage });
+    }
+    const results = scores.list
+      .filter(({ index }) => index < texts.length)
+      .sort((one, other) => other.score - one.score)
+      .slice(0, top_n ?? texts.length)
+      .map(({ index, score }) => ({ index, relevance_score: score, ...(return_documents ? { document: { text: texts[index] } } : {}) }));
+    return Response.json({
+      ...{ id: `rerank-${crypto.randomUUID()}`, object: 'list', model, results },
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
+    });
+  });
+}
+
+/** Undefined if the server has no such endpoint. */
+async function rankByEndpoint(
+  { provider, model }: Route,
+  query: string,
+  documents: string[],
+  signal: AbortSignal,
+): Promise<{ by: 'endpoint'; list: Score[] } | undefined> {
+  if (!hasEndpoints(provider)) return undefined;
+  let answer: unknown;
+  try {
+    answer = await provider.post('/rerank', { model, query, documents, top_n: documents.length }, signal);
+  } catch (error) {
+    if (error instanceof ProviderError && error.status !== undefined && MISSING.has(error.status)) return undefined;
+    throw error;
+  }
+  const { data } = answers.safeParse(answer);
+  if (!data) throw new ProviderError(`${provider.name} sent an invalid answer to /rerank.`);
+  return { by: 'endpoint', list: data.map(({ index, relevance_score, score }) => ({ index, score: relevance_score ?? score ?? 0 })) };
+}
+
+async function rankByVectors(
+  name: string,
+  { provider }: Route,
+  query: string,
+  documents: string[],
+  principal: string,
+  signal: AbortSignal,
+  deps: HttpDeps,
+): Promise<{ by: 'vectors'; list: Score[] }> {
+  if (!canEmbed(provider))
+    throw badRequest(
+      `${provider.name} can’t rerank. Add a provider with /rerank, such as Cohere, Jina, vLLM or llama.cpp, or set \`model\` to an embedding model.`,
+      'model',
+    );
+  const { vectors } = await embedTexts({ model: name, input: [query, ...documents] }, principal, signal, deps);
+  const [wanted = [], ...others] = vectors;
+  return { by: 'vectors', list: others.map((vector, index) => ({ index, score: computeCosine(wanted, vector) })) };
+}
+
+function computeCosine(one: readonly number[], other: readonly number[]): number {
+  let [dot, first, second] = [0, 0, 0];
+  for (const [index, value] of one.entries()) {
+    const against = other[index] ?? 0;
+    dot += value * against;
+    first += value * value;
+    second += against * against;
+  }
+  return first === 0 || second === 0 ? 0 : dot / Math.sqrt(first * second);
+}

@@ -1,0 +1,33 @@
+import { fromBase64, toBase64 } from '#shared/base64.ts';
+import { z } from '#shared/rpc/zod.ts';
+import type { ModelMessage } from '../../providers/provider.ts';
+import type { Item, MessageItem } from './record.ts';
+
+/** Asks for the summary that stands for a conversation. */
+export const COMPACTION_PROMPT: ModelMessage = {
+  role: 'user',
+  content:
+    'Summarise this conversation so that the work can go on from the summary alone: goals, decisions, facts, names, open tasks, and the state of the current task. Answer with the summary only.',
+};
+
+const sealed = z.strictObject({ perch: z.literal('compaction'), summary: z.string() });
+
+/** The item that stands for the summarised conversation. Programs send it back as it is. */
+export const toCompactionItem = (id: string, summary: string): Record<string, unknown> => ({
+  ...{ type: 'compaction', id },
+  encrypted_content: toBase64(new TextEncoder().encode(JSON.stringify({ perch: 'compaction', summary }))),
+});
+
+/** The message that models are given for such an item; undefined if another server made it. */
+export function readCompaction(id: string, encrypted: string): MessageItem | undefined {
+  try {
+    const { summary } = sealed.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(encrypted))));
+    const text = `Summary of the conversation so far:\n${summary}`;
+    return { type: 'message', id, role: 'user', status: 'completed', content: [{ type: 'input_text', text }] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Items that stay as they are: what people and the program said. */
+export const isKeptWhole = (item: Item): boolean => item.type === 'message' && item.role !== 'assistant';
