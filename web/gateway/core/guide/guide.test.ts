@@ -132,7 +132,7 @@ describe('answers', () => {
     ['create an api key for my app', 'api#create-an-api-key'],
     ['which header do I send my api key in', 'api#send-an-api-key-with-a-request'],
     ['use perch as an mcp server in cursor', 'api#use-perch-as-an-mcp-server'],
-    ['connect an app that only knows ollama', 'api#connect-apps-for-ollama'],
+    ['connect an app that only knows ollama', 'api#serve-programs-for-ollama'],
     ['upload a file and use its file_id', 'api#upload-files'],
     ['rerank documents', 'api#rerank-and-moderate'],
     ['http status 429', 'api#http-errors'],
