@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isOllamaApi } from '#shared/http/ollama-api.ts';
 import { appAuth, type Credential, importSecret, prove, proves, type ProofPurpose } from '#shared/link/proof.ts';
 import { LEVELS, PAIRING, type Scope } from '#shared/rpc/contract.ts';
 import type { StoredCredential } from '../home.ts';
@@ -227,9 +228,16 @@ export function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 }
 
-/** The token of a request to `/v1`, `/api` or `/mcp`: a bearer token, the header in which Anthropic's clients send their key, or the password of Basic. */
-export function tokenOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined {
-  return bearerOf(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined) ?? passwordOf(authorization);
+/**
+ * The token of a request to `/v1`, `/api` or `/mcp`: a bearer token, or the header in which Anthropic's clients send their key. Ollama's API alone takes the
+ * password of Basic, too.
+ */
+export function tokenOf({
+  url = '',
+  headers: { authorization, 'x-api-key': key },
+}: Pick<IncomingMessage, 'url' | 'headers'>): string | undefined {
+  const token = bearerOf(authorization) ?? (typeof key === 'string' && key !== '' ? key : undefined);
+  return token ?? (isOllamaApi(url) ? passwordOf(authorization) : undefined);
 }
 
 /** The password of an `Authorization: Basic` header: clients that take nothing but an address make one of `http://perch:KEY@host`. */

@@ -57,7 +57,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
       discard(incoming);
     };
     const { origin } = incoming.headers;
-    const verdict = auth.checkBearer(tokenOf(incoming.headers), origin);
+    const verdict = auth.checkBearer(tokenOf(incoming), origin);
     if (!verdict.ok) {
       const { status, headers } = denialOf(verdict);
       return refuse(status, verdict.message, headers);

@@ -153,7 +153,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (refusal) return sendError(response, refusal.status, refusal.message, { connection: 'close' });
       if (closing) return sendError(response, 503, CLOSING.reason, { 'retry-after': '1', connection: 'close' });
       if (!vaults.among(request)) return sendError(response, 404, NO_VAULT);
-      if (isApi(request.url)) return vaults.byToken(request, tokenOf(request.headers)).api(request, response);
+      if (isApi(request.url)) return vaults.byToken(request, tokenOf(request)).api(request, response);
       const returned = vaults.byCallback(request);
       if (returned) returned.callback(request, response);
       else route(request, response);
