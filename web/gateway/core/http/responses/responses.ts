@@ -90,7 +90,8 @@ export class Responses {
         background: asked.background,
         now: () => clock.now(),
         keep: async (made) => {
-          if (asked.conversationId !== undefined && made.fields['status'] !== 'failed')
+          const { status } = made.fields;
+          if (asked.conversationId !== undefined && status !== 'failed' && status !== 'cancelled')
             await this.#deps.chats.append(asked.conversationId, principal, toEntries(input, made.output, made.kept));
           const record = { ...about, ...given(made) };
           return run ? this.#background.keep(run, record) : asked.store && (await this.#kept.put(record));
