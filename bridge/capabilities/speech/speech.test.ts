@@ -183,8 +183,10 @@ const hasEspeak = ((): boolean => {
   }
 })();
 
-test.runIf(hasEspeak)('the real eSpeak speaks', async () => {
+test.runIf(hasEspeak)('the real eSpeak speaks, and each of its voices is listed once', async () => {
   const { neural } = await service('refuses');
+  const { voices } = await over({ neural, engines: systemEngines(keeper) }).call(speechPort, 'speech.voices', {});
+  expect(new Set(voices.map(({ id }) => id)).size).toBe(voices.length);
   const answer = await over({ neural, engines: systemEngines(keeper) }).call(speechPort, 'speech.speak', {
     text: 'Hello, world.',
     voice: 'en-GB-SoniaNeural',

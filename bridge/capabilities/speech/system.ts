@@ -48,7 +48,9 @@ export async function speakBySystem(
 export async function systemVoices(engines: readonly SystemEngine[], signal: AbortSignal): Promise<Voice[]> {
   for (const engine of engines) {
     try {
-      return (await engine.voices(signal)).map((voice) => ({ ...voice, id: `system:${engine.name}:${voice.id}` }));
+      // eSpeak has several voices of one language, and finds the first by it.
+      const byId = new Map((await engine.voices(signal)).toReversed().map((voice) => [voice.id, voice]));
+      return [...byId.values()].toReversed().map((voice) => ({ ...voice, id: `system:${engine.name}:${voice.id}` }));
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
