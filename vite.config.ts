@@ -101,7 +101,7 @@ const MERMAID_PLACE = `_app/immutable/mermaid-${packageJson.devDependencies.merm
 const WORKERS = '_app/immutable/workers';
 const WORKER_PARTS = `${WORKERS}/chunks`;
 /** Larger files that are not needed at once are cached after the app, so that the app works offline soon. */
-const HEAVY_BYTES = 100_000;
+const HEAVY_BYTES = 90_000;
 
 const MANIFEST = z.looseObject({ icons: z.array(z.looseObject({})) });
 
