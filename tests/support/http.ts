@@ -52,6 +52,8 @@ export function testHttp(
   const test = {
     ...{ runs, faults, recorded, admitted, noted, responses },
     clock: { ...hasty },
+    /** Perch's own voices. */
+    speak: ((_params, _signal) => Promise.reject(new Error('no voice in this test'))) as HttpDeps['speak'],
     /** What the agent does next. */
     agent: (_run: HttpAgentRun): AsyncIterable<ModelEvent> =>
       events({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' }),
@@ -88,7 +90,8 @@ export function testHttp(
       },
     },
     mcp: () => Promise.reject(new Error('no tools are served here')),
-    ...{ providers, responses },
+    ...{ providers, responses, version: '1.2.3' },
+    speak: (params, signal) => test.speak(params, signal),
     clock: { now: () => test.clock.now(), monotonic: () => test.clock.monotonic(), after: (ms, callback) => hasty.after(ms, callback) },
     fault(error) {
       faults.push(error);

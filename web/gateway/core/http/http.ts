@@ -1,29 +1,15 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { IGNORED_HEADER } from '#shared/http/ignored.ts';
-import { isMessagesApi, MESSAGES_PATH, MESSAGES_REQUEST_ID, VERSION_HEADER } from '#shared/http/messages-api.ts';
+import { isMessagesApi, MESSAGES_REQUEST_ID, VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { REQUEST_ID, requestIdOf } from '#shared/http/request-id.ts';
-import { allows, type Area, type Level } from '#shared/rpc/scopes.ts';
-import { lazy } from '../lazy.ts';
-import { MAIN } from '../agents.ts';
-import { answerChat, type ChatDeps } from './chat.ts';
+import { allows } from '#shared/rpc/scopes.ts';
+import type { ChatDeps } from './chat.ts';
 import type { HttpDeps } from './deps.ts';
 import { HttpError, toHttpError } from './errors.ts';
 import { answerMessagesError } from './messages/errors.ts';
-import { getModel, listModels } from './models.ts';
+import { createRouter, createRoutes, type Methods } from './routes.ts';
 import { Thoughts } from './thoughts.ts';
-
-interface Method {
-  scope: Area;
-  /** A level below `write` that includes it too. */
-  level?: Level;
-  /** It has a model or tools work, which a limit may be set to. */
-  works?: true;
-  handle(request: Request, principal: Principal, deps: ChatDeps): Promise<Response>;
-}
-
-/** By method; what can be got can be asked for its head. */
-type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 
 /**
  * `/v1` and `/mcp` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
@@ -31,70 +17,13 @@ type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
  */
 export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
   const thoughts = new Thoughts();
-  const started = Math.floor(given.clock.now() / 1000);
-  const responses = lazy(async () => new (await import('./responses/responses.ts')).Responses({ ...given, thoughts }));
-  const embeddings = lazy(() => import('./embeddings.ts'));
-  const messages = lazy(() => import('./messages/messages.ts'));
-  const routes: Readonly<Record<string, Methods>> = {
-    '/v1/chat/completions': { POST: { scope: 'v1', works: true, handle: (request, { id }, deps) => answerChat(request, id, deps) } },
-    [MESSAGES_PATH]: {
-      POST: {
-        scope: 'v1',
-        works: true,
-        handle: async (request, { id }, deps) => (await messages()).answerMessages(request, id, deps),
-      },
-    },
-    [`${MESSAGES_PATH}/count_tokens`]: {
-      POST: { scope: 'v1', handle: async (request, _principal, deps) => (await messages()).countMessageTokens(request, deps) },
-    },
-    '/v1/responses': {
-      POST: {
-        scope: 'v1',
-        works: true,
-        handle: async (request, { id }, { explain }) => (await responses()).create(request, id, explain),
-      },
-    },
-    '/v1/embeddings': {
-      POST: { scope: 'v1', works: true, handle: async (request, { id }) => (await embeddings()).answerEmbeddings(request, id, given) },
-    },
-    '/v1/models': { GET: { scope: 'v1', level: 'read', handle: (request) => listModels(request, started, given) } },
-  };
-  /** What a response has below its own address. */
-  const parts: Readonly<Record<string, (of: string) => Methods>> = {
-    input_items: (of) => ({
-      GET: { scope: 'v1', level: 'read', handle: async (request, { id }) => (await responses()).inputItems(request, of, id) },
-    }),
-    cancel: (of) => ({ POST: { scope: 'v1', handle: async (_request, { id }) => (await responses()).cancel(of, id) } }),
-  };
-  /** The protocol's own handler says which of them it takes. */
-  const mcp = (agentId: string): Methods => {
-    const method: Method = {
-      scope: 'mcp',
-      works: true,
-      handle: async (request, principal) => (await given.mcp())(request, agentId, principal),
-    };
-    return { GET: method, POST: method, DELETE: method };
-  };
-  const find = (path: string): Methods | undefined => {
-    if (Object.hasOwn(routes, path)) return routes[path];
-    const served = /^\/mcp(?:\/([^/]+))?$/.exec(path);
-    if (served) return mcp(served[1] ?? MAIN);
-    const [, kind, name] = /^\/v1\/(models|responses)\/(.+)$/.exec(path) ?? [];
-    if (name === undefined) return undefined;
-    if (kind === 'models') return { GET: { scope: 'v1', level: 'read', handle: (request) => getModel(request, name, started, given) } };
-    const [id = '', part, ...rest] = name.split('/');
-    if (rest.length > 0) return undefined;
-    if (part !== undefined) return Object.hasOwn(parts, part) ? parts[part]?.(id) : undefined;
-    return {
-      GET: { scope: 'v1', level: 'read', handle: async (request, principal) => (await responses()).get(request, id, principal.id) },
-      DELETE: { scope: 'v1', handle: async (_request, principal) => (await responses()).remove(id, principal.id) },
-    };
-  };
+  const find = createRouter(createRoutes(given, thoughts));
   const answer = async (request: Request, principal: Principal, deps: ChatDeps): Promise<Response> => {
     try {
       const { pathname } = new URL(request.url);
-      const methods = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname);
-      if (!methods) throw new HttpError(404, 'not_found', `Unknown path ${pathname}.`);
+      const found = find(pathname.length > 1 ? pathname.replace(/\/+$/, '') : pathname);
+      if (!found) throw new HttpError(404, 'not_found', `Unknown path ${pathname}.`);
+      const { methods } = found;
       const asked = request.method === 'HEAD' ? 'GET' : request.method;
       const method = Object.hasOwn(methods, asked) ? methods[asked as keyof Methods] : undefined;
       if (!method) {
@@ -107,7 +36,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
         throw new HttpError(403, 'forbidden', `This request requires the scope "${method.scope}".`);
       deps.used?.(principal.id, method.scope);
       if (method.works) await deps.admit?.(principal.id);
-      const response = await method.handle(request, principal, deps);
+      const response = await method.handle(request, principal, deps, found.given);
       return request.method === 'HEAD' ? new Response(null, response) : response;
     } catch (error) {
       // Who hung up gets no answer, and nothing went wrong here.

@@ -10,10 +10,11 @@ import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksAt } from './openai-quirks.ts';
 import { adaptBody, chatBody, renamed } from './openai-request.ts';
-import { type ListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
+import type { DrawingProvider, Relayed, RelayingProvider } from './relaying.ts';
 import { toStanding } from './standing.ts';
-import { readItems } from './upstream-body.ts';
+import { readChunks, readItems } from './upstream-body.ts';
 import { type Passing, UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -22,7 +23,7 @@ export interface OpenAiCompatibleOptions extends UpstreamOptions {
 }
 
 /** Any server that speaks the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
-export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
+export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, RelayingProvider, DrawingProvider {
   readonly id: string;
   readonly name: string;
   readonly #kind: ProviderKind;
@@ -44,8 +45,17 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     });
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const body = chatBody(request, this.#quirks);
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    return this.#stream(request, signal);
+  }
+
+  /** As OpenRouter has it: a chat completion that may answer with images. */
+  draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    return this.#stream({ model, messages: [{ role: 'user', content }] }, signal, { modalities: ['image', 'text'] });
+  }
+
+  async *#stream(request: ModelRequest, signal: AbortSignal, more: Record<string, unknown> = {}): AsyncGenerator<ModelEvent> {
+    const body = { ...chatBody(request, this.#quirks), ...more };
     const adapt = request.exact && !request.ownTemperature ? renamed : adaptBody;
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
     const assembler = new ChatAssembler(this.name, this.#quirks.keeps, request.tellsUnread, this.#thinkFirst.has(request.model));
@@ -91,6 +101,21 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
     return retried(ask, { clock: this.#options.clock, signal });
   }
 
+  relay(...[path, body, signal, options]: Parameters<RelayingProvider['relay']>): Promise<Relayed> {
+    const ask = async (): Promise<Relayed> => {
+      const watchdog = this.#http.watch(signal, !options?.streamed);
+      try {
+        const { headers, body: answer } = await this.#http.send(path, body, watchdog);
+        return { contentType: headers.get('content-type'), chunks: this.#chunks(answer, watchdog, signal) };
+      } catch (error) {
+        watchdog.stop();
+        signal.throwIfAborted();
+        throw this.#http.explain(error);
+      }
+    };
+    return retried(ask, { clock: this.#options.clock, signal });
+  }
+
   models(signal: AbortSignal): Promise<ListedModel[]> {
     return this.#http.watched(signal, async (watchdog) => {
       const own = this.#kind === 'lmstudio' ? await lmStudioModels(this.#http, watchdog) : undefined;
@@ -129,6 +154,17 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider {
       .finally(() => watchdog.stop());
     failed.catch(() => {});
     return { failed };
+  }
+
+  async *#chunks(body: Response['body'], watchdog: Watchdog, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      yield* readChunks(body, watchdog);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#http.explain(error);
+    } finally {
+      watchdog.stop();
+    }
   }
 
   async *#batches(response: Response, watchdog: Watchdog, signal: AbortSignal): Forwarded['batches'] {

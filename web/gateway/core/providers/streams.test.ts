@@ -146,6 +146,8 @@ describe('a stream of any server', () => {
         providers,
         responses: memoryCollection(),
         mcp: () => Promise.reject(new Error('no tools are served here')),
+        speak: () => Promise.reject(new Error('no voice is here')),
+        version: '1.2.3',
         clock: systemClock,
         fault: () => new RpcError('INTERNAL_ERROR', 'ours'),
       });

@@ -39,7 +39,7 @@ export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.ima
 const hint = z.string().max(1000).nullish();
 
 /** Parameters that are honoured, and those that the answer would not be the same without. All others have no effect, and are named. */
-const request = z.object({
+export const responseRequest = z.object({
   model: z.string().min(1).max(300),
   input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a string or an array of items'),
   instructions: z.string().nullish(),
@@ -78,10 +78,10 @@ const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** Names what has no effect. */
-function noteIgnored(body: Record<string, unknown>, given: z.output<typeof request>, ignored: IgnoredFields): void {
+function noteIgnored(body: Record<string, unknown>, given: z.output<typeof responseRequest>, ignored: IgnoredFields): void {
   for (const [name, value] of Object.entries(body)) {
     const isHarmless = value == null || (Object.hasOwn(HARMLESS, name) && HARMLESS[name]?.includes(value));
-    if (!isHarmless && !Object.hasOwn(request.shape, name)) ignored.add(name);
+    if (!isHarmless && !Object.hasOwn(responseRequest.shape, name)) ignored.add(name);
   }
   const verbosity = given.text?.['verbosity'];
   if (verbosity != null && verbosity !== 'medium') ignored.add('text.verbosity');
@@ -112,7 +112,7 @@ export interface ResponseRequest {
  * that would silently change the meaning.
  */
 export function readRequest(body: Record<string, unknown>, ignored: IgnoredFields): ResponseRequest {
-  const given = parse(request, body);
+  const given = parse(responseRequest, body);
   noteIgnored(body, given, ignored);
   const tools = new ResponseTools(given.tools ?? [], ignored);
   const choice = given.tool_choice ?? 'auto';
