@@ -47,7 +47,13 @@ export function testHttp(
   const responses = memoryCollection<ResponseRecord>();
   const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
-  const providers = new Providers({ guide, fetch: (url, init) => fetchFrom(url, init), clock, localServers: [], limits });
+  const providers = new Providers({
+    guide,
+    fetch: (url, { bytes, body = bytes, ...init }) => fetchFrom(url, body === undefined ? init : { ...init, body }),
+    clock,
+    localServers: [],
+    limits,
+  });
   providers.configure(configured);
   const test = {
     ...{ runs, faults, recorded, admitted, noted, responses },

@@ -23,7 +23,8 @@ export function speechHandlers({
       const utterance = { text, voice, rate, pitch };
       if (format === 'wav') {
         const found = await speakWav(engines, utterance, signal);
-        if (!found) throw new RpcError('INTERNAL_ERROR', `WAV needs a speech engine on this computer (${ENGINE}). Use MP3, or install one.`);
+        if (!found)
+          throw new RpcError('INTERNAL_ERROR', `WAV needs a speech engine on this computer (${ENGINE}). Use MP3, or install one.`);
         return spoken(found.wav, found.voice, 'audio/wav');
       }
       try {

@@ -31,7 +31,10 @@ export const chatMessage = z.looseObject({
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
-export const chatParams = wishParams.extend({ user: z.string().max(1000).nullish(), prompt_cache_key: z.string().max(1000).nullish().catch(null) });
+export const chatParams = wishParams.extend({
+  user: z.string().max(1000).nullish(),
+  prompt_cache_key: z.string().max(1000).nullish().catch(null),
+});
 /** A program's own breakpoint, as Anthropic writes it. */
 const marker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
 

@@ -104,7 +104,10 @@ function readPrompts({ body, ignored }: Call): string[] {
   if (most === 0) throw badRequest('`max_tokens` must be at least 1 for this model or agent.', 'max_tokens');
   if (logprobs != null) ignored.add('logprobs');
   if (texts.length * (n ?? 1) > MAX_CHOICES)
-    throw badRequest(`Prompts times \`n\` must be at most ${MAX_CHOICES} for this model or agent.`, typeof prompt === 'string' ? 'n' : 'prompt');
+    throw badRequest(
+      `Prompts times \`n\` must be at most ${MAX_CHOICES} for this model or agent.`,
+      typeof prompt === 'string' ? 'n' : 'prompt',
+    );
   return texts;
 }
 

@@ -61,7 +61,8 @@ export function answerImages(request: Request, principal: string, deps: ChatDeps
     const fields = parse(imageRequest, await readJson(request));
     const route = await findImageRoute(fields, caller, deps);
     const call = { fields, principal, caller };
-    if (canDraw(route.provider)) return draw(call, route, route.provider, [], deps);
+    const { provider } = route;
+    if (canDraw(provider)) return forTask(IMAGES, () => draw(call, route, provider, [], deps));
     return passOn(call, route, { path: '/images/generations', body: { ...fields, model: route.model } }, deps);
   });
 }
@@ -73,10 +74,11 @@ export function answerImageEdits(request: Request, principal: string, deps: Chat
     const fields = parse(imageEditRequest, toFields(form));
     const route = await findImageRoute(fields, caller, deps);
     const call = { fields, principal, caller };
-    if (!canDraw(route.provider)) return passOn(call, route, { path: '/images/edits', body: withModel(form, route.model) }, deps);
-    if (fields.mask) throw badRequest(`\`mask\` is not supported by ${route.provider.name}. Describe the area in \`prompt\`.`, 'mask');
+    const { provider } = route;
+    if (!canDraw(provider)) return passOn(call, route, { path: '/images/edits', body: withModel(form, route.model) }, deps);
+    if (fields.mask) throw badRequest(`\`mask\` is not supported by ${provider.name}. Describe the area in \`prompt\`.`, 'mask');
     const images = await Promise.all([fields.image].flat().map(toPart));
-    return draw(call, route, route.provider, images, deps);
+    return forTask(IMAGES, () => draw(call, route, provider, images, deps));
   });
 }
 

@@ -34,7 +34,7 @@ export const TRANSLATION: MediaTask = {
 };
 export const IMAGES: MediaTask = {
   does: 'create images',
-  kinds: ['openai', 'xai', 'google', 'openrouter'],
+  kinds: ['openai', 'xai'],
   add: 'Add OpenAI, Google, OpenRouter, xAI or another provider with `/images` in Models, and set `model` to a name such as `openai/gpt-image-1`.',
 };
 

@@ -70,4 +70,7 @@ export const formNumber = (least: number, most: number): z.ZodType<number, unkno
     .meta({ type: 'number', minimum: least, maximum: most });
 
 /** A boolean in a form's text. */
-export const formBoolean = z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')], 'must be true or false');
+export const formBoolean = z.union(
+  [z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')],
+  'must be true or false',
+);
