@@ -276,6 +276,29 @@ describe('/v1/images', () => {
     await expect(masked).rejects.toMatchObject({ status: 400, param: 'mask' });
   });
 
+  verifies('http.media/drawn', 'Google’s image models answer over their own API', async () => {
+    const asked: Record<string, unknown>[] = [];
+    http = testHttp([{ id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'k' }], async (_url, init) => {
+      asked.push(JSON.parse(String(init?.body)) as Record<string, unknown>);
+      const parts = [{ text: 'Here: ' }, { inlineData: { mimeType: 'image/png', data: PIXEL } }];
+      const answer = {
+        candidates: [{ content: { parts }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 8 },
+      };
+      return new Response(`data: ${JSON.stringify(answer)}\n\n`, { headers: { 'content-type': 'text/event-stream' } });
+    });
+    const image = await http.openai().images.edit({
+      ...{ model: 'gemini/gemini-image', prompt: 'A dog' },
+      image: new File(['a'], 'a.png', { type: 'image/png' }),
+    });
+    expect(image.data).toEqual([{ b64_json: PIXEL }]);
+    expect(asked[0]).toMatchObject({
+      generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
+      contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'YQ==' } }, { text: 'A dog' }] }],
+    });
+    expect(http.recorded).toMatchObject([{ provider: 'gemini', usage: { inputTokens: 4, outputTokens: 8 } }]);
+  });
+
   it('says what a model answered instead of an image', async () => {
     answers['/v1/chat/completions'] = (_request, response) =>
       sendJson(response, { choices: [{ index: 0, message: { role: 'assistant', content: 'I cannot draw.' }, finish_reason: 'stop' }] });
