@@ -106,7 +106,8 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
       const watchdog = this.#http.watch(signal, !options?.streamed);
       try {
         const { headers, body: answer } = await this.#http.send(path, body, watchdog);
-        return { contentType: headers.get('content-type'), chunks: this.#chunks(answer, watchdog, signal) };
+        const chunks = this.#chunks(answer, watchdog, signal);
+        return { contentType: headers.get('content-type'), chunks, told: (error) => this.#http.explain(error) };
       } catch (error) {
         watchdog.stop();
         signal.throwIfAborted();

@@ -5,6 +5,8 @@ export interface Relayed {
   contentType: string | null;
   /** Ends or throws as the upstream does; leaving early cancels the upstream. */
   chunks: AsyncGenerator<Uint8Array>;
+  /** A failure that was found in the answer, without the provider's key. */
+  told(error: unknown): unknown;
 }
 
 /** A provider of OpenAI's format: endpoints other than chat take a caller's request unchanged. */

@@ -13,7 +13,7 @@ import type { ChatDeps } from '../chat.ts';
 import { badRequest, chatName } from '../errors.ts';
 import { IgnoredFields, withoutUnsupported } from '../ignored-fields.ts';
 import { lacksEndpoint } from '../media/routes.ts';
-import { isEventStream, passEvents, readAnswer, readMediaUsage, readWhole } from '../media/relayed.ts';
+import { isEventStream, passEvents, readJsonAnswer, readMediaUsage } from '../media/relayed.ts';
 import { parse } from '../parse.ts';
 import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
 import { translated } from '../translated.ts';
@@ -66,13 +66,12 @@ async function passOn({ body, principal, caller }: Call, { provider, key }: Rout
     });
   if (isEventStream(relayed)) {
     const { signal } = caller.abort;
-    const events = passEvents(relayed, { record, explain: deps.explain, signal, textOf: toText, done: true });
+    const events = passEvents(relayed, { provider: provider.name, record, explain: deps.explain, signal, textOf: toText, done: true });
     return new Response(bodyOf(events, caller, await events.next()), { headers: SSE_HEADERS });
   }
-  const text = await (await readWhole(provider.name, relayed)).text();
+  const { text, value } = await readJsonAnswer(provider.name, relayed);
   caller.settled();
-  const answer = readAnswer(provider.name, text);
-  record(readMediaUsage(answer), toText(answer));
+  record(readMediaUsage(value), toText(value));
   return new Response(text, { headers: { 'content-type': 'application/json' } });
 }
 

@@ -14,7 +14,7 @@ import { badRequest } from '../errors.ts';
 import { IgnoredFields } from '../ignored-fields.ts';
 import { parse } from '../parse.ts';
 import { findMediaRoute, forTask, IMAGES, requireRelay } from './routes.ts';
-import { isEventStream, passEvents, readAnswer, readMediaUsage, readWhole } from './relayed.ts';
+import { isEventStream, passEvents, readJsonAnswer, readMediaUsage } from './relayed.ts';
 import { formBoolean, formNumber, readForm, toFields, upload, withModel } from './upload.ts';
 
 /** The model of a request without one. */
@@ -107,12 +107,12 @@ async function passOn(
       usage: told ?? estimateUsage([{ role: 'user', content: fields.prompt }], '', key),
     });
   if (isEventStream(relayed)) {
-    const events = passEvents(relayed, { record, explain: deps.explain, signal, textOf: () => '', done: false });
+    const events = passEvents(relayed, { provider: provider.name, record, explain: deps.explain, signal, textOf: () => '', done: false });
     return new Response(bodyOf(events, caller, await events.next()), { headers: SSE_HEADERS });
   }
-  const text = await (await readWhole(provider.name, relayed)).text();
+  const { text, value } = await readJsonAnswer(provider.name, relayed);
   caller.settled();
-  record(readMediaUsage(readAnswer(provider.name, text)));
+  record(readMediaUsage(value));
   return new Response(text, { headers: { 'content-type': 'application/json' } });
 }
 

@@ -2,7 +2,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseWav, writeWav } from '#shared/wav.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
-import { HTTP_BASE, readError, testHttp } from '../../../../../tests/support/http.ts';
+import { HTTP_BASE, readData, readError, testHttp } from '../../../../../tests/support/http.ts';
 import { type MediaAnswer, sendJson, startMediaServer } from '../../../../../tests/support/media-server.ts';
 
 const KEY = 'key:a';
@@ -315,8 +315,9 @@ verifies('http.media/faults', 'refusals, failures and answers that cannot be rea
     [(response) => sendJson(response, { error: { message: 'too short', param: 'file' } }, 400), 400, 'too short'],
     [(response) => sendJson(response, { error: { message: 'Bad key secret' } }, 401), 502, 'rejected the API key'],
     [(response) => sendJson(response, { error: { message: 'large' } }, 413), 413, 'large'],
-    [(response) => response.writeHead(200).end('<html>'), 502, 'not JSON'],
-    [(response) => sendJson(response, { error: { message: 'out of memory' } }), 502, 'out of memory'],
+    [(response) => response.writeHead(200).end('<html>'), 502, 'web page'],
+    [(response) => response.writeHead(200).end('Hello'), 502, 'not JSON'],
+    [(response) => sendJson(response, { error: { message: 'out of memory: secret' } }), 502, 'out of memory: ***'],
     [(response) => response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy()), 502, 'Upstream'],
   ] as [(response: Parameters<MediaAnswer>[1]) => unknown, number, string][]) {
     answers['/v1/audio/transcriptions'] = (_request, response) => void upstream(response);
@@ -325,6 +326,18 @@ verifies('http.media/faults', 'refusals, failures and answers that cannot be rea
     expect([response.status, error.message]).toEqual([status, expect.stringContaining(message)]);
     expect(error.message).not.toContain('secret');
   }
+  answers['/v1/audio/transcriptions'] = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"type":"transcript.text.delta","delta":"Hel"}\n\n');
+    response.end('data: {"error":{"message":"The key secret is not good any more"}}\n\n');
+  };
+  form.set('stream', 'true');
+  const streamed = await readData(await upload('/v1/audio/transcriptions', form));
+  expect(streamed).toEqual([expect.stringContaining('Hel'), expect.stringContaining('The key *** is not good any more')]);
+  answers['/v1/audio/speech'] = (_request, response) =>
+    void response.writeHead(200, { 'content-type': 'text/html' }).end('<script>alert(1)</script>');
+  const page = await http.post('/v1/audio/speech', { model: 'up/kokoro', voice: 'x', input: 'Hello' });
+  expect(page.headers.get('content-type')).toBe('audio/mpeg');
+  await page.body?.cancel();
   expect(http.faults).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import type { Usage } from '#shared/rpc/records.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { count, readUsage } from '#shared/http/upstream-usage.ts';
 import { ProviderError } from '../../providers/provider.ts';
-import { streamFault } from '../../providers/openai-errors.ts';
+import { isPage, streamFault } from '../../providers/openai-errors.ts';
 import type { Relayed } from '../../providers/relaying.ts';
 import { bodyOf, type Caller } from '../caller.ts';
 import { DONE } from '../completion.ts';
@@ -30,8 +30,8 @@ export function readMediaUsage(value: unknown): Usage | undefined {
 
 export const isEventStream = ({ contentType }: Relayed): boolean => /^\s*text\/event-stream/i.test(contentType ?? '');
 
-/** All bytes of an answer. Throws `ProviderError` for one that is too large. */
-export async function readWhole(provider: string, { chunks }: Relayed): Promise<Blob> {
+/** The whole text of an answer. Throws `ProviderError` for one that is too large, and for a web page. */
+export async function readText(provider: string, { chunks }: Relayed): Promise<string> {
   const parts: BlobPart[] = [];
   let size = 0;
   for await (const chunk of chunks) {
@@ -39,11 +39,25 @@ export async function readWhole(provider: string, { chunks }: Relayed): Promise<
     if (size > MAX_WHOLE) throw new ProviderError(`${provider} sent a response that is too large.`);
     parts.push(chunk.slice());
   }
-  return new Blob(parts);
+  const text = await new Blob(parts).text();
+  if (isPage(text)) throw new ProviderError(`${provider} responded with a web page. Check the base URL.`);
+  return text;
 }
 
-/** The JSON of an answer. Throws `ProviderError` for one that is none, or that reports an error. */
-export function readAnswer(provider: string, text: string): object {
+/** Content types of audio, subtitles and JSON. Others could make a browser run what a server sends. */
+const HARMLESS_TYPE = /^\s*(audio\/[\w.+-]+|text\/(plain|vtt)|application\/(json|x-subrip|octet-stream))\s*(;|$)/i;
+
+export const harmlessType = (type: string | null, fallback: string): string =>
+  type !== null && HARMLESS_TYPE.test(type) ? type : fallback;
+
+const faultIn = (provider: string, value: unknown): ProviderError | undefined => {
+  const fault = streamFault(value);
+  return fault && new ProviderError(`${provider} failed: ${fault.message}`, { code: fault.word });
+};
+
+/** The text of a JSON answer, and its value. Throws `ProviderError` for an answer that is no JSON, or that reports an error. */
+export async function readJsonAnswer(provider: string, relayed: Relayed): Promise<{ text: string; value: object }> {
+  const text = await readText(provider, relayed);
   let value: unknown;
   try {
     value = parseJson(text);
@@ -51,9 +65,9 @@ export function readAnswer(provider: string, text: string): object {
     value = undefined;
   }
   if (typeof value !== 'object' || value === null) throw new ProviderError(`${provider} sent a response that is not JSON.`);
-  const fault = streamFault(value);
-  if (fault) throw new ProviderError(`${provider} failed: ${fault.message}`, { code: fault.word });
-  return value;
+  const fault = faultIn(provider, value);
+  if (fault) throw relayed.told(fault);
+  return { text, value };
 }
 
 /**
@@ -61,14 +75,16 @@ export function readAnswer(provider: string, text: string): object {
  * the first event, an error object follows. `done`: the stream ends with `[DONE]`, whether the upstream sends it or not.
  */
 export async function* passEvents(
-  { chunks }: Relayed,
+  { chunks, told }: Relayed,
   {
+    provider,
     record,
     explain,
     signal,
     textOf,
     done,
   }: {
+    provider: string;
     record: (usage: Usage | undefined, text: string) => void;
     explain: (error: unknown) => HttpError;
     signal: AbortSignal;
@@ -84,37 +100,48 @@ export async function* passEvents(
   const toText = ({ event, data }: { event?: string; data: string }): string => {
     ended ||= data === '[DONE]';
     if (data === '[DONE]') return '';
-    try {
-      const value = parseJson(data);
-      usage = readMediaUsage(value) ?? usage;
-      if (typeof value === 'object' && value !== null) text += textOf(value);
-    } catch {
-      // Passed on as it is: the caller's own library reports it.
-    }
+    const value = toObject(data);
+    const fault = faultIn(provider, value);
+    if (fault) throw fault;
+    usage = readMediaUsage(value) ?? usage;
+    if (value) text += textOf(value);
     return (event === undefined ? '' : `event: ${event}\n`) + writeSse(data);
   };
+  let out = '';
   try {
     for await (const chunk of chunks) {
-      const out = scanner.push(chunk).map(toText).join('');
-      if (out !== '') {
-        begun = true;
-        yield out;
-      }
+      for (const event of scanner.push(chunk)) out += toText(event);
       if (ended) break;
+      if (out === '') continue;
+      begun = true;
+      yield out;
+      out = '';
     }
-    const rest = ended ? '' : scanner.end().map(toText).join('');
-    yield rest + (done ? DONE : '');
+    for (const event of ended ? [] : scanner.end()) out += toText(event);
+    begun ||= out !== '';
+    yield out + (done ? DONE : '');
   } catch (error) {
-    if (!begun || signal.aborted) throw error;
-    yield writeSse(JSON.stringify(explain(error).body())) + (done ? DONE : '');
+    if (signal.aborted || (!begun && out === '')) throw told(error);
+    begun = true;
+    yield out + writeSse(JSON.stringify(explain(told(error)).body())) + (done ? DONE : '');
   } finally {
     if (begun) record(usage, text);
     scanner.close();
   }
 }
 
+/** An event's JSON; undefined for data that is none, which the caller's own library reports. */
+function toObject(data: string): object | undefined {
+  try {
+    const value = parseJson(data);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The response to bytes that are passed on as they come. Throws what fails before the first. */
 export async function passBytes({ chunks, contentType }: Relayed, type: string, caller: Caller): Promise<Response> {
   const first = await chunks.next();
-  return new Response(bodyOf(chunks, caller, first), { headers: { 'content-type': contentType ?? type } });
+  return new Response(bodyOf(chunks, caller, first), { headers: { 'content-type': harmlessType(contentType, type) } });
 }

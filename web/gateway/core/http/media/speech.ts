@@ -62,7 +62,7 @@ async function passOn(body: SpeechRequest, principal: string, caller: Caller, de
   const record = (usage = guessed(inputTokens, 0)): void =>
     deps.record?.({ at: deps.clock.now(), provider: provider.id, model: key, principal, usage });
   if (isEventStream(relayed)) {
-    const events = passEvents(relayed, { record, explain: deps.explain, signal, textOf: () => '', done: false });
+    const events = passEvents(relayed, { provider: provider.name, record, explain: deps.explain, signal, textOf: () => '', done: false });
     return new Response(bodyOf(events, caller, await events.next()), { headers: SSE_HEADERS });
   }
   const response = await passBytes(relayed, FORMAT_TYPES[body.response_format ?? 'mp3'] ?? 'application/octet-stream', caller);

@@ -6,7 +6,7 @@ import { bodyOf, forCaller } from '../caller.ts';
 import type { ChatDeps } from '../chat.ts';
 import { parse } from '../parse.ts';
 import { findMediaRoute, forTask, type MediaTask, requireRelay, TRANSCRIPTION, TRANSLATION } from './routes.ts';
-import { isEventStream, passEvents, readAnswer, readMediaUsage, readWhole } from './relayed.ts';
+import { harmlessType, isEventStream, passEvents, readJsonAnswer, readMediaUsage, readText } from './relayed.ts';
 import { formBoolean, formNumber, readForm, toFields, upload, withModel } from './upload.ts';
 
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
@@ -67,17 +67,16 @@ function answer(request: Request, principal: string, { path, task, schema }: End
         usage: told ?? guessed(0, text.length),
       });
     if (isEventStream(relayed)) {
-      const events = passEvents(relayed, { record, explain: deps.explain, signal, textOf: toDelta, done: false });
+      const events = passEvents(relayed, { provider: provider.name, record, explain: deps.explain, signal, textOf: toDelta, done: false });
       return new Response(bodyOf(events, caller, await events.next()), { headers: SSE_HEADERS });
     }
-    const whole = await readWhole(provider.name, relayed);
-    const text = await whole.text();
-    caller.settled();
     const isText = body.response_format === 'text' || body.response_format === 'srt' || body.response_format === 'vtt';
-    const read = isText ? undefined : readAnswer(provider.name, text);
-    record(readMediaUsage(read), read && 'text' in read && typeof read.text === 'string' ? read.text : text);
+    const answer = isText ? { text: await readText(provider.name, relayed), value: {} } : await readJsonAnswer(provider.name, relayed);
+    caller.settled();
+    const { text, value } = answer;
+    record(readMediaUsage(value), 'text' in value && typeof value.text === 'string' ? value.text : text);
     const type = isText ? 'text/plain; charset=utf-8' : 'application/json';
-    return new Response(text, { headers: { 'content-type': relayed.contentType ?? type } });
+    return new Response(text, { headers: { 'content-type': harmlessType(relayed.contentType, type) } });
   });
 }
 
