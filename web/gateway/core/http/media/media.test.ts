@@ -140,7 +140,10 @@ describe('/v1/audio/transcriptions', () => {
       response.destroy();
     };
     const cut = await openai.audio.transcriptions.create({ file: await audio(), model: 'up/gpt-4o-transcribe', stream: true });
-    await expect(Array.fromAsync(cut)).rejects.toBeInstanceOf(OpenAI.APIError);
+    const readAll = async (): Promise<void> => {
+      for await (const _ of cut);
+    };
+    await expect(readAll()).rejects.toBeInstanceOf(OpenAI.APIError);
   });
 
   verifies('http.media/translation', 'translations go to their own endpoint', async () => {
