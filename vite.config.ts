@@ -87,6 +87,10 @@ function copyOnnx(pages: string): void {
     copyFileSync(join(ONNX_DIR, 'dist', ONNX_NAME + ending), join(pages, ONNX_PLACE, ONNX_NAME + ending));
 }
 
+/** WebAssembly of Tesseract: 3 MB that only a scan without text loads. */
+const TESSERACT = join(import.meta.dirname, 'node_modules/tesseract.js-core/tesseract-core-simd-lstm.wasm');
+const TESSERACT_PLACE = `_app/immutable/tesseract-${packageJson.devDependencies['tesseract.js']}.wasm`;
+
 /**
  * The Mermaid library: 5.5 MB that pages read as text, for a document without an origin (docs/decisions/0058). Because of its size it is
  * stored once.
@@ -176,7 +180,10 @@ function tellingParts(inner: Adapter): Adapter {
       if (!DEMO) await compressFolder(PAGES, { quickly: process.env.PERCH_COMPRESS === 'quickly' });
       copyFileSync(MERMAID, join(PAGES, MERMAID_PLACE));
       if (DEMO) movable(PAGES);
-      else copyOnnx(PAGES);
+      else {
+        copyOnnx(PAGES);
+        copyFileSync(TESSERACT, join(PAGES, TESSERACT_PLACE));
+      }
     },
   };
 }
@@ -205,7 +212,10 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production';
   const onnx = command === 'build' ? `/${ONNX_PLACE}/${ONNX_NAME}` : `/@fs${join(ONNX_DIR, 'dist', ONNX_NAME)}`;
   const mermaid = command === 'build' ? MERMAID_PLACE : `@fs${MERMAID}`;
-  return { ...config, define: { ...config.define, __PERCH_ONNX__: JSON.stringify(onnx), __PERCH_MERMAID__: JSON.stringify(mermaid) } };
+  const tesseract = command === 'build' ? (DEMO ? '' : `/${TESSERACT_PLACE}`) : `/@fs${TESSERACT}`;
+  const places = { __PERCH_ONNX__: onnx, __PERCH_MERMAID__: mermaid, __PERCH_TESSERACT__: tesseract };
+  const defined = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, JSON.stringify(place)]));
+  return { ...config, define: { ...config.define, ...defined } };
 });
 
 /** Modules of a first visit: the app's frame and its chat. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BridgeLine } from '#shared/ports/system.ts';
 import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 import { Redactor } from '#shared/redact.ts';
+import type { LogFile } from './log-file.ts';
 
 const KEPT = 2_000;
 
@@ -21,14 +22,23 @@ export class LogRing {
   readonly #lines: BridgeLine[] = [];
   readonly #redactor = new Redactor();
   #last = 0;
+  #file: LogFile | undefined;
 
   /** These never stand in it. */
   hide(secrets: Iterable<string>): void {
     this.#redactor.learn(secrets);
   }
 
-  write(line: string): void {
-    this.#lines.push({ number: ++this.#last, at: Date.now(), level: levelOf(line), message: this.#redactor.text(line) });
+  /** Writes all lines to a file too, those so far included. */
+  writeTo(file: LogFile): void {
+    this.#file = file;
+    for (const line of this.#lines) file.write(line);
+  }
+
+  write(text: string): void {
+    const line = { number: ++this.#last, at: Date.now(), level: levelOf(text), message: this.#redactor.text(text) };
+    this.#lines.push(line);
+    this.#file?.write(line);
     if (this.#lines.length > KEPT) this.#lines.shift();
   }
 
@@ -38,7 +48,12 @@ export class LogRing {
     const from = after === undefined || !own ? 0 : after;
     const to = before === undefined ? Infinity : own ? before : 0;
     const grave = this.#lines.filter((line) => line.number > from && line.number < to && isAtLeast(line.level, level));
-    return { ring: this.id, lines: after === undefined ? grave.slice(-limit) : grave.slice(0, limit), last: this.#last };
+    return {
+      ring: this.id,
+      lines: after === undefined ? grave.slice(-limit) : grave.slice(0, limit),
+      last: this.#last,
+      ...(this.#file ? { path: this.#file.path } : {}),
+    };
   }
 }
 

@@ -45,6 +45,10 @@ export const TRIMMED = [
   },
   { files: ['mermaid/dist/*', '!mermaid.min.js'], reason: 'the app copies one build' },
   {
+    files: ['tesseract.js-core/tesseract-core*', '!tesseract-core-simd-lstm.js', '!tesseract-core-simd-lstm.wasm'],
+    reason: 'builds that the app does not use',
+  },
+  {
     files: ['lucide/dist/umd', 'gpt-tokenizer/cjs', 'gpt-tokenizer/data', 'fabric/dist-extensions'],
     reason: 'builds that the app does not use',
   },

@@ -4,7 +4,9 @@ export interface Piece {
   thought: boolean;
 }
 
-const [THINK, THOUGHT] = ['<think>', '</think>'];
+/** The marks around a model's thoughts. */
+export const THINK = '<think>';
+export const THOUGHT = '</think>';
 
 /**
  * Tells a model's thoughts from its answer, and ends the answer before a text at which it is to stop. What may be the beginning of such a text is held
@@ -108,7 +110,7 @@ export class AnswerText {
 }
 
 /** Characters at the end of a text with which one of the marks may begin. */
-function longestBeginning(text: string, marks: readonly string[]): number {
+export function longestBeginning(text: string, marks: readonly string[]): number {
   const longest = Math.max(0, ...marks.map(({ length }) => length)) - 1;
   for (let length = Math.min(longest, text.length); length > 0; length--)
     if (marks.some((mark) => mark.startsWith(text.slice(-length)))) return length;

@@ -18,7 +18,14 @@ async function toSlowCaller() {
   const caller = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void takes.push(done) });
   const outcomes: Outcome[] = [];
   body.write(event);
-  const answer = await HeldAnswer.begin(body, { wire: 'chat', choices: 1, idleMs: IDLE, trailerMs: IDLE, stripUsage: false });
+  const answer = await HeldAnswer.begin(body, {
+    wire: 'chat',
+    choices: 1,
+    idleMs: IDLE,
+    trailerMs: IDLE,
+    stripUsage: false,
+    thinksFirst: false,
+  });
   if (!(answer instanceof HeldAnswer)) throw new Error('it is not held');
   answer.pipe(caller as unknown as ServerResponse, (outcome) => outcomes.push(outcome));
   const take = async (): Promise<void> => {

@@ -10,7 +10,7 @@ const FIRST_BYTES = 1024 * 1024;
 /** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
 const LINGER_MS = 1000;
 
-export type Limits = Pick<Forward, 'wire' | 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage'>;
+export type Limits = Pick<Forward, 'wire' | 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage' | 'thinksFirst'>;
 
 const DONE = 'data: [DONE]\n\n';
 
@@ -107,7 +107,7 @@ export class HeldAnswer implements GoodAnswer {
       response.off('drain', ondrain);
       passage.stop(how);
       const { stopped, watch } = passage;
-      const end = stopped ?? { how };
+      const end = { ...(stopped ?? { how }), ...(passage.isUnopened ? { unopened: true } : {}) };
       if (end.how === 'done') linger(body);
       else body.destroy();
       if (end.how === 'done' && this.#limits.wire === 'chat') response.write(DONE);

@@ -67,7 +67,7 @@ verifies(
         const bytes = Buffer.from(written);
         const lines = atLines ? [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? at + 1 : [])) : [];
         const cuts = [...new Set([...lines, ...places.map((place) => place % (bytes.length + 1))])].sort((a, b) => a - b);
-        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage });
+        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage, thinksFirst: false });
         const passed = [0, ...cuts].flatMap((cut, index) => passage.push(bytes.subarray(cut, cuts[index])));
         const wanted = oneByOne(bytes);
         expect({ events: passage.events, chars: passage.watch.chars, usage: passage.watch.usage, stopped: passage.stopped?.how }).toEqual({
@@ -84,6 +84,27 @@ verifies(
     );
   },
 );
+
+verifies('http.chat/thoughts-in-text', 'what waits keeps its bytes, whatever comes meanwhile', () => {
+  const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: true, thinksFirst: false });
+  const [first, held, rest] = [piece({ content: 'a' }), piece({ content: 'b <' }).replace('data: ', 'data:'), piece({ content: 'b>' })];
+  const push = (text: string): string => Buffer.concat(passage.push(Buffer.from(text))).toString();
+  expect([push(first), push(held), push('data: null\n\n'), push(rest)]).toEqual([first, '', '', held + rest]);
+  const marked = [piece({ content: '</th' }), 'data: null\n\n', piece({ content: 'ink>c' })].map(push).join('');
+  expect(marked).toContain('"content":"c"');
+  expect(marked).not.toContain('</th');
+});
+
+verifies('http.chat/thoughts-in-text', 'marks are found behind events that are passed over, however they are escaped', () => {
+  for (const mark of ['</think>', '<\\/think>', '\\u003c/think\\u003e', '\\u003C/think\\u003E']) {
+    const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: false, thinksFirst: false });
+    const plain = Array.from({ length: 5 }, (_, index) => piece({ content: `w${index} <p> ` })).join('');
+    const marked = piece({ content: 'MARK' }).replace('MARK', `c${mark}d`);
+    const passed = Buffer.concat(passage.push(Buffer.from(plain + marked + plain))).toString();
+    expect(passed).toBe(`${plain}${piece({ content: 'cd' })}${plain}`);
+    expect(passage.isUnopened).toBe(true);
+  }
+});
 
 it('learns nothing from an event whose counted strings are others than what the model has written', () => {
   const latin = (event: string): string => Buffer.from(event).toString('latin1');

@@ -1,6 +1,7 @@
 import { CompletionWatch, glanceAt, isUsageAlone } from '#shared/http/completion-watch.ts';
 import { MessageWatch, type Seen } from '#shared/http/message-watch.ts';
-import { isDone, isKeepAlive, MAX_SSE_EVENT, SseOverload, SseScanner, SseTooLarge } from '#shared/http/sse.ts';
+import { isDone, isKeepAlive, MAX_SSE_EVENT, SseOverload, SseScanner, SseTooLarge, writeSse } from '#shared/http/sse.ts';
+import { type PassingEvent, ThinkMarks } from '#shared/http/think-marks.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { EventPattern } from './event-pattern.ts';
 
@@ -9,9 +10,15 @@ const MAX_TOLD = 64 * 1024;
 /** Bytes of an event that is not whole yet, with comments. */
 const MAX_OPEN = MAX_SSE_EVENT + 1024 * 1024;
 
+/** An event as it came. */
+interface RawEvent {
+  bytes: Uint8Array[];
+}
+
 /**
  * What of an upstream's bytes may go to the caller as they are: whole events that each are a piece of a completion. At the first that is none it
  * stops; `[DONE]`, too, is not passed, so that the caller hears exactly one. `stripUsage`: nor are figures of usage that the caller did not ask for.
+ * Thoughts within the text of a chat completion are told apart.
  */
 export class Passage {
   readonly watch: CompletionWatch | MessageWatch;
@@ -21,14 +28,24 @@ export class Passage {
   #openBytes = 0;
   #stopped: SpliceEnd | undefined;
   readonly #stripUsage: boolean;
+  readonly #marks: ThinkMarks<RawEvent> | undefined;
+  /** The last event that was looked at, and those that take its place. */
+  #event: RawEvent = { bytes: [] };
+  #instead: PassingEvent<RawEvent>[] = [];
   /** Of the last event that had to be looked at. */
   #pattern: EventPattern | undefined;
   /** Events that may pass. */
   events = 0;
 
-  constructor({ choices, stripUsage, wire }: Pick<Forward, 'choices' | 'stripUsage' | 'wire'>) {
+  constructor({ choices, stripUsage, wire, thinksFirst }: Pick<Forward, 'choices' | 'stripUsage' | 'wire' | 'thinksFirst'>) {
     this.#stripUsage = stripUsage;
     this.watch = wire === 'messages' ? new MessageWatch() : new CompletionWatch(choices);
+    this.#marks = wire === 'messages' ? undefined : new ThinkMarks(choices, thinksFirst);
+  }
+
+  /** Thoughts ended in the text that had not begun. */
+  get isUnopened(): boolean {
+    return this.#marks?.isUnopened ?? false;
   }
 
   /** How it ended, once nothing more may pass. */
@@ -57,12 +74,15 @@ export class Passage {
       else {
         const seen = this.#see(data);
         if (seen === 'odd') this.stop('cut');
-        else if (seen !== 'hidden') out.push(...this.#open, Buffer.from('\n\n'));
+        else if (seen === 'hidden') {
+          this.#event.bytes = [...this.#open, Buffer.from('\n\n')];
+          out.push(...this.#takeInstead());
+        } else out.push(...this.#open, Buffer.from('\n\n'));
         if (seen === 'last') this.#stopped = { how: 'done' };
       }
     }
     this.stop('cut');
-    return out;
+    return [...out, ...this.#rest()];
   }
 
   /** Ends it for that reason; once the answer is whole nothing that matters can be missing. */
@@ -101,7 +121,9 @@ export class Passage {
         if (this.#stopped) break;
         const over = at + (this.#scanner.ends[index] ?? 0);
         if (seen === 'hidden') {
+          this.#event.bytes = [...(good === 0 ? this.#open : []), chunk.subarray(good, over)];
           take();
+          out.push(...this.#takeInstead());
           from = over;
         } else if (seen === 'usual' && start !== undefined)
           this.#pattern = EventPattern.of(text.slice(start, over), this.watch.chars - chars);
@@ -115,6 +137,7 @@ export class Passage {
       at = until;
     }
     if (good > 0) take();
+    if (this.#stopped) out.push(...this.#rest());
     if (good < chunk.byteLength) {
       this.#open.push(chunk.subarray(good));
       this.#openBytes += chunk.byteLength - good;
@@ -125,8 +148,12 @@ export class Passage {
 
   /** Where the events end that are like the last one that was looked at. */
   #passAlike(text: string, from: number): number {
+    if (!this.#pattern) return from;
+    const attention = this.#marks?.attention ?? 'none';
+    if (attention === 'all') return from;
+    const limit = attention === 'none' ? text.length : findMark(text, from);
     let at = from;
-    for (let end; this.#pattern && (end = this.#pattern.end(text, at)) !== -1; at = end) {
+    for (let end; (end = this.#pattern.end(text, at)) !== -1 && end <= limit; at = end) {
       this.events++;
       this.watch.chars += this.#pattern.chars;
     }
@@ -135,6 +162,8 @@ export class Passage {
 
   /** `usual`: it has nothing but what the model has written. `last`: the answer ends with it. */
   #see(data: string): Seen | 'hidden' {
+    // Of its own: an earlier one may still wait.
+    this.#event = { bytes: [] };
     if (isKeepAlive(data)) return 'hidden';
     const { watch } = this;
     if (watch instanceof MessageWatch) {
@@ -147,6 +176,35 @@ export class Passage {
     watch.see(chunk);
     this.events++;
     if (this.#stripUsage && isUsageAlone(chunk)) return 'hidden';
+    const instead = this.#marks?.see(chunk, this.#event);
+    if (instead) {
+      this.#instead = instead;
+      return 'hidden';
+    }
     return chunk.usage == null && chunk.choices?.every(({ finish_reason }) => !finish_reason) ? 'usual' : 'passes';
   }
+
+  #takeInstead(): Uint8Array[] {
+    const events = this.#instead;
+    this.#instead = [];
+    return toBytes(events);
+  }
+
+  /** What still waited when nothing more may pass. */
+  #rest(): Uint8Array[] {
+    return toBytes(this.#marks?.end() ?? []);
+  }
+}
+
+const toBytes = (events: readonly PassingEvent<RawEvent>[]): Uint8Array[] =>
+  events.flatMap((each) => ('data' in each ? [Buffer.from(writeSse(each.data))] : each.event.bytes));
+
+/** Where the first character is that may begin a mark, plain or escaped; the end of the text if there is none. */
+const findMark = (text: string, from: number): number => Math.min(find(text, from, '<', '/t"\\'), find(text, from, '\\u003', 'cC'));
+
+/** Where `start` is with one of the characters of `next` behind it; the end of the text if nowhere. */
+function find(text: string, from: number, start: string, next: string): number {
+  for (let at = text.indexOf(start, from); at !== -1; at = text.indexOf(start, at + 1))
+    if (next.includes(text.charAt(at + start.length))) return at;
+  return text.length;
 }

@@ -33,6 +33,10 @@ export class Allowed {
 
 const placeOf = (url: URL): string => `${plainHost(url.hostname)}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
 
+/** These names never leave the computer (RFC 6761). */
+const refuseLoopbackName = (hostname: string): string | undefined =>
+  /(^|\.)localhost$/.test(plainHost(hostname)) ? `${hostname} is not on the public internet (loopback)` : undefined;
+
 /**
  * A page's address that may be asked as far as it can be told without resolving it. Throws `INVALID_PARAMS` with the reason: other protocols, a
  * name or password in it, ports of other services, and every place that is not public and not in `allowed`. A URL's parser has by then written
@@ -52,7 +56,7 @@ export function judgedUrl(address: string | URL, allowed: Allowed): URL {
   if (allowed.has(url)) return url;
   const port = Number(url.port || 443);
   if ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port)) refuse(`Port ${port} is not allowed for web pages`);
-  const refusal = refuseAddress(url.hostname, 'public');
+  const refusal = refuseAddress(url.hostname, 'public') ?? refuseLoopbackName(url.hostname);
   if (refusal !== undefined)
     refuse(`${refusal}. To allow it, add it to the setting ${allowed.setting}.`, { reason: 'private-place', setting: allowed.setting });
   return url;

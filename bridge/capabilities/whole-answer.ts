@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { CompletionWatch, glanceAt } from '#shared/http/completion-watch.ts';
 import { MessageWatch } from '#shared/http/message-watch.ts';
+import { splitThoughts } from '#shared/http/think-marks.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { FIRST_MS, type GoodAnswer, isWhole, type Outcome } from './good-answer.ts';
 
@@ -40,7 +41,7 @@ export class WholeAnswer implements GoodAnswer {
       const onend = (): void => {
         const bytes = read.length === 1 && read[0] ? read[0] : Buffer.concat(read);
         const watch = watchWhole(bytes.toString(), wire);
-        settle(watch && new WholeAnswer(bytes, watch));
+        settle(watch && new WholeAnswer(watch.instead ?? bytes, watch));
       };
       const onclose = (): void => settle();
       const timer = setTimeout(onclose, FIRST_MS);
@@ -52,15 +53,20 @@ export class WholeAnswer implements GoodAnswer {
 
   pipe(response: ServerResponse, over: (outcome: Outcome) => void): void {
     response.write(this.#bytes);
-    const { chars, usage } = this.#watch;
-    this.onover?.({ how: 'done' });
-    over({ how: 'done', chars, ...(usage ? { usage } : {}) });
+    const { chars, usage, isUnopened } = this.#watch;
+    const end: SpliceEnd = { how: 'done', ...(isUnopened ? { unopened: true } : {}) };
+    this.onover?.(end);
+    over({ ...end, chars, ...(usage ? { usage } : {}) });
   }
 
   leave(): void {}
 }
 
-type Watch = Pick<CompletionWatch, 'chars' | 'usage'>;
+interface Watch extends Pick<CompletionWatch, 'chars' | 'usage'> {
+  /** With the thoughts apart that were within the text. */
+  instead?: Buffer;
+  isUnopened?: boolean;
+}
 
 /** Undefined for an error, and for anything else that is no answer of that format. */
 function watchWhole(text: string, wire: Forward['wire']): Watch | undefined {
@@ -72,5 +78,7 @@ function watchWhole(text: string, wire: Forward['wire']): Watch | undefined {
   if (!completion) return undefined;
   const watch = new CompletionWatch(1);
   watch.see(completion);
-  return watch;
+  const split = splitThoughts(completion);
+  const { chars, usage } = watch;
+  return { chars, usage, ...(split ? { instead: Buffer.from(JSON.stringify(split.completion)), isUnopened: split.isUnopened } : {}) };
 }

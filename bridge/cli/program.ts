@@ -5,6 +5,7 @@ import { backupCommands } from './commands/backup.ts';
 import { channelCommands } from './commands/channels.ts';
 import { completionCommands } from './commands/completion.ts';
 import { gatewayCommands } from './commands/gateway.ts';
+import { importCommand } from './commands/importing.ts';
 import { keyCommands } from './commands/keys.ts';
 import { mcpCommands } from './commands/mcp.ts';
 import { modelCommands } from './commands/models.ts';
@@ -26,7 +27,7 @@ export function makeProgram(): Command {
     // A group's own options end where one of its commands begins: both may have one of the same name.
     .enablePositionalOptions();
   const groups = [
-    ...[gatewayCommands, talkingCommands, runningCommands, modelCommands, mcpCommands, activeMemoryCommands, secretCommands],
+    ...[gatewayCommands, talkingCommands, importCommand, runningCommands, modelCommands, mcpCommands, activeMemoryCommands, secretCommands],
     ...[keyCommands, channelCommands, backupCommands, syncCommands, vaultCommands, completionCommands],
   ];
   for (const add of groups) add(program);

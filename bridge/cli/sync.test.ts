@@ -60,7 +60,7 @@ verifies('vault.cluster/setting', 'is kept for the owner alone, shows no secret,
   expect(set.stdout + set.stderr + status.stdout + status.stderr).not.toContain('secret-word');
   expect(set.stderr).not.toContain('browsers');
   const web = await run(['nats', 'nats://127.0.0.1:1', '--websocket', 'wss://outside:443', 'ws://127.0.0.1:2', '--token'], 'secret-word\n');
-  expect(web).toMatchObject({ code: 0, stderr: expect.stringContaining('Linked browsers receive these addresses') });
+  expect(web).toMatchObject({ code: 0, stderr: expect.stringContaining('Paired browsers receive these addresses') });
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
     nats: { servers: ['nats://127.0.0.1:1'], websocket: ['wss://outside:443', 'ws://127.0.0.1:2'], token: 'secret-word' },
   });

@@ -36,7 +36,7 @@ export async function shareOver(servers: string[], options: NatsOptions): Promis
   const { dir } = await Home.open({ warn: note });
   await writeSyncSettings(dir, data);
   say(`The vault syncs over ${servers.join(', ')} from the next start.`);
-  if (options.websocket) note('Linked browsers receive these addresses and credentials, and store them encrypted.');
+  if (options.websocket) note('Paired browsers receive these addresses and credentials, and store them encrypted.');
   const problem = existsSync(join(dir, KEY_FILE)) ? await problemWith(dir, data) : null;
   if (problem)
     note(`Warning: ${shownLine(problem.replace(/\.$/, ''))}. Changes stay on this computer until this is fixed, and sync afterwards.`);

@@ -72,6 +72,28 @@ describe('libraries on a folder', () => {
     expect(readFileSync(join(dir, 'entities/miso.md'), 'utf8')).toMatch(/^---\n[\s\S]*title: Miso[\s\S]*A cat\. See \[\[ana\]\]\./);
   });
 
+  verifies('dreaming/searches', 'searches feed dreaming where its settings say so', async () => {
+    const now = Date.now();
+    const asked = ['Where is the bike?', 'bike barn'];
+    const searched = async (enabled: boolean): Promise<void> => {
+      await using memory = await new MemoryManager(dir, {}, undefined, { dreaming: new DreamingConfig({ enabled }) }).open();
+      await memory.addMemory('The bike is red');
+      await memory.persistDialog([{ role: 'user', content: 'My bike is in the barn of Ana', timestamp: now - DAY, id: '1' }], 'main/main');
+      for (const query of asked) expect((await memory.searchMemory(query)).length).toBeGreaterThan(1);
+    };
+    const signals = new SignalsStore(dir);
+    await searched(false);
+    expect(await signals.getAllSignals()).toEqual([]);
+    await searched(true);
+    // What is remembered for good already is not among them.
+    expect((await signals.getAllSignals()).map(({ content, recalls }) => [content, recalls.map(({ query }) => query)])).toEqual([
+      ['My bike is in the barn of Ana', asked],
+    ]);
+    const config = new DreamingConfig({ enabled: true, min_score: 0.1, promotion: 'promote' });
+    expect(await new DreamingPhases(dir, config).runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 1 });
+    expect(readFileSync(join(dir, 'MEMORY.md'), 'utf8')).toContain('My bike is in the barn of Ana');
+  });
+
   verifies('memory.node/libraries', 'dreaming promotes what was recalled on several days, once', async () => {
     const now = Date.UTC(2026, 10, 22, 3);
     writeFileSync(join(dir, 'dreaming.yaml'), 'dreaming:\n  min_score: 0.1\n  promotion: promote\n');

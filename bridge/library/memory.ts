@@ -13,7 +13,10 @@ import { folderWorkspace } from './folder-workspace.ts';
 import { completeBy, modelOf, type ModelConfigInput, summaryModel } from '../../web/library/model.ts';
 import { noteClosed, noteOpen } from '../../web/gateway/core/memory/open-managers.ts';
 import { settingsAt } from '../../web/library/settings-at.ts';
+import type { DreamingConfig } from '../../web/gateway/core/dreaming/config.ts';
+import { createSearchSignals } from '../../web/gateway/core/dreaming/search-signals.ts';
 import { counterOf } from './counter.ts';
+import { SignalsStore } from './dreaming.ts';
 import { SqliteIndex } from './sqlite-index.ts';
 
 export { applyCompaction, checkContext, type ContextCheckResult } from '../../web/gateway/core/memory/compaction/check-context.ts';
@@ -30,6 +33,7 @@ export type { FoundMemory } from '../../web/gateway/core/memory/found-memory.ts'
 export type { Memory } from '../../web/gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../../web/gateway/core/memory/long-term.ts';
 export type { MemoryMessage } from '../../web/gateway/core/memory/message.ts';
+export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../../web/gateway/core/memory/openai-message.ts';
 export type { Embedder } from '../../web/gateway/core/memory/vectors/vectors.ts';
 export type { MemoryStats } from '../../web/gateway/core/memory/stats.ts';
 export { createMemoryTools, type MemoryTool } from '../../web/gateway/core/memory/tools/memory-tools.ts';
@@ -52,6 +56,8 @@ export interface MemoryOptions {
   countTokens?: CountText;
   /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
   embedder?: Embedder;
+  /** Settings of dreaming. If it is enabled, each search notes what it found as a recall, for `DreamingPhases` of the same folder. */
+  dreaming?: Pick<DreamingConfig, 'enabled' | 'timezone'>;
   /** Hears what went wrong beside what was asked for; by default a warning of the process. */
   warn?: (message: string) => void;
 }
@@ -68,7 +74,7 @@ export class MemoryManager extends Manager {
     workspaceDir: string,
     config: Config | MemoryConfigInput | Record<string, unknown> = {},
     model?: ModelConfigInput,
-    { countTokens, embedder, warn = (message) => process.emitWarning(message, 'PerchMemory') }: MemoryOptions = {},
+    { countTokens, embedder, dreaming, warn = (message) => process.emitWarning(message, 'PerchMemory') }: MemoryOptions = {},
   ) {
     if (workspaceDir.trim() === '') throw new Error('The workspace folder must not be empty');
     const folder = resolve(workspaceDir);
@@ -77,14 +83,17 @@ export class MemoryManager extends Manager {
     const asked = summaryModel(own, settings.summary.model);
     const counter = own && counterOf(own);
     const index = new SqliteIndex(join(folder, 'memory.db'));
+    const workspace = folderWorkspace(folder);
     super({
-      workspace: folderWorkspace(folder),
+      workspace,
       config: settings,
       clock: { now: Date.now },
       complete: asked && completeBy(asked),
       countTokens: countTokens ?? counter?.count,
       index: unlessFailing(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
+      onSearched:
+        dreaming && createSearchSignals(dreaming, { workspace, signals: new SignalsStore(folder, { timeZone: dreaming.timezone }) }),
       warn,
     });
     this.workspaceDir = folder;
@@ -113,8 +122,13 @@ export class MemoryManager extends Manager {
 
 /** Gives an agent's turns a memory in a folder. */
 export class MemoryAwareRunner extends Runner {
-  constructor(workspaceDir: string, model?: ModelConfigInput, config: Config | MemoryConfigInput | Record<string, unknown> = {}) {
-    super(new MemoryManager(workspaceDir, config, model));
+  constructor(
+    workspaceDir: string,
+    model?: ModelConfigInput,
+    config: Config | MemoryConfigInput | Record<string, unknown> = {},
+    options: MemoryOptions = {},
+  ) {
+    super(new MemoryManager(workspaceDir, config, model, options));
   }
 }
 
@@ -123,7 +137,8 @@ export async function setupMemoryForAgent(
   workspaceDir: string,
   model?: ModelConfigInput,
   config: Config | MemoryConfigInput | Record<string, unknown> = {},
+  options: MemoryOptions = {},
 ): Promise<{ manager: MemoryManager; tools: MemoryTool[]; context: string }> {
-  const manager = new MemoryManager(workspaceDir, config, model);
+  const manager = new MemoryManager(workspaceDir, config, model, options);
   return { ...(await setup(manager)), manager };
 }

@@ -67,11 +67,13 @@ function give(answer: GoodAnswer, decided: Decided, { requestId, response }: Cal
   response.on('error', () => {});
   response.once('close', leave);
   response.writeHead(200, answer.headers);
-  answer.pipe(response, ({ how, text, usage, chars }) => {
+  answer.pipe(response, ({ how, text, usage, chars, unopened }) => {
     response.off('close', leave);
     const inputTokens = usage ? 0 : estimateFor(JSON.stringify(decided.messages), familyOf(decided.call.model));
     const call = { ...decided.call, id: randomUUID(), requestId, inputTokens };
     receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
+    // The host learns it from the next answer.
+    if (unopened) standing.withdraw(mux);
     if (how === 'done') return void response.end();
     if (how === 'left') return;
     standing.withdraw(mux);

@@ -44,6 +44,7 @@ import type { Journal } from '../journal/journal.ts';
 import { type Access, accessHandlers } from './access.ts';
 import { type LinkedBrowsersDeps, linkedBrowsersHandlers } from './linked-browsers.ts';
 import { type SystemDeps, systemHandlers } from '../capabilities/system/system-port.ts';
+import { LogFile } from '../log-file.ts';
 import type { LogRing } from '../log-ring.ts';
 import { serveBlobs } from './blobs-port.ts';
 import type { Exchanges } from './exchange.ts';
@@ -112,6 +113,11 @@ export function lendPorts({
     handlers: PortHandlers<C, E>,
   ): [string, Ports['serve']] => [port.kind, (stream) => servePort(stream, port, handlers, log)];
   const keeper = new Keeper(log);
+  try {
+    ring.writeTo(new LogFile(join(home, 'logs', 'perch.log')));
+  } catch (error) {
+    log(`Warning: Couldn’t write the log file: ${error instanceof Error ? error.message : String(error)}`);
+  }
   const models = modelsOfDisk({ home, keeper, log });
   void models.downloads.resume();
   const browsers = browsersApart({ dir: join(home, 'profiles', 'browser'), log, keeper });

@@ -43,7 +43,7 @@ async function splicer(gateway: TestBridge, url: string, taken?: Receipt[]): Pro
         }
         const wish: Forward = {
           ...{ to: stream.id, call: of(await request.text()).call, stream: false },
-          ...{ wire: 'chat', choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false },
+          ...{ wire: 'chat', choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false, thinksFirst: false },
         };
         const headers = { ':method': 'POST', ':url': url, [FORWARD_HEADER]: JSON.stringify(wish) };
         await fetchOver(host.mux, { kind: FORWARD_PORT, headers }, { signal: request.signal });

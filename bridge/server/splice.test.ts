@@ -10,7 +10,16 @@ import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
 
 const call = { id: 'c1', provider: 'p', model: 'p/m', principal: 'owner', inputTokens: 3 };
-const WISH: Omit<Forward, 'to'> = { call, wire: 'chat', stream: true, choices: 1, idleMs: 30_000, trailerMs: 30_000, stripUsage: false };
+const WISH: Omit<Forward, 'to'> = {
+  call,
+  wire: 'chat',
+  stream: true,
+  choices: 1,
+  idleMs: 30_000,
+  trailerMs: 30_000,
+  stripUsage: false,
+  thinksFirst: false,
+};
 const chunk = (content: string, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
@@ -164,13 +173,13 @@ describe('a splice', () => {
   });
 
   verifies(
-    'http.chat/usage-of-keys',
+    'http.chat/true-usage',
     'leaves out the figures of usage that the caller did not ask for, wherever the bytes are cut',
     async () => {
       const usage = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } })}\n\n`;
       const sent = Buffer.from(`: hi\n\n${chunk('ä')}${usage}${chunk('b')}${usage}${usage}${chunk('c', 'stop')}${usage}`);
       for (const size of [1, 7, 64, 1000]) {
-        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: true });
+        const passage = new Passage({ wire: 'chat', choices: 1, stripUsage: true, thinksFirst: false });
         const out: Uint8Array[] = [];
         for (let at = 0; at < sent.length; at += size) out.push(...passage.push(sent.subarray(at, at + size)));
         out.push(...passage.end());

@@ -11,10 +11,20 @@ verifies('http.chat/standing', 'a decision holds for its time and no longer, for
   const host = {} as Mux;
   const body = Buffer.from(JSON.stringify({ model: 'up/m', messages: [{ role: 'user', content: 'Hi' }] }));
   const call = { id: 'c', provider: 'up', model: 'up/m', principal: 'owner', inputTokens: 1 };
-  const wish = { to: 1, call, wire: 'chat' as const, stream: false, choices: 1, idleMs: 1000, trailerMs: 1000, stripUsage: false };
+  const wish = {
+    to: 1,
+    call,
+    wire: 'chat' as const,
+    stream: false,
+    choices: 1,
+    idleMs: 1000,
+    trailerMs: 1000,
+    stripUsage: false,
+    thinksFirst: false,
+  };
   const keep = standing.given(
     host,
-    { ...wish, standing: { ms: 500, asked: 'up/m', model: 'm', variant: '' } },
+    { ...wish, standing: { ms: 500, asked: 'up/m', model: 'm', variant: '', addUsage: true } },
     { ':url': 'http://up/v1', 'x-own': 'yes' },
   );
   expect(standing.decide(host, 'owner', body)).toBeUndefined();

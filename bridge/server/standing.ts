@@ -13,9 +13,10 @@ interface Decision {
   asking: Omit<Asking, 'body' | 'signal'>;
   /** As the upstream calls it. */
   model: string;
+  addUsage: boolean;
   call: Pick<SplicedCall, 'provider' | 'model' | 'principal'>;
   wire: Forward['wire'];
-  limits: Pick<Forward, 'idleMs' | 'trailerMs'>;
+  limits: Pick<Forward, 'idleMs' | 'trailerMs' | 'thinksFirst'>;
   /** By `performance.now()`. */
   until: number;
 }
@@ -49,7 +50,7 @@ export class Standing {
   }
 
   /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
-  given(mux: Mux, { standing, call, wire, idleMs, trailerMs }: Forward, headers: Record<string, string>): () => void {
+  given(mux: Mux, { standing, call, wire, idleMs, trailerMs, thinksFirst }: Forward, headers: Record<string, string>): () => void {
     const url = headers[':url'];
     if (!standing || url === undefined) return () => {};
     const kept = this.#kept.get(mux) ?? new Map<string, Decision>();
@@ -59,8 +60,10 @@ export class Standing {
       if (this.#kept.get(mux) !== kept) return;
       if (kept.size >= MOST) kept.clear();
       const { provider, model, principal } = call;
-      const decision = { asking, model: standing.model, call: { provider, model, principal }, wire, limits: { idleMs, trailerMs } };
-      kept.set(keyOf(principal, standing.variant, standing.asked), { ...decision, until: performance.now() + standing.ms });
+      const { asked, variant, ms, addUsage } = standing;
+      const limits = { idleMs, trailerMs, thinksFirst };
+      const decision = { asking, model: standing.model, addUsage, call: { provider, model, principal }, wire, limits };
+      kept.set(keyOf(principal, variant, asked), { ...decision, until: performance.now() + ms });
     };
   }
 
@@ -80,11 +83,13 @@ export class Standing {
     const decision = kept.get(key);
     if (!decision) return undefined;
     if (decision.until < performance.now()) return void kept.delete(key);
-    const edits = editsOf(text, asked, { ...asked, model: decision.model });
+    const stripUsage = asked.stream === true && decision.addUsage && asked.stream_options?.include_usage !== true;
+    const options = stripUsage ? { stream_options: { ...asked.stream_options, include_usage: true } } : {};
+    const edits = editsOf(text, asked, { ...asked, model: decision.model, ...options });
     const sent = edits && edited(body, edits);
     if (!sent) return undefined;
     const { wire } = decision;
-    const events = asked.stream ? { ...decision.limits, wire, choices: asked.n ?? 1, stripUsage: false } : undefined;
+    const events = asked.stream ? { ...decision.limits, wire, choices: asked.n ?? 1, stripUsage } : undefined;
     return { asking: { ...decision.asking, body: sent }, call: decision.call, wire, messages: asked.messages, events };
   }
 

@@ -46,6 +46,8 @@ export const forward = z.object({
   trailerMs: z.number().int().positive(),
   /** The figures of usage were asked for by the gateway, not by the caller, who does not get to see them. */
   stripUsage: z.boolean(),
+  /** The model ends thoughts in its text without having begun them. */
+  thinksFirst: z.boolean().default(false),
   /** Validity of this decision, in milliseconds, for the caller's next requests of the same model, if this answer succeeds. */
   standing: z
     .object({
@@ -55,6 +57,8 @@ export const forward = z.object({
       model: z.string(),
       /** All in the request line and headers that the decision depends on, as `toVariant` has it. */
       variant: z.string().max(10_000).default(''),
+      /** Streams that ask for no figures of usage ask for them, and the caller does not get to see them. */
+      addUsage: z.boolean().default(false),
     })
     .optional(),
 });
@@ -67,7 +71,12 @@ export const WITHDRAW_PORT = 'withdraw';
 export const KEPT_BODY = 256 * 1024;
 
 /** `odd`: an event that is no piece of a completion, or tells of an error. `left`: the caller hung up. */
-export const spliceEnd = z.object({ how: z.enum(['done', 'odd', 'cut', 'silent', 'large', 'left']), text: z.string().optional() });
+export const spliceEnd = z.object({
+  how: z.enum(['done', 'odd', 'cut', 'silent', 'large', 'left']),
+  text: z.string().optional(),
+  /** Thoughts ended in the text that had not begun. */
+  unopened: z.boolean().optional(),
+});
 /** How a spliced answer ended, as the host that began it hears on the forward's stream; `text` is the odd event's data. */
 export type SpliceEnd = z.infer<typeof spliceEnd>;
 

@@ -38,7 +38,7 @@ export const mcpPort = port({
         /** SHA-256 in hex: command, arguments, environment, directory, the program's bytes, and those of a script if its interpreter can be given them. */
         hash: z.string(),
         approved: z.boolean(),
-        /** True if an approval of an older build, which named no bytes, has just been bound to the current ones. */
+        /** True if the approval is one of an older build, which named no bytes and was bound to those that it met first. */
         isApprovalBound: z.boolean().optional(),
         /** Working directory, absolute, links resolved. */
         workingDir: z.string(),

@@ -92,6 +92,8 @@ export const logsPort = port({
         lines: z.array(bridgeLine),
         /** The number of the newest line. */
         last: z.number().int().nonnegative(),
+        /** The file that has the lines too. Missing in older bridges. */
+        path: z.string().optional(),
       }),
       docs: 'Returns the newest lines, the newest ones before a line, or the first ones after a line; oldest first.',
       policy: { scope: 'read' },

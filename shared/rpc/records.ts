@@ -144,6 +144,8 @@ export const sessionEntry = z.object({
   tags: z.array(z.string()),
   /** False if recall is off for the session. */
   recall: z.boolean().optional(),
+  /** Name of the session’s agent, if it was removed. */
+  removedAgent: z.string().optional(),
   /** A run is in progress. */
   running: z.boolean().optional(),
 });

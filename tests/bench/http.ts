@@ -19,11 +19,11 @@ const STREAMS = [
 const STREAMED_LEAST = 0.4;
 const FEW = 20;
 /** How a stream is written: a hundred deltas at once, each by itself, or each in a packet of its own. */
-const KINDS = { deltas: 'deltas, a hundred a write', writes: 'deltas, each a write', singles: 'deltas one by one' } as const;
+export const KINDS = { deltas: 'deltas, a hundred a write', writes: 'deltas, each a write', singles: 'deltas one by one' } as const;
 type Kind = keyof typeof KINDS;
 
 /** Where completions are asked for. */
-interface Target {
+export interface Target {
   url: string;
   headers?: Record<string, string>;
   model: (name: string) => string;
@@ -65,7 +65,6 @@ export async function http({ quick }: { quick: boolean }): Promise<Figure[]> {
       figures.push(...besideDirect(`${deltas} ${KINDS[kind]}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`, runs));
     }
   }
-  figures.push(...(await messagesBesideChat(targets.ours, perch.url, { quick, rounds })));
   const firsts = await inTurns(quick ? 30 : 200, {
     direct: () => sinceUpstream(upstream, targets.direct),
     ours: () => sinceUpstream(upstream, targets.ours),
@@ -139,34 +138,6 @@ async function sinceUpstream(upstream: Child, { url, headers, model }: Target): 
   return at - (await firstByte).at;
 }
 
-/** Messages that pass must be as fast as completions that pass. */
-const MESSAGES_LEAST = 0.9;
-
-/** `/v1/messages` of an Anthropic provider beside `/v1/chat/completions`, both passed on. */
-async function messagesBesideChat(chat: Target, base: string, { quick, rounds }: { quick: boolean; rounds: number }): Promise<Figure[]> {
-  const messages: Target = { ...chat, url: `${base}/v1/messages`, model: (name) => `messages/${name}` };
-  const figures: Figure[] = [];
-  const compare = async (what: string, load: (target: Target) => Promise<Load>): Promise<void> => {
-    await Promise.all([load(chat), load(messages)]);
-    const runs = await inTurns(rounds, { chat: () => load(chat), messages: () => load(messages) });
-    const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate);
-    const ratio = ratioOf(rates('messages'), rates('chat'));
-    const floor = { name: 'completions', value: median(rates('chat')) };
-    figures.push({ what, unit: '/s', ours: median(rates('messages')), floor, ratio, bar: atLeast(ratio, MESSAGES_LEAST, '×') });
-  };
-  for (const callers of [1, 16]) {
-    const who = `${callers} ${callers === 1 ? 'caller' : 'callers'}`;
-    const count = (quick ? 200 : 600) * (callers === 1 ? 1 : 3);
-    await compare(`/v1/messages, ${who}, requests`, (target) => whole(target, callers, count));
-    const streams = (quick ? 20 : 100) * (callers === 1 ? 1 : 3);
-    for (const kind of ['deltas', 'singles'] as const)
-      await compare(`/v1/messages streamed, 200 ${KINDS[kind]}, ${who}, requests`, (target) =>
-        streamed(target, `${kind}-200`, callers, streams),
-      );
-  }
-  return figures;
-}
-
 function notStreamed(callers: number, runs: Record<'direct' | 'peer' | 'ours', Load[]>): Figure[] {
   const rates = (name: keyof typeof runs): number[] => runs[name].map(({ rate }) => rate);
   const at = (name: keyof typeof runs, share: number): number[] => runs[name].map(({ samples }) => percentile(samples, share));
@@ -228,7 +199,7 @@ function besideDirect(what: string, runs: Record<'direct' | 'ours', Load[]>): Fi
   ];
 }
 
-async function whole(target: Target, callers: number, count: number): Promise<Load> {
+export async function whole(target: Target, callers: number, count: number): Promise<Load> {
   const body = Buffer.from(
     JSON.stringify({ model: target.model('whole'), messages: [{ role: 'user', content: 'Say something about a fox.' }] }),
   );
@@ -236,7 +207,7 @@ async function whole(target: Target, callers: number, count: number): Promise<Lo
 }
 
 /** `name`: of the upstream's model, with the number of its deltas at the end. */
-async function streamed(target: Target, name: string, callers: number, count: number): Promise<Load> {
+export async function streamed(target: Target, name: string, callers: number, count: number): Promise<Load> {
   const body = Buffer.from(JSON.stringify({ model: target.model(name), stream: true, messages: [{ role: 'user', content: 'go' }] }));
   const last = `"w${Number(name.slice(name.lastIndexOf('-') + 1)) - 1} "`;
   return run(target, body, callers, count, (text) => text.includes(last) && END.test(text));

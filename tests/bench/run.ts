@@ -7,12 +7,14 @@ import { canvas } from './canvas.ts';
 import { chat } from './chat.ts';
 import { cluster } from './cluster.ts';
 import { deltas } from './deltas.ts';
+import { documentRecall } from './document-recall.ts';
 import { documents } from './documents.ts';
 import { type Figure, table } from './figures.ts';
 import { http } from './http.ts';
 import { idle } from './idle.ts';
 import { injection } from './injection.ts';
 import { lighthouseScores } from './lighthouse.ts';
+import { messages } from './messages.ts';
 import { memorySearch } from './memory-search.ts';
 import { load } from './load.ts';
 import { open } from './open.ts';
@@ -32,6 +34,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   rpc,
   deltas,
   http,
+  messages,
   load,
   open,
   lighthouse: lighthouseScores,
@@ -44,6 +47,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   cluster,
   scale,
   documents,
+  'document-recall': documentRecall,
   search,
   memory: memorySearch,
   recall,
@@ -55,7 +59,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
 };
 
 /** Sections that prove a promise on every machine: a bar that is missed fails the command. They need no built app. */
-const PROOFS = new Set(['injection', 'prompts', 'tools']);
+const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

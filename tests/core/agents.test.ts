@@ -59,6 +59,37 @@ describe('agents', () => {
     await expect(reader.call('agents.add', { agent_id: 'b' })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   });
 
+  verifies('agents/sessions', 'they stay, with the name of the agent that was removed, or go with it', async () => {
+    await using gw = await testGateway();
+    const { client, events } = await gw.client();
+    const marks = async () => (await client.call('sessions.list', {})).sessions.map(({ path, removedAgent }) => [path, removedAgent]);
+    await client.call('agents.add', { agent_id: 'writer', config: { name: 'Poet' } });
+    await client.call('chat.send', { message: 'hi', agentId: 'writer' });
+    await client.call('chat.send', { message: 'hi' });
+    expect(await client.call('agents.remove', { agent_id: 'writer' })).toEqual({ agent_id: 'writer', removed: true });
+    expect((await marks()).sort()).toEqual([
+      ['main/main.jsonl', undefined],
+      ['writer/main.jsonl', 'Poet'],
+    ]);
+    expect(events.some(({ event, payload }) => event === 'sessions.changed' && (payload as { agentId: string }).agentId === 'writer')).toBe(
+      true,
+    );
+    expect((await client.call('chat.history', { sessionId: 'main', agentId: 'writer' })).messages).toHaveLength(2);
+    // An agent of the same id takes them over.
+    await client.call('agents.add', { agent_id: 'writer' });
+    expect((await marks()).map(([, mark]) => mark)).toEqual([undefined, undefined]);
+    await expect(client.call('agents.remove', { agent_id: 'main', deleteSessions: true })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    await expect(client.call('agents.remove', { agent_id: 'none', deleteSessions: true })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await client.call('agents.remove', { agent_id: 'writer', deleteSessions: true })).toEqual({
+      agent_id: 'writer',
+      removed: true,
+      deletedSessions: 1,
+    });
+    expect((await marks()).map(([path]) => path)).toEqual(['main/main.jsonl']);
+  });
+
   verifies('agents/config', 'made at once by two', async () => {
     await using gw = await testGateway();
     const [a, b] = [await gw.client(), await gw.client()];

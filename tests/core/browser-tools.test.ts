@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { GatewayClient } from '#shared/client/client.ts';
 import { browserPort } from '#shared/ports/browser.ts';
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
@@ -51,6 +52,60 @@ const steps =
 /** What the model was told of its calls. */
 const results = (messages: readonly { role: string; content: unknown }[]): string[] =>
   messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+
+verifies(
+  'browser/loopback',
+  'a person is asked once before the browser may go to a place on this computer; programs are refused',
+  async () => {
+    let places: readonly string[] = [];
+    const opened: string[] = [];
+    const refusal = 'localhost is not on the public internet (loopback). To allow it, add it to the setting browser.allow.';
+    const { bridge } = shopping({
+      'browser.allow': async (reach) => {
+        ({ places } = reach);
+        return {};
+      },
+      'browser.open': async ({ url }) => {
+        const { host, hostname } = new URL(url);
+        if (!places.includes(host))
+          throw new RpcError('INVALID_PARAMS', refusal, { details: { reason: 'private-place', setting: hostname } });
+        opened.push(url);
+        return { opened: true as const, tabId: 'tab-1', url, title: '' };
+      },
+    });
+    await using gw = await testGateway({ bridge });
+    const { client } = await gw.client();
+    await client.call('config.patch', { patch: { browser: { allow: ['nas.local'] } } });
+    const url = 'http://localhost:5173/app';
+    const waiting = client.call('browser.open', { url });
+    const asked = async (): Promise<Approval | undefined> => (await client.call('approvals.list', {})).approvals[0];
+    await until(async () => (await asked()) !== undefined, 'the approval');
+    const approval = await asked();
+    expect(approval).toMatchObject({
+      tool: 'browser.open',
+      args: { url },
+      summary: `Open ${url} in the browser. The browser, and agents in it, can then always open localhost:5173`,
+    });
+    expect(opened).toEqual([]);
+    await client.call('approvals.resolve', { id: approval?.id ?? '', decision: 'approve', always: true });
+    expect(await waiting).toMatchObject({ opened: true, url });
+    // No policy of a tool follows from it: the place is allowed.
+    expect((await client.call('config.get', { key: 'browser.allow' })).value).toEqual(['nas.local', 'localhost:5173']);
+    expect((await client.call('config.get', { key: 'tools.policies' })).isDefault).toBe(true);
+    await client.call('browser.open', { url: 'http://localhost:5173/again' });
+    expect(opened).toEqual([url, 'http://localhost:5173/again']);
+    // Another port is another place; a denial is told.
+    const other = client.call('browser.open', { url: 'http://localhost:8080/' });
+    await until(async () => (await asked()) !== undefined, 'the second approval');
+    await client.call('approvals.resolve', { id: (await asked())?.id ?? '', decision: 'deny' });
+    await expect(other).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    // Neither programs nor other private places wait for anybody.
+    const program = await GatewayClient.connect(gw.link({ principal: 'key:1', scopes: ['read', 'write'] }), { params: {} });
+    await expect(program.call('browser.open', { url: 'http://localhost:8080/' })).rejects.toMatchObject({ message: refusal });
+    await expect(client.call('browser.open', { url: 'http://192.168.1.4/' })).rejects.toMatchObject({ message: refusal });
+    expect(await asked()).toBeUndefined();
+  },
+);
 
 verifies('browser/agent-tools', 'a person is asked in the page’s terms before anything acts; what the page says is data', async () => {
   const { bridge, did } = shopping();

@@ -4,6 +4,8 @@ import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
 import { type Script, script, type TestGateway, testGateway, until } from '../support/gateway.ts';
 
+const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
+
 const texts = (events: EventFrame[], runId: unknown): string =>
   events.flatMap(({ event, payload }) => (event === 'chat.delta' && payload.runId === runId ? [String(payload.delta)] : [])).join('');
 const terminal = (events: EventFrame[]): EventFrame[] => events.filter(({ event }) => event === 'chat.done' || event === 'chat.error');
@@ -93,6 +95,27 @@ describe('chat.send', () => {
       ['b', undefined],
       ['new', undefined],
     ]);
+  });
+
+  verifies('chat.send/wordless', 'an attachment without words is sent, and names the chat', async () => {
+    await using gw = await testGateway();
+    const { client } = await gw.client();
+    const png = { filename: 'holiday.png', mimeType: 'image/png', content: PIXEL.split(',')[1] ?? '' };
+    await client.call('chat.send', { message: '', attachments: [png] });
+    await client.call('chat.send', { message: ' \n', attachments: [{ ...png, filename: 'b.png' }] });
+    const sent = gw.calls.at(-1)?.body.messages.filter(({ role }) => role === 'user');
+    expect(sent?.map(({ content }) => content)).toEqual([
+      [{ type: 'image_url', image_url: { url: PIXEL } }],
+      [{ type: 'image_url', image_url: { url: PIXEL } }],
+    ]);
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages[0]).toMatchObject({ content: [{ type: 'image' }], attachments: [{ filename: 'holiday.png' }] });
+    expect((await client.call('sessions.list', {})).sessions[0]).toMatchObject({ title: 'holiday.png' });
+    for (const nothing of [{ message: '' }, { message: ' ', attachments: [] }])
+      await expect(client.request('chat.send', nothing)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: '`message` must not be empty.',
+      });
   });
 
   verifies('chat.send/attachments', 'kept as parts, refused when too large or broken', async () => {

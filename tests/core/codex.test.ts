@@ -1,34 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type ModelCall, type Say, script, testGateway, type TestGateway } from '../support/gateway.ts';
+import { installNpmTool } from '../support/npm-tool.ts';
 
-/** Outside the repository's own dependencies: it is only for this test. */
-const CACHE = join(tmpdir(), 'perch-test-codex');
-const CODEX = join(CACHE, 'node_modules', '.bin', 'codex');
-const INSTALL_MS = 120_000;
-
-/** Why the command-line tool is not there; undefined if it is. */
-async function findProblem(): Promise<string | undefined> {
-  const run = promisify(execFile);
-  try {
-    await mkdir(CACHE, { recursive: true });
-    await run(CODEX, ['--version']).catch(() =>
-      run('npm', ['install', '--no-audit', '--no-fund', '--prefix', CACHE, '@openai/codex'], { timeout: INSTALL_MS }),
-    );
-    await run(CODEX, ['--version']);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-const problem = await findProblem();
-if (problem !== undefined) console.warn(`Codex CLI is not tested: it could not be installed. ${problem}`);
+const codexProgram = await installNpmTool({ package: '@openai/codex', version: '0.171.0', program: 'codex' });
 
 /** `/v1` of the gateway on a port of this machine. */
 async function listen(gw: TestGateway): Promise<{ url: string } & AsyncDisposable> {
@@ -69,7 +49,7 @@ async function codex(url: string, model: string, task: string): Promise<{ code: 
     const ask = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
     await writeFile(join(home, 'config.toml'), `model = "${model}"\nmodel_provider = "perch"\n${ask}${provider}`);
     const env = { ...process.env, CODEX_HOME: home, PERCH_KEY: 'key' };
-    const child = spawn(CODEX, ['exec', '--skip-git-repo-check', task], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(codexProgram ?? '', ['exec', '--skip-git-repo-check', task], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (out += text.toString()));
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -88,7 +68,7 @@ function shell(call: ModelCall): Say {
   return { tool: tool.name, args: tool.name === 'shell' ? { command: ['cat', 'note.txt'] } : args };
 }
 
-describe.skipIf(problem !== undefined)('Codex CLI', () => {
+describe.skipIf(codexProgram === undefined)('Codex CLI', () => {
   it.each(['test/scripted', 'perch/main'])('says hi with %s', async (model) => {
     await using gw = await testGateway({ model: script(['Hello from the upstream']) });
     await using server = await listen(gw);

@@ -23,15 +23,15 @@ describe('config', () => {
     await client.call('config.set', { key: 'chat', value: { model: 'test/other' } });
     expect((await get('chat')).value).toEqual({ model: 'test/other' });
     await client.call('config.patch', {
-      patch: { chat: { systemPrompt: 'Be kind', model: null }, future: { 'kept as': ['it', { is: 1 }] } },
+      patch: { chat: { systemPrompt: 'Be kind', model: null }, channels: { matrix: { 'kept as': ['it', { is: 1 }] } } },
     });
     expect((await get()).value).toEqual({
       providers: { test: { baseUrl: 'http://model.test/v1' } },
       chat: { systemPrompt: 'Be kind' },
-      future: { 'kept as': ['it', { is: 1 }] },
+      channels: { matrix: { 'kept as': ['it', { is: 1 }] } },
     });
-    await client.call('config.set', { key: 'future', value: null });
-    for (const key of ['future', 'chat.model', 'chat.systemPrompt.length', 'chat.toString', 'providers.none', 'chat.model.x']) {
+    await client.call('config.set', { key: 'channels.matrix', value: null });
+    for (const key of ['future', 'channels.matrix', 'chat.systemPrompt.length', 'chat.toString', 'providers.none', 'chat.model.x']) {
       await expect(get(key), key).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
     for (const key of ['', '.', 'chat.', '.chat', 'a..b']) await expect(get(key), key).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
@@ -123,7 +123,7 @@ describe('config', () => {
     expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
     await client.call('config.patch', { patch: { providers: { p: { apiKey: '' } } } });
     expect(await key()).toBeUndefined();
-    await expect(client.call('config.get', { key: 'providers.p.apiKey' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await client.call('config.get', { key: 'providers.p.apiKey' })).toMatchObject({ value: null, isDefault: true });
 
     for (const gone of [{ providers: { p: { apiKey: null } } }, { providers: { p: null } }, { providers: null }]) {
       await client.call('config.patch', { patch: { providers: { p: provider } } });
@@ -133,35 +133,125 @@ describe('config', () => {
     expect(textOf(await dump('secrets-kept'))).not.toContain(SECRET);
   });
 
-  verifies('config/unknown-secrets', 'by name and by form; who may change them sees them', async () => {
+  verifies('config/defaults', 'a setting that is not set has its default, whether the schema has it or code takes its place', async () => {
     await using gw = await testGateway();
     const { client } = await gw.client();
-    const form = `sk-${'a'.repeat(20)}`;
-    const patch = {
-      plugin: { signingKey: SECRET, auth: { refresh_token: SECRET, more: [{ password: SECRET }] }, note: `Use ${form}`, tokens: 5 },
-      clientSecret: { one: SECRET },
-      channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
-      agents: { secretary: { name: 'Secretary' } },
-      tools: { policies: { read_secret: 'ask' } },
+    const defaults: Record<string, unknown> = {
+      'chat.maxSteps': 50,
+      'chat.smallModel': 'auto',
+      'chat.fallbacks': [],
+      'chat.timeZone': null,
+      'memory.recall.max_summary_chars': 220,
+      'dreaming.scoringWeights.frequency': 0.25,
+      'heartbeat.everyMs': 1_800_000,
+      'browser.allow': [],
+      'gateway.rateLimit': { perMinute: 600, burst: 100 },
+      'gateway.upstream.idleMs': 60_000,
+      'gateway.logLevel': 'info',
+      'tools.execTimeoutMs': 600_000,
+      'tools.policies': {},
+      'workspaces.mirror': true,
+      'providers.test.apiKey': null,
     };
-    await client.call('config.patch', { patch });
-    const { client: reader } = await gw.client({ scopes: ['read'] });
-    const { client: writer } = await gw.client({ scopes: ['write'] });
-    const hidden = {
-      plugin: { signingKey: '***', auth: { refresh_token: '***', more: [{ password: '***' }] }, note: 'Use ***', tokens: 5 },
-      clientSecret: '***',
-      channels: { matrix: { enabled: false, recoveryKey: '***', room: 'hall' } },
-      agents: { secretary: { name: 'Secretary' } },
-      tools: { policies: { read_secret: 'ask' } },
-    };
-    for (const each of [reader, writer]) {
-      expect((await each.call('config.get', {})).value).toMatchObject(hidden);
-      expect((await each.call('config.get', { key: 'plugin.auth.refresh_token' })).value).toBe('***');
-      expect((await each.call('config.get', { key: 'channels.matrix' })).value).toEqual(hidden.channels.matrix);
-      await expect(each.call('config.get', { key: 'clientSecret.one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    for (const [key, value] of Object.entries(defaults)) {
+      expect(await client.call('config.get', { key }), key).toEqual({ value, isDefault: true, hash: expect.any(String) });
     }
-    expect((await client.call('config.get', {})).value).toMatchObject(patch);
+    expect((await client.call('config.get', { key: 'chat.systemPrompt' })).value).toEqual(expect.stringMatching(/./));
+    await client.call('config.patch', { patch: { gateway: { upstream: { failures: 2 } }, memory: { recall: { enabled: false } } } });
+    expect(await client.call('config.get', { key: 'gateway.upstream' })).toEqual({ value: { failures: 2 }, hash: expect.any(String) });
+    expect((await client.call('config.get', { key: 'gateway.upstream.pauseMs' })).value).toBe(30_000);
+    expect((await client.call('config.get', { key: 'memory.recall.query_mode' })).value).toBe('RECENT');
+    await client.call('config.set', { key: 'gateway.logLevel', value: 'debug' });
+    expect(await client.call('config.get', { key: 'gateway.logLevel' })).not.toHaveProperty('isDefault');
   });
+
+  verifies('config/unknown', 'refused, with the nearest setting; those of the file stay, and can be deleted', async () => {
+    const stored = { chat: { model: 'a/b', colour: 'red' }, later: { x: 1, apiKey: SECRET } };
+    await using gw = await testGateway();
+    await gw.vault.config.write(stored);
+    await using next = await testGateway({ vault: gw.vault, useGuide: true });
+    const { client } = await next.client();
+    const before = await client.call('config.get', {});
+    const refused = async (patch: Record<string, unknown>, message: string): Promise<void> => {
+      await expect(client.call('config.patch', { patch }), message).rejects.toMatchObject({ code: 'INVALID_PARAMS', message });
+    };
+    await refused({ chat: { modle: 'a/c' } }, 'Unknown setting "chat.modle". The nearest is "chat.model".');
+    await refused({ ChatModel: 1 }, 'Unknown setting "ChatModel". The nearest is "chat.model".');
+    await refused(
+      { gateway: { rateLimit: { permin: 1 } } },
+      'Unknown setting "gateway.rateLimit.permin". The nearest is "gateway.rateLimit.perMinute".',
+    );
+    await refused(
+      { agents: { helper: { modell: 'a/b' } } },
+      'Unknown setting "agents.helper.modell". The nearest is "agents.helper.model".',
+    );
+    await refused(
+      { channels: { telegram: { bottoken: 'x' } } },
+      'Unknown setting "channels.telegram.bottoken". The nearest is "channels.telegram.botToken".',
+    );
+    await refused(
+      { tools: { mcpServers: { one: { comand: 'x' } } } },
+      'Unknown setting "tools.mcpServers.one.comand". The nearest is "tools.mcpServers.one.command".',
+    );
+    await refused({ later: { x: 2 } }, expect.stringContaining('Unknown setting "later"') as unknown as string);
+    await expect(client.call('config.set', { key: 'chat.modle', value: 'a/c' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(client.call('config.set', { key: 'chat', value: { model: 'a/c', mood: 'good' } })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    await expect(client.call('config.get', { key: 'chat.modle' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'Unknown setting "chat.modle". The nearest is "chat.model".',
+    });
+    expect(await client.call('config.get', {})).toEqual(before);
+    // What was read can be written back, hidden parts too.
+    await client.call('config.patch', { patch: before.value as Record<string, unknown> });
+    await client.call('config.set', { key: 'chat', value: { colour: 'red', model: 'a/c' } });
+    expect(await gw.vault.config.read()).toEqual({ ...stored, chat: { model: 'a/c', colour: 'red' } });
+    await client.call('config.set', { key: 'later', value: null });
+    await client.call('config.patch', { patch: { chat: { colour: null } } });
+    expect(await gw.vault.config.read()).toEqual({ chat: { model: 'a/c' } });
+  });
+
+  verifies(
+    'config/unknown-secrets',
+    'hidden from everyone by name and by form; in known settings from those who may not change them',
+    async () => {
+      const form = `sk-${'a'.repeat(20)}`;
+      const stored = {
+        plugin: { signingKey: SECRET, auth: { refresh_token: SECRET, more: [{ password: SECRET }] }, note: `Use ${form}`, tokens: 5 },
+        clientSecret: { one: SECRET },
+        channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
+        agents: { secretary: { name: 'Secretary', systemPrompt: `Use ${form}` } },
+        tools: { policies: { read_secret: 'ask' } },
+      };
+      const hidden = {
+        plugin: { signingKey: '***', auth: { refresh_token: '***', more: [{ password: '***' }] }, note: 'Use ***', tokens: 5 },
+        clientSecret: '***',
+        channels: { matrix: { enabled: false, recoveryKey: '***', room: 'hall' } },
+        agents: { secretary: { name: 'Secretary', systemPrompt: 'Use ***' } },
+        tools: { policies: { read_secret: 'ask' } },
+      };
+      await using gw = await testGateway();
+      await gw.vault.config.write(stored);
+      await using next = await testGateway({ vault: gw.vault, useGuide: true });
+      const { client } = await next.client();
+      const { client: reader } = await next.client({ scopes: ['read'] });
+      const { client: writer } = await next.client({ scopes: ['write'] });
+      for (const each of [reader, writer, client]) {
+        const agents = each === client ? stored.agents : hidden.agents;
+        expect((await each.call('config.get', {})).value).toMatchObject({ ...hidden, agents });
+        expect((await each.call('config.get', { key: 'plugin.auth.refresh_token' })).value).toBe('***');
+        expect((await each.call('config.get', { key: 'channels.matrix' })).value).toEqual(hidden.channels.matrix);
+        await expect(each.call('config.get', { key: 'clientSecret.one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      }
+      // A hidden value that is written back stays.
+      await client.call('config.set', { key: 'channels.matrix', value: { enabled: false, recoveryKey: '***', room: 'yard' } });
+      expect(await gw.vault.config.read()).toEqual({
+        ...stored,
+        channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'yard' } },
+      });
+    },
+  );
 
   verifies('config/secrets', '`***` where nothing is kept is refused, for it would pass for a key', async () => {
     await using gw = await testGateway();

@@ -257,14 +257,35 @@ verifies('cron/gone', 'an agent that is gone: the run fails with that; a job tha
   await goesOn(gw.clock, async () => (await gw.history(first))[0]?.status === 'failed', 30_000);
   expect((await gw.history(first))[0]?.error).toBe('No agent with id "helper".');
   await gw.api.call('cron.remove', { id: first });
-  expect(await gw.history()).toEqual([]);
   const second = await gw.add();
   await goesOn(gw.clock, () => gw.calls.length === 1);
   await gw.api.call('cron.remove', { id: second });
-  await goesOn(gw.clock, async () => (await gw.history())[0]?.status === 'completed');
+  await goesOn(gw.clock, async () => (await gw.history(second))[0]?.status === 'completed');
   await gw.pass(2 * MINUTE);
-  expect(await gw.history()).toHaveLength(1);
+  expect(await gw.history(second)).toHaveLength(1);
   expect((await gw.api.call('cron.list', {})).jobs).toEqual([]);
+  expect(gw.faults).toEqual([]);
+});
+
+verifies('cron/deleted', 'its runs stay for 30 days, with its name', async () => {
+  const hosts = cronHosts();
+  await using gw = await hosts.open(script(['done']));
+  const id = await gw.add({ name: 'Morning news', schedule: { kind: 'every', everyMs: HOUR } });
+  await gw.api.call('cron.run', { id });
+  await goesOn(gw.clock, async () => (await gw.history(id))[0]?.status === 'completed', 30_000);
+  expect((await gw.history(id))[0]).not.toHaveProperty('jobName');
+  await gw.api.call('cron.remove', { id });
+  const kept = [{ jobId: id, jobName: 'Morning news', status: 'completed' }];
+  expect(await gw.history(id)).toMatchObject(kept);
+  expect(await gw.history()).toMatchObject(kept);
+  expect((await gw.api.call('cron.list', {})).jobs).toEqual([]);
+  await gw.pass(29 * 24 * HOUR, 12 * HOUR);
+  expect(await gw.history()).toMatchObject(kept);
+  await gw.pass(2 * 24 * HOUR, 12 * HOUR);
+  // The next deletion or start looks for what is old.
+  await gw.api.call('cron.remove', { id: await gw.add({ enabled: false }) });
+  expect(await gw.history()).toEqual([]);
+  await expect(gw.history(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   expect(gw.faults).toEqual([]);
 });
 

@@ -77,6 +77,41 @@ describe('a request', () => {
     expect(gw.faults).toEqual([]);
   });
 
+  verifies('exec/split', 'one text without arguments is split into words: these are shown, hashed and run', async () => {
+    await using exec = await lendExec();
+    await using gw = await testGateway({ bridge: exec.bridge, clock: new FakeClock() });
+    const { client } = await gw.client();
+    const script = await counting(exec);
+    const split = await create(client, `${script} 'a b' --all`);
+    expect(split).toMatchObject({ command: script, args: ['a b', '--all'], realPath: script });
+    expect(split.hash).toBe((await create(client, script, ['a b', '--all'])).hash);
+    await client.call('exec.approve', { requestId: split.requestId, always: true });
+    expect(await over(client, split.requestId)).toMatchObject({ status: 'completed', stdout: 'a b --all\n' });
+    // The approval holds for the same words, however they were given, and for no others.
+    expect((await create(client, script, ['a b', '--all'])).status).toBe('approved');
+    expect((await create(client, `${script} a b --all`)).status).toBe('pending');
+    // A path with spaces is one program.
+    const spaced = await exec.script('two words', '#!/bin/sh\necho spaced\n');
+    expect(await create(client, spaced)).toMatchObject({ command: spaced, args: [], realPath: spaced });
+    // With arguments the text is a program's name.
+    await expect(create(client, `${script} a`, ['b'])).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(create(client, 'no-such-program -v')).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      message: expect.stringContaining('no program no-such-program on'),
+    });
+    for (const line of [`${script} | wc`, `${script} *.txt`, `${script} $HOME`]) {
+      await expect(create(client, line)).rejects.toMatchObject({
+        code: 'INVALID_PARAMS',
+        message: expect.stringContaining('without a shell'),
+      });
+    }
+    // A path that exists and cannot run is not taken apart.
+    const broken = await exec.script('count more', '#!/no/such/interpreter\n');
+    await exec.script('count', '#!/bin/sh\n');
+    await expect(create(client, broken)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    expect(gw.faults).toEqual([]);
+  });
+
   verifies('exec/told', 'whoever asked hears what becomes of it, and of nobody else’s', async () => {
     await using exec = await lendExec();
     await using gw = await testGateway({ bridge: exec.bridge, clock: new FakeClock() });

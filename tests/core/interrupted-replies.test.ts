@@ -1,9 +1,11 @@
 import { describe, expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
 import { ExchangeReset } from '#shared/link/http.ts';
+import { webPort } from '#shared/ports/web.ts';
 import { verifies } from '../requirements.ts';
 import { FakeClock } from '../support/clock.ts';
-import { script, testGateway, until } from '../support/gateway.ts';
+import { FakeBridge, lend } from '../support/fake-bridge.ts';
+import { type Say, script, testGateway, until } from '../support/gateway.ts';
 import { type TestHost, TestHosts } from '../support/hosts.ts';
 
 const getHistory = async (client: GatewayClient) => (await client.call('chat.history', { sessionId: 'main' })).messages;
@@ -90,6 +92,96 @@ describe('a browser that closes while a reply streams', () => {
       expect((await getHistory(client)).map(({ content }) => content)).toEqual(['hi', 'What had come', 'go on', 'the rest']);
     },
   );
+});
+
+/** A browser that closes in the second step of a reply, after a tool's result, with another host on the same journal. */
+async function closeBetweenSteps(result: string, calls = 1) {
+  const clock = new FakeClock();
+  const hosts = new TestHosts();
+  const page = { url: 'https://pages.test/', status: 200, contentType: 'text/plain', body: btoa(result) };
+  const bridge = new FakeBridge(lend(webPort, { 'web.fetch': async () => page }));
+  const call = { tool: 'web_fetch', args: { url: page.url } };
+  const steps: Say[][] = [
+    ['Let me look. ', ...Array.from({ length: calls }, () => call)],
+    ['It says ', { wait: new Promise(() => {}) }],
+  ];
+  const browser = await hosts.host({ clock, bridge, model: (_, count) => steps[count - 1] ?? ['done'] });
+  const other = await hosts.host({ clock, model: script(['Still', { wait: new Promise(() => {}) }]) });
+  const { client } = await browser.client();
+  await client.call('config.patch', { patch: { tools: { policies: { web_fetch: 'auto' } } } });
+  client.call('chat.send', { message: 'read https://pages.test/' }).catch(() => {});
+  await until(async () => {
+    clock.advance(1_000);
+    return String(runIn(hosts, 'partial')).endsWith('It says ');
+  }, 'the text in the journal');
+  await other.synced();
+  browser.crash();
+  await until(() => browser.replicator.state().state === 'away');
+  hosts.serve(other);
+  await until(async () => (await other.vault.runs.unfinished()).length === 0, 'the run to be ended');
+  const close = async (): Promise<void> => {
+    await browser[Symbol.asyncDispose]();
+    await other[Symbol.asyncDispose]();
+  };
+  return { clock, hosts, browser, other, [Symbol.asyncDispose]: close };
+}
+
+describe('a browser that closes between two steps of a reply', () => {
+  verifies(
+    ['vault.runs/steps', 'injection/labels'],
+    'leaves the steps with their sources to the next host, in one version',
+    async () => {
+      await using closed = await closeBetweenSteps('Buy tulips');
+      const { hosts, browser, other, clock } = closed;
+      const expected = [
+        { role: 'user' },
+        { role: 'assistant', content: 'Let me look. ', toolCalls: [{ tool: 'web_fetch' }] },
+        { role: 'tool', content: expect.stringContaining('Buy tulips') as string, outside: ['web:pages.test'] },
+        { role: 'assistant', content: 'It says ', interrupted: true, outside: ['web:pages.test'] },
+      ];
+      expect(await getHistory((await other.client()).client)).toMatchObject(expected);
+      await other.synced();
+      expect(runIn(hosts, 'progress')).toBeUndefined();
+      await using again = await hosts.reopen(browser, { clock });
+      again.attach();
+      await again.synced();
+      for (const host of [other, again]) {
+        expect(await getHistory((await host.client()).client)).toMatchObject(expected);
+        expect(await host.vault.conflicts.ids()).toEqual([]);
+      }
+    },
+  );
+
+  verifies('injection/labels', 'leaves the sources of the chat above to the next host, if the reply has no steps', async () => {
+    await using closed = await closeBetweenSteps('Buy tulips');
+    const { clock, hosts, browser, other } = closed;
+    const { client } = await other.client();
+    client.call('chat.send', { message: 'go on' }).catch(() => {});
+    await until(async () => {
+      clock.advance(1_000);
+      return [...hosts.journal.rows.values()].some(({ payload }) => payload?.includes('"partial":"Still"') === true);
+    }, 'the text in the journal');
+    await using again = await hosts.reopen(browser, { clock });
+    again.attach();
+    await again.synced();
+    other.crash();
+    await until(() => other.replicator.state().state === 'away');
+    hosts.serve(again);
+    await until(async () => (await again.vault.runs.unfinished()).length === 0, 'the run to be ended');
+    const reply = (await getHistory((await again.client()).client)).at(-1);
+    expect(reply).toMatchObject({ content: 'Still', interrupted: true, outside: ['web:pages.test'] });
+  });
+
+  verifies(['vault.runs/steps', 'injection/labels'], 'leaves long results cut, and their sources whole', async () => {
+    await using closed = await closeBetweenSteps(`Buy tulips ${'x'.repeat(100_000)} now`, 5);
+    const messages = await getHistory((await closed.other.client()).client);
+    expect(messages).toHaveLength(8);
+    const result = String(messages[2]?.content);
+    expect(result.length).toBeLessThan(2_100);
+    expect(result).toContain('Buy tulips');
+    expect(result).toContain('characters omitted');
+    expect(messages.at(-1)).toMatchObject({ content: 'It says ', interrupted: true, outside: ['web:pages.test'] });
+  });
 });
 
 verifies('vault.runs/text', 'a reply is interrupted, not failed, when the connection to the bridge is lost meanwhile', async () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
 import { memoryPair } from '#shared/link/link.ts';
@@ -7,6 +10,7 @@ import { openVault } from '../../web/gateway/storage/vault.ts';
 import { systemClock } from '../../web/gateway/core/clock.ts';
 import { dump } from '../../web/gateway/storage/fixture.ts';
 import { verifies } from '../requirements.ts';
+import { LogFile } from '../../bridge/log-file.ts';
 import { lentLogs } from '../support/bridge-parts.ts';
 import { FakeBridge } from '../support/fake-bridge.ts';
 import { FakeSync } from '../support/fake-sync.ts';
@@ -32,7 +36,8 @@ verifies(
     await client.call('config.set', { key: 'gateway.discover', value: false });
     const { lines, count, path, cursor } = await client.call('logs.tail', {});
     expect(count).toBe(lines.length);
-    expect(path).toBe('indexeddb:perch/logs');
+    // Without a bridge there is no file.
+    expect(path).toBe('');
     expect(cursor).toMatch(/\./);
     expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z INFO {2}gateway: Gateway started \{"version":"0.0.0","build":"test"/);
     expect(await client.call('logs.tail', { limit: 1, json: true })).toMatchObject({
@@ -178,6 +183,30 @@ verifies('logs/notes', 'a provider that cannot be reached is noted once, and onc
 
 const KEY = 'planted secret/with "marks" 7h3';
 const TOKEN = 'pq4NdT8xWm1Rk7Lp0Sd5Yh2Nc9Bf4Gj6Aa-_uEiOoPx';
+
+verifies('logs/path', 'names a file that has the bridge’s lines, without secrets', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'perch-log-'));
+  const file = join(folder, 'logs', 'perch.log');
+  try {
+    const { ring, lent } = lentLogs();
+    ring.hide([TOKEN]);
+    ring.write('Started before the file');
+    ring.writeTo(new LogFile(file));
+    ring.write(`Warning: the token is ${TOKEN}`);
+    await using gw = await testGateway({ bridge: new FakeBridge(lent) });
+    const { client } = await gw.client();
+    expect((await client.call('logs.tail', {})).path).toBe(file);
+    const text = readFileSync(file, 'utf8');
+    expect(text).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z INFO Started before the file\n\S+ WARN Warning: the token is \*\*\*\n$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    // At 1 MiB another file begins.
+    for (let at = 0; at < 150; at++) ring.write('x '.repeat(3_800));
+    expect(statSync(file).size).toBeLessThan(1_000_000);
+    expect(statSync(`${file}.1`).size).toBeGreaterThan(1024 * 1024);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 verifies('logs/redacted', 'no planted secret is in the log, in the database or over the wire, after a whole scenario', async () => {
   const { ring, lent } = lentLogs();

@@ -75,6 +75,8 @@ describe('a tool server that is a command', () => {
     const { lines } = await client.call('logs.tail', { limit: 500, json: true });
     const warnings = lines.filter((line) => JSON.stringify(line).includes('is from an older version'));
     expect(warnings).toHaveLength(1);
+    // The app tells the person, whenever it asks first.
+    expect((await client.call('mcp.list', {})).servers).toMatchObject([{ name: 'mine', isApprovalBound: true }]);
     expect(JSON.stringify(warnings)).toContain('MCP server mine');
   });
 

@@ -85,7 +85,7 @@ const MADE: Record<keyof OpenAI.Responses.ResponseCreateParamsStreaming, Fate> =
   model: { here: ['claude/claude-opus-5-5'], refused: [''] },
   input: { told: ['Hello'], refused: [[], 5] },
   access_programs: { ignored: [{ cyber: 'standard' }] },
-  background: { hint: [false], refused: [true] },
+  background: { hint: [false], here: [true], beside: { stream: true } },
   context_management: { hint: [[]], ignored: [[{ type: 'compaction' }]] },
   conversation: { refused: ['conv_1', { id: 'conv_1' }] },
   image: { ignored: [{ context_compression: 'enabled' }] },

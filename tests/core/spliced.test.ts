@@ -113,7 +113,7 @@ describe('a streamed answer', () => {
       model: `up/${mode}`,
       principal: 'owner',
       sessionKey: null,
-      usage: { estimated: true },
+      usage: { totalTokens: 18 },
     });
   });
 
@@ -121,7 +121,7 @@ describe('a streamed answer', () => {
     const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
     const sent = `: hold on\r\n\r\nid: 7\r\nevent: message\r\n${chunk('ä').trim()}\r\n\r\n: still here\n\n${chunk('', 'stop')}data: ${JSON.stringify({ ...head, choices: [], usage })}\n\n`;
     await using _ = await writer((response) => response.end(`${sent}data: [DONE]\n\n`));
-    expect(await (await post('', { model: 'own/x' })).text()).toBe(`${sent}data: [DONE]\n\n`);
+    expect(await (await post('', { model: 'own/x', stream_options: { include_usage: true } })).text()).toBe(`${sent}data: [DONE]\n\n`);
     expect((await usageOf()).usage).toEqual({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
   });
 
@@ -250,6 +250,45 @@ describe('a whole answer', () => {
       usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18 },
     });
     await until(() => host.mux.streams === 0);
+  });
+
+  verifies('http.chat/thoughts-in-text', 'has its thoughts apart, also the next of a kind, streamed or not', async () => {
+    const message = { role: 'assistant', content: '<think>plan</think>\n\nHello', refusal: null };
+    await using _ = await writer((response, request) => {
+      let asked = '';
+      request.on('data', (data: Buffer) => (asked += String(data)));
+      request.on('end', () => {
+        if (!JSON.parse(asked).stream)
+          return response.end(whole({ choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }] }));
+        const pieces = ['<thi', 'nk>pl', 'an</think', '>\n\nHel', 'lo'].map((piece) => chunk(piece)).join('');
+        response.end(`${pieces}${chunk('', 'stop')}data: [DONE]\n\n`);
+      });
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      const answer = await (await post('', { model: 'own/x', stream: false })).json();
+      expect(answer).toMatchObject({ choices: [{ message: { content: 'Hello', reasoning_content: 'plan' } }] });
+      const data = await readData(await post('', { model: 'own/x' }));
+      expect(data.at(-1)).toBe('[DONE]');
+      const deltas = data
+        .slice(0, -1)
+        .map((each) => (JSON.parse(each) as { choices: { delta: Record<string, string> }[] }).choices[0]?.delta);
+      expect(deltas.map((delta) => delta?.['reasoning_content'] ?? '').join('')).toBe('plan');
+      expect(deltas.map((delta) => delta?.['content'] ?? '').join('')).toBe('Hello');
+    }
+  });
+
+  verifies('http.chat/thoughts-in-text', 'of a model that never begins them is told apart from its second answer on', async () => {
+    await using _ = await writer((response) =>
+      response.end(`${chunk('plan')}${chunk('</think>Hello')}${chunk('', 'stop')}data: [DONE]\n\n`),
+    );
+    const contentAfter = async (): Promise<string> =>
+      (await readData(await post('', { model: 'own/x' })))
+        .slice(0, -1)
+        .map((data) => contentOf(data) ?? '')
+        .join('');
+    expect(await contentAfter()).toBe('planHello');
+    await until(wentPast);
+    await until(async () => (await contentAfter()) === 'Hello');
   });
 
   it('without figures is counted by an estimate', async () => {
@@ -448,7 +487,7 @@ describe('a host', () => {
   });
 });
 
-verifies('http.chat/usage-of-keys', 'a key’s spliced calls are counted by the upstream’s own figures', async () => {
+verifies('http.chat/true-usage', 'a key’s spliced calls are counted by the upstream’s own figures', async () => {
   const { client } = await gw.client();
   const { key, secret } = await client.call('keys.create', { name: 'Program' });
   client.close();

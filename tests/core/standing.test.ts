@@ -127,6 +127,32 @@ async function withQueue(mode: string, alike: boolean): Promise<string> {
   }
 }
 
+verifies(
+  'http.chat/true-usage',
+  'by a decision that stands, hidden from a caller who did not ask, and without it if the server refuses',
+  async () => {
+    await decided('normal');
+    for (const more of [{}, { stream_options: { include_usage: true } }]) {
+      const calls = (await gw.vault.usage.since(0)).length;
+      const { text } = await unheard('normal', { stream: true, ...more });
+      expect(text.includes('total_tokens')).toBe('stream_options' in more);
+      expect(upstream.requests.at(-1)?.body).toMatchObject({ stream_options: { include_usage: true } });
+      await until(async () => (await gw.vault.usage.since(0)).length > calls, 'the receipt');
+      const { usage } = (await gw.vault.usage.since(0)).at(-1) ?? {};
+      expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
+      expect(usage?.estimated).toBeUndefined();
+    }
+    // A whole answer does not tell that the server refuses the option.
+    await decided('strict');
+    const asks = upstream.requests.length;
+    expect(await asked('strict', { stream: true })).toMatchObject({ status: 200, text: expect.stringContaining('[DONE]') });
+    expect(upstream.requests.slice(asks).map(({ body }) => 'stream_options' in (body ?? {}))).toEqual([true, false]);
+    const again = upstream.requests.length;
+    await unheard('strict', { stream: true });
+    expect(upstream.requests.slice(again).filter(({ body }) => 'stream_options' in (body ?? {}))).toEqual([]);
+  },
+);
+
 verifies('http.chat/standing', 'another model, and what is no request, are for the core to decide', async () => {
   await decided('normal');
   expect((await asked('deltas-3')).heard).toBe(true);

@@ -259,6 +259,63 @@ describe('a run that has read outside content', () => {
     expect((await client.call('review.list', {})).items.map(({ title }) => title)).toEqual(['Roses too']);
   });
 
+  verifies('injection/labels', 'are on the memories that come back with a version of a build that stored no labels', async () => {
+    const gw = await testGateway();
+    await using _ = gw;
+    const { client } = await gw.client();
+    await client.call('memory.add', { text: 'Mine' });
+    const content = (await client.call('workspace.read', { path: 'MEMORY.md' })).content;
+    await gw.vault.collection('fileVersions').put({
+      ...{ id: 'main/MEMORY.md@1', workspace: 'main', path: 'MEMORY.md', mimeType: 'text/markdown', encoding: 'utf8' as const },
+      ...{ content: content + content.replace('Mine', 'Theirs'), size: 40, modifiedAt: 1, at: 1 },
+    });
+    await client.call('workspace.restore', { id: 'main/MEMORY.md@1' });
+    const { items } = await client.call('review.list', {});
+    expect(items.map(({ title, sources }) => [title, sources])).toEqual([['Theirs', ['unknown:an earlier version']]]);
+    // A version of this build says what it knows.
+    await client.call('workspace.write', { path: 'MEMORY.md', content });
+    expect(await gw.vault.collection('contentLabels').list()).toHaveLength(1);
+  });
+
+  verifies('injection/labels', 'go with a preference that another takes the place of, and with one that a person saves', async () => {
+    const t = await tainted([[fetchPage], [{ tool: 'memory_update_preference', args: { key: 'tone', value: 'rude' } }]]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    const list = () => gw.vault.collection('contentLabels').list();
+    expect(await list()).toHaveLength(1);
+    await client.call('memory.setPreference', { key: 'Tone', value: 'kind' });
+    expect(await list()).toEqual([]);
+    await client.call('memory.setPreference', { key: 'tone', value: 'rude' });
+    expect(await list()).toEqual([]);
+  });
+
+  verifies('injection/labels', 'stay when an agent that shares the workspace is removed, and when it dreams', async () => {
+    const text = 'Tulips are sold at pages.test';
+    const t = await tainted([[fetchPage], [{ tool: 'memory_add', args: { text } }, { tool: 'file_write', args: { path: 'DREAMS.md', content: text } }]]);
+    await using gw = t.gw;
+    const { client } = t;
+    await client.call('agents.add', { agent_id: 'first', config: { workspace: 'garden' } });
+    await client.call('agents.add', { agent_id: 'second', config: { workspace: 'garden' } });
+    await client.call('chat.send', { agentId: 'first', message: `Read ${PAGE}` });
+    const items = async () => (await client.call('review.list', {})).items.map(({ id, sources }) => [id, sources]);
+    const before = await items();
+    expect(before).toHaveLength(2);
+    const { run } = await client.call('dreaming.run', { agentId: 'first' });
+    const isOver = ({ id, state }: { id: string; state: string }): boolean => id === run.id && state !== 'running';
+    await until(async () => (await client.call('dreaming.history', { agentId: 'first' })).runs.some(isOver), 'the end of the dream');
+    expect(await items()).toEqual(before);
+    await client.call('agents.remove', { agent_id: 'first' });
+    expect(await items()).toEqual(before);
+    await client.call('agents.remove', { agent_id: 'second' });
+    // A memory without an agent waits until there is one again; a file can be reviewed.
+    expect(await gw.vault.collection('contentLabels').list()).toHaveLength(2);
+    await client.call('agents.add', { agent_id: 'third', config: { workspace: 'garden' } });
+    expect(await items()).toEqual(before);
+    await client.call('chat.send', { agentId: 'third', message: 'Where are tulips sold?' });
+    expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).not.toContain('sold at pages.test');
+  });
+
   verifies('injection/labels', 'are not put back on a memory that a person has approved since', async () => {
     const text = 'Tulips are sold at pages.test';
     const add: Say[] = [{ tool: 'memory_add', args: { text } }];

@@ -46,7 +46,10 @@ describe('usage', () => {
       byKey: {},
       byPurpose: { chat: sums(2, 0.25), title: sums(1, 0.5) },
     });
-    expect(await client.call('usage.get', { days: 8 })).toMatchObject({ windowDays: 8, calls: 4 });
+    gw.vault.usage.add(record(now - 7 * DAY, { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, estimated: true } }));
+    expect(summary).not.toHaveProperty('estimatedCalls');
+    expect(await client.call('usage.get', { days: 8 })).toMatchObject({ estimatedCalls: 1, byProvider: { test: { estimatedCalls: 1 } } });
+    expect(await client.call('usage.get', { days: 8 })).toMatchObject({ windowDays: 8, calls: 5 });
     expect(await client.call('usage.get', { days: 1 })).toMatchObject({ windowDays: 1, calls: 2 });
     const { dailyBreakdown } = contracts['usage.daily'].result.parse(await client.call('usage.daily', { days: 3 }));
     expect(dailyBreakdown).toEqual([

@@ -8,40 +8,15 @@ import { startTestBridge, type TestBridge } from '../../bridge/server/tests/brid
 import { verifies } from '../requirements.ts';
 import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropic } from '../support/anthropic-upstream.ts';
 import { type BridgedGateway, bridgedGateway } from '../support/bridged.ts';
+import { installNpmTool } from '../support/npm-tool.ts';
 import { startScriptedChat, type ScriptedChat } from '../support/scripted-chat.ts';
 
 // Claude Code, as it is installed from npm, with Perch as its API (ANTHROPIC_BASE_URL). It is no dependency: 240 MB, and not under a free license.
 
-const VERSION = '2.1.332';
-const CACHE = join(import.meta.dirname, `../../.cache/claude-code-${VERSION}`);
-const INSTALL_MS = 240_000;
 const RUN_MS = 120_000;
 const run = promisify(execFile);
 
-/** The program's path; undefined, with the reason printed, if it can't be installed here. */
-async function install(): Promise<string | undefined> {
-  const program = join(CACHE, 'node_modules/.bin/claude');
-  const works = (): Promise<string> => run(program, ['--version'], { timeout: 30_000 }).then(() => program);
-  try {
-    return await works();
-  } catch {
-    // Not installed yet.
-  }
-  try {
-    await mkdir(CACHE, { recursive: true });
-    await writeFile(join(CACHE, 'package.json'), '{"private":true}');
-    await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', `@anthropic-ai/claude-code@${VERSION}`], {
-      ...{ cwd: CACHE, timeout: INSTALL_MS },
-      shell: process.platform === 'win32',
-    });
-    return await works();
-  } catch (error) {
-    console.warn(`Claude Code is not tested: ${error instanceof Error ? error.message.slice(0, 500) : String(error)}`);
-    return undefined;
-  }
-}
-
-const program = await install();
+const program = await installNpmTool({ package: '@anthropic-ai/claude-code', version: '2.1.332', program: 'claude' });
 
 describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000 }, () => {
   let claude: AnthropicUpstream;

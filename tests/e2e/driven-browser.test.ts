@@ -92,8 +92,38 @@ verifies('browser/drive', 'a page is opened, filled in, clicked, read and photog
   expect(await evaluate('undefined')).toBe(null);
   await expect(evaluate('missing()')).rejects.toMatchObject({
     code: 'INTERNAL_ERROR',
-    message: expect.stringContaining('missing is not defined'),
+    message: 'The page reported an error: ReferenceError: missing is not defined',
   });
+});
+
+verifies('browser.evaluate/row', 'statements, `await` and `return` run in the page; a syntax error is the caller’s', async () => {
+  await bridge.call(browserPort, 'browser.open', { url: site.url, profile });
+  const evaluate = async (fn: string) => (await bridge.call(browserPort, 'browser.evaluate', { fn, profile })).result;
+  const results = {
+    'const a = 1; a + 1': 2,
+    'const a = 2; a + 1': 3,
+    'const h = document.querySelector("h1").textContent; return h': 'Hello',
+    'const r = await Promise.resolve(4); r': 4,
+    'await Promise.resolve(5)': 5,
+    'await 0; return [6]': [6],
+    'let n = 0; for (const x of [1, 2]) { await 0; n += x } n': 3,
+    'const f = () => 7; f': 7,
+    '{ a: 8 }': { a: 8 },
+    '// nine\n9 // still': 9,
+    'const nothing = 1;': null,
+    'JSON.parse("[10]")': [10],
+  };
+  for (const [fn, result] of Object.entries(results)) expect(await evaluate(fn), fn).toEqual(result);
+  const refused = (fn: string, why: string) =>
+    expect(evaluate(fn), fn).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: `\`fn\` is not valid JavaScript: ${why}` });
+  await refused('if (', 'SyntaxError: Unexpected end of input');
+  await refused('const x = await 1; foo bar', "SyntaxError: Unexpected identifier 'bar'");
+  // An error of the script itself, and it ran once.
+  await evaluate('globalThis.ran = 0');
+  await expect(evaluate('ran += 1; JSON.parse("{")')).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+  await expect(evaluate('ran += 1; eval("return")')).rejects.toMatchObject({ message: expect.stringContaining('Illegal return') });
+  await expect(evaluate('throw "plain"')).rejects.toMatchObject({ message: 'The page reported an error: "plain"' });
+  expect(await evaluate('ran')).toBe(2);
 });
 
 verifies(

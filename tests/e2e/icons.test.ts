@@ -176,7 +176,7 @@ verifies('icons/meaning', 'in the page and as text', async () => {
   const page = await opened();
   const colors = await page.evaluate((names) => {
     const { Icon } = icons;
-    const all = Icon as unknown as Record<string, (options?: Icons.IconOptions) => Icons.Icon>;
+    const all = Icon as unknown as Record<string, (options?: Icons.IconOptions) => Icons.IconElement>;
     return names.map((name) => {
       const icon = all[name]?.().toElement();
       if (icon) document.querySelector('main')?.append(icon);

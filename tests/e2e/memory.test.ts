@@ -357,4 +357,39 @@ describe('memory in the app', () => {
       await page.close();
     },
   );
+
+  verifies('memory.app/import', 'a pasted list is shown, chosen, added once, and waits for review', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    const add = async (text: string, use?: (page: Page) => Promise<void>): Promise<void> => {
+      const page = await open('/memory');
+      await page.getByRole('button', { name: 'Import…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Import memories' });
+      await dialog.getByLabel('Memories to import').fill(text);
+      await use?.(page);
+      await dialog.getByRole('button', { name: /^Import/ }).click();
+      await dialog.getByText(/^Memories: /).waitFor();
+      await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+      await page.close();
+    };
+    const list = 'Here is what I remember:\n\n- Prefers rye bread\n- Rows a boat named Ida\n- Lives nowhere';
+    await add(list, async (page) => {
+      await page.getByRole('checkbox', { name: /nowhere/ }).uncheck();
+      expect(await unnamed(page)).toEqual([]);
+      await shoot(page, 'memory-import');
+    });
+    const { memories } = await client.call('memory.list', {});
+    const added = memories.filter(({ text }) => /rye|Ida|nowhere/.test(text));
+    expect(added.map(({ text, category }) => `${category}: ${text}`).sort()).toEqual([
+      'fact: Rows a boat named Ida',
+      'preference: Prefers rye bread',
+    ]);
+    const waiting = (await client.call('review.list', {})).items;
+    expect(waiting.map(({ kind, sources }) => [kind, sources])).toEqual([
+      ['memory', ['import:memory list']],
+      ['memory', ['import:memory list']],
+    ]);
+    await add('- Likes rain', (page) => page.getByLabel('I have read these').check());
+    expect((await client.call('review.list', {})).count).toBe(2);
+  });
 });

@@ -88,6 +88,28 @@ verifies(['http.responses/openai-client', 'http.responses/tools', 'http.response
   ]);
 });
 
+verifies(['http.responses/openai-client', 'http.responses/background', 'http.responses/cancel'], 'in the background', async () => {
+  for (const model of ['local/normal', 'perch/main']) {
+    let made = await openai.responses.create({ model, input: 'How do I add a model?', background: true });
+    expect(made.status).toBe('queued');
+    while (made.status === 'queued' || made.status === 'in_progress') made = await openai.responses.retrieve(made.id);
+    expect(made.status).toBe('completed');
+    expect((await openai.responses.cancel(made.id)).status).toBe('completed');
+    const numbers: number[] = [];
+    const again = await openai.responses.retrieve(made.id, { stream: true, starting_after: 1 });
+    for await (const { sequence_number: number } of again) numbers.push(number);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 2));
+  }
+  const stream = await openai.responses.create({ model: 'local/endless', input: 'x', background: true, stream: true });
+  let id = '';
+  for await (const event of stream) {
+    if (event.type === 'response.created') id = event.response.id;
+    if (event.type === 'response.output_text.delta') break;
+  }
+  expect((await openai.responses.retrieve(id)).status).toBe('in_progress');
+  expect((await openai.responses.cancel(id)).status).toBe('cancelled');
+});
+
 verifies(['http.responses/openai-client', 'http.responses/ends', 'http.responses/refused'], 'what fails', async () => {
   const stream = await openai.responses.create({ model: 'local/cut', input: 'x', stream: true });
   const types: string[] = [];
@@ -97,7 +119,7 @@ verifies(['http.responses/openai-client', 'http.responses/ends', 'http.responses
     status: 404,
     code: 'model_not_found',
   });
-  await expect(openai.responses.create({ model: 'local/normal', input: 'x', background: true })).rejects.toMatchObject({
+  await expect(openai.responses.create({ model: 'local/normal', input: 'x', background: true, store: false })).rejects.toMatchObject({
     status: 400,
     param: 'background',
   });

@@ -1,3 +1,4 @@
+import { TextReader, Uint8ArrayReader, Uint8ArrayWriter, ZipWriter } from '@zip.js/zip.js';
 import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,6 +7,7 @@ import { verifies } from '../requirements.ts';
 import { operable } from './accessibility.ts';
 import { connected, LINKED, linkedPage } from './connected.ts';
 import { connectOutside } from './outside.ts';
+import { whitePng } from './pictures.ts';
 import { served } from './served.ts';
 import { shoot } from './shoot.ts';
 
@@ -17,7 +19,9 @@ const FILES = {
   'vault/Same.md': 'The same.\n',
   'vault/con.md': 'No file may be called so everywhere.\n',
   'vault/.obsidian/app.md': 'Hidden.\n',
-  'vault/picture.png': 'no picture',
+  'vault/plan.canvas': '{}',
+  'vault/no.png': 'no picture',
+  'vault/img/miso.png': whitePng(40, 30),
   // As some editors on Windows save.
   'vault/windows.md': Buffer.from('\ufeffThe harbour.\n', 'utf16le'),
 };
@@ -44,7 +48,7 @@ describe('import into the wiki', () => {
     await page.getByRole('button', { name: 'Import pages or claims' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
     await dialog.getByLabel('Choose folder').setInputFiles(join(folder.path, 'vault'));
-    await dialog.getByText('2 new pages, 1 unchanged, 1 different.').waitFor();
+    await dialog.getByText('2 new pages, 1 unchanged, 1 different, Pictures: 2.').waitFor();
     await dialog.getByText('2 other files will be skipped.').waitFor();
     const row = (path: string) => dialog.getByRole('list', { name: 'Selected files' }).getByRole('listitem').filter({ hasText: path });
     await row('Ana.md').getByText('Different').waitFor();
@@ -59,6 +63,7 @@ describe('import into the wiki', () => {
     const done = dialog.getByRole('list', { name: 'Import result' });
     await done.getByText('1 page added').waitFor();
     await done.getByText('1 page not overwritten').waitFor();
+    await done.getByText('Pictures: 1').waitFor();
     await dialog.getByRole('list', { name: 'Problems' }).getByText('con.md').waitFor();
     await shoot(page, 'done');
     expect((await client.call('wiki.page', { path: 'entities/Miso' })).page).toMatchObject({
@@ -69,6 +74,7 @@ describe('import into the wiki', () => {
     await dialog.getByRole('button', { name: 'Undo import' }).click();
     await dialog.getByText('Import undone').waitFor();
     expect(await paths()).toEqual(before);
+    expect((await client.call('workspace.list', { under: 'wiki/img' })).files).toEqual([]);
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
 
     // Over what is here, where that is asked for; and that, too, is taken back.
@@ -81,6 +87,35 @@ describe('import into the wiki', () => {
     await dialog.getByRole('button', { name: 'Undo import' }).click();
     await dialog.getByText('Import undone').waitFor();
     expect((await client.call('wiki.page', { path: 'Ana' })).page).toMatchObject({ content: 'Ana, as she is here.\n', tags: ['person'] });
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
+  verifies('wiki.app/import-products', 'a zip of notes: its links lead to pages, its pictures are shown', async () => {
+    const zip = new ZipWriter(new Uint8ArrayWriter());
+    await zip.add('vault/A.md', new TextReader('# A\n\n[to b](B%20page.md) and [[../vault/B page]]\n\n![[miso.png]]\n'));
+    await zip.add('vault/B page.md', new TextReader('# B\n'));
+    await zip.add('vault/img/miso.png', new Uint8ArrayReader(new Uint8Array(whitePng(40, 30))));
+    const page = await at.browser.page(`${at.perch.url}/wiki`);
+    await connected(page, LINKED);
+    await page.getByRole('button', { name: 'Import pages or claims' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import into the wiki' });
+    const buffer = Buffer.from(await zip.close());
+    await dialog
+      .getByLabel('Choose files')
+      .setInputFiles([{ name: 'cut.zip', mimeType: 'application/zip', buffer: buffer.subarray(0, 200) }]);
+    await dialog.getByText('cut.zip wasn’t imported: the zip file is damaged').waitFor();
+    await dialog.getByLabel('Choose files').setInputFiles([{ name: 'vault.zip', mimeType: 'application/zip', buffer }]);
+    await dialog.getByText('2 new pages').waitFor();
+    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
+    await dialog.getByText('2 pages added').waitFor();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.goto(`${at.perch.url}/wiki?page=A.md`);
+    await page.locator('.text img').waitFor();
+    await shoot(page, 'picture');
+    await page.getByRole('link', { name: 'to b' }).click();
+    await page.getByRole('heading', { name: 'B', exact: true }).first().waitFor();
+    await page.locator('aside').getByRole('link', { name: 'A', exact: true }).waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });

@@ -124,6 +124,14 @@ export const TRUST_GUARDS: readonly Guard[] = [
     only: 'injection/links',
   },
   {
+    name: 'Sources of a reply that another host ends',
+    file: 'web/gateway/core/runs/interrupted.ts',
+    find: 'sources: () => progress?.outside ?? [] }',
+    replace: 'sources: () => [] }',
+    test: 'tests/core/interrupted-replies.test.ts',
+    only: 'injection/labels',
+  },
+  {
     name: 'Messages of limited keys are content from outside',
     file: 'web/gateway/core/runs/runs.ts',
     find: 'await this.#deps.keySources(actsFor), ',

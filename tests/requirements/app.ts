@@ -100,7 +100,8 @@ export const app = [
     'chats.app/table':
       'All chats are found by words, folder, tag, pinned or archived; one, those from one to another or all that fit are chosen, and deleted after a question.',
     'chats.app/export': 'A chat is saved as Markdown or JSON Lines, several in one zip.',
-    'chats.app/import': 'Chats of Perch, ChatGPT, Open WebUI and LibreChat are brought in with their branches and times, each once.',
+    'chats.app/import':
+      'Chats of Perch, ChatGPT, Claude, Gemini, Open WebUI, LibreChat, LobeHub, Jan, LM Studio and OpenClaw are imported with their branches, pictures and times, each once.',
     'chats.app/import-bad':
       'A file that is cut short, of another kind, empty or hostile is refused by its name, and the others are brought in.',
     'usage.app/charts':

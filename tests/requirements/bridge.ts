@@ -64,8 +64,10 @@ export const bridge = [
     'http.chat/splice-back-pressure': 'A caller who does not read holds the upstream back.',
     'http.chat/splice-alike':
       'An event that differs from the one before in nothing but what the model has written is passed on without being read as JSON.',
-    'http.chat/usage-of-keys':
-      'For calls with a key, which may have a budget, the upstream is asked for its figures of usage; a caller who did not ask does not see them.',
+    'http.chat/true-usage':
+      'The upstream of a stream is asked for its usage, also by a cached decision; a caller who did not ask does not see it. A server that refuses is asked without, and not asked for it again.',
+    'http.chat/thoughts-in-text':
+      'Thoughts within the text of a model that answers in OpenAI’s format come as `reasoning_content`, also in answers that are passed on; events without marks keep their bytes.',
     'http.chat/receipts':
       'What a spliced call has used is kept until a host has stored it, over a restart of the bridge too, and counts once.',
     'http/cors': 'CORS allows exact origins, never `*`.',
@@ -137,6 +139,9 @@ export const bridge = [
     'cli/open': '`perch open` prints a new link of the running bridge.',
     'cli/errors': 'Errors are one line on standard error; exit 1 for failure, 2 for usage.',
     'setup/current': 'Setup installs and builds only what changed, and says what it is doing.',
+    'client/examples': 'Each example of the page on `perch/client` runs as written and prints what the page says.',
+    'package/ways':
+      '`npm install -g`, `npx` and the steps of the container image each give a working `perch`, from an empty folder with an empty home.',
     'package/installs': 'The packed package installs elsewhere, serves, and `perch/client` can be imported.',
     'walls/imports': 'The import walls hold, and the built worker has nothing of Node or Svelte in it.',
   }),

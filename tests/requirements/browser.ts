@@ -24,6 +24,8 @@ export const drivenBrowser = [
       'Downloads are told in the next result, handed out by `browser.download`, and stored in an agent’s workspace; what is larger than 8 MiB is cut off and told.',
     'browser/remote':
       'With `browser.cdpEndpoint` a Chrome elsewhere is driven over CDP; `browser.status` says so, its address is a secret, and what it downloads comes here.',
+    'browser/loopback':
+      'A person’s `browser.open` of a place on the bridge’s own computer waits for an approval, which adds the place to `browser.allow`.',
     'browser/agent-tools': 'Agents drive the browser by tools: a person is asked before one acts, and what a page says is data to them.',
     'browser/watch': '`browser.watch` shows a tab, or the current one, as it changes, to the connection that asked alone.',
     'browser/watch-slow':

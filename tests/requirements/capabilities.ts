@@ -8,6 +8,7 @@ export const capabilities = [
   specified('interface 1, section 4.1, "Speech rules"', {
     'tts/params': 'Voice, rate and pitch have the given forms; anything else is INVALID_PARAMS.',
     'tts/speak': '`tts.speak` answers `{audio, mimeType, sizeBytes, voice}`, MP3 in base64, by an en-US female voice where none is given.',
+    'tts/every-voice': '`tts.speak` takes every id that `tts.voices` lists.',
     'tts/voices': '`tts.voices` answers `{voices, count}`, each with id, name, language and gender.',
   }),
   chosen('decisions, "Devices, logs, system, usage, speech"', {

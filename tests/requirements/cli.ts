@@ -19,6 +19,8 @@ export const cli = [
     'cli/no-host': 'Where the bridge runs without a host, commands say so and how to get one.',
     'cli/arguments': 'Whatever the arguments: exit 0, 1 or 2, one line on standard error where it fails, never a stack.',
     'cli/logs': '`perch logs` prints the log’s lines, of a level where asked, and with `-f` those that come, each once.',
+    'cli/import':
+      '`perch import` imports chats, memories, skills and notes of other products once, says what came and what was left out, and writes nothing of a file that it cannot read.',
     'cli/sessions': '`perch sessions` lists sessions, the newest first, and `sessions export` writes one.',
     'cli/chat': '`perch chat` sends a message from argument or pipe and prints the reply as it comes.',
     'cli/chat-terminal':

@@ -28,6 +28,7 @@ export const cron = [
     'cron/once': 'A job for one time runs once, and stays, disabled, with its history.',
     'cron/time-out': 'A run is ended after 10 minutes, with status `timeout`.',
     'cron/history': 'The newest 200 runs of a job are kept; `cron.history` gives 50 unless told otherwise.',
+    'cron/deleted': 'Runs of a deleted job stay in `cron.history` for 30 days, with the job’s name.',
     'cron/run': '`cron.run` runs a job by hand, disabled or not; one that is under way is ALREADY_EXISTS.',
     'cron/gone': 'A run of an agent that is gone fails with that; a job that is removed takes no more ticks, and its run goes on.',
     'cron/page':

@@ -29,6 +29,7 @@ export const dreaming = [
       'The REM phase tells what came up together; what a model wrote is marked, and a model that fails takes nothing away.',
     'dreaming.review/queue': 'Proposals wait for a person, who accepts, edits or rejects them; rejected ones do not come back.',
     'dreaming.crash/rerun': 'After a crash at any write a second run promotes everything that was to be promoted, exactly once.',
+    'dreaming/searches': 'Searches of the library feed the signals where `DreamingConfig` enables dreaming.',
     'dreaming/app':
       'The page has what waits first, with keys and an undo, then signals, history and the schedule, legible at every width and in both themes.',
     'dreaming.app/limits':

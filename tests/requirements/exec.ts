@@ -13,6 +13,8 @@ export const exec = [
   chosen('decisions, "Cron, tools, exec, plans"', {
     'exec/states':
       'pending → approved → running → completed or failed; or denied, expired after 300 s, cancelled. One that is not pending is returned as it is.',
+    'exec/split':
+      'A command without arguments that is neither a path nor a program is split into words. Shell operators, patterns and expansions that are not quoted are refused.',
     'exec/told': 'The connection that asked for a command gets its events, though it follows no session.',
     'exec/answers-at-once': '`exec.approve` answers at once, and the command runs on.',
     'exec/admin': 'Approving and denying need the scope `admin`.',
@@ -52,6 +54,7 @@ export const exec = [
     'injection/links':
       'The app asks before it opens an address that a model composed after reading from outside, in replies, wiki pages, day notes and reports of dreaming.',
     'injection/grants': 'A person may allow a tool to run after reading from named sources, once or for a job.',
+    'injection/imports': 'Imported memories, files and clipped pages carry their source and wait for review.',
     'injection/review': 'A person reviews labelled content in one place: approve, discard, or trust a whole chat.',
     'approvals/app': 'What waits is shown in the chat, with what exactly will happen, and is approved, once or always, or denied there.',
     'approvals/page':

@@ -17,6 +17,7 @@ export const logs = [
     'logs/before':
       'Reading back from `before` gives each older line once, of gateway and bridge, while others are written; fewer than `limit` lines are the last there are.',
     'logs/local-time': 'With `localTime` times are those of the configured zone, with its offset.',
+    'logs/path': '`path` is a file of the bridge, which has its lines; empty without a bridge.',
     'logs/redacted': 'Secrets never appear in the log: neither configured ones nor what looks like one.',
     'logs/ring': 'The newest 10,000 lines are kept, on this copy alone.',
     'logs/grouped': 'Lines that come within 50 ms are stored in one transaction.',

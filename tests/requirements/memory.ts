@@ -49,6 +49,7 @@ export const memory = [
       'Memories are added to the long-term file once, by ids that stay, are found by search, and can be forgotten.',
     'memory.manager/preferences':
       'A preference takes the place of an earlier one of its name; all are given by name; what a person wrote in the file stays.',
+    'memory.manager/openai': 'Messages in the shape of OpenAI’s chat completions are taken: `content: null` with `tool_calls`, `developer`, parts.',
     'memory.manager/dialog':
       'Dialogs are kept as JSON lines by day, no message twice, and found with who spoke, when, and what was said beside it.',
     'memory.manager/retention': 'Dialogs and put-aside results of tools go when they are older than `retention_days`.',
@@ -76,6 +77,7 @@ export const memory = [
     'memory.agents/recalled': '`memory.recalled` tells what each reply was told, by agents with the same memory, page by page.',
     'memory.agents/daily':
       'Where it is switched on, each day that is over gets a summary by itself, in the person’s time zone, and once; missed days are caught up with.',
+    'memory.app/import': 'Lists of memories of ChatGPT and Claude are read from pasted text or a file, shown first, and added once.',
     'memory.app/page':
       'The page Memory finds with reasons, lists by category, adds, changes, forgets and puts back, and shows preferences, days, and what was recalled.',
     'memory.app/follows': 'The page Memory follows what others change, of the agent that is looked at alone.',

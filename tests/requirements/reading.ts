@@ -4,6 +4,9 @@ import { chosen, specified } from './requirement.ts';
 export const reading = [
   specified('interface 2, agent tools', {
     'office/pdf': '`read_pdf` gives the text of a PDF page by page, in reading order, with tables where it is drawn in columns.',
+    'office/ocr': 'Pages of a PDF that are pictures are read by Tesseract in a worker, with language data from an address that can be set.',
+    'office/annotations': 'Filled form fields and notes of a PDF are part of its pages’ text.',
+    'office/turned': 'Text that stands upside down, mirrored, turned or from right to left is read in its own direction.',
     'office/docx':
       '`read_docx` gives the text of a word-processor file, with headings, lists, tables, charts, diagrams, equations and notes.',
     'office/xlsx': '`read_xlsx` gives the cells of sheets as tables, as they are shown, with the values of formulas.',

@@ -14,14 +14,18 @@ export const responses = [
     'http.responses/parameters': 'The parameters of a model reach it.',
     'http.responses/refused': 'What would silently change the meaning is a 400 that names it.',
     'http.responses/ignored': 'Fields, tools and items without effect are named in `x-perch-ignored`, and the request is answered.',
+    'http.responses/passed':
+      'Verbosity, service tier and hints about the user go to servers of OpenAI’s format; elsewhere, or if they are refused, those that the caller would miss are named.',
     'http.responses/custom-tools':
       'Custom tools and tools of a namespace are offered to the model as functions; its calls come back in the caller’s own form.',
     'http.responses/stored':
       'A response is kept unless `store` is false, can be read and deleted, and is gone after 30 days or behind 1000 newer ones.',
     'http.responses/input-items':
       'What a response was made from is listed in pages, as it was given, with what the responses before it have.',
+    'http.responses/background':
+      'With `background: true` the response is returned at once and made without the caller, who polls it or reads its events again; if its host has gone, it has failed.',
     'http.responses/cancel':
-      'Cancelling is 400 for a response that is kept, as none is made in the background, and 404 for one that is not.',
+      'A response in the background can be cancelled, also from another host, and keeps its partial output; another response is a 400, an unknown one a 404.',
     'http.responses/sealed':
       'Where it is asked for, thoughts have what their provider wants back with its calls; a program that keeps nothing here gives it back with the items.',
     'http.responses/whose': 'A key sees the responses that it made itself; for others they are not there.',

@@ -72,6 +72,8 @@ export const vault = [
       'A host that serves no longer lets go of its clients once nothing of theirs is under way, and keeps the pages on its own ports',
     'vault.runs/waits': 'A session in which another host executes a run waits for its end; other sessions do not',
     'vault.runs/recovers': 'A run whose host is gone is ended by one other host alone, under a fence that was given out for it',
+    'vault.runs/steps':
+      'The steps of a run under way are in the journal, up to 64 KB, with the outside sources of the run: another host that ends it has both.',
     'vault.runs/text':
       'The text of a run reaches the journal at most once a second; the host that ends an interrupted run keeps it as one version',
     'vault.runs/abort': 'A run can be aborted from the host that serves, whichever executes it',

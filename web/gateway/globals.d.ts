@@ -4,6 +4,8 @@ declare const __PERCH_BUILD__: string;
 declare const __PERCH_VERSION__: string;
 /** Where what runs ONNX files lies, without the endings `.mjs` and `.wasm`; likewise. */
 declare const __PERCH_ONNX__: string;
+/** Address of the WebAssembly that reads text from pictures; empty in the demo; likewise. */
+declare const __PERCH_TESSERACT__: string;
 
 interface ImportMeta {
   /** Files that a pattern matches, bundled; by Vite. */

@@ -8,7 +8,10 @@ import { MemoryManager as Manager } from '../gateway/core/memory/memory-manager.
 import type { CountText } from '../gateway/core/memory/summary/transcript.ts';
 import type { Embedder } from '../gateway/core/memory/vectors/vectors.ts';
 import type { MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
+import type { DreamingConfig } from '../gateway/core/dreaming/config.ts';
+import { createSearchSignals } from '../gateway/core/dreaming/search-signals.ts';
 import { DatabaseIndex } from './database-index.ts';
+import { SignalsStore } from './dreaming.ts';
 import { databaseWorkspace } from './database-workspace.ts';
 import { fetchedText } from './fetched-text.ts';
 import { completeBy, modelOf, type ModelConfigInput, summaryModel } from './model.ts';
@@ -30,6 +33,7 @@ export type { FoundMemory } from '../gateway/core/memory/found-memory.ts';
 export type { Memory } from '../gateway/core/memory/long-term-file.ts';
 export { MemoryCategory } from '../gateway/core/memory/long-term.ts';
 export type { MemoryMessage } from '../gateway/core/memory/message.ts';
+export type { GivenMessage, OpenAiMessage, OpenAiPart, OpenAiToolCall } from '../gateway/core/memory/openai-message.ts';
 export type { Embedder } from '../gateway/core/memory/vectors/vectors.ts';
 export type { MemoryStats } from '../gateway/core/memory/stats.ts';
 export { createMemoryTools, type MemoryTool } from '../gateway/core/memory/tools/memory-tools.ts';
@@ -50,6 +54,8 @@ export interface MemoryOptions {
   countTokens?: CountText;
   /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
   embedder?: Embedder;
+  /** Settings of dreaming. If it is enabled, each search notes what it found as a recall, for `DreamingPhases` of the same database. */
+  dreaming?: Pick<DreamingConfig, 'enabled' | 'timezone'>;
   /** Hears what went wrong beside what was asked for; by default the console. */
   warn?: (message: string) => void;
 }
@@ -64,7 +70,7 @@ export class MemoryManager extends Manager {
     workspaceDir: string,
     config: Config | MemoryConfigInput | Record<string, unknown> = {},
     model?: ModelConfigInput,
-    { countTokens, embedder, warn = (message) => console.warn(message) }: MemoryOptions = {},
+    { countTokens, embedder, dreaming, warn = (message) => console.warn(message) }: MemoryOptions = {},
   ) {
     const name = databaseName(workspaceDir);
     const settings = config instanceof Config ? config : new MemoryConfig(config);
@@ -73,14 +79,17 @@ export class MemoryManager extends Manager {
     // The tables of tokenizers are larger than all the rest: a page counts by the measures of its model's family.
     const family = own && familyOf(`${own.provider}/${own.modelId}`);
     const index = new DatabaseIndex(name);
+    const workspace = databaseWorkspace(name);
     super({
-      workspace: databaseWorkspace(name),
+      workspace,
       config: settings,
       clock: { now: Date.now },
       complete: asked && completeBy(asked),
       countTokens: countTokens ?? (family && ((text) => estimateFor(text, family))),
       index: unlessFailing(index, warn),
       vectors: embedder && { embedder: () => embedder, store: index },
+      onSearched:
+        dreaming && createSearchSignals(dreaming, { workspace, signals: new SignalsStore(name, { timeZone: dreaming.timezone }) }),
       warn,
     });
     this.workspaceDir = name;
@@ -103,8 +112,13 @@ export class MemoryManager extends Manager {
 
 /** Gives an agent's turns a memory in a database. */
 export class MemoryAwareRunner extends Runner {
-  constructor(workspaceDir: string, model?: ModelConfigInput, config: Config | MemoryConfigInput | Record<string, unknown> = {}) {
-    super(new MemoryManager(workspaceDir, config, model));
+  constructor(
+    workspaceDir: string,
+    model?: ModelConfigInput,
+    config: Config | MemoryConfigInput | Record<string, unknown> = {},
+    options: MemoryOptions = {},
+  ) {
+    super(new MemoryManager(workspaceDir, config, model, options));
   }
 }
 
@@ -113,7 +127,8 @@ export async function setupMemoryForAgent(
   workspaceDir: string,
   model?: ModelConfigInput,
   config: Config | MemoryConfigInput | Record<string, unknown> = {},
+  options: MemoryOptions = {},
 ): Promise<{ manager: MemoryManager; tools: MemoryTool[]; context: string }> {
-  const manager = new MemoryManager(workspaceDir, config, model);
+  const manager = new MemoryManager(workspaceDir, config, model, options);
   return { ...(await setup(manager)), manager };
 }

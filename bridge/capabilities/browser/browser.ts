@@ -4,14 +4,13 @@ import type { BrowserHappened } from '#shared/rpc/methods/browser.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { isRef } from './elements.ts';
+import { evaluate } from './evaluate.ts';
 import { acted } from './input.ts';
 import { LiveViews } from './live-views.ts';
 import { inTime, told } from './page-answers.ts';
 import type { BrowserProfiles } from './profiles.ts';
 
 const PREVIEW_CHARS = 2_000;
-const MAX_RESULT = 4 * 1024 * 1024;
-const END_MS = 1_000;
 
 /** The calls of the driven browser (interface document 1, section 4.1). */
 export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof browserPort.calls, typeof browserPort.events> {
@@ -93,7 +92,7 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
     },
 
     'browser.evaluate': async ({ fn, profile }, { signal }) =>
-      withNews(profile, { result: await evaluate(await profiles.browser(profile), fn, signal) }),
+      withNews(profile, { result: await evaluate(await (await profiles.browser(profile)).page(), fn, signal) }),
 
     'browser.dialogs': async ({ answer, text, profile }) => {
       (await profiles.browser(profile)).happenings.answer(answer === 'accept', text);
@@ -157,35 +156,5 @@ async function act(profiles: BrowserProfiles, profile: string, ref: string, work
     const there = await inTime(element.count());
     if (there === 0) throw new RpcError('NOT_FOUND', `No element ${JSON.stringify(ref.slice(0, 200))} on the page`, {}, { cause: error });
     throw told(error, `Couldn’t use the element ${JSON.stringify(ref.slice(0, 200))}`);
-  }
-}
-
-/** Runs in the page, not here: an expression, or a function that is called. What it comes to passes as JSON. */
-async function evaluate(browser: DrivenBrowser, fn: string, signal: AbortSignal): Promise<unknown> {
-  const page = await browser.page();
-  // Once a script runs, none can be had.
-  const session = await inTime(page.context().newCDPSession(page), { signal }).catch((error: unknown) => {
-    throw told(error, 'Couldn’t use the page');
-  });
-  try {
-    const text = await inTime(
-      page.evaluate(
-        async ([source, most]) => {
-          const value: unknown = (0, eval)(`(${source}\n)`);
-          const json = JSON.stringify(await (typeof value === 'function' ? (value as () => unknown)() : value)) ?? 'null';
-          return json.length > most ? null : json;
-        },
-        [fn, MAX_RESULT] as const,
-      ),
-      { signal },
-    );
-    if (text === null) throw new RpcError('INVALID_PARAMS', `fn: the result is longer than ${MAX_RESULT} characters`);
-    return JSON.parse(text);
-  } catch (error) {
-    // A script that goes on would hold the page up.
-    await inTime(session.send('Runtime.terminateExecution'), { ms: END_MS }).catch(() => {});
-    throw told(error, 'The page reported an error');
-  } finally {
-    void session.detach().catch(() => {});
   }
 }

@@ -155,7 +155,8 @@ async function findProgram(command: string, dir: string, env: Readonly<Record<st
     else return { path: candidate, realPath: found };
   }
   if (refused !== undefined) throw invalid('command', `${refused} is not executable`);
-  throw invalid('command', byPath ? `no file ${command}` : `no program ${command} on the bridge’s PATH`);
+  const message = `command: ${byPath ? `no file ${command}` : `no program ${command} on the bridge’s PATH`}`;
+  throw new RpcError('INVALID_PARAMS', message, { details: { reason: 'missing', program: command } });
 }
 
 /** Its real path; null where it cannot be run, undefined where there is none. */

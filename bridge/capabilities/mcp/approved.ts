@@ -8,7 +8,13 @@ import { readIfThere, writeWhole } from '../../home.ts';
 /** Commands that are remembered, the newest. */
 const KEPT = 1000;
 
-const file = z.object({ version: z.literal(1), approved: z.array(z.object({ hash: z.string(), at: z.number() })) });
+const approval = z.object({
+  hash: z.string(),
+  at: z.number(),
+  /** The person approved the command in an older build, which did not see the bytes. */
+  isEarlier: z.boolean().optional(),
+});
+const file = z.object({ version: z.literal(1), approved: z.array(approval) });
 type Approved = z.infer<typeof file>['approved'];
 
 /** What an approval binds to: nothing of it can change without another. */
@@ -34,9 +40,9 @@ export class ApprovedCommands {
     this.#path = join(home, 'mcp-approved.json');
   }
 
-  async has(hash: string): Promise<boolean> {
+  async find(hash: string): Promise<z.infer<typeof approval> | undefined> {
     await this.#tail;
-    return (await this.#read()).some((each) => each.hash === hash);
+    return (await this.#read()).find((each) => each.hash === hash);
   }
 
   /** Durable once it resolves. */
@@ -50,12 +56,12 @@ export class ApprovedCommands {
     return work;
   }
 
-  /** Puts a hash in the place of another. False if that one is not there. Durable once it resolves. */
-  replace(before: string, after: string): Promise<boolean> {
+  /** Puts a hash in the place of one of an older build. False if that one is not there. Durable once it resolves. */
+  replaceEarlier(before: string, after: string): Promise<boolean> {
     const work = this.#tail.then(async () => {
       const all = await this.#read();
       if (!all.some(({ hash }) => hash === before)) return false;
-      await this.#write([...all.filter(({ hash }) => hash !== before && hash !== after), { hash: after, at: Date.now() }]);
+      await this.#write([...all.filter(({ hash }) => hash !== before && hash !== after), { hash: after, at: Date.now(), isEarlier: true }]);
       return true;
     });
     this.#tail = work.catch(() => {});

@@ -46,12 +46,14 @@ verifies('mcp/approved-command', 'a changed script waits for approval again, als
   const old = { version: 1, approved: [{ hash: commandHash(server), at: 1 }] };
   await writeFile(join(lent.home, 'mcp-approved.json'), JSON.stringify(old));
   expect(await check()).toMatchObject({ approved: true, isApprovalBound: true });
-  expect(await check()).toEqual({ hash: expect.any(String) as string, approved: true, workingDir: expect.any(String) as string });
+  // The person is told of it, whenever the app asks first.
+  expect(await check()).toMatchObject({ approved: true, isApprovalBound: true });
   expect(await run()).toMatchObject({ exitCode: 3 });
   await writeFile(copy, 'process.exit(7)');
   expect(await check()).toMatchObject({ approved: false });
   await expect(run()).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
   await lent.bridge.call(mcpPort, 'mcp.approve', { hash: (await check()).hash });
+  expect(await check()).toEqual({ hash: expect.any(String) as string, approved: true, workingDir: expect.any(String) as string });
   expect(await run()).toMatchObject({ exitCode: 7 });
 });
 

@@ -51,10 +51,11 @@ export function mcpHandlers({
       return { hash: codeBoundHash(hash, await copies.hash(realPath).catch(() => 'unreadable')), workingDir, run: named };
     }
   };
-  /** An approval of an older build named no bytes: it is bound to the current ones, once. */
+  /** An approval of an older build named no bytes: it is bound to the current ones, once, and stays marked. */
   const checkApproval = async (server: ToolServerCommand, hash: string): Promise<{ approved: boolean; isApprovalBound?: true }> => {
-    if (await approved.has(hash)) return { approved: true };
-    return (await approved.replace(commandHash(server), hash)) ? { approved: true, isApprovalBound: true } : { approved: false };
+    const known = await approved.find(hash);
+    if (!known && !(await approved.replaceEarlier(commandHash(server), hash))) return { approved: false };
+    return { approved: true, ...(known && known.isEarlier !== true ? {} : { isApprovalBound: true }) };
   };
   const found = (run: string): ServerProcess => {
     const server = running.get(run);

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { z } from '#shared/rpc/zod.ts';
 import type { Voice } from '#shared/rpc/methods/tts.ts';
+import { VOICE_ID } from '#shared/voice-id.ts';
 import { pieces } from './pieces.ts';
 
 /** Where the voices of the network are; tests give a server of their own. */
@@ -59,7 +60,12 @@ export class NeuralVoices {
       });
       if (!response.ok) throw said(`HTTP ${response.status}`);
       const voices = listed.parse(await response.json());
-      return voices.map(({ ShortName: id, FriendlyName: name, Locale: language, Gender: gender }) => ({ id, name, language, gender }));
+      return (
+        voices
+          // Others would be refused when they are to speak.
+          .filter(({ ShortName }) => VOICE_ID.test(ShortName))
+          .map(({ ShortName: id, FriendlyName: name, Locale: language, Gender: gender }) => ({ id, name, language, gender }))
+      );
     } catch (error) {
       signal.throwIfAborted();
       throw failed(error);

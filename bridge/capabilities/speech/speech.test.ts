@@ -174,6 +174,20 @@ verifies('tts/voices', 'of the network and of the system', async () => {
   ]);
 });
 
+verifies('tts/every-voice', 'what tts.voices lists speaks by its own voice; what it does not list is refused', async () => {
+  const { neural, turns } = await service();
+  const { calls } = standIn();
+  const bridge = over({ neural, engines: systemEngines(keeper, 'linux') });
+  const speak = (voice: string) => bridge.call(speechPort, 'speech.speak', { text: 'Hello', voice });
+  const { voices } = await bridge.call(speechPort, 'speech.voices', {});
+  expect(voices).toHaveLength(3);
+  for (const { id } of voices) expect((await speak(id)).voice).toBe(id);
+  expect(turns).toHaveLength(1);
+  expect(calls().at(-1)).toEqual(['--stdout', '--stdin', '-v', 'de', '-s', '175', '-p', '50', 'Hello']);
+  for (const id of ['system:espeak-ng:tlh', 'system:say:de', 'system:espeak-ng:-f'])
+    await expect(speak(id), id).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: expect.stringContaining('tts.voices lists') });
+});
+
 const hasEspeak = ((): boolean => {
   try {
     execFileSync('espeak-ng', ['--version'], { stdio: 'ignore' });

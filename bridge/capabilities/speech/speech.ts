@@ -1,6 +1,6 @@
 import type { speechPort, SpeechResult } from '#shared/ports/speech.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { DEFAULT_VOICE } from '#shared/voice-id.ts';
+import { DEFAULT_VOICE, SYSTEM_VOICE_ID } from '#shared/voice-id.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { NeuralFailed, NeuralVoices } from './neural.ts';
 import { speakBySystem, speakWav, type SystemEngine, systemVoices } from './system.ts';
@@ -26,6 +26,13 @@ export function speechHandlers({
         if (!found)
           throw new RpcError('INTERNAL_ERROR', `WAV needs a speech engine on this computer (${ENGINE}). Use MP3, or install one.`);
         return spoken(found.wav, found.voice, 'audio/wav');
+      }
+      if (SYSTEM_VOICE_ID.test(voice)) {
+        const known = await systemVoices(engines, signal);
+        const found = known.some(({ id }) => id === voice) ? await speakBySystem(engines, utterance, signal) : undefined;
+        if (!found)
+          throw new RpcError('INVALID_PARAMS', `voice: this computer has no voice "${voice}". tts.voices lists those that it has.`);
+        return spoken(found.mp3, found.voice);
       }
       try {
         return spoken(await neural.speak(utterance, signal), voice);

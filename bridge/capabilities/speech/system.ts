@@ -16,7 +16,7 @@ export interface SystemEngine {
   /** `espeak-ng`. */
   name: string;
   voices(signal: AbortSignal): Promise<Voice[]>;
-  /** A WAV file. Rate and pitch are what the program makes of them. */
+  /** A WAV file, by the voice of this id, or one for the language of another voice. Rate and pitch are what the program makes of them. */
   speak(utterance: Utterance, signal: AbortSignal): Promise<{ wav: Buffer; voice: string }>;
 }
 
@@ -81,6 +81,9 @@ const runnerOf =
 
 const percentOf = (rate: string): number => Number.parseInt(rate, 10);
 const hertzOf = (pitch: string): number => Number.parseInt(pitch, 10);
+/** The engine's own id of a voice, if it is one of its voices. */
+const ownId = (engine: string, voice: string): string | undefined =>
+  voice.startsWith(`system:${engine}:`) ? voice.slice(`system:${engine}:`.length) : undefined;
 const languageOf = (voice: string): string => voice.split('-', 2).join('-');
 const within = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, Math.round(value)));
 
@@ -99,10 +102,11 @@ function espeak(program: string, run: Run): SystemEngine {
     name: program,
     voices: list,
     async speak({ text, voice, rate, pitch }, signal) {
+      const own = ownId(program, voice);
       const known = new Set((await list(signal)).map(({ language }) => language.toLowerCase()));
       const wanted = languageOf(voice).toLowerCase();
       const [short = 'en'] = wanted.split('-');
-      const chosen = [wanted, short].find((each) => known.has(each)) ?? 'en';
+      const chosen = own ?? [wanted, short].find((each) => known.has(each)) ?? 'en';
       const args = ['--stdout', '--stdin', '-v', chosen, '-s', String(within(175 * (1 + percentOf(rate) / 100), 80, 450))];
       const wav = await run(program, [...args, '-p', String(within(50 + hertzOf(pitch) / 2, 0, 99))], text, signal);
       return { wav, voice: chosen };
@@ -137,7 +141,8 @@ function say(run: Run): SystemEngine {
     speak: ({ text, voice, rate }, signal) =>
       inFolder(async (folder) => {
         const language = languageOf(voice);
-        const chosen = (await voices(signal)).find((each) => each.language === language);
+        const own = ownId('say', voice);
+        const chosen = (await voices(signal)).find((each) => (own === undefined ? each.language === language : each.id === own));
         const file = join(folder, 'speech.wav');
         const args = ['-o', file, '--data-format=LEI16@22050', '-r', String(within(175 * (1 + percentOf(rate) / 100), 80, 450))];
         await run('say', [...args, ...(chosen ? ['-v', chosen.id] : []), '-f', '-'], text, signal);
@@ -165,8 +170,14 @@ const sapi = (run: Run): SystemEngine => ({
       const file = join(folder, 'speech.wav');
       // Text and file come by standard input, so that nothing of them is ever read as a script.
       const script =
-        'Add-Type -AssemblyName System.Speech; [Console]::InputEncoding = [Text.Encoding]::UTF8; $in = [Console]::In.ReadToEnd() | ConvertFrom-Json; $s = New-Object System.Speech.Synthesis.SpeechSynthesizer; $s.Rate = $in.rate; try { $s.SelectVoiceByHints("NotSet", "NotSet", 0, $in.language) } catch {}; $s.SetOutputToWaveFile($in.file); $s.Speak($in.text); $s.Dispose(); $s.Voice.Name';
-      const input = JSON.stringify({ text, file, language: languageOf(voice), rate: within(percentOf(rate) / 10, -10, 10) });
+        'Add-Type -AssemblyName System.Speech; [Console]::InputEncoding = [Text.Encoding]::UTF8; $in = [Console]::In.ReadToEnd() | ConvertFrom-Json; $s = New-Object System.Speech.Synthesis.SpeechSynthesizer; $s.Rate = $in.rate; try { if ($in.voice) { $s.SelectVoice($in.voice) } else { $s.SelectVoiceByHints("NotSet", "NotSet", 0, $in.language) } } catch {}; $s.SetOutputToWaveFile($in.file); $s.Speak($in.text); $s.Dispose(); $s.Voice.Name';
+      const input = JSON.stringify({
+        text,
+        file,
+        voice: ownId('sapi', voice) ?? null,
+        language: languageOf(voice),
+        rate: within(percentOf(rate) / 10, -10, 10),
+      });
       const name = (await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', script], input, signal)).toString().trim();
       return { wav: await readFile(file), voice: name || 'default' };
     }),

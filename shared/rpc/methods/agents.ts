@@ -18,16 +18,25 @@ export const agents = {
   'agents.add': call({
     params: z.strictObject({ agent_id: id, config: agentConfig.optional() }),
     result: z.object({ agent_id: id, created: z.literal(true) }),
-    emits: ['config.changed'],
+    emits: ['config.changed', 'sessions.changed'],
     docs: 'Creates an agent. Returns `ALREADY_EXISTS` if the ID is taken.',
     fails: ['ALREADY_EXISTS'],
     policy: { scope: 'admin', controlPlane: true },
   }),
   'agents.remove': call({
-    params: z.strictObject({ agent_id: id }),
-    result: z.object({ agent_id: id, removed: z.literal(true) }),
-    emits: ['config.changed'],
-    docs: 'Removes an agent. Its sessions remain readable. `main` cannot be removed.',
+    params: z.strictObject({
+      agent_id: id,
+      /** Also delete the agent’s sessions. */
+      deleteSessions: z.boolean().default(false),
+    }),
+    result: z.object({
+      agent_id: id,
+      removed: z.literal(true),
+      /** Number of sessions that were deleted, with `deleteSessions`. */
+      deletedSessions: z.number().int().optional(),
+    }),
+    emits: ['config.changed', 'sessions.changed'],
+    docs: 'Removes an agent. Its sessions remain readable and carry its name as `removedAgent`, until an agent with the same ID is created; with `deleteSessions: true` they are deleted. `main` cannot be removed.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),

@@ -69,15 +69,15 @@ export const browser = {
   'browser.open': call({
     params: z.strictObject({ url, profile }),
     result: z.object({ opened: z.literal(true), tabId: z.string(), url: z.string(), title: z.string(), ...acted }),
-    docs: 'Opens a URL in a new tab and makes it the current one. Times out after 30 s.',
-    fails: ['NOT_FOUND'],
+    docs: 'Opens a URL in a new tab and makes it the current one. Times out after 30 s. For a place on the bridge’s own computer that `browser.allow` does not have, a person’s call waits for an approval, which adds the place; calls of API keys are refused.',
+    fails: ['NOT_FOUND', 'ABORTED'],
     policy: { scope: 'write' },
   }),
   'browser.navigate': call({
     params: z.strictObject({ url, profile }),
     result: z.object({ navigated: z.literal(true), url: z.string(), title: z.string(), ...acted }),
-    docs: 'Loads a URL in the current tab. Times out after 30 s.',
-    fails: ['NOT_FOUND'],
+    docs: 'Loads a URL in the current tab. Times out after 30 s. Places on the bridge’s own computer are approved as for `browser.open`.',
+    fails: ['NOT_FOUND', 'ABORTED'],
     policy: { scope: 'write' },
   }),
   'browser.click': call({
@@ -118,7 +118,7 @@ export const browser = {
   'browser.evaluate': call({
     params: z.strictObject({ fn: z.string().min(1).max(100_000), profile }),
     result: z.object({ result: z.unknown(), ...acted }),
-    docs: 'Evaluates a JavaScript expression or function in the page and returns the result as JSON. Times out after 10 s.',
+    docs: 'Runs JavaScript in the page and returns the result as JSON: an expression, a function, or statements, with `await`. The result of statements is what they `return` or the value of the last one. A syntax error is `INVALID_PARAMS`. Times out after 10 s.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

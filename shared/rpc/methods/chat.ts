@@ -60,7 +60,8 @@ const run: Policy = { scope: 'write', idempotent: true, metered: true };
 export const chat = {
   'chat.send': call({
     params: z.strictObject({
-      message,
+      /** May be empty if there are attachments. */
+      message: z.string().max(LIMITS.maxMessageChars),
       ...where,
       ...route,
       /** Replaces the agent's system prompt for this run. */

@@ -17,8 +17,13 @@ export type ConfigFileState = z.infer<typeof configFileState>;
 export const config = {
   'config.get': call({
     params: z.strictObject({ key: key.optional() }),
-    result: z.object({ value: z.unknown(), hash: z.string() }),
-    docs: 'Returns the setting at a dotted path, or the whole configuration. Secrets are returned as `***`; for callers that cannot change the configuration, so is every value that looks like a secret.',
+    result: z.object({
+      value: z.unknown(),
+      hash: z.string(),
+      /** True if the setting is not set and `value` is its default; null if it has none. */
+      isDefault: z.literal(true).optional(),
+    }),
+    docs: 'Returns the setting at a dotted path, or the whole configuration. A setting that is not set is returned with its default. Secrets are returned as `***`, as are values of unknown settings that look like secrets; for callers that cannot change the configuration, so is every value that looks like a secret.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
@@ -26,14 +31,14 @@ export const config = {
     params: z.strictObject({ key, value: z.unknown() }),
     result: z.object({ ok: z.literal(true), hash: z.string() }),
     emits: ['config.changed'],
-    docs: 'Sets the value at a dotted path. Writing `***` back keeps a secret unchanged. `${NAME}` as the value of a secret refers to the bridge’s environment or its `secrets.env`.',
+    docs: 'Sets the value at a dotted path. An unknown setting is `INVALID_PARAMS`, with the most similar one in the message; one that the configuration file has can be deleted with null. Writing `***` back keeps a secret unchanged. `${NAME}` as the value of a secret refers to the bridge’s environment or its `secrets.env`.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'config.patch': call({
     params: z.strictObject({ patch: z.record(z.string(), z.unknown()), baseHash: z.string().max(128).optional() }),
     result: z.object({ ok: z.literal(true), hash: z.string() }),
     emits: ['config.changed'],
-    docs: 'Applies a JSON merge patch (RFC 7396; null deletes). The result is validated as a whole before anything changes.',
+    docs: 'Applies a JSON merge patch (RFC 7396; null deletes). Unknown settings are refused as by `config.set`. The result is validated as a whole before anything changes.',
     policy: { scope: 'admin', controlPlane: true },
   }),
   'config.file': call({

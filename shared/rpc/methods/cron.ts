@@ -90,6 +90,8 @@ export const jobRun = z.object({
   /** `<jobId>@<tick>`, the tick in milliseconds since the Unix epoch, so two hosts never run the same tick. */
   id: z.string(),
   jobId: z.string(),
+  /** The job’s name, if it was deleted. */
+  jobName: z.string().optional(),
   /** When the run was due. */
   scheduledAt: z.number(),
   startedAt: z.number(),
@@ -172,7 +174,7 @@ export const cron = {
     params: z.strictObject({ id: jobId }),
     result: z.object({ ok: z.literal(true) }),
     emits: ['cron.changed'],
-    docs: 'Deletes a job and its history. A run in progress continues.',
+    docs: 'Deletes a job. A run in progress continues. Its runs stay in `cron.history` for 30 days.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -187,7 +189,7 @@ export const cron = {
   'cron.history': call({
     params: z.strictObject({ jobId: jobId.optional(), limit: z.number().int().min(1).max(200).default(50) }),
     result: z.object({ records: z.array(jobRun), count: z.number().int() }),
-    docs: 'Lists the runs of one job or of all jobs, newest first.',
+    docs: 'Lists the runs of one job or of all jobs, newest first. Runs of deleted jobs carry the job’s name.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

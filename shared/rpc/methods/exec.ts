@@ -7,7 +7,7 @@ export const execStatus = z.enum(['pending', 'approved', 'running', 'completed',
 
 export const execRequest = z.object({
   requestId: z.string(),
-  /** The program as requested. There is no shell. */
+  /** The program as requested, or its first word if it was split. There is no shell. */
   command: z.string(),
   args: z.array(z.string()),
   workingDir: z.string(),
@@ -100,7 +100,7 @@ export const exec = {
     }),
     result: request,
     emits: ['exec.requested', 'exec.resolved'],
-    docs: 'Requests to run a program with arguments, without a shell. The request waits for an approval unless a stored policy covers exactly this command. Requires the bridge.',
+    docs: 'Requests to run a program with arguments, without a shell. A `command` without `args` that is not a path or program is split into words; one that only a shell could run as written is `INVALID_PARAMS`. The request returned has what would run. The request waits for an approval unless a stored policy covers exactly this command. Requires the bridge.',
     policy: { scope: 'write' },
   }),
   'exec.approve': call({

@@ -45,7 +45,7 @@ export const logs = {
       /** Strings, or objects with `json`. Oldest first. */
       lines: z.array(z.union([z.string(), logLine])),
       count,
-      /** Where the log is stored. */
+      /** The bridge’s log file, which has the lines of the bridge. Empty without a bridge; the gateway’s own lines are in its database. */
       path: z.string(),
       /** The position after these lines. */
       cursor: z.string(),

@@ -20,6 +20,8 @@ export const mcpServerState = z.object({
   wants: z.string().optional(),
   /** The hash to approve, for a waiting command. */
   hash: z.string().optional(),
+  /** The command was approved in an older build, which did not see its program: the approval covers the one that was there when this build started it first. */
+  isApprovalBound: z.boolean().optional(),
   pid: z.number().int().optional(),
   /** The name and version that the server reports. */
   server: z.object({ name: z.string(), version: z.string() }).optional(),

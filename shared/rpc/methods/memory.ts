@@ -114,7 +114,7 @@ export const memory = {
       category: memoryCategory.default('fact'),
       /** Defaults to now. Pass the original time to restore a memory. */
       createdAt: z.number().min(0).max(8_640_000_000_000).optional(),
-      /** Outside sources of a memory that is restored, as `memory.forget` returned them. It waits for review again. */
+      /** Outside sources of a memory that is imported, or restored as `memory.forget` returned them. It waits for review. */
       outside: z.array(z.string().min(1).max(200)).max(20).optional(),
     }),
     result: z.object({ memory: memoryEntry, added: z.boolean() }),

@@ -1,8 +1,11 @@
-import { DEFAULT_VOICE, VOICE_ID } from '../../voice-id.ts';
+import { DEFAULT_VOICE, SYSTEM_VOICE_ID, VOICE_ID } from '../../voice-id.ts';
 import { call } from '../contract.ts';
 import { z } from '../zod.ts';
 
-const voiceId = z.string().max(100).regex(VOICE_ID, `must be a voice id such as ${DEFAULT_VOICE}`);
+const voiceId = z
+  .string()
+  .max(200)
+  .refine((id) => VOICE_ID.test(id) || SYSTEM_VOICE_ID.test(id), `must be a voice id of tts.voices, such as ${DEFAULT_VOICE}`);
 
 export const voiceEntry = z.object({
   id: z.string(),
@@ -43,7 +46,7 @@ export const tts = {
   'tts.speak': call({
     params: z.strictObject(speech),
     result: spoken,
-    docs: `Converts text to speech and returns a base64-encoded MP3. The default voice is ${DEFAULT_VOICE}. If the online voices are unavailable, the system's speech engine is used; \`voice\` names the voice that was used.`,
+    docs: `Converts text to speech and returns a base64-encoded MP3. The default voice is ${DEFAULT_VOICE}; \`voice\` takes every id of \`tts.voices\`. If the online voices are unavailable, the system's speech engine is used; \`voice\` names the voice that was used.`,
     policy: { scope: 'write' },
   }),
   'tts.voices': call({

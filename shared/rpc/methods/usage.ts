@@ -5,8 +5,18 @@ const window = z.strictObject({ days: z.number().int().min(1).max(365).default(7
 const count = z.number().int().nonnegative();
 /** Input tokens that were read from and written to the providers' caches. Missing if no call reported them. */
 const cache = { cacheReadTokens: count.optional(), cacheWriteTokens: count.optional() };
+/** Number of calls whose provider reported no usage, so that their tokens are estimates. Missing if there are none. */
+const estimates = { estimatedCalls: count.optional() };
 /** Number of calls, their tokens, and their cost in USD. */
-const sums = { calls: count, inputTokens: count, outputTokens: count, totalTokens: count, ...cache, cost: z.number().nonnegative() };
+const sums = {
+  calls: count,
+  inputTokens: count,
+  outputTokens: count,
+  totalTokens: count,
+  ...cache,
+  ...estimates,
+  cost: z.number().nonnegative(),
+};
 
 /**
  * Purposes of model calls. Titles, summaries, memory extraction and embeddings are small work that Perch does beside chats; `sampling` is for MCP servers. Calls
@@ -28,6 +38,7 @@ export const usage = {
       inputTokens: count,
       outputTokens: count,
       ...cache,
+      ...estimates,
       /** USD. */
       estimatedCost: z.number().nonnegative(),
       byProvider: z.record(z.string(), z.object(sums)),

@@ -52,10 +52,12 @@ export const wiki = {
       aliases: z.array(line).max(200).optional(),
       frontMatter: z.string().max(200_000).optional(),
       version: z.string().max(64).nullable().optional(),
+      /** Outside sources of an imported page, such as `web:example.com`. It waits for review. */
+      outside: z.array(z.string().min(1).max(200)).max(20).optional(),
     }),
     result: z.object({ page: wikiPage }),
     emits: changed,
-    docs: 'Creates or replaces a page. Front matter fields that are omitted keep their values; invalid front matter is replaced only if `frontMatter` is given. `version` is the version that was edited, or null for a new page. If the page has changed since, nothing is written and the call returns `ABORTED` or `ALREADY_EXISTS`.',
+    docs: 'Creates or replaces a page. Front matter fields that are omitted keep their values; invalid front matter is replaced only if `frontMatter` is given. `version` is the version that was edited, or null for a new page. If the page has changed since, nothing is written and the call returns `ABORTED` or `ALREADY_EXISTS`. With `outside` the page counts as content from outside until a person reviews it.',
     fails: ['NOT_FOUND', 'ALREADY_EXISTS', 'ABORTED'],
     policy: { scope: 'write' },
   }),

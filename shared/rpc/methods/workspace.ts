@@ -90,9 +90,11 @@ export const workspaces = {
         .max(200)
         .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w!#$&^.+-]+=[\w!#$&^.+-]+)*$/, 'must be a media type such as text/plain')
         .optional(),
+      /** Outside sources of an imported file, such as `import:OpenClaw`. It waits for review. */
+      outside: z.array(z.string().min(1).max(200)).max(20).optional(),
     }),
     result: z.object({ file: fileEntry }),
-    docs: 'Writes a whole file, up to 8 MiB. A workspace can hold up to 10,000 files and 256 MiB. If `mimeType` is omitted, it is detected from the contents and, for text, from the file name.',
+    docs: 'Writes a whole file, up to 8 MiB. A workspace can hold up to 10,000 files and 256 MiB. If `mimeType` is omitted, it is detected from the contents and, for text, from the file name. With `outside` the file counts as content from outside until a person reviews it.',
     policy: { scope: 'write' },
   }),
   'workspace.remove': call({

@@ -21,6 +21,7 @@ const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^POST \/v1\/embeddings$/, embeddingList],
   [/^POST \/v1\/responses$/, response],
   [/^GET \/v1\/responses\/[^/]+$/, response],
+  [/^POST \/v1\/responses\/[^/]+\/cancel$/, response],
   [/^DELETE \/v1\/responses\/[^/]+$/, deleted],
   [/^GET \/v1\/responses\/[^/]+\/input_items$/, itemList],
 ];
@@ -63,8 +64,8 @@ const mediaEvent = ({ data }: SseEvent): string | undefined =>
   misfitOf(data, data.startsWith('{"error"') ? errorAnswer : z.looseObject({ type: z.string() }));
 
 /** Events that are called what they are, and are numbered. */
-function responseEvents(): (event: SseEvent) => string | undefined {
-  let next = 0;
+function responseEvents(first = 0): (event: SseEvent) => string | undefined {
+  let next = first;
   return ({ event, data }) => {
     const misfit = misfitOf(data, responseEvent);
     if (misfit !== undefined) return misfit;
@@ -74,8 +75,11 @@ function responseEvents(): (event: SseEvent) => string | undefined {
   };
 }
 
-function lookOf(path: string): (event: SseEvent) => string | undefined {
-  if (path.endsWith('/responses')) return responseEvents();
+/** A stream that is read again goes on behind an event. */
+const firstNumber = (url: string): number => Number(new URL(url).searchParams.get('starting_after') ?? -1) + 1;
+
+function lookOf(path: string, url: string): (event: SseEvent) => string | undefined {
+  if (path.startsWith('/v1/responses')) return responseEvents(firstNumber(url));
   if (/^\/v1\/(audio|images)\//.test(path)) return mediaEvent;
   return chatEvents(path === '/v1/completions' ? textCompletion : completionChunk);
 }
@@ -119,7 +123,7 @@ export async function conforming(
   const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
   const { status, statusText, headers } = answer;
   if (headers.get('content-type')?.startsWith('text/event-stream')) {
-    const look = isMessages ? messageEventsLook() : lookOf(path);
+    const look = isMessages ? messageEventsLook() : lookOf(path, url);
     return new Response(answer.body.pipeThrough(watched(look, tell)), { status, statusText, headers });
   }
   // Sound and subtitles.

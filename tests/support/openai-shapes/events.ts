@@ -3,8 +3,8 @@ import { outputItem, outputText, reasoningText, refusal } from './items.ts';
 import { count } from './numbers.ts';
 import { response } from './responses.ts';
 
-const ofResponse = <T extends string, S extends z.infer<typeof response>['status']>(type: T, status: S) =>
-  z.strictObject({ type: z.literal(type), sequence_number: count, response: response.extend({ status: z.literal(status) }) });
+const ofResponse = <T extends string, S extends z.infer<typeof response>['status']>(type: T, ...statuses: [S, ...S[]]) =>
+  z.strictObject({ type: z.literal(type), sequence_number: count, response: response.extend({ status: z.enum(statuses) }) });
 const ofItem = <T extends string>(type: T) =>
   z.strictObject({ type: z.literal(type), sequence_number: count, output_index: count, item: outputItem });
 const within = <T extends string, S extends z.core.$ZodLooseShape>(type: T, more: S) =>
@@ -15,10 +15,11 @@ const ofText = { content_index: count, logprobs: z.tuple([]) };
 
 /** An event of a stream of `POST /v1/responses`: those of the public API that Perch has. */
 export const responseEvent = z.discriminatedUnion('type', [
-  ofResponse('response.created', 'in_progress'),
+  ofResponse('response.created', 'in_progress', 'queued'),
+  ofResponse('response.queued', 'queued'),
   ofResponse('response.in_progress', 'in_progress'),
   ofResponse('response.completed', 'completed'),
-  ofResponse('response.incomplete', 'incomplete'),
+  ofResponse('response.incomplete', 'incomplete', 'cancelled'),
   ofResponse('response.failed', 'failed'),
   ofItem('response.output_item.added'),
   ofItem('response.output_item.done'),

@@ -10,7 +10,6 @@ import { fit, guarded, type Misfit, putBack, takeOut } from './misfits.ts';
 import { baseUrlOf } from './providers/kinds.ts';
 import { referenceOf, wrongReference } from './secrets/reference.ts';
 import { isSecret, settings, type Settings } from './settings.ts';
-import { shownSettings } from './shown-settings.ts';
 import type { Vault } from './vault.ts';
 
 /** What a secret reads as; writing it back keeps the secret. */
@@ -152,24 +151,21 @@ export class Config {
     return secretPaths(this.#document).filter((path) => this.secret(path) !== undefined).length;
   }
 
-  /** One entry, or the whole document; secrets read as `***`. `NOT_FOUND` where there is none. `reserved`: for who may not change it. */
-  get(key?: string, reserved = false): unknown {
-    let value: unknown = reserved ? shownSettings(this.#document) : this.#document;
-    for (const name of key === undefined ? [] : pathOf(key)) {
-      if (!isObject(value) || !Object.hasOwn(value, name)) throw new RpcError('NOT_FOUND', `No setting with key "${key}".`);
-      value = value[name];
-    }
-    return value;
+  /** What is set, without what does not fit; secrets read as `***`. */
+  get document(): Json {
+    return this.#document;
   }
 
-  set(key: string, value: unknown): Promise<string> {
+  /** `check` gets the change as a merge patch, and the document before it. */
+  set(key: string, value: unknown, check = (change: Json, _document: Json): Json => change): Promise<string> {
     checkNames(value);
     const path = pathOf(key);
+    const change = patchAt(path, value);
     // A merge patch cannot replace an object, so what stands there goes first.
-    return this.edit((document) => mergePatch(mergePatch(document, patchAt(path, null)), patchAt(path, value)));
+    return this.edit((document) => mergePatch(mergePatch(document, patchAt(path, null)), check(change, document)));
   }
 
-  patch(patch: Json, baseHash?: string): Promise<string> {
+  patch(patch: Json, baseHash?: string, check = (change: Json, _document: Json): Json => change): Promise<string> {
     checkNames(patch);
     return this.edit((document) => {
       if (baseHash !== undefined && baseHash !== this.#hash) {
@@ -177,7 +173,7 @@ export class Config {
           details: { hash: this.#hash },
         });
       }
-      return mergePatch(document, patch);
+      return mergePatch(document, check(patch, document));
     });
   }
 

@@ -16,6 +16,7 @@ import { Connection } from './connection.ts';
 import { Connections } from './connections.ts';
 import { lazyCron } from './cron/lazy-cron.ts';
 import { createDispatcher } from './dispatch.ts';
+import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
 import { readHere } from './documents/read-here.ts';
 import { drawingsLater } from './drawings/later.ts';
 import { nowhere } from './environment.ts';
@@ -39,6 +40,7 @@ import { noteSettings, watchForLog } from './log/watch.ts';
 import { LOCAL_SERVERS } from './providers/discovery.ts';
 import { configuredProviders, originsOf } from './providers/configured.ts';
 import { Providers } from './providers/providers.ts';
+import { RATE_LIMIT } from './rate-limit.ts';
 import { ForeignRuns } from './runs/foreign-runs.ts';
 import { HostSignals } from './runs/host-signals.ts';
 import { Runs } from './runs/runs.ts';
@@ -60,7 +62,6 @@ import type { Workbench } from './workbench.ts';
 
 /** Interval of log lines about full storage. */
 const FULL_LOG_MS = 60_000;
-const RATE_LIMIT = { perMinute: 600, burst: 100 };
 
 /** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -92,8 +93,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   /** What follows from the configuration, anew at each change of it. */
   const apply = (): void => {
     log.hide(config.secrets);
-    if (noted !== undefined) noteSettings(log, noted, config.get());
-    noted = config.get();
+    if (noted !== undefined) noteSettings(log, noted, config.document);
+    noted = config.document;
     providers.configure(configuredProviders(config, references));
     options.changed?.();
     cron.look();
@@ -166,7 +167,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const { recall, compaction, wikis, dreamer, summarise } = knowledge;
   const toolDeps: OwnToolsDeps = {
-    ...{ vault, clock, timeZone, documents, bridge, desk, policy, gate, labels },
+    ...{ vault, clock, timeZone, bridge, desk, policy, gate, labels },
+    documents: withOcr(documents, () => {
+      const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
+      return enabled ? { dataUrl, languages } : undefined;
+    }),
     memories: knowledge.memories,
     cron: cron.load,
     agent: agents.get,
@@ -211,7 +216,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     agreed: (lookedAt) => commands.settle(lookedAt),
     ...{ bridge, vault, clock, agents, sync, log, timeZone, settings, serves: keeps, fault },
   });
-  const running = channelsLater({ config, vault, runs, approvals: async () => (await desk()).approvals, bridge, clock, fetch, sync, log, fault });
+  const running = channelsLater({
+    config,
+    vault,
+    runs,
+    approvals: async () => (await desk()).approvals,
+    bridge,
+    clock,
+    fetch,
+    sync,
+    log,
+    fault,
+  });
   const channels = new Channels({ hub, clock, vault, bridge, config, settings, running });
   const follow = new Follow({ vault, hub, clock, sync, config, foreign, fault });
   const merged = keepMerged({ vault, sync, serves: keeps, changed: () => follow.syncChanged(), fault });

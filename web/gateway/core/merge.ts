@@ -32,8 +32,8 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /** The patch that sets one dotted path. */
-export function patchAt(path: readonly string[], value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+export function patchAt([name = '', ...rest]: readonly string[], value: unknown): Json {
+  return { [name]: rest.length === 0 ? value : patchAt(rest, value) };
 }
 
 /** The parts of a dotted path; empty parts and forbidden names are `INVALID_PARAMS`. */

@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts';
 
+/** Requests of one socket, unless `gateway.rateLimit` is set. */
+export const RATE_LIMIT = { perMinute: 600, burst: 100 };
+
 /** A token bucket on the monotonic clock. */
 export class RateLimit {
   readonly #clock: Clock;

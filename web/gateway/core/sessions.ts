@@ -15,13 +15,14 @@ export function keyOf(path: string): string {
   return `${match[1]}/${match[2]}`;
 }
 
-export function entryOf({ key, headId: _, ...record }: SessionRecord, running: boolean): SessionEntry {
+export function entryOf({ key, headId: _, removedAgent, ...record }: SessionRecord, running: boolean): SessionEntry {
   // It may have come from elsewhere: an import, a backup, an earlier build.
   return {
     ...record,
     title: titled(record.title),
     path: `${key}.jsonl`,
     file: `${record.sessionId}.jsonl`,
+    ...(removedAgent ? { removedAgent } : {}),
     ...(running ? { running } : {}),
   };
 }

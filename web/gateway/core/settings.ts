@@ -144,6 +144,25 @@ export const settings = z.looseObject({
     .default({}),
   /** `mirror`: whether each workspace also lies in a folder on the bridge's machine. */
   workspaces: z.looseObject({ mirror: z.boolean().default(true) }).prefault({}),
+  documents: z
+    .looseObject({
+      /** Text recognition of pages that are pictures. `languages`: Tesseract's names; `dataUrl`: where their data is, by `{language}`. */
+      ocr: z
+        .looseObject({
+          enabled: z.boolean().default(true),
+          languages: z
+            .array(z.string().regex(/^[a-z]{3}(_[a-z]{2,10}){0,2}$/i))
+            .min(1)
+            .max(10)
+            .optional(),
+          dataUrl: z
+            .url({ protocol: /^https?$/ })
+            .max(2000)
+            .optional(),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
   tools: z
     .looseObject({
       /** By a tool's name, or a pattern with `*`: whether it runs without asking (`auto`), after a person's word (`ask`), or never (`deny`). */

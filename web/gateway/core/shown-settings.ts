@@ -9,8 +9,12 @@ const NAMED = new Set(['providers', 'agents', 'channels']);
  * known of the setting, by its name or by its form, for settings that are not known are kept as they are.
  */
 export function shownSettings(document: Json): Json {
-  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, isLike(name, value) ? HIDDEN : shown(value, [name])]));
+  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, hideSecretLike(name, value, [])]));
 }
+
+/** The value of a setting, at `path`, without what looks like a secret. */
+export const hideSecretLike = (name: string, value: unknown, path: readonly string[]): unknown =>
+  isLike(name, value) ? HIDDEN : shown(value, [...path, name]);
 
 function shown(value: unknown, path: readonly string[]): unknown {
   if (typeof value === 'string') return hideForms(value);

@@ -18,7 +18,9 @@ import type { RoutedCall } from './tools/routed-call.ts';
 import type { ContentLabel } from './trust/labels.ts';
 
 /** A session as it is kept; its key is `<agentId>/<sessionId>`. */
-export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running'> {
+export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent'> {
+  /** Name of the agent, if it was removed; null if there is one of its id again. */
+  removedAgent?: string | null;
   /** `<agentId>/<sessionId>`. */
   key: string;
   /** The newest message of the active branch; null in an empty session. */
@@ -65,6 +67,23 @@ export interface RunStep {
   results: ReadonlyMap<string, StepResult['result']>;
 }
 
+/** A step as other hosts have it: long results may be cut. */
+export interface SharedStep {
+  said: RunStep['said'];
+  /** By the calls' ids. */
+  results: [callId: string, result: StepResult['result']][];
+}
+
+/** What another host needs to end a run. */
+export interface RunProgress {
+  /** Outside sources in the run's context. */
+  outside: string[];
+  /** Absent if they are too long to be shared. */
+  steps?: SharedStep[];
+  /** Characters of the reply's text that are in the steps. */
+  chars: number;
+}
+
 /** What came of a call of a step. */
 export interface StepResult {
   runId: string;
@@ -85,6 +104,8 @@ export interface RunRecord {
   startedAt: number;
   endedAt?: number;
   partial: string;
+  /** Absent in records of older builds, of untainted runs without steps, and once the run has ended. */
+  progress?: RunProgress;
   /** Whose it is, as storage notes it: the copy of the data, the worker that executes it, and the fencing number that it does so under. */
   replica?: string;
   executor?: string;
@@ -235,7 +256,7 @@ export interface FileVersionRecord extends Omit<FileRecord, 'key'> {
   toolCallId?: string;
   /** Sources of its label. */
   outside?: string[];
-  /** Labels of its memories, for a long-term file. */
+  /** Labels of its memories, for a long-term file; absent in versions of older builds, which kept none. */
   memories?: { id: string; outside: string[] }[];
 }
 
@@ -361,6 +382,8 @@ export interface Vault {
     saveStep(step: RunStep): Promise<void>;
     /** Relaxed: what has come of one of its calls since, alone: a step may have many that are long. */
     saveResult(result: StepResult): Promise<void>;
+    /** Relaxed: what other hosts need to end the run, beside its text. */
+    saveProgress(runId: string, progress: RunProgress): Promise<void>;
     /** The steps of a run that has not ended, the first one first, with their results; on this copy alone. */
     steps(runId: string): Promise<RunStep[]>;
     /**

@@ -1,25 +1,33 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { DocumentRequest } from '../core/documents/documents.ts';
+import type { PageOcr } from '../core/documents/ocr.ts';
 import type { DocumentAnswer } from './answer.ts';
+import { createPageOcr } from './ocr/page-ocr.ts';
 
 const never = new AbortController().signal;
 
-async function answer(request: DocumentRequest): Promise<DocumentAnswer> {
+async function answer(request: DocumentRequest, ocr: PageOcr | undefined): Promise<DocumentAnswer> {
   try {
     const { readDocument } = await import('../core/documents/read-document.ts');
-    return { text: await readDocument(request, never) };
+    return { text: await readDocument(request, never, ocr) };
   } catch (error) {
     if (error instanceof RpcError) return { refused: { code: error.code, message: error.message } };
     return { failed: error instanceof Error ? error.message : String(error) };
   }
 }
 
-/** In a dedicated worker that a page lends the gateway's: reads the documents that come over the port in its first message. */
+/**
+ * In a dedicated worker that a page lends the gateway's: reads the documents that come over the port in its first message, which is the app's
+ * language.
+ */
 export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
   scope.addEventListener(
     'message',
-    ({ ports: [port] }) => {
-      if (port) port.onmessage = async ({ data }: MessageEvent<DocumentRequest>) => port.postMessage(await answer(data));
+    ({ data: locale, ports: [port] }: MessageEvent<unknown>) => {
+      if (!port) return;
+      const progress: DocumentAnswer = 'working';
+      const ocr = createPageOcr(typeof locale === 'string' ? locale : 'en', () => port.postMessage(progress));
+      port.onmessage = async ({ data }: MessageEvent<DocumentRequest>) => port.postMessage(await answer(data, ocr));
     },
     { once: true },
   );

@@ -7,6 +7,8 @@ import type { DocumentAnswer } from '../documents/answer.ts';
 /** Milliseconds. A page that is frozen lends nothing: the next one is asked. */
 const START_MS = 5_000;
 const READ_MS = 60_000;
+/** For a worker that says it is still working, such as on a scan of many pages. */
+const MAX_READ_MS = 600_000;
 /** A worker that has nothing to read for so long gives its memory back. */
 const IDLE_MS = 60_000;
 
@@ -81,7 +83,7 @@ export class LentDocuments implements Documents {
     lender: WorkerLender,
     request: DocumentRequest,
     signal: AbortSignal,
-  ): Promise<DocumentAnswer | 'died' | undefined> {
+  ): Promise<Exclude<DocumentAnswer, 'working'> | 'died' | undefined> {
     const end = Promise.withResolvers<'gone' | 'aborted' | 'late'>();
     const onabort = (): void => end.resolve('aborted');
     this.#gone.set(page, () => end.resolve('gone'));
@@ -95,8 +97,13 @@ export class LentDocuments implements Documents {
       }
       clearTimeout(timer);
       timer = setTimeout(() => end.resolve('late'), READ_MS);
-      const answered = new Promise<DocumentAnswer>((resolve) => {
-        started.port.onmessage = ({ data }: MessageEvent<DocumentAnswer>) => resolve(data);
+      const since = performance.now();
+      const answered = new Promise<Exclude<DocumentAnswer, 'working'>>((resolve) => {
+        started.port.onmessage = ({ data }: MessageEvent<DocumentAnswer>) => {
+          if (data !== 'working') return resolve(data);
+          clearTimeout(timer);
+          timer = setTimeout(() => end.resolve('late'), Math.min(READ_MS, MAX_READ_MS - (performance.now() - since)));
+        };
       });
       started.port.postMessage(request);
       const answer = await Promise.race([answered, end.promise]);

@@ -39,7 +39,7 @@ async function handshake(socket: WebSocket, inbox: Inbox, { id, key }: HostCrede
     socket.send(JSON.stringify({ credentialId: id, nonce, proof: await prove(key, 'client', 'uplink', serverNonce, nonce) }));
     const { proof } = uplinkAccepted.parse(JSON.parse(await inbox.next()));
     if (!(await proves(key, proof, 'server', 'uplink', serverNonce, nonce)))
-      throw new Error('The program on this port is not the bridge that this browser is linked to');
+      throw new Error('The program on this port is not the bridge that this browser is paired with');
     const link = binarySocketLink(socket);
     return {
       ...link,

@@ -96,6 +96,17 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         'relaxed',
       ),
 
+    saveProgress: (runId, progress) =>
+      transactions.write(
+        ['partials', 'runs'],
+        async ({ tx, put }) => {
+          const [key, run] = await Promise.all([tx.objectStore('partials').getKey(runId), tx.objectStore('runs').get(runId)]);
+          const isOurs = key !== undefined && run !== undefined && run.endedAt === undefined && run.executor === origin;
+          if (isOurs) await put('runs', runId, { ...run, progress }, run.fence);
+        },
+        'relaxed',
+      ),
+
     async steps(runId) {
       return withResults(await transactions.read(['runSteps'], (tx) => tx.objectStore('runSteps').getAll(stepsOf(runId))));
     },
@@ -135,6 +146,8 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
   };
 }
 
+const withoutProgress = ({ progress: _, ...run }: RunRecord): RunRecord => run;
+
 async function finish(write: Write, outcome: RunOutcome, replies: readonly Split[], origin: string): Promise<void> {
   const { tx, put } = write;
   const { runId, status, endedAt, usage } = outcome;
@@ -144,7 +157,7 @@ async function finish(write: Write, outcome: RunOutcome, replies: readonly Split
   if (run) forgetUnderWay(tx, runId);
   await Promise.all([
     usage && putUsage(put, [usage]),
-    run && !taken && put('runs', runId, { ...run, status, endedAt, partial: '' }, run.fence),
+    run && !taken && put('runs', runId, { ...withoutProgress(run), status, endedAt, partial: '' }, run.fence),
     run && append(write, run, outcome, replies),
   ]);
 }

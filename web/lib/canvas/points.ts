@@ -7,7 +7,11 @@ export type PointLike = Point | { readonly x: number; readonly y: number };
 export function toPoints(points: readonly PointLike[]): [number, number][] {
   if (!Array.isArray(points)) throw new TypeError('A polygon needs a list of points, such as [[0, 0], [20, 0], [10, 15]].');
   return points.map((point: unknown, index) => {
-    const [x, y]: unknown[] = Array.isArray(point) ? point : typeof point === 'object' && point !== null ? [Reflect.get(point, 'x'), Reflect.get(point, 'y')] : [];
+    const [x, y]: unknown[] = Array.isArray(point)
+      ? point
+      : typeof point === 'object' && point !== null
+        ? [Reflect.get(point, 'x'), Reflect.get(point, 'y')]
+        : [];
     if (typeof x !== 'number' || typeof y !== 'number')
       throw new TypeError(`Point ${index + 1} of the polygon must be [x, y] or { x, y } with two numbers.`);
     return [x, y];

@@ -23,7 +23,8 @@ export async function rasterizeSvg(svg: Blob, box: { readonly width: number; rea
     });
   }
   // An SVG without a size of its own fills the box.
-  const [width, height] = image.naturalWidth > 0 && image.naturalHeight > 0 ? [image.naturalWidth, image.naturalHeight] : [box.width, box.height];
+  const [width, height] =
+    image.naturalWidth > 0 && image.naturalHeight > 0 ? [image.naturalWidth, image.naturalHeight] : [box.width, box.height];
   const fitted = Math.min(box.width / width, box.height / height) * SCALE;
   const scale = Math.min(fitted, MAX_SIDE / width, MAX_SIDE / height);
   const canvas = document.createElement('canvas');

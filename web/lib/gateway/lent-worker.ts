@@ -1,5 +1,6 @@
 import { transfer } from 'comlink';
 import { lentName, type LentWork, type WorkerLender } from '#shared/ports/host.ts';
+import { locale } from '../i18n/locale.ts';
 import url from '../../gateway/host/worker.ts?worker&url';
 import { scriptURL } from '../trusted.ts';
 
@@ -16,7 +17,7 @@ export class LentWorker implements WorkerLender {
     await this.stop();
     this.#worker = new Worker(scriptURL(url), { type: 'module', name: lentName(this.work) });
     const { port1, port2 } = new MessageChannel();
-    this.#worker.postMessage(null, [port1]);
+    this.#worker.postMessage(locale, [port1]);
     return transfer(port2, [port2]);
   }
 

@@ -2,5 +2,5 @@
 export type { IconLook, IconOptions } from './glyph.ts';
 export { faIcon, type FaIconName } from './fa.ts';
 export { faIconButton, type IconButtonOptions } from './button.ts';
-export { Icon } from './icon.ts';
+export { Icon, type IconElement } from './icon.ts';
 export { lucideIcon, type LucideIconName } from './lucide.ts';

@@ -1,9 +1,10 @@
 import { goto } from '$app/navigation';
+import { type ImportReading, isSavedChat, readImport } from '#shared/import/read-import.ts';
+import { Unimportable } from '#shared/import/refusal.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m as words } from '#lib/i18n/frame.ts';
 import { m } from '#lib/i18n/later.ts';
-import { BrokenZip, isSavedChat, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
 import { ChatImport } from '#lib/state/chat-import.svelte.ts';
 import { Draft } from '#lib/state/draft.svelte.ts';
 import { toasts } from '#lib/state/toasts.svelte.ts';
@@ -21,7 +22,7 @@ export class Incoming {
   #others: File[];
   #exports: File[] | null = null;
   /** Files that were read to detect an export. */
-  readonly #reads = new WeakMap<File, Read>();
+  readonly #reads = new WeakMap<File, ImportReading>();
   #chat: string | null = null;
 
   constructor({ text, files }: Shared) {
@@ -72,7 +73,8 @@ export class Incoming {
       const [file] = this.#exports;
       if (!file) return true;
       const given = new ChatImport();
-      await given.run([file], async (file) => this.#reads.get(file) ?? (await readExport(file)));
+      const read = this.#reads.get(file);
+      await given.run([{ path: file.name, blob: file }], async (files) => read ?? readImport(files));
       const brought = given.added > 0 || given.known > 0;
       // Existing chats would be imported a second time.
       if (brought || given.problems.length === 0) this.#exports.shift();
@@ -115,13 +117,13 @@ export class Incoming {
   async #isExport(file: File): Promise<boolean> {
     if (!/\.(json|zip)$/i.test(file.name)) return false;
     try {
-      const read = await readExport(file);
+      const read = await readImport([{ path: file.name, blob: file }]);
       const isOne = /\.zip$/i.test(file.name) ? read.chats.length > 0 : isSavedChat(read);
       if (isOne) this.#reads.set(file, read);
       return isOne;
     } catch (error) {
       // Nobody could read it where a message took it along, either.
-      if (error instanceof Unimportable) return error instanceof BrokenZip;
+      if (error instanceof Unimportable) return error.refusal === 'brokenZip';
       throw error;
     }
   }

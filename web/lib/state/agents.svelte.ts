@@ -65,8 +65,8 @@ class Agents {
     await this.load();
   }
 
-  async remove(id: string): Promise<void> {
-    await gateway.call('agents.remove', { agent_id: id });
+  async remove(id: string, deleteSessions: boolean): Promise<void> {
+    await gateway.call('agents.remove', { agent_id: id, deleteSessions });
     announcer.say(m.state_agent_removed());
     toasts.show(m.state_agent_removed());
     await this.load();

@@ -1,112 +1,118 @@
 import { legible } from '#shared/legible.ts';
+import type { GivenFile } from '#shared/import/import-files.ts';
+import { type ImportReading, readImport } from '#shared/import/read-import.ts';
+import { type Refusal, Unimportable } from '#shared/import/refusal.ts';
+import { emptyResult, type ImportResult, writeImport } from '#shared/import/write-import.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
-import { canBeSeen } from '#shared/seen.ts';
 import { problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
-import { type Importable, type Read, readExport, Unimportable } from '#lib/chat/import/read-export.ts';
-import { cut, jsonLines, tagsOf } from '#lib/chat/import/imported-chat.ts';
-import { number } from '#lib/i18n/format.ts';
+import { list, number } from '#lib/i18n/format.ts';
 import { m } from '#lib/i18n/pages.ts';
+import { refusalText } from '#lib/chat/refusal-text.ts';
 import { sessions } from './sessions.svelte.ts';
 
-/** Characters that a title may have (`sessions.rename`). */
-const TITLE_CHARS = 200;
+/** Characters of a name in a problem. */
+const NAME_CHARS = 120;
+/** Names of files in a result. */
+const LEFT_OUT_SHOWN = 8;
 
-/** Brings in the chats of files: one after the other, so that it can be watched and ended between two. */
+/** Imports chats, memories and skills from files: first all files are read, then item by item is written, so that it can be watched and stopped. */
 export class ChatImport {
   /** Under way; `done` of `all`. */
   working = $state(false);
   all = $state(0);
   done = $state(0);
-  added = $state(0);
-  /** There already, from an earlier import. */
-  known = $state(0);
-  /** Files and chats that could not be imported, with reasons. */
+  result = $state.raw<ImportResult>(emptyResult());
+  /** What could not be imported, and why. */
   problems = $state<string[]>([]);
   ended = $state(false);
-  /** Summary of the import, for display. */
+  /** Chats that were added, and those that an earlier import added. */
+  readonly added = $derived(this.result.chats.added);
+  readonly known = $derived(this.result.chats.known);
+  /** What was imported, for a person. */
   readonly outcome = $derived.by(() => {
     const { added, known } = this;
     if (added > 0) return known > 0 ? m.sessions_import_added_and_known({ added, known }) : m.sessions_import_added({ count: added });
     return known > 0 ? m.sessions_import_known({ count: known }) : m.sessions_import_nothing();
   });
-  #stopped = false;
+  /** Everything else that came, and what was left out, each as a sentence. */
+  readonly details = $derived.by(() => {
+    const { messages, pictures, memories, skills, leftOut } = this.result;
+    return [
+      ...(messages > 0 ? [m.sessions_import_messages({ count: number(messages) })] : []),
+      ...(pictures.added > 0 ? [m.sessions_import_pictures({ count: number(pictures.added) })] : []),
+      ...(pictures.missing > 0 ? [m.sessions_import_pictures_missing({ count: number(pictures.missing) })] : []),
+      ...(memories.added + memories.known > 0
+        ? [m.sessions_import_memories({ added: number(memories.added), known: number(memories.known) })]
+        : []),
+      ...(skills.added + skills.known > 0 ? [m.sessions_import_skills({ added: number(skills.added), known: number(skills.known) })] : []),
+      ...(leftOut.length > 0 ? [m.sessions_import_left_out({ names: toNames(leftOut) })] : []),
+    ];
+  });
+  #stop = new AbortController();
 
-  /** `read`: what reads a file, where that may have been done before. */
-  async run(files: readonly File[], read: (file: File) => Promise<Read> = readExport): Promise<void> {
+  /** `read` reads the files, if that was not done before. */
+  async run(files: readonly GivenFile[], read: (files: readonly GivenFile[]) => Promise<ImportReading> = readImport): Promise<void> {
     if (this.working || files.length === 0) return;
-    Object.assign(this, { working: true, all: 0, done: 0, added: 0, known: 0, problems: [], ended: false });
-    this.#stopped = false;
-    for (const file of files) {
-      const name = legible(file.name);
-      try {
-        const { chats, strange, refused } = await read(file);
-        for (const { file, why } of refused) this.problems.push(m.sessions_import_not({ file: legible(file), why }));
-        if (strange > 0) this.problems.push(m.sessions_import_strange({ file: name, count: strange }));
-        this.all += chats.length;
-        await this.#addAll(chats);
-      } catch (error) {
-        if (error instanceof Unimportable) this.problems.push(m.sessions_import_not({ file: name, why: error.message }));
-        else this.problems.push(problemOf(error, m.sessions_doing_import_file({ file: name })).message);
-      }
+    Object.assign(this, { working: true, all: 0, done: 0, result: emptyResult(), problems: [], ended: false });
+    const { signal } = (this.#stop = new AbortController());
+    try {
+      const reading = await read(files);
+      for (const { file, why } of reading.refused) this.#refuse(file, why);
+      for (const { file, count } of reading.strange) this.problems.push(m.sessions_import_strange({ file: legible(file), count }));
+      await this.#write(reading, signal);
+    } catch (error) {
+      const name = files.map(({ path }) => path)[0] ?? '';
+      if (error instanceof Unimportable) this.#refuse(name, error.refusal);
+      else this.problems.push(problemOf(error, m.sessions_doing_import_file({ file: legible(name) })).message);
     }
     this.working = false;
     this.ended = true;
   }
 
-  /** Ends it; what is there already stays. */
+  /** Stops after the item that is being written; what was written stays. */
   stop(): void {
-    this.#stopped = true;
+    this.#stop.abort();
   }
 
-  async #addAll(chats: readonly Importable[]): Promise<void> {
-    for (const each of chats) {
-      if (this.#stopped) return;
-      try {
-        await this.#add(each);
-        this.added++;
-      } catch (error) {
-        if (error instanceof RpcError && error.code === 'ALREADY_EXISTS') this.known++;
-        else {
-          // A chat exported by Perch is named by its file, because its title does not say where it comes from.
-          const name = legible(each.kind === 'perch' ? each.file : each.chat.title);
-          const line = wrongLineOf(error);
-          this.problems.push(
-            line === undefined
-              ? problemOf(error, m.sessions_doing_import_chat({ title: name })).message
-              : m.sessions_import_not({ file: name, why: m.sessions_import_wrong_line({ line: number(line) }) }),
-          );
-        }
-      }
-      this.done++;
-    }
-  }
-
-  async #add(each: Importable): Promise<void> {
-    if (each.kind === 'perch') {
-      const { session } = await gateway.call('sessions.import', { content: each.content, ...titled(each.title) });
-      sessions.took(session);
-      return;
-    }
-    const { chat } = each;
-    const { session } = await gateway.call('sessions.import', {
-      content: jsonLines(chat),
-      ...titled(chat.title),
-      ...(/^[\w-]{1,120}$/.test(chat.id) ? { sessionId: `import-${chat.id}` } : {}),
+  async #write(reading: ImportReading, signal: AbortSignal): Promise<void> {
+    const { chats, memories, days, skills } = reading;
+    this.all = chats.length + memories.length + days.length + skills.length;
+    const result = await writeImport(reading, (method, params) => gateway.call(method, params), {
+      agentId: 'main',
+      signal,
+      onProgress: (soFar, done) => {
+        this.done = done;
+        this.result = { ...soFar };
+      },
+      onSession: (session) => sessions.took(session),
     });
-    sessions.took(session);
-    const { path } = session;
-    const tags = tagsOf(chat);
-    if (tags.length > 0) await gateway.call('sessions.tag', { path, tags });
-    if (chat.pinned) await gateway.call('sessions.pin', { path, pinned: true });
-    if (chat.archived) await gateway.call('sessions.archive', { path, archived: true });
+    this.result = { ...result };
+    for (const { name, error } of result.problems) {
+      const title = legible(name.slice(0, NAME_CHARS));
+      const line = readLine(error);
+      this.problems.push(
+        line === undefined
+          ? problemOf(error, m.sessions_doing_import_chat({ title })).message
+          : m.sessions_import_not({ file: title, why: m.sessions_import_wrong_line({ line: number(line) }) }),
+      );
+    }
+  }
+
+  #refuse(file: string, why: Refusal): void {
+    this.problems.push(m.sessions_import_not({ file: legible(file), why: refusalText(why) }));
   }
 }
 
-/** Returns the line of the file that the gateway could not read, from 1. */
-function wrongLineOf(error: unknown): number | undefined {
+/** The first names of files, and how many more there are. */
+function toNames(names: readonly string[]): string {
+  const unique = [...new Set(names)].map(legible);
+  const more = unique.length - LEFT_OUT_SHOWN;
+  return list([...unique.slice(0, LEFT_OUT_SHOWN), ...(more > 0 ? [`+${number(more)}`] : [])], { style: 'narrow' });
+}
+
+/** The line of a file that the gateway could not read. */
+function readLine(error: unknown): number | undefined {
   const line = error instanceof RpcError ? error.extra.details?.['line'] : undefined;
   return typeof line === 'number' ? line : undefined;
 }
-
-const titled = (title: string): { title?: string } => (canBeSeen(title) ? { title: cut(title, TITLE_CHARS) } : {});

@@ -113,9 +113,9 @@ export class Draft {
       this.problems = kept ? this.problems.filter((problem) => problem !== unkept) : [...this.problems, unkept];
   }
 
-  /** Whether there is something to say: words, or the notes of a drawing. */
-  get hasWords(): boolean {
-    return this.text.trim() !== '' || this.files.some(({ drawing }) => drawing && drawing.notes !== '');
+  /** Whether there is something to send: text or files. */
+  get hasContent(): boolean {
+    return this.text.trim() !== '' || this.files.length > 0;
   }
 
   /**

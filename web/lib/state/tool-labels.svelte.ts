@@ -1,3 +1,4 @@
+import { BROWSER_PLACE } from '#shared/approval-tool.ts';
 import { legible } from '#shared/legible.ts';
 import { CHANNEL_REPLY } from '#shared/rpc/methods/approvals.ts';
 import type { ToolLabel } from '#shared/rpc/methods/tools.ts';
@@ -22,7 +23,8 @@ class ToolLabels {
 
   /** Undefined until they are loaded, and for a tool that no longer exists. */
   get(name: string): ToolLabel | undefined {
-    return Object.hasOwn(this.#labels, name) ? this.#labels[name] : undefined;
+    const tool = name === BROWSER_PLACE ? 'browser_open' : name;
+    return Object.hasOwn(this.#labels, tool) ? this.#labels[tool] : undefined;
   }
 
   /** The title of a tool, or its name. */

@@ -3,12 +3,18 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { isLost, type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/frame.ts';
+import { loadWords } from '#lib/i18n/load.ts';
 import { announcer } from './announcer.svelte.ts';
 
 export type ToolServer = McpServerState & { id: string };
 
 /** A tool server to be added: a program with its arguments, or an address. */
 export type NewToolServer = { command: string; args: string[] } | { url: string };
+
+async function tellOfEarlier(servers: readonly McpServerState[]): Promise<void> {
+  const [{ tellOfEarlierServers }] = await Promise.all([import('./earlier-policies.ts'), loadWords('later')]);
+  tellOfEarlierServers(servers);
+}
 
 /** Tool servers (MCP): how it stands with each, and what they ask of the person. */
 class ToolServers {
@@ -35,6 +41,7 @@ class ToolServers {
       this.list = servers.map((server) => ({ ...server, id: server.name }));
       this.asks = asks;
       this.problem = null;
+      if (servers.some(({ isApprovalBound }) => isApprovalBound)) void tellOfEarlier(servers);
     } catch (error) {
       // A host of an older build has none.
       const unknown = error instanceof RpcError && error.code === 'METHOD_NOT_FOUND';

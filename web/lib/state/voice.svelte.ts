@@ -1,4 +1,4 @@
-import { DEFAULT_VOICE, VOICE_ID } from '#shared/voice-id.ts';
+import { DEFAULT_VOICE, SYSTEM_VOICE_ID, VOICE_ID } from '#shared/voice-id.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { kept } from './kept.ts';
 
@@ -39,12 +39,13 @@ class Voice {
     const own = await browserVoices();
     if (own.length > 0) return { of: 'browser', voices: own.map(({ voiceURI, name, lang }) => ({ id: voiceURI, name, language: lang })) };
     const { voices } = await gateway.call('tts.voices', {});
-    return { of: 'gateway', voices: voices.filter(({ id }) => VOICE_ID.test(id)) };
+    return { of: 'gateway', voices };
   }
 
   /** For `tts.speak`. */
   get forGateway(): { voice: string; rate: string } {
-    const voice = VOICE_ID.test(this.voice) ? this.voice : DEFAULT_VOICE;
+    const isKnown = VOICE_ID.test(this.voice) || SYSTEM_VOICE_ID.test(this.voice);
+    const voice = isKnown ? this.voice : DEFAULT_VOICE;
     const percent = Math.round((this.rate - 1) * 100);
     return { voice, rate: `${percent < 0 ? '-' : '+'}${Math.abs(percent)}%` };
   }

@@ -1,21 +1,26 @@
-import type { MethodParams, MethodResult } from '#shared/rpc/methods/index.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { WikiPage } from '#shared/rpc/methods/wiki-records.ts';
-import { RpcError } from '#shared/rpc/errors.ts';
+import type { GivenFile } from '#shared/import/import-files.ts';
+import type { NotePicture, NoteSource } from '#shared/import/notes/note-files.ts';
+import { type NotesReading, PAGE_BYTES, PICTURE_BYTES, readNotes } from '#shared/import/notes/read-notes.ts';
+import {
+  listKnownPages,
+  PictureWriter,
+  type PlannedPage,
+  planPage,
+  type WikiFileName,
+  writePage,
+} from '#shared/import/notes/write-notes.ts';
+import { type GatewayCall, toPatientCall } from '#shared/import/patient-call.ts';
+import { Unimportable } from '#shared/import/refusal.ts';
+import { refusalText } from '#lib/chat/refusal-text.ts';
 import { type Problem, problemOf } from '#lib/errors.ts';
 import { gateway } from '#lib/gateway/connection.svelte.ts';
 import { m } from '#lib/i18n/pages.ts';
-import { type GivenFile, MOST_BYTES, pageOf, says, sorted, textOf } from '#lib/wiki/import-files.ts';
 import { wiki } from './wiki.svelte.ts';
 
-/** A file beside the page of its name: there is none, it says the same, it says something else, or the file is none for a page. */
-export interface ImportRow {
-  path: string;
-  file: File;
-  state: 'new' | 'same' | 'other' | 'refused';
-  /** The page as it is, where it says something else. */
-  page?: WikiPage;
-  why?: string;
-}
+/** A note and the page at its path, or a file that cannot be a page. */
+export type ImportRow = (PlannedPage & { why?: undefined }) | { path: string; state: 'refused'; why: string };
 
 /** Result of an import, with the data that Undo needs. */
 export interface ImportOutcome {
@@ -23,21 +28,23 @@ export interface ImportOutcome {
   replaced: { was: WikiPage; now: WikiPage }[];
   same: number;
   kept: number;
+  pictures: WikiFileName[];
   claims: MethodResult<'wiki.import'>;
   /** By the file that it is about. */
   problems: { path: string; why: string }[];
 }
-
-type Calls = 'wiki.page' | 'wiki.savePage' | 'wiki.removePage' | 'wiki.import' | 'wiki.deleteClaim' | 'wiki.pages';
 
 /** Reading files into the wiki of one agent: first what would be done is shown, then it is done, page by page. */
 export class WikiImport {
   readonly agentId: string;
   stage = $state<'choosing' | 'reading' | 'chosen' | 'writing' | 'done' | 'undoing' | 'undone'>('choosing');
   rows = $state.raw<ImportRow[]>([]);
-  claims = $state.raw<GivenFile<File>[]>([]);
-  /** Files that are neither pages nor claims. */
-  left = $state(0);
+  claims = $state.raw<readonly NoteSource[]>([]);
+  pictures = $state.raw<readonly NotePicture[]>([]);
+  /** Names of files that are left out. */
+  leftOut = $state.raw<readonly string[]>([]);
+  /** The program that the notes are of. */
+  product = $state('');
   /** Whether pages that say something else get the text of the file. */
   replace = $state(false);
   /** Steps of what is under way. */
@@ -56,51 +63,48 @@ export class WikiImport {
   /** Whether anything was written. */
   get undoable(): boolean {
     const { outcome } = this;
-    return outcome !== null && outcome.added.length + outcome.replaced.length + outcome.claims.added.length > 0;
+    return outcome !== null && outcome.added.length + outcome.replaced.length + outcome.pictures.length + outcome.claims.added.length > 0;
   }
 
-  /** Looks at what was chosen; nothing is written. */
-  async choose(files: readonly GivenFile<File>[]): Promise<void> {
+  /** Reads what was chosen and compares it with the wiki; nothing is written. */
+  async choose(files: readonly GivenFile[]): Promise<void> {
     this.stop();
     const { signal } = (this.#stop = new AbortController());
     [this.problem, this.outcome, this.step] = [null, null, 0];
-    const { pages, claims, left } = sorted(files);
-    [this.stage, this.claims, this.left, this.steps] = ['reading', claims, left, pages.length];
+    [this.stage, this.steps] = ['reading', 0];
     try {
-      const here = new Set((await this.#call('wiki.pages', {}, signal)).pages.map(({ path }) => path.toLowerCase()));
-      const seen = new Set<string>();
-      const rows: ImportRow[] = [];
-      for (const { path, file } of pages) {
-        rows.push(await this.#look(path, file, here.has(path.toLowerCase()), seen.has(path.toLowerCase()), signal));
-        seen.add(path.toLowerCase());
+      const call = this.#calls(signal);
+      const notes = await readNotes(files);
+      signal.throwIfAborted();
+      [this.claims, this.pictures, this.leftOut, this.product] = [notes.claims, notes.pictures, notes.leftOut, notes.product];
+      this.steps = notes.pages.length;
+      const known = await listKnownPages(call, this.agentId);
+      const rows: ImportRow[] = notes.refused.map(({ path, why }) => ({ path, state: 'refused', why: toReason(why) }));
+      for (const page of notes.pages) {
+        rows.push(await planPage(call, this.agentId, page, known));
         this.step++;
       }
       [this.rows, this.stage] = [rows, 'chosen'];
     } catch (error) {
       if (signal.aborted) return;
-      [this.stage, this.problem] = ['choosing', problemOf(error, m.wiki_doing_read_files())];
+      const problem =
+        error instanceof Unimportable
+          ? { message: m.sessions_import_not({ file: files[0]?.path ?? '', why: refusalText(error.refusal) }), code: null }
+          : problemOf(error, m.wiki_doing_read_files());
+      [this.stage, this.problem] = ['choosing', problem];
     }
-  }
-
-  async #look(path: string, file: File, here: boolean, twice: boolean, signal: AbortSignal): Promise<ImportRow> {
-    if (twice) return { path, file, state: 'refused', why: m.wiki_import_twice() };
-    if (file.size > MOST_BYTES) return { path, file, state: 'refused', why: m.wiki_import_too_large({ size: MOST_BYTES / 1024 / 1024 }) };
-    const text = await textOf(file);
-    if (text === null) return { path, file, state: 'refused', why: m.wiki_import_not_utf8() };
-    if (!here) return { path, file, state: 'new' };
-    const { page } = await this.#call('wiki.page', { path }, signal);
-    return says(page, pageOf(text)) ? { path, file, state: 'same' } : { path, file, state: 'other', page };
   }
 
   /** Writes what was shown. What cannot be written is told, and stops nothing else. */
   async write(): Promise<void> {
     const { signal } = (this.#stop = new AbortController());
-    const rows = this.rows.filter(({ state }) => state === 'new' || (state === 'other' && this.replace));
-    [this.stage, this.step, this.steps, this.problem] = ['writing', 0, rows.length + this.claims.length, null];
+    const call = this.#calls(signal);
+    const rows = this.rows.flatMap((row) => (row.state === 'new' || (row.state === 'other' && this.replace) ? [row] : []));
+    [this.stage, this.step, this.steps, this.problem] = ['writing', 0, rows.length + this.pictures.length + this.claims.length, null];
     const outcome: ImportOutcome = {
-      ...{ added: [], replaced: [], same: this.count('same'), kept: this.replace ? 0 : this.count('other') },
+      ...{ added: [], replaced: [], same: this.count('same'), kept: this.replace ? 0 : this.count('other'), pictures: [] },
       claims: { added: [], updated: [], unchanged: 0, conflicts: [], problems: [] },
-      problems: this.rows.flatMap(({ path, why }) => (why === undefined ? [] : [{ path, why }])),
+      problems: this.rows.flatMap((row) => (row.state === 'refused' ? [{ path: row.path, why: row.why }] : [])),
     };
     const each = async (path: string, work: () => Promise<void>): Promise<void> => {
       if (signal.aborted) return;
@@ -109,18 +113,24 @@ export class WikiImport {
       );
       this.step++;
     };
-    for (const { path, file, page } of rows) {
-      await each(path, async () => {
-        const { content, frontMatter } = pageOf(await file.text());
-        const head = frontMatter === undefined ? {} : { frontMatter };
-        const saved = (await this.#call('wiki.savePage', { path, content, ...head, version: page?.version ?? null }, signal)).page;
-        if (page) outcome.replaced.push({ was: page, now: saved });
+    // Pictures first, so that no page is shown without them.
+    const pictures = new PictureWriter(call, this.agentId);
+    for (const picture of this.pictures)
+      await each(picture.path, async () => {
+        const added = await pictures.add(picture);
+        if (added) outcome.pictures.push(added);
+      });
+    for (const row of rows) {
+      await each(row.path, async () => {
+        const saved = await writePage(call, this.agentId, row);
+        if (row.page) outcome.replaced.push({ was: row.page, now: saved });
         else outcome.added.push(saved);
       });
     }
-    for (const { path, file } of this.claims) {
+    for (const { path, text } of this.claims) {
       await each(path, async () => {
-        const { added, updated, unchanged, conflicts, problems } = await this.#call('wiki.import', { content: await file.text() }, signal);
+        const params = { agentId: this.agentId, content: text };
+        const { added, updated, unchanged, conflicts, problems } = await call('wiki.import', params);
         const { claims } = outcome;
         claims.added.push(...added);
         claims.updated.push(...updated);
@@ -140,39 +150,35 @@ export class WikiImport {
   async undo(): Promise<void> {
     const { outcome } = this;
     if (!outcome) return;
-    const { added, replaced, claims } = outcome;
+    const { added, replaced, pictures, claims } = outcome;
     const { signal } = (this.#stop = new AbortController());
+    const call = this.#calls(signal);
+    const { agentId } = this;
     const problems: ImportOutcome['problems'] = [];
-    [this.stage, this.step, this.steps] = ['undoing', 0, added.length + replaced.length + claims.added.length];
+    [this.stage, this.step, this.steps] = ['undoing', 0, added.length + replaced.length + pictures.length + claims.added.length];
     const each = async (path: string, work: () => Promise<unknown>): Promise<void> => {
       await work().catch((error: unknown) => problems.push({ path, why: problemOf(error, m.wiki_doing_take_back()).message }));
       this.step++;
     };
     for (const id of claims.added)
-      await each(m.wiki_import_claim({ id }), () => this.#call('wiki.deleteClaim', { id, why: m.wiki_import_undo_why() }, signal));
-    for (const { path, version } of added) await each(path, () => this.#call('wiki.removePage', { path, version }, signal));
+      await each(m.wiki_import_claim({ id }), () => call('wiki.deleteClaim', { agentId, id, why: m.wiki_import_undo_why() }));
+    for (const { path, version } of added) await each(path, () => call('wiki.removePage', { agentId, path, version }));
     for (const { was, now } of replaced) {
       const { path, content, frontMatter = '' } = was;
-      await each(path, () => this.#call('wiki.savePage', { path, content, frontMatter, version: now.version }, signal));
+      await each(path, () => call('wiki.savePage', { agentId, path, content, frontMatter, version: now.version }));
     }
+    for (const file of pictures) await each(file.path, () => call('workspace.remove', file));
     [this.outcome, this.stage] = [{ ...outcome, problems }, 'undone'];
     await wiki.load();
   }
 
-  /** Calls the gateway; on rate limiting, waits as long as the gateway asks. */
-  async #call<M extends Calls>(method: M, params: Omit<MethodParams<M>, 'agentId'>, signal: AbortSignal): Promise<MethodResult<M>> {
-    for (;;) {
-      signal.throwIfAborted();
-      try {
-        return await gateway.call(method, { ...params, agentId: this.agentId } as MethodParams<M>);
-      } catch (error) {
-        const wait = error instanceof RpcError && error.code === 'RATE_LIMITED' ? (error.extra.retryAfterMs ?? 1000) : undefined;
-        if (wait === undefined) throw error;
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, wait);
-          signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-        });
-      }
-    }
-  }
+  #calls = (signal: AbortSignal): GatewayCall => toPatientCall((method, params) => gateway.call(method, params), signal);
+}
+
+/** Why a file cannot be a page, in the person's language. */
+function toReason(why: NotesReading['refused'][number]['why']): string {
+  if (why === 'twice') return m.wiki_import_twice();
+  if (why === 'pageTooLarge') return m.wiki_import_too_large({ size: PAGE_BYTES / 1024 / 1024 });
+  if (why === 'pictureTooLarge') return m.wiki_import_too_large({ size: PICTURE_BYTES / 1024 / 1024 });
+  return why === 'notUtf8' ? m.wiki_import_not_utf8() : refusalText(why);
 }

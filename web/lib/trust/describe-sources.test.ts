@@ -20,6 +20,7 @@ test.each([
   ['key:7cbb6baf-086c-42f9-926e-0f16bf35a304 My script', 'the API key My script'],
   ['command:curl', 'the output of curl'],
   ['import:Plans for May', 'the imported chat Plans for May'],
+  ['unknown:an earlier version', 'an unknown source'],
   ['web:*', 'web:*'],
   // Of a newer build, or of none.
   ['radio:north', 'radio:north'],

@@ -19,6 +19,7 @@ const DESCRIBED: Readonly<Record<string, (name: string) => string>> = {
   key: (name) => m.trust_key({ name }),
   command: (name) => m.trust_command({ name }),
   import: (name) => m.trust_import({ name }),
+  unknown: () => m.trust_unknown(),
 };
 
 /** The id of a conversation stands behind its channel's name. */

@@ -10,6 +10,7 @@ const HEAD = [
   'cost_usd',
   'cache_read_tokens',
   'cache_write_tokens',
+  'estimated_calls',
 ];
 
 /**
@@ -32,7 +33,16 @@ export function usageCsv({ totals, days, hours }: UsageReport): string {
 const named = (kind: string, table: Readonly<Record<string, UsageSums>>): string[][] =>
   Object.entries(table).map(([name, sums]) => [kind, /^[=+\-@\t\r]/.test(name) ? `'${name}` : name, ...figures(sums)]);
 
-const figures = ({ calls, inputTokens, outputTokens, totalTokens, cost, cacheReadTokens, cacheWriteTokens }: UsageSums): string[] =>
-  [calls, inputTokens, outputTokens, totalTokens, cost, cacheReadTokens ?? '', cacheWriteTokens ?? ''].map(String);
+const figures = ({
+  calls,
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  cost,
+  cacheReadTokens,
+  cacheWriteTokens,
+  estimatedCalls,
+}: UsageSums): string[] =>
+  [calls, inputTokens, outputTokens, totalTokens, cost, cacheReadTokens ?? '', cacheWriteTokens ?? '', estimatedCalls ?? ''].map(String);
 
 const quoted = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);

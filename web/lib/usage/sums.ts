@@ -1,6 +1,6 @@
 import { m } from '#lib/i18n/pages.ts';
 import { money } from '#lib/i18n/money.ts';
-import { compact, computeHitRate, number, percent } from './measures.ts';
+import { compact, computeHitRate, number, percent, tokens } from './measures.ts';
 import type { UsageSums } from './types.ts';
 
 export interface Measure {
@@ -33,7 +33,7 @@ export const MEASURES: readonly Measure[] = [
     byKey: () => m.usage_tokens_by_key(),
     ofDays: (count) => m.usage_tokens_of_days({ count }),
     of: (sums) => sums.totalTokens,
-    words: (sums) => number(sums.totalTokens),
+    words: (sums) => tokens(sums.totalTokens, sums),
     short: compact,
   },
   {
@@ -80,6 +80,6 @@ export const sumHeads = (): string[] => [
   ...[m.usage_calls(), m.usage_tokens_in(), m.usage_cached(), m.usage_tokens_out(), m.usage_tokens(), m.usage_cost()],
 ];
 export const sumCells = (sums: UsageSums): string[] => [
-  ...[number(sums.calls), number(sums.inputTokens), percent(computeHitRate(sums))],
-  ...[number(sums.outputTokens), number(sums.totalTokens), money(sums.cost)],
+  ...[number(sums.calls), tokens(sums.inputTokens, sums), percent(computeHitRate(sums))],
+  ...[tokens(sums.outputTokens, sums), tokens(sums.totalTokens, sums), money(sums.cost)],
 ];

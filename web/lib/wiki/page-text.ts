@@ -1,21 +1,68 @@
+import { MARKDOWN_LINK, resolveRelative, toPageTarget } from '#shared/wiki-link.ts';
 import { m } from '#lib/i18n/pages.ts';
 
-/** Code, which is left as it is, or a link in double brackets: `[[Target#Heading|shown]]`. */
-const CODE_OR_LINK =
-  /(^ {0,3}(`{3,}|~{3,})[^\n]*\n[^]*?(?:^ {0,3}\2[`~]*[ \t]*$|(?![^])))|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\3(?!`)|(!?)\[\[([^[\]\n|#]*)(?:#([^[\]\n|]*))?(?:\|([^[\]\n]*))?\]\]/gm;
+const CODE = /(^ {0,3}(`{3,}|~{3,})[^\n]*\n[^]*?(?:^ {0,3}\2[`~]*[ \t]*$|(?![^])))|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\3(?!`)/;
+/** `[[Target#Heading|shown]]` */
+const WIKI_LINK = /(!?)\[\[([^[\]\n|#]*)(?:#([^[\]\n|]*))?(?:\|([^[\]\n]*))?\]\]/;
+const PICTURE_LINK = new RegExp(`!\\[([^[\\]\\n]*)${MARKDOWN_LINK.source}`);
+/** Code, which stays as it is, or a link of one of these kinds. */
+const CODE_OR_LINK = new RegExp([CODE, WIKI_LINK, PICTURE_LINK, MARKDOWN_LINK].map(({ source }) => source).join('|'), 'gm');
+const IS_PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
 
-/** Links in double brackets as links of Markdown. `href`: where a target leads, and whether there is such a page. */
-export function linked(content: string, href: (target: string) => { href: string; there: boolean }): string {
+export interface PageLinks {
+  /** The path of the page. */
+  from: string;
+  /** Where a target leads, and whether there is such a page. */
+  href: (target: string) => { href: string; there: boolean };
+  /** The address of a picture of the wiki by its name as written; undefined if there is none. */
+  picture?: (name: string) => string | undefined;
+}
+
+/** The text of a page with its links to other pages and its pictures as Markdown that the app can show. */
+export function linked(content: string, { from, href, picture }: PageLinks): string {
+  const toLink = (target: string): string => {
+    const { href: to, there } = href(target);
+    return `<${to.replaceAll('>', '%3E').replaceAll('<', '%3C')}>${there ? '' : ` "${m.wiki_no_page_yet().replaceAll('"', '\\"')}"`}`;
+  };
   return content.replace(CODE_OR_LINK, (whole: string, ...found: (string | undefined)[]) => {
-    const [fence, , run, , target, heading, alias] = found;
-    if (fence !== undefined || run !== undefined || target === undefined) return whole;
+    const [fence, , run, mark, target, heading, alias, alt, source, destination] = found;
+    if (fence !== undefined || run !== undefined) return whole;
+    if (source !== undefined) return toPicture(alt ?? '', picture?.(toName(source))) ?? whole;
+    if (destination !== undefined) {
+      const page = toPageTarget(destination, from);
+      return page ? `](${toLink(page.target)})` : whole;
+    }
+    if (target === undefined) return whole;
     const name = target.replace(/\\$/, '').trim();
     if (name === '' && heading === undefined) return whole;
+    if (mark === '!' && IS_PICTURE.test(name)) return toPicture(name, picture?.(name)) ?? whole;
     const shown = alias?.trim() || [name, heading?.replace(/\\$/, '').trim()].filter(Boolean).join(' › ');
-    const { href: to, there } = name === '' ? { href: '', there: true } : href(name);
-    if (to === '') return escaped(shown);
-    return `[${escaped(shown)}](<${to.replaceAll('>', '%3E').replaceAll('<', '%3C')}>${there ? '' : ` "${m.wiki_no_page_yet().replaceAll('"', '\\"')}"`})`;
+    if (name === '') return escaped(shown);
+    return `[${escaped(shown)}](${toLink(resolveRelative(name, from))})`;
   });
+}
+
+const toPicture = (alt: string, address: string | undefined): string | undefined =>
+  address === undefined ? undefined : `![${escaped(alt)}](<${address}>)`;
+
+/** The name of a picture as its file has it. */
+function toName(source: string): string {
+  const name = source.replace(/^<|>$/g, '');
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** The names of the pictures of the wiki that a page shows, as written. */
+export function listPictures(content: string): string[] {
+  const names = [...content.matchAll(CODE_OR_LINK)].flatMap((found) => {
+    const [, , , , mark, target = '', , , , source] = found;
+    const name = source === undefined ? (mark === '!' ? target.trim() : '') : toName(source);
+    return IS_PICTURE.test(name) && !/^[a-z][a-z\d+.-]*:/i.test(name) ? [name] : [];
+  });
+  return [...new Set(names)];
 }
 
 const escaped = (text: string): string => text.replace(/[\\[\]*_`<>!]/g, '\\$&');

@@ -1,4 +1,4 @@
-import { isMcpServerName } from '#shared/mcp-server-name.ts';
+import { hasPolicy } from '#shared/approval-tool.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { Clock } from '../clock.ts';
@@ -176,7 +176,7 @@ export class Approvals {
     const said = reason === undefined ? {} : { reason };
     const status = decision === 'approve' ? 'approved' : 'denied';
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({ ...before, status, resolvedAt: at, ...said }));
-    if (changed && always && record.status === 'approved' && !isMcpServerName(record.tool)) {
+    if (changed && always && record.status === 'approved' && hasPolicy(record.tool)) {
       await config.edit((document) => mergePatch(document, { tools: alwaysFor(record, config.settings.tools) }));
     }
     return approvalOf(record);

@@ -60,7 +60,8 @@ export type TelegramSettings = z.infer<typeof telegram>;
 /** `channels` of the configuration, by the channel's id. */
 export const channelSettings = z
   .object({ x: x.optional(), telegram: telegram.optional() })
-  .catchall(channel)
+  // Of platforms that are not known here, any setting is.
+  .catchall(channel.catchall(z.any()))
   .superRefine((given, context) => {
     for (const name of Object.keys(given))
       if (!id.safeParse(name).success) context.addIssue({ code: 'custom', path: [name], message: 'is not a valid id' });

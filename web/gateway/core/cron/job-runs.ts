@@ -49,6 +49,11 @@ export class JobRuns {
     await Promise.all(records.map(({ id }) => this.#records.remove(id)));
   }
 
+  /** Keeps the name of a job that was deleted. */
+  async nameDeletedJob(jobId: string, jobName: string): Promise<void> {
+    await Promise.all((await this.of(jobId)).map(({ id }) => this.change(id, { jobName })));
+  }
+
   /** Forgets the oldest of a job that has too many; never the newest tick, which the next one is counted from, nor what is under way. */
   async prune(jobId: string): Promise<void> {
     const runs = await this.of(jobId);

@@ -124,12 +124,13 @@ export class Jobs {
     });
   }
 
-  /** Removes a job and what is known of its runs, but for one that is under way. */
+  /** Removes a job. Its runs stay for a while, with its name. */
   async remove(id: string): Promise<void> {
-    const { jobs, records, changed } = this.#deps;
-    ownOf(await this.get(id));
+    const { jobs, records, clock, changed } = this.#deps;
+    const { name } = ownOf(await this.get(id));
     if (!(await jobs.remove(id))) throw noSuch(id);
-    await records.remove((await records.of(id)).filter(({ status }) => status !== 'running'));
+    await records.nameDeletedJob(id, name);
+    await records.pruneOrphans(new Set((await jobs.list()).map((job) => job.id)), clock.now());
     changed(id);
   }
 

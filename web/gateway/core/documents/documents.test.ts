@@ -15,6 +15,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import type { DocumentRequest, DocumentText } from './documents.ts';
 import { kindOf } from './kinds.ts';
 import { readDocument } from './read-document.ts';
+import { shownNumber } from './xlsx-formats.ts';
 
 const read = (
   kind: DocumentRequest['kind'],
@@ -69,6 +70,30 @@ describe('word-processor files', () => {
     );
   });
 
+  verifies('office/docx', 'headers, footers and comments, with their links; each header once, and no page numbers alone', async () => {
+    const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+    const part = (id: string, type: string, xml: string): { id: string; type: string; path: string; xml: string } => ({
+      id,
+      type,
+      path: `word/${id}.xml`,
+      xml,
+    });
+    const commented = '<w:p><w:r><w:t>Agreed</w:t></w:r><w:r><w:commentReference w:id="0"/></w:r></w:p>';
+    const { text } = await read(
+      'docx',
+      await docx(commented, [
+        part('h1', 'header', `<w:hdr ${W}>${paragraph('Confidential')}</w:hdr>`),
+        part('h2', 'header', `<w:hdr ${W}>${paragraph('Confidential')}</w:hdr>`),
+        part('f1', 'footer', `<w:ftr ${W}>${paragraph('3')}</w:ftr>`),
+        part('f2', 'footer', `<w:ftr ${W}>${paragraph('Draft of May')}</w:ftr>`),
+        part('c1', 'comments', `<w:comments ${W}><w:comment w:id="0" w:author="Ann">${paragraph('By whom?')}</w:comment></w:comments>`),
+      ]),
+    );
+    expect(text).toBe(
+      ['Header: Confidential', 'Agreed[^c0]', 'Footer: Draft of May', '[^2]: Said in May.', '[^c0]: Comment by Ann: By whom?'].join('\n\n'),
+    );
+  });
+
   verifies('office/bounded', 'a long one goes on where it was cut', async () => {
     const file = await docx(Array.from({ length: 500 }, (_, index) => paragraph(`Paragraph ${index}.`)).join(''));
     const first = await read('docx', file, { limit: 1000 });
@@ -119,6 +144,12 @@ describe('spreadsheets', () => {
     }
     expect(seen).toEqual(rows.map((_, index) => String(index + 1)));
     expect((await read('xlsx', file, { limit: 50_000 })).text).toContain('## After');
+  });
+
+  verifies('office/xlsx', 'spans of hours do not depend on the first day of the calendar', () => {
+    expect(shownNumber(1.5, '[h]:mm:ss', true)).toBe('36:00:00');
+    expect(shownNumber(1.5, '[h]:mm:ss', false)).toBe('36:00:00');
+    expect(shownNumber(45678.75, 'm/d/yy h:mm', true)).toBe('2029-01-22 18:00');
   });
 });
 

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { DocumentKind } from './kinds.ts';
+import type { OcrSettings } from './ocr.ts';
 
 /** A file to read, and which part of it. It travels as a structured clone. */
 export interface DocumentRequest {
@@ -17,6 +18,8 @@ export interface DocumentRequest {
   pages?: string | undefined;
   /** Characters to leave out at the start: of the first page, of a PDF; of all the text, of what has no pages. */
   offset?: number | undefined;
+  /** PDF: how pages without text are read from their pictures, if they are. */
+  ocr?: OcrSettings | undefined;
   /** XLSX: a sheet's name or number from 1. */
   sheet?: string | undefined;
   /** XLSX: `B2:F40`, `B:F` or `2:40`. */

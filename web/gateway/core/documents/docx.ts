@@ -9,38 +9,51 @@ import { OfficePackage } from './office-package.ts';
 import { markdownTable, plainTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
-/** A word-processor file as Markdown: headings, lists, tables, charts, diagrams, links, and the notes at the end. What was deleted and only marked so is left out. */
+/**
+ * A word-processor file as Markdown: headings, lists, tables, charts, diagrams, links, headers and footers, and footnotes,
+ * endnotes and comments at the end. What was deleted and only marked so is left out.
+ */
 export async function readDocx({ name, bytes, offset = 0, limit }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.main('word/document.xml', 'w:document');
-  const relations = await parts.relations(main);
+  const relations = [...(await parts.relations(main)).values()];
   const related = async (type: string): Promise<Element | undefined> => {
-    const found = [...relations.values()].find((relation) => relation.type === type);
+    const found = relations.find((relation) => relation.type === type);
     return found && parts.tree(found.target);
   };
   const styles = new DocxStyles(await related('styles'), await related('numbering'));
-  const writer = new DocxWriter(styles, new Map([...relations].map(([id, { target }]) => [id, target])), await drawings(parts, relations));
-  const body = element(root, 'w:body');
   const breath = new Breath(signal);
-  const blocks: string[] = [];
-  for (const block of elements(body)) {
-    blocks.push(...writer.blocks(block));
-    // Several times the length of its text is what a paragraph's XML has.
-    await breath.after(200 + 5 * (blocks.at(-1)?.length ?? 0));
-  }
-  for (const [mark, type] of [
-    ['', 'footnotes'],
-    ['e', 'endnotes'],
-  ] as const) {
-    for (const note of elements(await related(type))) {
-      const id = note.attributes['w:id'];
-      // The first two are the lines between text and notes.
-      if (id === undefined || note.attributes['w:type'] !== undefined) continue;
-      blocks.push(
-        `[^${mark}${id}]: ${elements(note)
-          .flatMap((block) => writer.blocks(block))
-          .join(' ')}`,
-      );
+  const read = async (path: string, elementsOf: readonly Element[]): Promise<string[][]> => {
+    const writer = await DocxWriter.for(parts, path, styles);
+    const found: string[][] = [];
+    for (const block of elementsOf) {
+      const blocks = writer.blocks(block);
+      found.push(blocks);
+      // Several times the length of its text is what a paragraph's XML has.
+      await breath.after(200 + 5 * (blocks.at(-1)?.length ?? 0));
+    }
+    return found;
+  };
+  const margin = async (type: 'header' | 'footer'): Promise<string[]> => {
+    const texts = new Set<string>();
+    for (const { target } of relations.filter((relation) => relation.type === type))
+      texts.add((await read(target, elements(await parts.tree(target)))).flat().join('\n'));
+    // A page number alone says nothing.
+    return [...texts].filter((text) => /\p{L}/u.test(text)).map((text) => `${type === 'header' ? 'Header' : 'Footer'}: ${text}`);
+  };
+  const blocks = [
+    ...(await margin('header')),
+    ...(await read(main, elements(element(root, 'w:body')))).flat(),
+    ...(await margin('footer')),
+  ];
+  for (const [mark, type] of NOTES) {
+    const path = relations.find((relation) => relation.type === type)?.target ?? '';
+    // The first two are the lines between text and notes.
+    const notes = elements(await parts.tree(path)).filter(({ attributes }) => attributes['w:id'] && attributes['w:type'] === undefined);
+    for (const note of notes) {
+      const author = type === 'comments' ? `Comment by ${note.attributes['w:author'] || 'an unnamed author'}: ` : '';
+      const text = (await read(path, elements(note))).flat().join(' ');
+      if (text !== '') blocks.push(`[^${mark}${note.attributes['w:id']}]: ${author}${text}`);
     }
   }
   const title = element(await parts.tree('docProps/core.xml'), 'dc:title');
@@ -49,6 +62,13 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
     ...cut(joined(blocks), offset, limit),
   };
 }
+
+/** Parts with notes that the text refers to, and what stands before the number of each. */
+const NOTES = [
+  ['', 'footnotes'],
+  ['e', 'endnotes'],
+  ['c', 'comments'],
+] as const;
 
 /** What a drawing that the text refers to by this id says, with its tables written so. */
 type Drawings = Map<string, (table: typeof markdownTable) => string>;
@@ -114,10 +134,16 @@ class DocxWriter {
   /** Cells that hold what is being written, one within the other. */
   #cells = 0;
 
-  constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>, drawings: Drawings) {
+  private constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>, drawings: Drawings) {
     this.#styles = styles;
     this.#targets = targets;
     this.#drawings = drawings;
+  }
+
+  /** For the text of one part, with what it refers to. */
+  static async for(parts: OfficePackage, path: string, styles: DocxStyles): Promise<DocxWriter> {
+    const relations = await parts.relations(path);
+    return new DocxWriter(styles, new Map([...relations].map(([id, { target }]) => [id, target])), await drawings(parts, relations));
   }
 
   /** A paragraph, a table, or what is in some wrapper. */
@@ -151,6 +177,7 @@ class DocxWriter {
       case 'w:t':
         return textIn(child);
       case 'w:tab':
+      case 'w:ptab':
         return '\t';
       case 'w:br':
       case 'w:cr':
@@ -161,6 +188,11 @@ class DocxWriter {
         return `[^${child.attributes['w:id'] ?? ''}]`;
       case 'w:endnoteReference':
         return `[^e${child.attributes['w:id'] ?? ''}]`;
+      case 'w:commentReference':
+        return `[^c${child.attributes['w:id'] ?? ''}]`;
+      // Lettering, such as a watermark.
+      case 'v:textpath':
+        return child.attributes['string'] ?? '';
       case 'w:hyperlink': {
         const text = this.#inline(child, boxes);
         const target = this.#targets.get(child.attributes['r:id'] ?? '');

@@ -59,7 +59,7 @@ describe('files that are made to use up time or memory', () => {
     expect(text).toContain('the rest of this page is omitted');
     expect(text.length).toBeLessThan(60_000);
     // A line of so many pieces is put together in a time that grows with their number.
-    const pieces = Array.from({ length: 200_000 }, (_, at) => ({ text: 'a', x: at * 100, y: 0, width: 5, height: 10, endsLine: false }));
+    const pieces = Array.from({ length: 200_000 }, (_, at) => ({ text: 'a', x: at * 100, y: 0, width: 5, height: 10, direction: 1, endsLine: false }));
     expect(pageText(pieces)).toHaveLength(399_999);
   });
 

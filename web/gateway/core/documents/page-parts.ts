@@ -17,6 +17,12 @@ export class PageParts {
     this.#limit = limit;
   }
 
+  /** Leaves the rest of the pages for the next request. */
+  stop(): void {
+    const rest = this.#wanted.slice(this.shown.length);
+    if (!this.next && rest.length > 0) this.next = { pages: numbersText(rest) };
+  }
+
   /** Takes up the next of those that are wanted; false where that was the last that there is room for. */
   add(block: string): boolean {
     const number = this.#wanted[this.shown.length];

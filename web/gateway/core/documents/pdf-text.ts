@@ -1,8 +1,10 @@
 import { blockAt, type PdfCell } from './pdf-tables.ts';
 
-/** A piece of text as a page's program draws it; lengths in points, `y` upwards. */
+/** A piece of text as a page's program draws it; lengths in points, `x` along the letters and `y` upwards from them. */
 export interface PdfPiece {
   text: string;
+  /** The way the letters stand: pieces with the same direction are lines together. */
+  direction: number;
   x: number;
   y: number;
   width: number;
@@ -18,11 +20,32 @@ interface Line {
   height: number;
 }
 
+/** Degrees that letters may lean and still be in one line. */
+const LEANING = 5;
+
 /**
- * The text of a page. Pages are drawn in reading order as a rule, column by column too; one that is not, as its lines jump up again and again, is
+ * Where a piece is drawn, seen along its letters: upside down, from bottom to top or mirrored they still follow each other from left to
+ * right. `transform` is the matrix of the text (ISO 32000-2, 9.4.4).
+ */
+export function positionOf([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Pick<PdfPiece, 'x' | 'y' | 'direction'> {
+  const turn = Math.round((Math.atan2(b, a) * 180) / Math.PI / LEANING) * LEANING;
+  const angle = (turn * Math.PI) / 180;
+  const up = a * d - b * c < 0 ? -1 : 1;
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  return { x: e * cos + f * sin, y: up * (f * cos - e * sin), direction: up * (((turn + 360) % 360) + 1) };
+}
+
+/** The text of a page: of each direction in turn, that of the first piece first. */
+export function pageText(pieces: readonly PdfPiece[]): string {
+  const texts = [...Map.groupBy(pieces, ({ direction }) => direction).values()].map(directionText);
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/**
+ * The text of one direction. Pages are drawn in reading order as a rule, column by column too; one that is not, as its lines jump up again and again, is
  * put in order from the top.
  */
-export function pageText(pieces: readonly PdfPiece[]): string {
+function directionText(pieces: readonly PdfPiece[]): string {
   let lines = linesOf(pieces);
   if (isDisordered(lines)) lines = linesOf(fromTop(lines));
   const rows = lines.map((line) => ({ ...line, cells: cellsOf(line) })).filter(({ cells }) => cells.length > 0);
@@ -75,7 +98,9 @@ function fromTop(lines: readonly Line[]): PdfPiece[] {
 }
 
 /** Its words, in as many cells as wide gaps leave. Kept in parts, as a line may have very many pieces. */
-function cellsOf({ pieces, height }: Line): PdfCell[] {
+function cellsOf({ pieces: drawn, height }: Line): PdfCell[] {
+  const rightToLeft = isRightToLeft(drawn);
+  const pieces = rightToLeft ? inReadingOrder(drawn) : drawn;
   const cells: PdfCell[] = [];
   let parts: string[] = [];
   let [left, end]: [number, number | undefined] = [0, undefined];
@@ -85,15 +110,38 @@ function cellsOf({ pieces, height }: Line): PdfCell[] {
     parts = [];
   };
   for (const { text, x, width } of pieces) {
-    const gap = end === undefined ? 0 : x - end;
+    const gap = end === undefined ? 0 : rightToLeft ? Math.max(x - end, left - (x + width)) : x - end;
     if (gap > 2 * height) close();
     else if (gap > 0.15 * height && !/\s$/.test(parts.at(-1) ?? '') && !/^\s/.test(text)) parts.push(' ');
     if (text.trim() !== '') {
-      if (parts.every((part) => part.trim() === '')) left = x;
+      if (rightToLeft || parts.every((part) => part.trim() === '')) left = x;
       end = x + width;
     }
     if (text !== '') parts.push(text);
   }
   close();
   return cells;
+}
+
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu;
+
+/** More than half of the letters are of scripts that run from right to left. */
+function isRightToLeft(pieces: readonly PdfPiece[]): boolean {
+  const text = pieces.map((piece) => piece.text).join('');
+  const count = text.match(RIGHT_TO_LEFT)?.length ?? 0;
+  return count > 0 && count * 2 > (text.match(/\p{L}/gu)?.length ?? 0);
+}
+
+/** A line's pieces from the right; runs of numbers and other words among them from the left. */
+function inReadingOrder(pieces: readonly PdfPiece[]): PdfPiece[] {
+  const ordered: PdfPiece[] = [];
+  let run: PdfPiece[] = [];
+  for (const piece of pieces.filter(({ text }) => text.trim() !== '').sort((a, b) => b.x + b.width - (a.x + a.width))) {
+    if (piece.text.search(RIGHT_TO_LEFT) === -1) run.unshift(piece);
+    else {
+      ordered.push(...run, piece);
+      run = [];
+    }
+  }
+  return [...ordered, ...run];
 }

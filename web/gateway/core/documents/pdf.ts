@@ -2,9 +2,11 @@ import { getDocument } from 'unpdf/pdfjs';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { breathe } from './breath.ts';
 import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
+import { MAX_OCR_PAGES, type PageOcr } from './ocr.ts';
 import { numbersIn, numbersText } from './numbers.ts';
 import { PageParts } from './page-parts.ts';
-import { type PdfPiece, pageText } from './pdf-text.ts';
+import { annotationText } from './pdf-annotations.ts';
+import { type PdfPiece, pageText, positionOf } from './pdf-text.ts';
 
 /** Pieces of text that one page may draw: a few commands can draw without end. */
 const MAX_PIECES = 50_000;
@@ -12,8 +14,15 @@ const MAX_PIECES = 50_000;
 type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
 type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>;
 
-/** A PDF page by page, in reading order. Pages without text are named: they are pictures, such as a scan. */
-export async function readPdf({ name, bytes, limit, offset, ...request }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
+/**
+ * A PDF page by page, in reading order. Pages without text are pictures, such as a scan: `ocr` reads them, if there is any, and the rest is
+ * named.
+ */
+export async function readPdf(
+  { name, bytes, limit, offset, ...request }: DecodedRequest,
+  signal: AbortSignal,
+  ocr?: PageOcr,
+): Promise<DocumentText> {
   const task = getDocument({
     // It takes what it is given away.
     data: bytes.slice(),
@@ -22,30 +31,54 @@ export async function readPdf({ name, bytes, limit, offset, ...request }: Decode
     useWasm: false,
     verbosity: 0,
     stopAtErrors: false,
+    ...ocr?.canvas,
   });
   try {
     const pdf = await opened(name, task.promise);
     const wanted = numbersIn(request.pages, pdf.numPages, 'page');
     const empty: number[] = [];
+    const recognized: number[] = [];
     const parts = new PageParts(wanted, { offset, limit });
+    /** Why pictures are read no longer. */
+    let problem: string | undefined;
     for (const number of wanted) {
       await breathe(signal);
-      const page = await textOf(pdf, number, signal);
-      if (page === '') empty.push(number);
+      let page = await textOf(pdf, number, signal);
+      if (page === '' && ocr && request.ocr && problem === undefined) {
+        if (recognized.length >= MAX_OCR_PAGES) {
+          parts.stop();
+          break;
+        }
+        try {
+          const read = await ocr.read(await pdf.getPage(number), request.ocr, signal);
+          if (read !== '') page = `[Text read from the picture of page ${number}]\n\n${read}`;
+        } catch (error) {
+          signal.throwIfAborted();
+          problem = error instanceof Error ? error.message : String(error);
+        }
+      }
+      const isRecognized = page.startsWith('[Text read from the picture');
       if (!parts.add(`## Page ${number}\n\n${page === '' ? '(no text)' : page}`)) break;
+      if (page === '') empty.push(number);
+      else if (isRecognized) recognized.push(number);
     }
     const { text, next, shown } = parts;
     if (empty.length === shown.length)
       throw unreadable(
         name,
-        `has no text on ${shown.length === pdf.numPages ? 'any page' : `page ${numbersText(shown)}`}, only images such as scans`,
+        `has no text on ${shown.length === pdf.numPages ? 'any page' : `page ${numbersText(shown)}`}, only images such as scans${problem === undefined ? '' : `. ${problem.replace(/\.$/, '')}`}`,
       );
+    const notes = [
+      ...(recognized.length > 0 ? [`Read from pictures by text recognition, which makes mistakes: pages ${numbersText(recognized)}`] : []),
+      ...(empty.length > 0 ? [`Pages without text (images such as scans): ${numbersText(empty)}`] : []),
+      ...(problem === undefined ? [] : [problem]),
+    ];
     const title = await titleOf(pdf);
     return {
       ...(title === undefined ? {} : { title }),
       part: `pages ${numbersText(shown)} of ${pdf.numPages}`,
       text,
-      ...(empty.length > 0 ? { notes: [`Pages without text (images such as scans): ${numbersText(empty)}`] } : {}),
+      ...(notes.length > 0 ? { notes } : {}),
       ...(next ? { next } : {}),
     };
   } finally {
@@ -80,8 +113,9 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
     const whole = pieces.length < MAX_PIECES;
     // Not awaited: what draws the page hears of it when it wants to go on.
     if (!whole) void reader.cancel(new Error('it has enough')).catch(() => {});
-    else page.cleanup();
-    const text = pageText(pieces);
+    const added = annotationText(await page.getAnnotations().catch(() => []));
+    if (whole) page.cleanup();
+    const text = [pageText(pieces), added].filter((part) => part !== '').join('\n\n');
     return whole ? text : `${text}\n\n(the rest of this page is omitted: it is too complex)`;
   } catch (error) {
     signal.throwIfAborted();
@@ -104,8 +138,8 @@ function pieceOf({
   height: number;
   hasEOL: boolean;
 }): PdfPiece {
-  const [, , skew = 0, rise = 0, x = 0, y = 0] = transform;
-  return { text: str, x, y, width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
+  const [, , skew = 0, rise = 0] = transform;
+  return { text: str, ...positionOf(transform), width, height: height || Math.hypot(skew, rise), endsLine: hasEOL };
 }
 
 async function titleOf(pdf: Pdf): Promise<string | undefined> {

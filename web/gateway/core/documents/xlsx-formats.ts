@@ -28,7 +28,8 @@ export function shownNumber(value: number, code: string | undefined, date1904: b
   // Days are counted from 1904 in books of old Macs.
   const serial = date1904 ? value + 1462 : value;
   try {
-    if (isDateFormat(code)) return dated(code, serial);
+    // A span of hours is no time of day, and counts from no date.
+    if (isDateFormat(code)) return /\[[hms]+\]/i.test(code) ? format(code, value, { throws: true }) : dated(code, serial);
     return format(code, value, { throws: true }).trim();
   } catch {
     return String(value);
@@ -41,8 +42,6 @@ function usual(id: number): string | undefined {
 }
 
 function dated(code: string, serial: number): string {
-  // A span of hours is no time of day.
-  if (/\[[hms]+\]/i.test(code)) return format(code, serial, { throws: true });
   const days = /[yd]/i.test(code.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, ''));
   const hours = /[hs]/i.test(code.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, ''));
   const seconds = Math.round((serial % 1) * 86_400) % 60 !== 0 ? ':ss' : '';

@@ -1,4 +1,4 @@
-import { COMMAND_MS, execPort } from '#shared/ports/exec.ts';
+import { COMMAND_MS } from '#shared/ports/exec.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec.ts';
 import { EXPIRES_MS, newestFirst, Questions } from '../approvals/questions.ts';
@@ -13,6 +13,7 @@ import { KeptOutput, trimmed } from './kept-output.ts';
 import { lentBy, orphaned } from './orphaned.ts';
 import { riskOf } from './risk.ts';
 import { findPolicy, storePolicy } from './policies.ts';
+import { resolveCommand } from './resolve-command.ts';
 import { briefOf, requestOf, withPrevious } from './shown.ts';
 import { sessionOf, tell } from './tell.ts';
 import { findUnreviewedFiles } from './unreviewed-files.ts';
@@ -111,8 +112,9 @@ export class ExecRequests {
     signal: AbortSignal,
   ): Promise<ExecRequest> {
     const { bridge, vault, clock, labels } = this.#deps;
-    const asked = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
-    const { earlierHash, workspaces = [], ...resolved } = await bridge.call(execPort, 'exec.resolve', asked, { signal });
+    const written = { command, args: [...args], ...(workingDir === undefined ? {} : { workingDir }) };
+    const { asked, resolved: found } = await resolveCommand(bridge, written, signal);
+    const { earlierHash, workspaces = [], ...resolved } = found;
     const policy = await findPolicy(vault, { ...resolved, ...who, earlierHash });
     const { paths, sources } = await findUnreviewedFiles(labels, workspaces);
     const isAccepted = sources.length === 0 || isGranted(sources);

@@ -103,7 +103,7 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
     const { messages, choices } = translated(call, route, deps);
     return eventSource({ choices, head, messages, record }, call, deps);
   }
-  const addUsage = body.stream === true && principal.startsWith('key:') && body.stream_options?.include_usage !== true;
+  const addUsage = body.stream === true && body.stream_options?.include_usage !== true;
   const { exchange } = deps;
   const to = exchange && {
     exchange,

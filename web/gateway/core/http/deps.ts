@@ -42,6 +42,8 @@ export interface HttpDeps {
   note?: (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
   /** Rejects with `RpcError` where who calls has used up a limit. */
   admit?: (principal: string) => Promise<void> | undefined;
+  /** Whether the principal is an API key that was revoked. */
+  isRevoked?: (principal: string) => Promise<boolean>;
   /** Notes that a principal has used a scope. */
   used?: (principal: string, scope: Scope) => void;
   /** Told the usage of calls that go straight to a model. */

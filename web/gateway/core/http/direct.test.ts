@@ -37,30 +37,39 @@ describe('a model, directly', () => {
       .join('');
     expect(text).toBe(TEXT);
     expect(v1.http.recorded).toHaveLength(1);
-    expect(v1.http.recorded[0]?.usage.estimated ?? false).toBe(mode !== 'whole');
+    expect(v1.http.recorded[0]?.usage).toMatchObject({ inputTokens: 11, outputTokens: 7, totalTokens: 18 });
+    expect(data.join()).not.toContain(mode === 'whole' ? 'nothing' : 'total_tokens');
   });
 
-  verifies('http.chat/usage-of-keys', 'is asked for its figures of usage, which the caller does not see, where a key calls', async () => {
-    const withKey = (body: object): Promise<Response> => v1.http.chat(body, { principal: 'key:k1' });
+  const strictRequests = (): number => v1.upstream.requests.filter(({ body }) => body?.['model'] === 'strict').length;
+
+  verifies('http.chat/true-usage', 'is asked for usage, which a caller who did not ask for it does not see', async () => {
+    await streamsUsage('owner');
+    await streamsUsage('key:k1');
+    const before = strictRequests();
+    await readData(await v1.http.chat({ model: 'up/strict', messages: hi, stream: true }));
+    expect(strictRequests() - before, 'a refusal is remembered').toBe(1);
+  });
+
+  async function streamsUsage(principal: string): Promise<void> {
+    const ask = (body: object): Promise<Response> => v1.http.chat(body, { principal });
     for (const [mode, more, told] of [
       ['normal', {}, { include_usage: true }],
       ['normal', { stream_options: { include_usage: false, x: 1 } }, { include_usage: true, x: 1 }],
       ['strict', {}, undefined],
     ] as const) {
       v1.http.recorded.length = 0;
-      const data = await readData(await withKey({ model: `up/${mode}`, messages: hi, stream: true, ...more }));
+      const data = await readData(await ask({ model: `up/${mode}`, messages: hi, stream: true, ...more }));
       expect(v1.upstream.requests.at(-1)?.body?.['stream_options']).toEqual(told);
       expect(data.join()).not.toContain('total_tokens');
       expect(data.at(-1)).toBe('[DONE]');
-      expect(v1.http.recorded).toMatchObject([
-        { principal: 'key:k1', usage: mode === 'strict' ? { estimated: true } : { totalTokens: 18 } },
-      ]);
+      expect(v1.http.recorded).toMatchObject([{ principal, usage: mode === 'strict' ? { estimated: true } : { totalTokens: 18 } }]);
     }
-    const own = await readData(await withKey({ model: 'up/normal', messages: hi, stream: true, stream_options: { include_usage: true } }));
+    const own = await readData(await ask({ model: 'up/normal', messages: hi, stream: true, stream_options: { include_usage: true } }));
     expect(own.join()).toContain('total_tokens');
-    await withKey({ model: 'up/normal', messages: hi });
+    await ask({ model: 'up/normal', messages: hi });
     expect(v1.upstream.requests.at(-1)?.body).not.toHaveProperty('stream_options');
-  });
+  }
 
   it('gives tool calls back to the caller', async () => {
     const completion = await v1.http.openai().chat.completions.create({ model: 'up/tool', messages: [{ role: 'user', content: 'Hi' }] });
@@ -148,6 +157,25 @@ describe('a model, directly', () => {
       outputTokens: 3,
     });
     expect(usage).toEqual({ prompt_tokens: booked?.usage.inputTokens, completion_tokens: 3, total_tokens: booked?.usage.totalTokens });
+  });
+
+  verifies('http.chat/thoughts-in-text', 'that marks thoughts in its text has them apart', async () => {
+    const said = { index: 0, delta: { content: '<think>plan</think>Hello' }, finish_reason: 'stop' };
+    const body = `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [said] })}\n\ndata: [DONE]\n\n`;
+    const http = testHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(body));
+    const [event = ''] = await readData(await http.chat({ model: 'up/x', messages: hi, stream: true }));
+    expect(JSON.parse(event)).toMatchObject({ choices: [{ delta: { content: 'Hello', reasoning_content: 'plan' } }] });
+    const message = { role: 'assistant', content: '<think>plan</think>Hello', refusal: null };
+    const whole = JSON.stringify({
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
+    });
+    const plain = testHttp([{ id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1' }], async () => new Response(whole));
+    const apart = { content: 'Hello', reasoning_content: 'plan' };
+    expect(await (await plain.chat({ model: 'up/x', messages: hi })).json()).toMatchObject({ choices: [{ message: apart }] });
+    const [chunk = ''] = await readData(await plain.chat({ model: 'up/x', messages: hi, stream: true }));
+    expect(JSON.parse(chunk)).toMatchObject({ choices: [{ delta: apart }] });
   });
 
   it('can be the guide', async () => {

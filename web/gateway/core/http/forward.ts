@@ -1,6 +1,7 @@
 import type { Usage } from '#shared/rpc/records.ts';
 import { CompletionWatch, type Glance, glance, isUsageAlone } from '#shared/http/completion-watch.ts';
 import { isDone, isKeepAlive, writeSse } from '#shared/http/sse.ts';
+import { type PassingEvent, splitThoughts, ThinkMarks } from '#shared/http/think-marks.ts';
 import { MAX_UNSEEN } from '../providers/assembled.ts';
 import { ChatAssembler } from '../providers/chat-assembler.ts';
 import { brokeOff, readChunk } from '../providers/chunk.ts';
@@ -9,6 +10,7 @@ import type { Forwarded } from '../providers/forwarding.ts';
 import { type ModelEvent, ProviderError } from '../providers/provider.ts';
 import { completion, type CompletionHead, DONE } from './completion.ts';
 import type { HttpError } from './errors.ts';
+import { passEvents } from './pass-events.ts';
 
 const GLANCE = { schema: glance, fault: streamFault };
 
@@ -34,11 +36,10 @@ function asChunk(whole: Glance): string {
 }
 
 /**
- * The upstream's events as they are, a batch for each of its network chunks. Throws only before the first; an upstream that fails later
- * leaves an error object in the stream. It ends with exactly one `[DONE]`, unless `signal` says that nobody listens any more. `stripUsage`: the
- * figures of usage are left out, for the caller did not ask for them.
+ * The upstream's events as they are, with thoughts within the text told apart. Ends with exactly one `[DONE]`. `stripUsage`: figures of usage are
+ * left out, for the caller did not ask for them.
  */
-export async function* passStream(
+export function passStream(
   { provider, forwarded, record }: Passing,
   {
     choices,
@@ -47,60 +48,55 @@ export async function* passStream(
     explain,
   }: { choices: number; stripUsage: boolean; signal: AbortSignal; explain: (error: unknown) => HttpError },
 ): AsyncGenerator<string> {
+  const { thinking } = forwarded;
   const watch = new CompletionWatch(choices);
-  let counted = false;
-  const count = (): void => {
-    if (!counted) record(watch.usage, watch.chars);
-    counted = true;
-  };
-  let begun = false;
-  let announced = false;
-  let out = '';
-  try {
-    for await (const { items, last } of forwarded.batches) {
-      for (const item of items) {
-        announced = item.kind === 'whole' || isDone(item.data);
-        if (announced && item.kind === 'data') break;
-        if (item.kind === 'data' && isKeepAlive(item.data)) continue;
+  const marks = new ThinkMarks<string>(choices, thinking?.first);
+  const write = (events: readonly PassingEvent<string>[]): string =>
+    events.map((each) => writeSse('data' in each ? each.data : each.event)).join('');
+  const rest = (): string => write(marks.end());
+  return passEvents(
+    { provider, forwarded, signal },
+    {
+      isWhole: () => watch.whole,
+      read(item, isLast) {
+        if (item.kind === 'whole') {
+          const whole = readChunk(provider, item.text, GLANCE);
+          watch.see(whole);
+          return { text: asChunk(apart(whole, forwarded)), isEnd: true };
+        }
+        if (isDone(item.data)) return { text: '', isEnd: true };
+        if (isKeepAlive(item.data)) return { text: '', isEnd: false };
         let chunk: Glance;
         try {
-          chunk = readChunk(provider, item.kind === 'data' ? item.data : item.text, GLANCE);
+          chunk = readChunk(provider, item.data, GLANCE);
         } catch (error) {
           // Half an event at the very end is a stream that was cut.
-          throw last && item.kind === 'data' ? brokeOff(provider, error) : error;
+          throw isLast ? brokeOff(provider, error) : error;
         }
-        const before = watch.whole;
         watch.see(chunk);
-        if (item.kind === 'whole') out += asChunk(chunk);
-        else if (!stripUsage || !isUsageAlone(chunk)) out += writeSse(item.data);
-        if (watch.whole && !before) forwarded.trailer();
-      }
-      if (announced) break;
-      if (out === '') continue;
-      begun = true;
-      yield out;
-      out = '';
-    }
-    if (!announced && !watch.whole) throw brokeOff(provider);
-    count();
-    yield out + DONE;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    // After the last finish reason nothing that matters can be missing.
-    const told = watch.whole ? undefined : forwarded.told(error);
-    if (told !== undefined && !begun && out === '') throw told;
-    begun = true;
-    count();
-    yield out + (told === undefined ? '' : writeSse(JSON.stringify(explain(told).body()))) + DONE;
-  } finally {
-    // Who has left has had it.
-    if (begun) count();
-  }
+        const events = stripUsage && isUsageAlone(chunk) ? [] : marks.see(chunk, item.data);
+        return { text: events ? write(events) : writeSse(item.data), isEnd: false };
+      },
+      close: () => rest() + DONE,
+      fail: (fault) => `${rest()}${writeSse(JSON.stringify(explain(fault).body()))}${DONE}`,
+      count() {
+        if (marks.isUnopened) thinking?.found();
+        record(watch.usage, watch.chars);
+      },
+    },
+  );
+}
+
+/** A whole completion with the thoughts apart that were within its text. */
+function apart(whole: Glance, { thinking }: Forwarded): Glance {
+  const split = splitThoughts(whole);
+  if (split?.isUnopened) thinking?.found();
+  return split?.completion ?? whole;
 }
 
 /** The upstream's whole answer, as it is; put together where it streamed although nobody asked it to. Throws `ProviderError`. */
 export async function passWhole({ provider, forwarded, record }: Passing, head: CompletionHead): Promise<string> {
-  const assembler = new ChatAssembler(provider);
+  const assembler = new ChatAssembler(provider, undefined, undefined, forwarded.thinking?.first);
   const events: ModelEvent[] = [];
   let done = false;
   let size = 0;
@@ -108,9 +104,11 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
     for (const item of items) {
       if (item.kind === 'whole') {
         const watch = new CompletionWatch(1);
-        watch.see(readChunk(provider, item.text, GLANCE));
+        const whole = readChunk(provider, item.text, GLANCE);
+        watch.see(whole);
         record(watch.usage, watch.chars);
-        return item.text;
+        const shown = apart(whole, forwarded);
+        return shown === whole ? item.text : JSON.stringify(shown);
       }
       size += item.data.length;
       if (size > MAX_UNSEEN) throw new ProviderError(`${provider} sent a response that is too large.`);
@@ -123,6 +121,7 @@ export async function passWhole({ provider, forwarded, record }: Passing, head: 
   }
   if (!done && !assembler.finished) throw brokeOff(provider);
   events.push(...assembler.end());
+  if (assembler.isUnopened) forwarded.thinking?.found();
   const joined = (type: 'text' | 'refusal' | 'reasoning'): string =>
     events.map((event) => (event.type === type ? event.text : '')).join('');
   const [text, refusal, reasoning] = [joined('text'), joined('refusal'), joined('reasoning')];

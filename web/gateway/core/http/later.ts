@@ -58,6 +58,7 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
       ),
       ...{ providers, clock, version, fault, admit, used, note, responses: vault.collection('responses') },
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
+      isRevoked: async (principal) => (await deps.scopes(principal))?.length === 0,
       record: (call) =>
         void providers
           .priced(call.model, call.usage)

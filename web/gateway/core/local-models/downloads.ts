@@ -9,8 +9,8 @@ import type { Fetch } from '../fetch.ts';
 import type { Hub } from '../hub.ts';
 import type { LocalRunner } from '../providers/local-runner.ts';
 import type { BrowserModels } from './browser-models.ts';
+import { HUGGINGFACE } from './hub-address.ts';
 
-const HUGGINGFACE = 'https://huggingface.co';
 /** Downloads of this browser that have ended and are still told of. */
 const MOST_ENDED = 50;
 /** Milliseconds between two events of a download's progress. */

@@ -55,9 +55,15 @@ export interface TailDeps {
 /** The gateway's log and the bridge's as one, by time. */
 export class Tail {
   readonly #deps: TailDeps;
+  #path: string | undefined;
 
   constructor(deps: TailDeps) {
     this.#deps = deps;
+  }
+
+  /** The bridge's log file, as it was when last read. */
+  get path(): string | undefined {
+    return this.#deps.bridge.lends(logsPort) ? this.#path : undefined;
   }
 
   /** The newest lines of a level and above. */
@@ -162,6 +168,7 @@ export class Tail {
       if (!bridge.lends(logsPort)) return { lines: [], place: at };
       try {
         const answer = await withTimeout(clock, BRIDGE_MS, signal, (ends) => bridge.call(logsPort, 'logs.read', params, { signal: ends }));
+        this.#path = answer.path;
         const redactor = await log.redactor();
         const lines = answer.lines.map(({ number, message, ...line }) => ({
           number,

@@ -36,6 +36,8 @@ export interface ServerDeps {
   authorizations: AuthorizationDeps['authorizations'];
   log: { hide(secrets: Iterable<string>): void } & Pick<Log, 'write'>;
   version: string;
+  /** Servers whose approval of an older build is in the log already. */
+  bound: Set<string>;
   /** Asks a person whether a changed tool may be used again. */
   ask(server: string, changed: ChangedTool, signal: AbortSignal): Promise<void>;
   changed(name: string): void;
@@ -63,6 +65,7 @@ export class McpServer {
   #readyAt: number | undefined;
   #error: string | undefined;
   #hash: string | undefined;
+  #isApprovalBound = false;
   #transport: BridgeTransport | undefined;
   #connection: McpConnection | undefined;
   #stderr = '';
@@ -107,6 +110,7 @@ export class McpServer {
       ...(entry.transport === 'stdio' ? { command: commandLine(entry.command.command, entry.command.args) } : { url: entry.url }),
       ...(this.#authorization?.wants ? { wants: this.#authorization.wants } : {}),
       ...(this.#state === 'waiting' && this.#hash !== undefined ? { hash: this.#hash } : {}),
+      ...(this.#isApprovalBound ? { isApprovalBound: true } : {}),
       ...(this.#transport?.pid === undefined ? {} : { pid: this.#transport.pid }),
       ...(about ? { server: about } : {}),
       tools: this.#offered.count,
@@ -224,7 +228,7 @@ export class McpServer {
 
   /** Resolves when a person is to be asked first. Rejects with why there is no connection (any more). */
   async #connect(): Promise<void> {
-    const { bridge, log, requests, version } = this.#deps;
+    const { bridge, bound, log, requests, version } = this.#deps;
     const { entry } = this;
     let root: string | undefined;
     let transport: Transport;
@@ -232,7 +236,9 @@ export class McpServer {
     if (entry.transport === 'stdio') {
       const checked = await bridge.call(mcpPort, 'mcp.check', entry.command, { signal: this.#stop.signal });
       const { hash, approved, workingDir } = checked;
-      if (checked.isApprovalBound === true) log.write('warn', 'mcp', toBoundApproval(entry.name));
+      if (checked.isApprovalBound === true && !bound.has(entry.name)) log.write('warn', 'mcp', toBoundApproval(entry.name));
+      this.#isApprovalBound = checked.isApprovalBound === true;
+      if (this.#isApprovalBound) bound.add(entry.name);
       this.#hash = hash;
       if (!approved) return this.#set('waiting', 'Its command is waiting for approval.');
       root = workingDir;

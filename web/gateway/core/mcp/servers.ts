@@ -50,6 +50,7 @@ export class McpServers {
     this.#serverDeps = {
       ...deps,
       requests: this.#requests,
+      bound: new Set(),
       changed: (name) => hub.broadcast({ event: 'mcp.changed', payload: { name } }),
       async ask(server, { tool, description }, signal) {
         const { approvals } = await desk();

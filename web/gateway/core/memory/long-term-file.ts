@@ -62,7 +62,7 @@ export class LongTermFile {
   }
 
   /** Notes a preference, in the place of an earlier one of that name in whatever case. Throws an Error for a name of more than a line, or with a colon. */
-  async prefer(name: string, value: string, createdAt: number): Promise<{ memory: Memory; replaced: number }> {
+  async prefer(name: string, value: string, createdAt: number): Promise<{ memory: Memory; replaced: number; removed: string[] }> {
     const key = nameOf(name);
     const line: MemoryLine = {
       text: checked(`${key}: ${checked(value)}`),
@@ -70,15 +70,17 @@ export class LongTermFile {
       createdAt: toMinute(createdAt),
     };
     let replaced = 0;
+    let removed: string[] = [];
     await this.#workspace.update(this.path, (file = '') => {
       const earlier = remembered(file).filter(({ memory }) => preferenceOf(memory)?.key.toLowerCase() === key.toLowerCase());
       const [first, ...others] = earlier;
       replaced = earlier.length;
+      removed = earlier.map(({ memory }) => memoryId(memory.text)).filter((id) => id !== memoryId(line.text));
       if (first?.memory.text === line.text && others.length === 0) return undefined;
       const rest = others.reduceRight(withoutBlock, file);
       return first ? withBlock(rest, first, formatMemory(line)) : withLine(file, formatMemory(line));
     });
-    return { memory: { id: memoryId(line.text), ...line }, replaced };
+    return { memory: { id: memoryId(line.text), ...line }, replaced, removed };
   }
 
   /**

@@ -4,6 +4,7 @@ import { dateOf } from './layout.ts';
 import { MemoryCategory } from './long-term.ts';
 import { preferenceOf } from './long-term-file.ts';
 import type { MemoryManager } from './memory-manager.ts';
+import type { GivenMessage } from './openai-message.ts';
 import type { MemoryMessage } from './message.ts';
 import { quoted } from './summary/transcript.ts';
 import { createMemoryTools, type MemoryTool } from './tools/memory-tools.ts';
@@ -13,7 +14,7 @@ const NEWEST = 20;
 const MOST_CHARACTERS = 4000;
 
 interface Made {
-  result: ContextCheckResult;
+  result: ContextCheckResult<GivenMessage>;
   summary: StructuredSummary;
 }
 
@@ -54,7 +55,10 @@ export class MemoryAwareRunner {
    * The messages as the model should be given them: long results of tools put aside, and what is too long summarised. With `async_mode` the summary is made while the
    * conversation goes on, and takes its place in a later turn, unless the model's context is full. Where no summary can be made nothing is dropped.
    */
-  async preprocessMessages(messages: readonly MemoryMessage[], sessionKey = ''): Promise<MemoryMessage[]> {
+  async preprocessMessages<M extends GivenMessage = MemoryMessage>(
+    messages: readonly M[],
+    sessionKey = '',
+  ): Promise<(M | MemoryMessage)[]> {
     const { manager } = this;
     const current = this.#withSummaries(await manager.putAsideResults(messages), sessionKey);
     const result = manager.checkContext(current);
@@ -83,7 +87,7 @@ export class MemoryAwareRunner {
   }
 
   /** Keeps what was said in a turn; once a day, also removes what is older than it may be. */
-  async postprocessTurn(messages: readonly MemoryMessage[], sessionKey = ''): Promise<void> {
+  async postprocessTurn(messages: readonly GivenMessage[], sessionKey = ''): Promise<void> {
     await this.manager.persistDialog(messages, sessionKey);
     const today = dateOf(this.#now());
     if (this.#cleaned === today) return;
@@ -92,12 +96,16 @@ export class MemoryAwareRunner {
   }
 
   /** The caller may give the whole conversation again, or what it was given: summaries that are in it already change nothing. */
-  #withSummaries(messages: MemoryMessage[], sessionKey: string): MemoryMessage[] {
+  #withSummaries<M extends GivenMessage>(messages: M[], sessionKey: string): (M | MemoryMessage)[] {
     const made = this.#made.get(sessionKey) ?? [];
-    return made.reduce((current, { summary, result }) => this.manager.applyCompaction(current, summary, result), messages);
+    const current: GivenMessage[] = made.reduce<GivenMessage[]>(
+      (before, { summary, result }) => this.manager.applyCompaction(before, summary, result),
+      messages,
+    );
+    return current as (M | MemoryMessage)[];
   }
 
-  #make(result: ContextCheckResult, sessionKey: string): Promise<void> {
+  #make(result: ContextCheckResult<GivenMessage>, sessionKey: string): Promise<void> {
     const making = this.manager
       .generateSummary(result.messagesToCompact, { sessionKey })
       .then(

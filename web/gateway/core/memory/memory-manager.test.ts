@@ -5,6 +5,7 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { MemoryConfig, type MemoryConfigInput } from './config.ts';
 import { MemoryManager, type MemoryManagerDeps } from './memory-manager.ts';
 import type { MemoryMessage } from './message.ts';
+import type { OpenAiMessage } from './openai-message.ts';
 import { memoryWorkspace, type Workspace } from './workspace.ts';
 
 const NOON = Date.UTC(2026, 10, 22, 12);
@@ -78,8 +79,8 @@ describe('MemoryManager', () => {
     expect(await memory.addMemory('The moon landing', 'event', Date.UTC(1969, 6, 20))).toMatchObject({ added: true });
     expect((await memory.getMemories()).map(({ text }) => text)).toEqual(['The moon landing']);
     const wrong: unknown[] = [
-      { role: 'assistant', content: null },
-      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] },
+      { role: 'user', content: null },
+      { role: 'user', content: [{ type: 'text' }] },
       { role: 'nobody', content: 'x' },
       { role: 'user', content: 'x', id: 5 },
     ];
@@ -91,6 +92,71 @@ describe('MemoryManager', () => {
     }
     expect(await workspace.list('dialog')).toEqual([]);
     expect(await memory.persistDialog([said('at no time', { timestamp: NaN })])).toBe(1);
+  });
+
+  verifies('memory.manager/openai', 'messages in the shape of OpenAI are kept, measured and given back as they are', async () => {
+    const settings = {
+      compaction: { max_tokens: 100, min_messages_to_compact: 2, reserve_ratio: 0.3 },
+      tool_result: { max_length: 100 },
+    } as MemoryConfigInput;
+    const complete = () => Promise.resolve('## Goals\n- Find the kayak\n\n## Progress\nLooked in the barn');
+    const { memory, workspace } = await opened({ settings, complete });
+    const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"place":"barn"}' } } as const;
+    const talk: OpenAiMessage[] = [
+      { role: 'developer', content: 'Answer briefly.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: `Where is the kayak? ${'word '.repeat(60)}` },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+          { type: 'image_url', image_url: { url: 'https://example.org/kayak.png' } },
+        ],
+        id: 'u1',
+      },
+      { role: 'assistant', content: null, refusal: null, tool_calls: [call], id: 'a1' },
+      { role: 'tool', tool_call_id: 'call_1', content: [{ type: 'text', text: `In the barn. ${'straw '.repeat(30)}` }], id: 't1' },
+      { role: 'assistant', content: 'In the barn.', id: 'a2' },
+    ];
+    const copy = structuredClone(talk);
+    expect(await memory.persistDialog(talk, 'main')).toBe(5);
+    expect(await memory.persistDialog(structuredClone(talk).slice(1), 'main')).toBe(0);
+    const lines = ((await workspace.read('dialog/2026-11-22.jsonl')) ?? '').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { role: 'system', content: 'Answer briefly.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text' },
+          { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+          { type: 'text', text: '[image https://example.org/kayak.png]' },
+        ],
+      },
+      { role: 'assistant', content: '', tool_calls: [{ id: 'call_1', tool: 'look', args: { place: 'barn' } }] },
+      { role: 'tool', tool_call_id: 'call_1' },
+      { role: 'assistant', content: 'In the barn.' },
+    ]);
+    expect((await memory.searchMemory('kayak barn', 5)).length).toBeGreaterThan(0);
+
+    const short = await memory.putAsideResults(talk);
+    expect(short.map((each, at) => each === talk[at])).toEqual([true, true, true, false, true]);
+    expect(short[3]).toMatchObject({
+      role: 'tool',
+      tool_call_id: 'call_1',
+      content: [{ type: 'text', text: expect.stringContaining('lies in tool_result/') as string }],
+    });
+    // The stub stands for the whole result, which is kept already.
+    expect(await memory.persistDialog(short, 'main')).toBe(0);
+
+    const result = memory.checkContext(talk);
+    expect(result.needsCompaction).toBe(true);
+    expect(result.systemMessages).toEqual([talk[0]]);
+    // The call and its result stay together.
+    expect(result.messagesToCompact).toEqual(talk.slice(1, 4));
+    expect(result.messagesToKeep).toEqual([talk[4]]);
+    const summary = await memory.generateSummary(result.messagesToCompact, { sessionKey: 'main' });
+    const compacted = memory.applyCompaction(structuredClone(talk), summary, result);
+    expect(compacted).toEqual([talk[0], expect.objectContaining({ role: summary.toMessage().role }) as unknown, talk[4]]);
+    expect(talk).toEqual(copy);
   });
 
   verifies('memory.manager/preferences', 'a preference takes the place of an earlier one, and what a person wrote stays', async () => {

@@ -15,6 +15,7 @@ import { dayFile, isDate } from './layout.ts';
 import { LongTermFile, type Memory } from './long-term-file.ts';
 import { isCategory, MemoryCategory } from './long-term.ts';
 import type { MemoryMessage } from './message.ts';
+import { type GivenMessage, toMemoryMessage, withContent } from './openai-message.ts';
 import { removeOld } from './retention.ts';
 import { daysOf, type MemoryDay, type MemoryStats, statsOf } from './stats.ts';
 import { summariseDay } from './summary/day-summary.ts';
@@ -43,6 +44,8 @@ export interface MemoryManagerDeps {
   vectors?: { embedder(): Embedder | undefined; store: VectorStore } | undefined;
   /** Called with the id of a memory that was removed or got another text. */
   onRemoved?: ((id: string) => Promise<void>) | undefined;
+  /** Called with the results of each search, before they are returned. */
+  onSearched?: ((query: string, found: readonly FoundMemory[]) => Promise<void>) | undefined;
   /** Hears what went wrong beside what was asked for. */
   warn?: ((message: string) => void) | undefined;
 }
@@ -113,8 +116,8 @@ export class MemoryManager {
   }
 
   /** Whether a conversation is too long, and what of it would be summarised. Throws a TypeError that names what is no message. */
-  checkContext(messages: readonly MemoryMessage[]): ContextCheckResult {
-    mustBeMessages(messages);
+  checkContext<M extends GivenMessage = MemoryMessage>(messages: readonly M[]): ContextCheckResult<M> {
+    mustBeMessages(messages.map(toMemoryMessage));
     return checkContext(messages, this.config.compaction, (message) => this.#count(shownMessage(message)) + FRAME);
   }
 
@@ -123,10 +126,11 @@ export class MemoryManager {
    * none that gives a summary in two attempts; nothing is lost then.
    */
   async generateSummary(
-    messages: readonly MemoryMessage[],
+    given: readonly GivenMessage[],
     { sessionKey = '', signal }: { sessionKey?: string; signal?: AbortSignal } = {},
   ): Promise<StructuredSummary> {
     this.#mustBeOpen();
+    const messages = given.map(toMemoryMessage);
     if (messages.length === 0) throw new Error('There are no messages to summarise.');
     await this.persistDialog(messages, sessionKey);
     const asking = this.#asking(signal);
@@ -137,7 +141,11 @@ export class MemoryManager {
   }
 
   /** The conversation with the summary in place of what it is of. Without a summary, or with an empty one, nothing is dropped. */
-  applyCompaction(messages: readonly MemoryMessage[], summary: StructuredSummary | null, result: ContextCheckResult): MemoryMessage[] {
+  applyCompaction<M extends GivenMessage = MemoryMessage>(
+    messages: readonly M[],
+    summary: StructuredSummary | null,
+    result: ContextCheckResult<M>,
+  ): (M | MemoryMessage)[] {
     if (summary === null || summary.isEmpty) return [...messages];
     return applyCompaction(messages, summary.toMessage(), sameMessages(messages, result));
   }
@@ -178,11 +186,10 @@ export class MemoryManager {
   }
 
   /** Notes a preference in place of an earlier one of the same name. */
-  setPreference(key: string, value: string): Promise<Memory & { replaced: number }> {
-    return this.#change(async () => {
-      const { memory, replaced } = await this.#longTerm.prefer(key, value, this.#deps.clock.now());
-      return { ...memory, replaced };
-    });
+  async setPreference(key: string, value: string): Promise<Memory & { replaced: number }> {
+    const { memory, replaced, removed } = await this.#change(() => this.#longTerm.prefer(key, value, this.#deps.clock.now()));
+    for (const id of removed) await this.#deps.onRemoved?.(id);
+    return { ...memory, replaced };
   }
 
   /** Undefined where there is none of that name, in whatever case. */
@@ -215,12 +222,17 @@ export class MemoryManager {
     const byText = this.#index.search(query, { limit: isAlone ? most : MOST_FOUND, now: this.#deps.clock.now() });
     const found = byVector.length === 0 ? byText : withVectors(byText, byVector, (id) => this.#index.passage(id));
     const all = found.map((each) => foundMemory(each, this.#index));
-    return (accepts ? all.filter(accepts) : all).slice(0, most);
+    const results = (accepts ? all.filter(accepts) : all).slice(0, most);
+    await this.#deps
+      .onSearched?.(query, results)
+      .catch((error: unknown) => this.warn(`Could not note the search for dreaming: ${reasonOf(error)}`));
+    return results;
   }
 
   /** Writes messages to the dialog, each once; gives how many were new. Summaries are no part of it. Nothing is written where the setting is off. */
-  async persistDialog(messages: readonly MemoryMessage[], sessionKey = ''): Promise<number> {
+  async persistDialog(given: readonly GivenMessage[], sessionKey = ''): Promise<number> {
     this.#mustBeOpen();
+    const messages = given.map(toMemoryMessage);
     mustBeMessages(messages);
     if (!this.config.dialog.enabled) return 0;
     const said = messages.filter((message) => !StructuredSummary.ofMessage(message)).map((message) => this.#whole.get(message) ?? message);
@@ -228,17 +240,20 @@ export class MemoryManager {
   }
 
   /** The messages with long results of tools put aside as files, which their stubs name. */
-  async putAsideResults(messages: readonly MemoryMessage[]): Promise<MemoryMessage[]> {
+  async putAsideResults<M extends GivenMessage = MemoryMessage>(given: readonly M[]): Promise<M[]> {
     this.#mustBeOpen();
+    const messages = given.map(toMemoryMessage);
     mustBeMessages(messages);
     const { enabled, maxLength } = this.config.toolResult;
-    if (!enabled) return [...messages];
+    if (!enabled) return [...given];
     const result = await putAside(messages, maxLength, this.#deps.workspace, this.#deps.clock.now());
-    for (const [at, message] of messages.entries()) {
-      const shown = result[at];
-      if (shown && shown !== message) this.#whole.set(shown, this.#whole.get(message) ?? message);
-    }
-    return result;
+    return given.map((each, at) => {
+      const [message, shown] = [messages[at], result[at]];
+      if (!message || !shown || shown === message) return each;
+      const short = withContent(each, shown.content);
+      this.#whole.set(toMemoryMessage(short), this.#whole.get(message) ?? message);
+      return short;
+    });
   }
 
   /** Removes dialogs and put-aside results that are older than they may be; gives their paths. */

@@ -3,47 +3,73 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { type Agents, MAIN } from '../agents.ts';
 import type { Config } from '../config.ts';
 import type { Handlers } from '../dispatch.ts';
+import type { Hub } from '../hub.ts';
 import { checkNames, isObject, mergePatch } from '../merge.ts';
 import { DEFAULT_INSTRUCTIONS } from '../runs/instructions.ts';
-import type { Vault } from '../vault.ts';
+import type { Runs } from '../runs/runs.ts';
+import { sessionChanged } from '../sessions.ts';
+import type { SessionRecord, Vault } from '../vault.ts';
 
 export interface AgentMethodsDeps {
   agents: Agents;
   config: Config;
   vault: Vault;
+  runs: Pick<Runs, 'clear'>;
+  hub: Pick<Hub, 'emit'>;
 }
 
-export const agentMethods = ({ agents: all, config, vault }: AgentMethodsDeps): Handlers<typeof agents> => ({
-  'agents.list': async () => {
-    const sessions = await vault.sessions.list();
-    const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
-    return {
-      agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })),
-      defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,
-    };
-  },
+export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMethodsDeps): Handlers<typeof agents> => {
+  const sessionsOf = async (id: string): Promise<SessionRecord[]> => (await vault.sessions.list()).filter(({ agentId }) => agentId === id);
+  const tell = (key: string, isDeleted = false): void => hub.emit(sessionChanged(key, isDeleted), key);
+  /** Keeps the name of an agent that was removed with its sessions; null if there is one of that id again. */
+  const mark = async (id: string, name: string | null): Promise<void> => {
+    for (const { key, removedAgent } of await sessionsOf(id)) {
+      if ((removedAgent ?? null) === name) continue;
+      await vault.sessions.update(key, { removedAgent: name });
+      tell(key);
+    }
+  };
+  const deleteSessions = async (id: string): Promise<number> => {
+    const sessions = await sessionsOf(id);
+    for (const { key } of sessions) if (await runs.clear(key, () => vault.sessions.remove(key))) tell(key, true);
+    return sessions.length;
+  };
+  return {
+    'agents.list': async () => {
+      const sessions = await vault.sessions.list();
+      const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
+      return {
+        agents: all.list().map(({ id, name, config: given }) => ({ id, session_count: count(id), config: { ...given, name } })),
+        defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,
+      };
+    },
 
-  'agents.add': async ({ agent_id, config: given = {} }) => {
-    const patch = { agents: { [agent_id]: given } };
-    checkNames(patch);
-    await config.edit((document) => {
-      if (agent_id === MAIN || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {
-        throw new RpcError('ALREADY_EXISTS', `An agent with id "${agent_id}" already exists.`);
-      }
-      return mergePatch(document, patch);
-    });
-    return { agent_id, created: true };
-  },
+    'agents.add': async ({ agent_id, config: given = {} }) => {
+      const patch = { agents: { [agent_id]: given } };
+      checkNames(patch);
+      await config.edit((document) => {
+        if (agent_id === MAIN || (isObject(document.agents) && Object.hasOwn(document.agents, agent_id))) {
+          throw new RpcError('ALREADY_EXISTS', `An agent with id "${agent_id}" already exists.`);
+        }
+        return mergePatch(document, patch);
+      });
+      await mark(agent_id, null);
+      return { agent_id, created: true };
+    },
 
-  'agents.remove': async ({ agent_id }) => {
-    if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN}" can’t be removed.`);
-    await config.edit((document) => {
-      const { agents } = document;
-      if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `No agent with id "${agent_id}".`);
-      return mergePatch(document, { agents: { [agent_id]: null } });
-    });
-    return { agent_id, removed: true };
-  },
+    'agents.remove': async ({ agent_id, deleteSessions: isDeleting }) => {
+      const name = config.settings.agents[agent_id]?.name ?? agent_id;
+      if (agent_id === MAIN) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN}" can’t be removed.`);
+      await config.edit((document) => {
+        const { agents } = document;
+        if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `No agent with id "${agent_id}".`);
+        return mergePatch(document, { agents: { [agent_id]: null } });
+      });
+      if (isDeleting) return { agent_id, removed: true, deletedSessions: await deleteSessions(agent_id) };
+      await mark(agent_id, name);
+      return { agent_id, removed: true };
+    },
 
-  'agents.bindings': () => [...config.settings.bindings, { pattern: '*', agentId: MAIN }],
-});
+    'agents.bindings': () => [...config.settings.bindings, { pattern: '*', agentId: MAIN }],
+  };
+};

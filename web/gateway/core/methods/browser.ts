@@ -3,17 +3,18 @@ import { browser } from '#shared/rpc/methods/browser.ts';
 import type { browserView } from '#shared/rpc/methods/browser-view.ts';
 import { requirePerson } from '../approvals/person.ts';
 import type { Bridge } from '../bridge.ts';
+import { type BrowserPlacesDeps, openPlace } from '../browser-places.ts';
 import { type BrowserConfig, browserReach } from '../browser-reach.ts';
 import type { Caller, Handlers } from '../dispatch.ts';
 import { lazy } from '../lazy.ts';
 
-export interface BrowserMethodsDeps {
+export interface BrowserMethodsDeps extends BrowserPlacesDeps {
   bridge: Bridge;
-  config: BrowserConfig;
+  config: BrowserConfig & BrowserPlacesDeps['config'];
 }
 
-/** Every call goes to the bridge as it is, behind what the browser may reach. */
-export function browserMethods({ bridge, config }: BrowserMethodsDeps): Handlers<typeof browser & typeof browserView> {
+/** Every call goes to the bridge as it is, behind what the browser may reach. Places on this computer are opened once a person has approved them. */
+export function browserMethods({ bridge, config, desk }: BrowserMethodsDeps): Handlers<typeof browser & typeof browserView> {
   const allowed = (signal: AbortSignal) => bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
   const names = Object.keys(browser) as (keyof typeof browser)[];
   const passedOn = names.map((name) => [
@@ -23,9 +24,18 @@ export function browserMethods({ bridge, config }: BrowserMethodsDeps): Handlers
       return bridge.call(browserPort, name, params, { signal });
     },
   ]);
+  const open =
+    (name: 'browser.open' | 'browser.navigate') =>
+    (params: { url: string; profile: string }, caller: Caller): Promise<never> =>
+      openPlace(params.url, caller, { config, desk }, async () => {
+        await allowed(caller.signal);
+        return (await bridge.call(browserPort, name, params, { signal: caller.signal })) as never;
+      });
   const views = lazy(async () => new (await import('../browser-views.ts')).BrowserViews({ bridge, allowed }));
   return {
     ...(Object.fromEntries(passedOn) as Handlers<typeof browser>),
+    'browser.open': open('browser.open'),
+    'browser.navigate': open('browser.navigate'),
     'browser.watch': async (params, caller) => (await views()).watch(params, caller),
     'browser.seen': async (params, caller) => (await views()).seen(params, caller),
     'browser.unwatch': async (params, caller) => (await views()).unwatch(params, caller),

@@ -3,8 +3,11 @@ import type { config } from '#shared/rpc/methods/config.ts';
 import type { KeptFile } from '../config-file/keep.ts';
 import { requirePerson } from '../approvals/person.ts';
 import type { Config } from '../config.ts';
+import { checkChange, hideUnknownSecrets, readSetting } from '../known-settings.ts';
+import { pathOf } from '../merge.ts';
 import type { Caller, Handlers } from '../dispatch.ts';
 import type { SecretReferences } from '../secrets/keep.ts';
+import { shownSettings } from '../shown-settings.ts';
 
 /** What runs without asking is for persons to say: a program that could would approve itself. */
 const checkTools = (caller: Caller, name: string | undefined): void => {
@@ -18,11 +21,14 @@ export interface ConfigDeps {
 }
 
 export const configMethods = ({ config: store, file, references }: ConfigDeps): Handlers<typeof config> => ({
-  'config.get': ({ key }, { scopes }) => ({ value: store.get(key, !allows(scopes, 'admin')), hash: store.hash }),
+  'config.get': ({ key }, { scopes }) => {
+    const document = (allows(scopes, 'admin') ? hideUnknownSecrets : shownSettings)(store.document);
+    return { ...readSetting(key === undefined ? [] : pathOf(key), document, store.settings), hash: store.hash };
+  },
   'config.file': () => file.state,
   'config.set': async ({ key, value }, caller) => {
     checkTools(caller, key.split('.')[0]);
-    return { ok: true, hash: await store.set(key, value) };
+    return { ok: true, hash: await store.set(key, value, checkChange) };
   },
   'secrets.reload': async () => {
     await store.reload();
@@ -31,6 +37,6 @@ export const configMethods = ({ config: store, file, references }: ConfigDeps): 
   },
   'config.patch': async ({ patch, baseHash }, caller) => {
     for (const name of Object.keys(patch)) checkTools(caller, name);
-    return { ok: true, hash: await store.patch(patch, baseHash) };
+    return { ok: true, hash: await store.patch(patch, baseHash, checkChange) };
   },
 });

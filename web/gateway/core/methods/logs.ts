@@ -21,7 +21,7 @@ export function logMethods(deps: LogMethodsDeps): Handlers<typeof logs> {
           ? tail.before(before, limit, signal)
           : tail.newest(limit, 'debug', signal));
       const told = lines.map(lineIn(localTime ? deps.timeZone() : 'UTC'));
-      return { lines: json ? told : told.map(textOf), count: told.length, path: 'indexeddb:perch/logs', ...places };
+      return { lines: json ? told : told.map(textOf), count: told.length, path: tail.path ?? '', ...places };
     },
 
     'system.logs': async ({ lines: limit, level }, { signal }) => {

@@ -96,8 +96,9 @@ export const memoryMethods = ({
       }),
     }),
 
-    'memory.setPreference': async ({ agentId, key, value }) => {
+    'memory.setPreference': async ({ agentId, key, value }, { principal }) => {
       const { replaced, ...entry } = await (await of(agentId)).setPreference(written(key, 'key'), written(value, 'value'));
+      if (isPerson(principal)) await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${entry.id}`);
       return { memory: entry, replaced };
     },
 

@@ -17,6 +17,7 @@ export interface UsageMethodsDeps {
 interface Sums extends Pick<Usage, 'inputTokens' | 'outputTokens' | 'totalTokens' | 'cacheReadTokens' | 'cacheWriteTokens'> {
   calls: number;
   cost: number;
+  estimatedCalls?: number;
 }
 
 export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Handlers<typeof usage> {
@@ -71,6 +72,7 @@ function sumsOf(records: readonly UsageRecord[]): Sums {
     sums.outputTokens += usage.outputTokens;
     sums.totalTokens += usage.totalTokens;
     sums.cost += usage.cost ?? 0;
+    if (usage.estimated) sums.estimatedCalls = (sums.estimatedCalls ?? 0) + 1;
     for (const name of ['cacheReadTokens', 'cacheWriteTokens'] as const) {
       const sum = sumOptional(sums[name], usage[name]);
       if (sum !== undefined) sums[name] = sum;

@@ -22,10 +22,12 @@ export const workspaceMethods = ({ workbench, mirror, labels }: WorkspaceDeps): 
     const { key: _, content, encoding, ...file } = await (await workbench()).workspaces.read(workspace, path);
     return { file, content, encoding };
   },
-  'workspace.write': async ({ workspace, ...file }, caller) => {
+  'workspace.write': async ({ workspace, outside = [], ...file }, caller) => {
     requirePathScope(caller, file.path);
+    const name = `${workspace}/${file.path}`;
+    await labels.add('file', name, outside);
     const written = await (await workbench()).workspaces.write(workspace, file);
-    await labels.remove('file', `${workspace}/${file.path}`);
+    if (outside.length === 0) await labels.remove('file', name);
     return { file: written };
   },
   'workspace.remove': async ({ workspace, path }, caller) => {

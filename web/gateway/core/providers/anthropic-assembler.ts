@@ -81,6 +81,7 @@ const STATUS = new Map<string, number>([
 
 /** One block of the answer while it comes. */
 interface Partial {
+  index: number;
   type: string;
   id: string;
   name: string;
@@ -95,9 +96,9 @@ interface Partial {
 /** Puts the events of one streamed message together into model events. */
 export class AnthropicAssembler implements Assembler {
   readonly #provider: string;
-  readonly #blocks = new Map<number, Partial>();
+  readonly #blocks: Partial[] = [];
   /** The block whose arguments are the answer. */
-  #answer: number | undefined;
+  #answer: Partial | undefined;
   #usage: z.infer<typeof usage> = {};
   #finish: FinishReason | undefined;
   /** Why the answer was refused. */
@@ -141,7 +142,7 @@ export class AnthropicAssembler implements Assembler {
   }
 
   end(): ModelEvent[] {
-    const blocks = [...this.#blocks].sort(([a], [b]) => a - b).map(([, each]) => each);
+    const blocks = this.#blocks.toSorted((a, b) => a.index - b.index);
     // What was refused is not to be done: a call may have been cut off within its arguments.
     const refused = this.#refusal !== undefined;
     const calls = refused ? [] : blocks.filter(isCall);
@@ -150,7 +151,7 @@ export class AnthropicAssembler implements Assembler {
       toolCall(this.#provider, { id: id || newCallId(), tool: name, json: json || input }, this.#tellsUnread),
     );
     if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
-    else if (this.#answer !== undefined && !this.#blocks.get(this.#answer)?.json) out.push({ type: 'text', text: '{}' });
+    else if (this.#answer !== undefined && !this.#answer.json) out.push({ type: 'text', text: '{}' });
     if (calls.length > 0 && thoughts.length > 0) out.push({ type: 'keep', kept: { wire: WIRE, value: thoughts } });
     const counted = readMessagesUsage(this.#usage);
     const thought = this.#usage.output_tokens_details?.thinking_tokens;
@@ -167,8 +168,10 @@ export class AnthropicAssembler implements Assembler {
   }
 
   #begin(at: number, { type, text, thinking, data, id, name, input }: z.infer<typeof block>): ModelEvent[] {
+    // Some servers give all blocks one number, and some tell of a call again with its pieces.
+    if (id && this.#last(at)?.id === id) return [];
     const begun = {
-      type,
+      ...{ index: at, type },
       id: id ?? '',
       name: name ?? '',
       json: '',
@@ -177,15 +180,15 @@ export class AnthropicAssembler implements Assembler {
       signature: '',
       data: data ?? '',
     };
-    this.#blocks.set(at, begun);
-    if (begun.name === ANSWER_TOOL) this.#answer ??= at;
+    this.#blocks.push(begun);
+    if (begun.name === ANSWER_TOOL) this.#answer ??= begun;
     if (type === 'text' && text) return [{ type: 'text', text }];
     if (isCall(begun)) return [this.#calling()];
     return type === 'thinking' && thinking ? [{ type: 'reasoning', text: thinking }] : [];
   }
 
   #delta(at: number, { type, text, thinking, signature, partial_json }: z.infer<typeof delta>): ModelEvent[] {
-    const begun = this.#blocks.get(at);
+    const begun = this.#last(at);
     if (!begun) throw new ProviderError(`${this.#provider} sent an unexpected part of a response.`);
     switch (type) {
       case 'text_delta':
@@ -199,15 +202,19 @@ export class AnthropicAssembler implements Assembler {
       case 'input_json_delta':
         begun.input ??= '';
         begun.json += partial_json ?? '';
-        if (at === this.#answer) return partial_json ? [{ type: 'text', text: partial_json }] : [];
+        if (begun === this.#answer) return partial_json ? [{ type: 'text', text: partial_json }] : [];
         return isCall(begun) ? [this.#calling()] : [];
       default:
         return [];
     }
   }
 
+  #last(at: number): Partial | undefined {
+    return this.#blocks.findLast(({ index }) => index === at);
+  }
+
   #calling(): ModelEvent {
-    return { type: 'calling', tools: [...this.#blocks.values()].filter(isCall).map(({ name, json }) => readCalledTool(name, json)) };
+    return { type: 'calling', tools: this.#blocks.filter(isCall).map(({ name, json }) => readCalledTool(name, json)) };
   }
 
   /** Figures of a later event are of the whole answer so far. */

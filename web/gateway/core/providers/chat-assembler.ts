@@ -39,7 +39,15 @@ const delta = z.object({
 
 const chunk = z.object({
   choices: z
-    .array(z.object({ index: z.number().nullish(), delta: delta.nullish(), message: delta.nullish(), finish_reason: z.string().nullish() }))
+    .array(
+      z.object({
+        index: z.number().nullish(),
+        delta: delta.nullish(),
+        message: delta.nullish(),
+        finish_reason: z.string().nullish(),
+        stop_reason: z.unknown().optional(),
+      }),
+    )
     .nullish(),
   usage: upstreamUsage.nullish().catch(null),
   timings: z.unknown().optional(),
@@ -89,6 +97,7 @@ export class ChatAssembler implements Assembler {
   #usage: Usage | undefined;
   #thought: number | undefined;
   #finish: FinishReason | undefined;
+  #stopSequence: string | undefined;
 
   /** `provider` is the display name that errors speak of; `keeps` the field that it wants back; `tellsUnread` as in the request; `thinksFirst` as in `AnswerText`. */
   constructor(provider: string, keeps?: KeptField, tellsUnread?: ModelRequest['tellsUnread'], thinksFirst = false) {
@@ -117,6 +126,8 @@ export class ChatAssembler implements Assembler {
     if (!choice) return [];
     const out = this.#delta(choice.delta ?? choice.message ?? {});
     // A reason we do not know (`eos`, `end_turn`) still means that the model came to its end.
+    // vLLM and others tell the text, or the number of the token, at which they stopped.
+    if (choice.finish_reason === 'stop' && typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
     if (choice.finish_reason) this.#finish = FINISH.get(choice.finish_reason) ?? 'stop';
     return out;
   }
@@ -135,7 +146,8 @@ export class ChatAssembler implements Assembler {
     const thought = this.#thought === undefined ? {} : { reasoningTokens: count(this.#thought) };
     if (this.#usage) out.push({ type: 'usage', usage: this.#usage, ...thought });
     const reason = this.#finish ?? 'stop';
-    out.push({ type: 'finish', reason: called && reason === 'stop' ? 'tool_calls' : reason });
+    const stopSequence = this.#stopSequence;
+    out.push({ type: 'finish', reason: called && reason === 'stop' ? 'tool_calls' : reason, ...(stopSequence ? { stopSequence } : {}) });
     return out;
   }
 

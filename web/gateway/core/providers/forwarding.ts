@@ -30,6 +30,13 @@ export interface Forwarded {
   trailer(): void;
   /** A failure that was found in what came, as it may be told. */
   told(error: unknown): unknown;
+  /** Of models that end thoughts in their text without having begun them. */
+  thinking?: {
+    /** This model does. */
+    first: boolean;
+    /** It was found that this model does. */
+    found(): void;
+  };
   /** Instead of batches, of which there are none then. */
   past?: PastHost;
 }
@@ -38,8 +45,8 @@ export interface Forwarded {
 export interface ForwardingProvider extends Provider {
   /**
    * Sends a caller's own `POST /chat/completions` body. Resolves when the upstream has accepted it, with what it sends; rejects with
-   * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early. `addUsage`: asks for figures of usage,
-   * too, where the server knows that, for the gateway's own books. `to`: the answer may go to that caller past the host.
+   * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early. `addUsage`: also asks for figures of
+   * usage, if the server gives them, for the gateway's own records. `to`: the answer may go to that caller past the host.
    */
   forward(
     body: Record<string, unknown>,

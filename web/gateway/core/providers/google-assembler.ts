@@ -121,6 +121,9 @@ export class GoogleAssembler implements Assembler {
 
   #part(part: Piece): ModelEvent[] {
     if (part.inlineData?.mimeType.startsWith('image/')) return part.thought ? [] : [{ type: 'picture', picture: part.inlineData }];
+    // Some servers send a call again with the next chunk.
+    const called = part.functionCall?.id;
+    if (called && this.#calls.some(({ id }) => id === called)) return [];
     this.#keep(part);
     if (part.functionCall) {
       const { id, name, args } = part.functionCall;

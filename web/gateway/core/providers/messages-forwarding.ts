@@ -1,20 +1,15 @@
-import { editsOf } from '#shared/http/body-edits.ts';
 import { BETA_HEADER, VERSION_HEADER } from '#shared/http/messages-api.ts';
-import { isHeld, type SpliceEnd } from '#shared/link/splice.ts';
+import type { SpliceEnd } from '#shared/link/splice.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '../clock.ts';
 import { AnthropicAssembler } from './anthropic-assembler.ts';
-import { TRAILER_MS } from './assembled.ts';
-import { brokeOff, tooLarge, wentSilent } from './chunk.ts';
 import { statusError } from './openai-errors.ts';
 import type { Forwarded, SpliceTo } from './forwarding.ts';
-import { readSpliceEnd } from './past-host.ts';
+import { faultOfEnd, sendForwarded, toPassing } from './past-host.ts';
 import { type Provider, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
 import { toStanding } from './standing.ts';
-import { readItems } from './upstream-body.ts';
-import { parseJson, type Passing, type UpstreamHttp } from './upstream-http.ts';
-import type { Watchdog } from './watchdog.ts';
+import { parseJson, type UpstreamHttp } from './upstream-http.ts';
 
 /** Version and beta features that the caller asks for. */
 export interface MessagesHeaders {
@@ -63,65 +58,23 @@ export class MessagesForwarding {
     return retried(ask, { clock: this.#clock, signal });
   }
 
-  faultOfEnd({ how, text = '' }: SpliceEnd): unknown {
-    const { name, idleMs } = this.#http;
-    if (how === 'done') return undefined;
-    if (how === 'silent') return wentSilent(name, idleMs);
-    if (how === 'large') return tooLarge(name);
-    return this.#http.explain(how === 'odd' ? readFault(name, text) : brokeOff(name));
+  faultOfEnd(end: SpliceEnd): unknown {
+    const fault = faultOfEnd(end, this.#http, readFault);
+    return fault && this.#http.explain(fault);
   }
 
-  async #forward(...[body, signal, { headers, to }]: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
-    const watchdog = this.#http.watch(signal, body['stream'] !== true);
-    try {
-      const path = `/messages${toQuery(headers)}`;
-      const response = await this.#http.send(path, body, watchdog, to && this.#passing(body, to), toHeaders(headers));
-      return {
-        ...(isHeld(response) ? { past: this.#past(response, watchdog, signal) } : {}),
-        batches: this.#batches(response, watchdog, signal),
-        trailer: () => watchdog.limit(TRAILER_MS),
-        told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
-      };
-    } catch (error) {
-      watchdog.stop();
-      signal.throwIfAborted();
-      throw this.#http.explain(error);
-    }
-  }
-
-  #passing(body: Record<string, unknown>, { exchange, own, call, stands, variant }: SpliceTo): Passing {
-    const { idleMs } = this.#http;
-    const trailerMs = Math.min(TRAILER_MS, idleMs);
-    return {
-      forward: { exchange, call, wire: 'messages', stream: body['stream'] === true, choices: 1, idleMs, trailerMs, stripUsage: false },
-      editsFor: (sent) => own && editsOf(own.text, own.body, sent),
-      standingFor: (sent) => (own && stands && variant !== undefined ? toStanding(own.body, sent, variant) : undefined),
-    };
-  }
-
-  /** From here on the bridge notices silence. */
-  #past(response: Response, watchdog: Watchdog, signal: AbortSignal): NonNullable<Forwarded['past']> {
-    watchdog.rest();
-    const failed = readSpliceEnd(response)
-      .then((end) => this.faultOfEnd(end))
-      .catch((error: unknown) => {
-        signal.throwIfAborted();
-        return this.#http.explain(error);
-      })
-      .finally(() => watchdog.stop());
-    failed.catch(() => {});
-    return { failed };
-  }
-
-  async *#batches(response: Response, watchdog: Watchdog, signal: AbortSignal): Forwarded['batches'] {
-    try {
-      yield* readItems(this.#http.name, response.body, watchdog, (data) => isEnd(data));
-    } catch (error) {
-      signal.throwIfAborted();
-      throw this.#http.explain(error);
-    } finally {
-      watchdog.stop();
-    }
+  #forward(...[body, signal, { headers, to }]: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
+    const forward = { wire: 'messages' as const, stream: body['stream'] === true, choices: 1, stripUsage: false, thinksFirst: false };
+    const variant = to?.variant;
+    const passing =
+      to && toPassing(this.#http, to, forward, (own, sent) => (variant === undefined ? undefined : toStanding(own, sent, { variant })));
+    return sendForwarded(this.#http, {
+      signal,
+      whole: !forward.stream,
+      send: (watchdog) => this.#http.send(`/messages${toQuery(headers)}`, body, watchdog, passing, toHeaders(headers)),
+      faultOfEnd: (end) => faultOfEnd(end, this.#http, readFault),
+      isEnd,
+    });
   }
 }
 

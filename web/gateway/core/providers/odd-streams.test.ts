@@ -237,6 +237,12 @@ it('a model that ends thoughts which it never began thinks first in its next ans
   expect(summarise((await outcomeOf(provider, request)).events)).toMatchObject({ text: 'Hello', reasoning: 'plan' });
 });
 
+it('the text at which a server says that it stopped is known', async () => {
+  const stopped = { choices: [{ index: 0, delta: { content: 'So' }, finish_reason: 'stop', stop_reason: 'END' }] };
+  const provider = toProvider('openai-compatible', () => streamed(stream(stopped)));
+  expect((await outcomeOf(provider, request)).events.at(-1)).toEqual({ type: 'finish', reason: 'stop', stopSequence: 'END' });
+});
+
 verifies(
   'providers/large-events',
   'events of up to 25 MiB are read, larger ones refused, and all streams together hold 256 MiB',

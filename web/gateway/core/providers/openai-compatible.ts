@@ -1,22 +1,25 @@
-import { editsOf } from '#shared/http/body-edits.ts';
 import type { ProviderKind } from '#shared/rpc/records.ts';
-import { isHeld, type SpliceEnd } from '#shared/link/splice.ts';
-import { assembled, TRAILER_MS } from './assembled.ts';
+import type { SpliceEnd } from '#shared/link/splice.ts';
+import { assembled } from './assembled.ts';
 import { ChatAssembler } from './chat-assembler.ts';
 import type { EmbeddingProvider } from './embedding.ts';
-import type { Forwarded, ForwardingProvider, PastHost, SpliceTo } from './forwarding.ts';
-import { faultOf, faultOfEnd } from './past-host.ts';
+import type { Forwarded, ForwardingProvider } from './forwarding.ts';
+import { faultOfEnd, readChatFault, sendForwarded, toPassing } from './past-host.ts';
 import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksAt } from './openai-quirks.ts';
-import { adaptBody, chatBody, renamed } from './openai-request.ts';
+import { adaptBody, chatBody, refusesUsage, renamed } from './openai-request.ts';
 import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
 import type { DrawingProvider, Relayed, RelayingProvider } from './relaying.ts';
 import { toStanding } from './standing.ts';
-import { readChunks, readItems } from './upstream-body.ts';
-import { type Passing, UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
+import { readChunks } from './upstream-body.ts';
+import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
+
+/** Whether a refusal names a field. `user` is also a role. */
+const namesField = (refusal: string, field: string): boolean =>
+  field === 'user' ? /['"`]user['"`](?! role)/.test(refusal) : refusal.includes(field);
 
 export interface OpenAiCompatibleOptions extends UpstreamOptions {
   kind?: ProviderKind | undefined;
@@ -32,6 +35,10 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   readonly #options: OpenAiCompatibleOptions;
   /** Models that end thoughts in their text without having begun them. */
   readonly #thinkFirst = new Set<string>();
+  /** Models whose server refuses to stream figures of usage. */
+  readonly #noStreamUsage = new Set<string>();
+  /** Fields of callers that the server of a model refuses. */
+  readonly #refused = new Map<string, Set<string>>();
   readonly #ollama = new Map<string, ListedModel | null>();
 
   constructor(options: OpenAiCompatibleOptions) {
@@ -45,18 +52,28 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     });
   }
 
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    return this.#stream(request, signal);
-  }
-
   /** As OpenRouter has it: a chat completion that may answer with images. */
   draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    return this.#stream({ model, messages: [{ role: 'user', content }] }, signal, { modalities: ['image', 'text'] });
+    return this.stream({ model, messages: [{ role: 'user', content }], passed: { modalities: ['image', 'text'] } }, signal);
   }
 
-  async *#stream(request: ModelRequest, signal: AbortSignal, more: Record<string, unknown> = {}): AsyncGenerator<ModelEvent> {
-    const body = { ...chatBody(request, this.#quirks), ...more };
-    const adapt = request.exact && !request.ownTemperature ? renamed : adaptBody;
+  async *stream({ passed = {}, ...asked }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const refused = this.#refused.get(asked.model) ?? new Set();
+    for (const field of Object.keys(passed)) if (refused.has(field)) asked.onRefusedField?.(field);
+    const request = { ...asked, passed: Object.fromEntries(Object.entries(passed).filter(([field]) => !refused.has(field))) };
+    const body = chatBody(request, this.#streamsUsage(request.model) ? this.#quirks : { ...this.#quirks, streamOptions: false });
+    const lessen = request.exact && !request.ownTemperature ? renamed : adaptBody;
+    const adapt: typeof lessen = (current, refusal) => {
+      const field = Object.keys(request.passed).find((name) => name in current && namesField(refusal, name));
+      if (field !== undefined) {
+        this.#refused.set(request.model, refused.add(field));
+        asked.onRefusedField?.(field);
+        return Object.fromEntries(Object.entries(current).filter(([name]) => name !== field));
+      }
+      const less = lessen(current, refusal);
+      if (less && 'stream_options' in current && !('stream_options' in less)) this.#noStreamUsage.add(request.model);
+      return less;
+    };
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
     const assembler = new ChatAssembler(this.name, this.#quirks.keeps, request.tellsUnread, this.#thinkFirst.has(request.model));
     yield* assembled(this.#http, assembler, { signal, open });
@@ -69,30 +86,38 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   }
 
   async #forward(...[body, signal, { addUsage, to }]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
-    const watchdog = this.#http.watch(signal, body['stream'] !== true);
-    try {
-      const given = body['stream_options'];
-      const options = { ...(typeof given === 'object' ? given : {}), include_usage: true };
-      const asked = addUsage ? { ...body, stream_options: options } : body;
-      // A server that does not know the option gets the caller's own request.
-      const adapt = (current: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined =>
-        current !== body && refusal.includes('stream_options') ? body : undefined;
-      const response = await this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, to && this.#passing(body, addUsage, to));
-      return {
-        ...(isHeld(response) ? { past: this.#past(response, watchdog, signal) } : {}),
-        batches: this.#batches(response, watchdog, signal),
-        trailer: () => watchdog.limit(TRAILER_MS),
-        told: (error) => (error instanceof ProviderError ? this.#http.explain(error) : error),
-      };
-    } catch (error) {
-      watchdog.stop();
-      signal.throwIfAborted();
-      throw this.#http.explain(error);
-    }
+    const model = String(body['model']);
+    const asksUsage = addUsage && this.#streamsUsage(model);
+    const given = body['stream_options'];
+    const options = { ...(typeof given === 'object' ? given : {}), include_usage: true };
+    const asked = asksUsage ? { ...body, stream_options: options } : body;
+    // A server that does not know the option gets the caller's own request, now and from then on.
+    const adapt = (current: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined => {
+      if (current === body || !refusesUsage(refusal)) return undefined;
+      this.#noStreamUsage.add(model);
+      return body;
+    };
+    const thinking = { first: this.#thinkFirst.has(model), found: () => void this.#thinkFirst.add(model) };
+    const forward = {
+      thinksFirst: thinking.first,
+      ...{ wire: 'chat' as const, stream: body['stream'] === true, stripUsage: addUsage },
+      choices: typeof body['n'] === 'number' ? body['n'] : 1,
+    };
+    const passing = to && toPassing(this.#http, to, forward, (own, sent) => toStanding(own, sent, { addUsage: this.#streamsUsage(model) }));
+    const forwarded = await sendForwarded(this.#http, {
+      signal,
+      whole: !forward.stream,
+      send: (watchdog) => this.#http.sendAdapted('/chat/completions', asked, watchdog, adapt, passing),
+      faultOfEnd: (end) => {
+        if (end.unopened) thinking.found();
+        return faultOfEnd(end, this.#http, readChatFault);
+      },
+    });
+    return { ...forwarded, thinking };
   }
 
   faultOfEnd(end: SpliceEnd): Promise<unknown> {
-    const fault = faultOfEnd(end, this.name, this.#http.idleMs);
+    const fault = faultOfEnd(end, this.#http, readChatFault);
     return Promise.resolve(fault && this.#http.explain(fault));
   }
 
@@ -131,32 +156,6 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     });
   }
 
-  #passing(body: Record<string, unknown>, stripUsage: boolean, { exchange, own, call, stands }: SpliceTo): Passing {
-    const { idleMs } = this.#http;
-    const trailerMs = Math.min(TRAILER_MS, idleMs);
-    const choices = typeof body['n'] === 'number' ? body['n'] : 1;
-    const forward = { exchange, call, wire: 'chat' as const, stream: body['stream'] === true, choices, idleMs, trailerMs, stripUsage };
-    return {
-      forward,
-      editsFor: (sent) => own && editsOf(own.text, own.body, sent),
-      standingFor: (sent) => (own && stands ? toStanding(own.body, sent) : undefined),
-    };
-  }
-
-  /** Silences are the bridge's to notice from here on. */
-  #past(response: Response, watchdog: Watchdog, signal: AbortSignal): PastHost {
-    watchdog.rest();
-    const failed = faultOf(response, this.name, this.#http.idleMs)
-      .catch((error: unknown) => {
-        signal.throwIfAborted();
-        return error;
-      })
-      .then((error) => error && this.#http.explain(error))
-      .finally(() => watchdog.stop());
-    failed.catch(() => {});
-    return { failed };
-  }
-
   async *#chunks(body: Response['body'], watchdog: Watchdog, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     try {
       yield* readChunks(body, watchdog);
@@ -168,14 +167,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     }
   }
 
-  async *#batches(response: Response, watchdog: Watchdog, signal: AbortSignal): Forwarded['batches'] {
-    try {
-      yield* readItems(this.name, response.body, watchdog);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw this.#http.explain(error);
-    } finally {
-      watchdog.stop();
-    }
+  #streamsUsage(model: string): boolean {
+    return this.#quirks.streamOptions !== false && !this.#noStreamUsage.has(model);
   }
 }

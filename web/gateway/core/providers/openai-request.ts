@@ -132,7 +132,7 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
       function: { name, description, parameters: schema, ...given({ strict }) },
     }));
   }
-  return { ...body, ...given(wishes(request, quirks)) };
+  return { ...body, ...given(wishes(request, quirks)), ...request.passed };
 }
 
 /** What else the caller wants of the answer. */
@@ -170,13 +170,16 @@ export function adaptBody(body: Record<string, unknown>, refusal: string): Recor
   return renamed(body, refusal);
 }
 
+/** Whether a server refuses to stream figures of usage. */
+export const refusesUsage = (refusal: string): boolean => /stream_options|include_usage/i.test(refusal);
+
 /** As `adaptBody`, of what changes nothing about the answer. */
 export function renamed(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
   const { stream_options, max_tokens, ...rest } = body;
   const { prompt_cache_key, session_id, ...unkeyed } = body;
   if ((prompt_cache_key ?? session_id) !== undefined && /prompt_cache_key|session_id/.test(refusal)) return unkeyed;
   if (refusal.includes('cache_control')) return withoutBreakpoints(body);
-  if (stream_options !== undefined && refusal.includes('stream_options')) return { ...rest, ...given({ max_tokens }) };
+  if (stream_options !== undefined && refusesUsage(refusal)) return { ...rest, ...given({ max_tokens }) };
   if (max_tokens !== undefined && refusal.includes('max_completion_tokens'))
     return { ...rest, ...given({ stream_options }), max_completion_tokens: max_tokens };
   return undefined;

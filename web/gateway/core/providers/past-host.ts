@@ -1,30 +1,119 @@
+import { editsOf } from '#shared/http/body-edits.ts';
 import { glance } from '#shared/http/completion-watch.ts';
-import { type SpliceEnd, spliceEnd } from '#shared/link/splice.ts';
+import { type Forward, isHeld, type SpliceEnd, spliceEnd } from '#shared/link/splice.ts';
+import { TRAILER_MS } from './assembled.ts';
 import { brokeOff, readChunk, tooLarge, wentSilent } from './chunk.ts';
+import type { Forwarded, SpliceTo } from './forwarding.ts';
 import { streamFault } from './openai-errors.ts';
+import { ProviderError } from './provider.ts';
+import { readItems } from './upstream-body.ts';
+import type { Passing, UpstreamHttp } from './upstream-http.ts';
+import type { Watchdog } from './watchdog.ts';
 
-/** What went wrong in an answer that was spliced, once it is over; undefined where it is whole. Rejects where the bridge does not tell. */
-export async function faultOf(response: Response, provider: string, idleMs: number): Promise<unknown> {
-  return faultOfEnd(await readSpliceEnd(response), provider, idleMs);
+interface ForwardedRequest {
+  signal: AbortSignal;
+  /** The caller wants the whole answer in one piece. */
+  whole: boolean;
+  /** Sends it. Resolves when the upstream has accepted it. */
+  send(watchdog: Watchdog): Promise<Response>;
+  /** The failure of an answer that the bridge has passed on; undefined if it is complete. */
+  faultOfEnd(end: SpliceEnd): unknown;
+  /** Whether an event is the last one of an answer. */
+  isEnd?(data: string): boolean;
 }
 
-/** How an answer ended that the bridge has passed on, once it is over. */
-export const readSpliceEnd = async (response: Response): Promise<SpliceEnd> => spliceEnd.parse(await response.json());
+/** Sends a caller's request. The upstream's answer comes in batches, or the bridge passes it on. */
+export async function sendForwarded(http: UpstreamHttp, { signal, whole, send, faultOfEnd, isEnd }: ForwardedRequest): Promise<Forwarded> {
+  const watchdog = http.watch(signal, whole);
+  try {
+    const response = await send(watchdog);
+    return {
+      ...(isHeld(response) ? { past: { failed: readFailure(http, response, { watchdog, signal, faultOfEnd }) } } : {}),
+      batches: readBatches(http, response, { watchdog, signal, isEnd }),
+      trailer: () => watchdog.limit(TRAILER_MS),
+      told: (error) => (error instanceof ProviderError ? http.explain(error) : error),
+    };
+  } catch (error) {
+    watchdog.stop();
+    signal.throwIfAborted();
+    throw http.explain(error);
+  }
+}
 
-export function faultOfEnd({ how, text = '' }: SpliceEnd, provider: string, idleMs: number): unknown {
+/** From here on the bridge notices silence. */
+function readFailure(
+  http: UpstreamHttp,
+  response: Response,
+  { watchdog, signal, faultOfEnd }: Pick<ForwardedRequest, 'signal' | 'faultOfEnd'> & { watchdog: Watchdog },
+): Promise<unknown> {
+  watchdog.rest();
+  const failed = response
+    .json()
+    .then((end) => faultOfEnd(spliceEnd.parse(end)))
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      return error;
+    })
+    .then((error) => error && http.explain(error))
+    .finally(() => watchdog.stop());
+  failed.catch(() => {});
+  return failed;
+}
+
+async function* readBatches(
+  http: UpstreamHttp,
+  response: Response,
+  { watchdog, signal, isEnd }: Pick<ForwardedRequest, 'signal' | 'isEnd'> & { watchdog: Watchdog },
+): Forwarded['batches'] {
+  try {
+    yield* readItems(http.name, response.body, watchdog, isEnd);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw http.explain(error);
+  } finally {
+    watchdog.stop();
+  }
+}
+
+/** How the bridge is to pass the answer on. `toStanding`: the decision that it may repeat, from the caller's body and the one that is sent. */
+export function toPassing(
+  { idleMs }: UpstreamHttp,
+  { exchange, own, call, stands }: SpliceTo,
+  forward: Pick<Forward, 'wire' | 'stream' | 'choices' | 'stripUsage' | 'thinksFirst'>,
+  toStanding: (own: Record<string, unknown>, sent: Record<string, unknown>) => Forward['standing'],
+): Passing {
+  return {
+    forward: { ...forward, exchange, call, idleMs, trailerMs: Math.min(TRAILER_MS, idleMs) },
+    editsFor: (sent) => own && editsOf(own.text, own.body, sent),
+    standingFor: (sent) => (own && stands ? toStanding(own.body, sent) : undefined),
+  };
+}
+
+/** The failure of an answer that the bridge has passed on; undefined if it is complete. `readFault`: the one that an odd event reports. */
+export function faultOfEnd(
+  { how, text = '' }: SpliceEnd,
+  { name, idleMs }: Pick<UpstreamHttp, 'name' | 'idleMs'>,
+  readFault: (provider: string, text: string) => unknown,
+): unknown {
   switch (how) {
     case 'done':
       return undefined;
     case 'silent':
-      return wentSilent(provider, idleMs);
+      return wentSilent(name, idleMs);
     case 'large':
-      return tooLarge(provider);
+      return tooLarge(name);
     case 'odd':
-      try {
-        readChunk(provider, text, { schema: glance, fault: streamFault });
-      } catch (error) {
-        return error;
-      }
+      return readFault(name, text);
+  }
+  return brokeOff(name);
+}
+
+/** The fault that an event of a chat completion reports. */
+export function readChatFault(provider: string, text: string): unknown {
+  try {
+    readChunk(provider, text, { schema: glance, fault: streamFault });
+  } catch (error) {
+    return error;
   }
   return brokeOff(provider);
 }

@@ -93,6 +93,10 @@ export interface ModelRequest extends Wishes {
   agentId?: string | undefined;
   /** The same in all requests of a chat, and without personal data: what providers route by, so that a prompt meets its cache. Undefined: this may be the only request. */
   cacheKey?: string | undefined;
+  /** Fields of the caller's request for servers of OpenAI's format. Other providers do not read them. */
+  passed?: Readonly<Record<string, unknown>> | undefined;
+  /** The server refuses a field of `passed`, and is asked without it. */
+  onRefusedField?: ((field: string) => void) | undefined;
   /** Arguments of a call that cannot be read are told with it (`unread`), and do not end the answer: who runs the tools tells the model. */
   tellsUnread?: boolean | undefined;
 }
@@ -116,7 +120,8 @@ export type ModelEvent =
   | { type: 'keep'; kept: Kept }
   /** Real figures; without this event the run estimates. */
   | { type: 'usage'; usage: Usage; reasoningTokens?: number }
-  | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter' };
+  /** `stopSequence`: the text at which the model stopped, if the server tells. */
+  | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter'; stopSequence?: string };
 
 /** A model as its server lists it; null for what the server does not tell. */
 export interface ListedModel {

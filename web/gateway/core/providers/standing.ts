@@ -3,10 +3,21 @@ import type { Forward } from '#shared/link/splice.ts';
 /** How long, in milliseconds, a decision that turned out well may be repeated without the host. */
 const STANDING_MS = 10_000;
 
-/** The decision that may be repeated for a caller's next requests; undefined unless only the model's name differs in what is sent. */
-export function toStanding(own: Record<string, unknown>, sent: Record<string, unknown>, variant = ''): Forward['standing'] {
+interface Terms {
+  variant?: string;
+  /** The upstream gives streams figures of usage if it is asked. */
+  addUsage?: boolean;
+}
+
+/** The decision that may be repeated for a caller's next requests; undefined unless only the model's name, or that figures of usage are asked for, differs in what is sent. */
+export function toStanding(
+  own: Record<string, unknown>,
+  sent: Record<string, unknown>,
+  { variant = '', addUsage = false }: Terms,
+): Forward['standing'] {
   const { model: asked, ...rest } = own;
   const { model, ...told } = sent;
+  if (!('stream_options' in rest)) delete told['stream_options'];
   const alike = Object.keys(rest).length === Object.keys(told).length && Object.entries(rest).every(([key, value]) => told[key] === value);
-  return alike && typeof asked === 'string' && typeof model === 'string' ? { ms: STANDING_MS, asked, model, variant } : undefined;
+  return alike && typeof asked === 'string' && typeof model === 'string' ? { ms: STANDING_MS, asked, model, variant, addUsage } : undefined;
 }

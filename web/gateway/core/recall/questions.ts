@@ -1,5 +1,5 @@
 import type { Part } from '#shared/rpc/records.ts';
-import { textOf } from '../memory/message.ts';
+import { type OpenAiPart, textIn } from '../memory/openai-message.ts';
 import { detectLanguage, ENGLISH } from '../memory/text/languages.ts';
 import { wordsOf } from '../memory/text/analyze.ts';
 import type { ActiveRecallConfigFields } from './config.ts';
@@ -9,7 +9,8 @@ import { QueryMode } from './settings.ts';
 export interface Turn {
   /** Turns of others than `user` and `assistant` are passed over. */
   role: string;
-  content: string | Part[];
+  /** Null as in a reply of OpenAI's API that only calls tools. */
+  content: string | null | readonly (Part | OpenAiPart)[];
 }
 
 /** Something that memory is asked. */
@@ -38,7 +39,7 @@ const FULL_CHARS = 8000;
 /** What memory is asked for a message and the turns before it, the message first. Throws an Error that names what is no text. */
 export function questionsOf(message: string, turns: readonly Turn[], config: ActiveRecallConfigFields): Questions {
   if (typeof message !== 'string') throw new TypeError('The latest message must be a string.');
-  const said = turns.map((turn, index) => ({ role: turn.role, text: textIn(turn, index) })).filter(({ text }) => text.trim() !== '');
+  const said = turns.map((turn, index) => ({ role: turn.role, text: turnText(turn, index) })).filter(({ text }) => text.trim() !== '');
   const spoken = said.filter(({ role }) => role === 'user' || role === 'assistant');
   const chars = spoken.reduce((sum, { text }) => sum + text.length, 0);
   const fallback =
@@ -58,11 +59,12 @@ export function questionsOf(message: string, turns: readonly Turn[], config: Act
 const isFirst = ({ text }: Question, index: number, all: readonly Question[]): boolean =>
   all.findIndex((other) => other.text === text) === index;
 
-function textIn(turn: Turn, index: number): string {
+function turnText(turn: Turn, index: number): string {
   const { content }: { content: unknown } = turn;
-  if (typeof content !== 'string' && !Array.isArray(content))
-    throw new TypeError(`recentTurns[${index}].content must be a string or an array of parts.`);
-  return textOf(turn);
+  if (content === null) return '';
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) throw new TypeError(`recentTurns[${index}].content must be a string or an array of parts.`);
+  return content.flatMap((part: OpenAiPart) => textIn(part) ?? []).join('\n');
 }
 
 function recent(

@@ -362,6 +362,12 @@ describe('what does not fit', () => {
     await expect(Reflect.apply(there.recall.bind(there), null, ['dog', turns, 's'])).rejects.toThrow(
       'recentTurns[1].content must be a string or an array of parts.',
     );
+    // As OpenAI's API gives them.
+    const openai = [
+      { role: 'user', content: [{ type: 'input_text', text: 'my dog' }] },
+      { role: 'assistant', content: null },
+    ];
+    await expect(there.recall('dog', openai, 's')).resolves.toBeDefined();
     const nonsense = scripted(() => [found('a', 'one two', { coverage: NaN }), found('b', 'one two', { coverage: 7 }), found('c', ' \n ')]);
     expect((await recaller({}, nonsense).recall('one two', [], 's')).memories.map(({ id }) => id)).toEqual(['b']);
     const huge = `${'word '.repeat(100_000)} what is my dog called?`;

@@ -1,5 +1,6 @@
 import { mergeSources } from '../trust/sources.ts';
-import type { MessageRecord, RunStep, StepResult } from '../vault.ts';
+import type { MessageRecord, RunProgress, RunStep, SharedStep, StepResult } from '../vault.ts';
+import { toSaid, toSharedSteps } from './shared-steps.ts';
 
 type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
 
@@ -29,18 +30,17 @@ export class LeftMessages {
   get underWay(): RunStep | undefined {
     const last = this.#all.at(-1);
     if (!last?.toolCalls) return undefined;
-    const { content, toolCalls, model, timestamp, depth, reasoning, outside, providerState } = last;
-    const said = {
-      ...{ content, toolCalls, model, timestamp },
-      ...(reasoning ? { reasoning } : {}),
-      ...(outside ? { outside } : {}),
-      ...(providerState ? { providerState } : {}),
-    };
-    return { runId: this.#run.runId, at: depth, said, results: new Map(this.#results) };
+    return { runId: this.#run.runId, at: last.depth, said: toSaid(last), results: new Map(this.#results) };
+  }
+
+  /** What another host needs to end the run. `chars`: length of the text of all steps. */
+  progress(chars: number): RunProgress {
+    const steps = toSharedSteps(this.#all, this.#results);
+    return { outside: this.#outside().outside ?? [], chars, ...(steps ? { steps } : {}) };
   }
 
   /** Steps as an earlier host kept them. */
-  replay(user: MessageRecord, steps: readonly RunStep[]): void {
+  replay(user: MessageRecord, steps: readonly (RunStep | SharedStep)[]): void {
     for (const { said, results } of steps) {
       this.step(user, said);
       for (const [callId, result] of results) this.#results.set(callId, result);

@@ -15,7 +15,7 @@ import { getQuotedText } from '../trust/verbatim-urls.ts';
 import { plainText, sessionChanged } from '../sessions.ts';
 import type { MessageRecord, RunOutcome, UsageRecord } from '../vault.ts';
 import type { Share } from './generate.ts';
-import { toInterruptedReplyId } from './interrupted.ts';
+import { toInterruptedReplyId, withSharedIds } from './interrupted.ts';
 import { LeftMessages } from './left-messages.ts';
 import { senderOf } from './once.ts';
 import { toDefaultInstructions } from './instructions.ts';
@@ -233,6 +233,7 @@ export class Run {
     let refused = false;
     // The text is on screen and in memory; the run's end tells of a store that fails.
     const save = (shared: string | undefined): unknown => vault.runs.savePartial(this.id, this.#said.stepText, shared).catch(() => {});
+    if (this.#taint.isTainted) this.#saveProgress();
     const stopSaving = savePartials(clock, () => this.text, save);
     try {
       for await (const event of generate({
@@ -308,6 +309,7 @@ export class Run {
             if (this.#inTools) this.#said.nextStep();
             // Before its tools have effects that a next host would not know of.
             await this.#saveStep();
+            this.#saveProgress();
             break;
           case 'tool_call':
             this.#said.call(event.call);
@@ -319,6 +321,7 @@ export class Run {
             const kept = this.#left.result(call.id, toResultContent(result, pictures));
             this.#said.result(call, { result, content, isError });
             if (kept) await this.#deps.vault.runs.saveResult(kept).catch(() => {});
+            this.#saveProgress();
             break;
           }
           case 'end':
@@ -429,7 +432,7 @@ export class Run {
       ...marks[status],
     });
     try {
-      await this.#store(status, messages);
+      await this.#store(status, status === 'interrupted' ? withSharedIds(this.id, messages) : messages);
       return replyId;
     } catch (failure) {
       this.#deps.fault(failure);
@@ -456,6 +459,12 @@ export class Run {
     const step = this.#left.underWay;
     // As with the text: the run's end tells of a store that fails.
     if (step) await this.#deps.vault.runs.saveStep(step).catch(() => {});
+  }
+
+  /** Tells other hosts what the run has read and done, should one of them have to end it. */
+  #saveProgress(): void {
+    const progress = this.#left.progress(this.text.length - this.#said.stepText.length);
+    this.#deps.vault.runs.saveProgress(this.id, progress).catch(() => {});
   }
 
   #changed(gone = false): void {

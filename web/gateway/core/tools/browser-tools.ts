@@ -206,7 +206,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       description: 'Runs JavaScript in the page in your browser and returns the result as JSON.',
       source: 'bridge',
       scope: 'browser',
-      params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Such as () => document.title'), profile }),
+      params: z.strictObject({ fn: z.string().min(1).max(100_000).describe('Expression, function or statements, with await'), profile }),
       effect: ({ fn }) => `Run JavaScript in the browser: ${fn}`,
       check,
       async run({ fn, profile: which }, context) {

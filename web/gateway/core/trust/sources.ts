@@ -8,7 +8,7 @@ const MORE_SOURCES = 'more:sources';
 const MAX_NAME = 100;
 
 /** Kinds of content that somebody else than the owner may have written. */
-export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'key' | 'command' | 'import';
+export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'key' | 'command' | 'import' | 'unknown';
 
 /** A source of outside content, such as `web:example.com`: its kind and its name. */
 export const toSource = (kind: SourceKind, name: string): string =>

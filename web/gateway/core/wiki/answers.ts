@@ -10,6 +10,7 @@ import { graphOf } from './graph.ts';
 import { type Finding, MOST_PAIRS } from './health.ts';
 import { LinkTargets } from './links.ts';
 import { linksOf } from './page.ts';
+import { pagePath } from './page-path.ts';
 import { shownChange, shownClaim, shownHead, shownPage, shownPair } from './shown.ts';
 import { WIKI_FOLDER, type Wikis } from './wikis.ts';
 
@@ -28,7 +29,7 @@ const found = (findings: readonly Finding[]) =>
   findings.slice(0, MOST_PAIRS).map(({ claim, reason }) => ({ claim: shownClaim(claim), reason }));
 
 /** What the methods `wiki.*` answer. */
-export const wikiAnswers = (wikis: Wikis, labels: Pick<ContentLabels, 'getLinkOrigins'>): Answers => ({
+export const wikiAnswers = (wikis: Wikis, labels: Pick<ContentLabels, 'add' | 'remove' | 'getSources' | 'getLinkOrigins'>): Answers => ({
   async pages({ agentId, under }) {
     const { vault } = wikis.of(agentId);
     const pages = (await vault.listPages(under)).map((page) => ({ ...shownHead(page), claims: page.claims.length }));
@@ -60,10 +61,17 @@ export const wikiAnswers = (wikis: Wikis, labels: Pick<ContentLabels, 'getLinkOr
     };
   },
 
-  async savePage({ agentId, path, content, version, title, kind, tags, aliases, frontMatter }) {
-    const { vault, prepare } = wikis.of(agentId);
+  async savePage({ agentId, path, content, version, title, kind, tags, aliases, frontMatter, outside = [] }) {
+    const { vault, prepare, workspace } = wikis.of(agentId);
     const page = { path, content, title, kind, tags, aliases, frontMatter };
-    const saved = await vault.savePage(page, { seen: version });
+    const name = `${workspace}/${WIKI_FOLDER}/${pagePath(path)}`;
+    const isLabelled = (await labels.getSources('file', name)).length > 0;
+    await labels.add('file', name, outside);
+    const saved = await vault.savePage(page, { seen: version }).catch(async (error: unknown) => {
+      // The page is as it was, and so is its label.
+      if (outside.length > 0 && !isLabelled) await labels.remove('file', name);
+      throw error;
+    });
     await prepare();
     return { page: shownPage(saved) };
   },

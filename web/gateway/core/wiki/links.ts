@@ -1,9 +1,10 @@
+import { MARKDOWN_LINK, resolveRelative, toPageTarget } from '#shared/wiki-link.ts';
 import { withoutCode } from './markup.ts';
 import { folderOf, nameOf } from './page-path.ts';
 
-/** A link of a page as Obsidian writes them: `[[Target]]`, `[[Target|shown]]`, `[[Target#Heading]]`, `[[#Heading]]` within the page, `![[Target]]` embedded. */
+/** A link of a page as Obsidian writes them: `[[Target]]`, `[[Target|shown]]`, `[[Target#Heading]]`, `[[#Heading]]` within the page, `![[Target]]` embedded, `[shown](Target.md)`. */
 export interface WikiLink {
-  /** As written; empty for a link within the page. */
+  /** As written, without `.md` of a Markdown link; a relative one from the top of the wiki. Empty for a link within the page. */
   target: string;
   heading?: string;
   alias?: string;
@@ -14,10 +15,17 @@ export interface WikiLink {
 
 const LINK = /(!?)\[\[([^[\]\n|#]*)(?:#([^[\]\n|]*))?(?:\|([^[\]\n]*))?\]\]/g;
 
-/** The links of a page's text, in their order; none of those that stand in code. */
-export function linksIn(markdown: string): WikiLink[] {
+const MARKDOWN_LINKS = new RegExp(MARKDOWN_LINK, 'g');
+
+/** The links of the text of the page at `from`, line by line; none of those in code. */
+export function linksIn(markdown: string, from: string): WikiLink[] {
   const links: WikiLink[] = [];
   for (const [at, line] of withoutCode(markdown).split('\n').entries()) {
+    if (line.includes(']('))
+      for (const [, destination = ''] of line.matchAll(MARKDOWN_LINKS)) {
+        const page = toPageTarget(destination, from);
+        if (page) links.push({ ...page, embedded: false, line: at + 1 });
+      }
     if (!line.includes('[[')) continue;
     for (const [, mark, target = '', heading, alias] of line.matchAll(LINK)) {
       // Within a table the bar before the alias is written `\|`.
@@ -25,7 +33,7 @@ export function linksIn(markdown: string): WikiLink[] {
       const [name = '', ...rest] = named;
       if (name.trim() === '' && rest.length === 0) continue;
       links.push({
-        target: name.trim(),
+        target: resolveRelative(name.trim(), from),
         ...(rest.length > 0 && { heading: rest.join('#').trim() }),
         ...(alias !== undefined && { alias: alias.trim() }),
         embedded: mark === '!',

@@ -105,7 +105,7 @@ export function withShown(text: string, claims: readonly Claim[]): string {
   return text.slice(0, text.length - body.length) + withClaims(withoutClaims(body), claims);
 }
 
-export const linksOf = (page: WikiPage): WikiLink[] => linksIn(page.content);
+export const linksOf = (page: WikiPage): WikiLink[] => linksIn(page.content, page.path);
 
 /** A page's file. `before`: what was there, of which all stays that the page does not speak of. `now`: as front matter has times. */
 export function writePage(page: WikiPage, claims: readonly Claim[], before: string | undefined, now: string): string {

@@ -5,6 +5,7 @@ import { memoryId } from '../memory/index/entry.ts';
 import { LONG_TERM_FILE } from '../memory/layout.ts';
 import { parseMemories } from '../memory/long-term.ts';
 import type { ContentLabels } from '../trust/labels.ts';
+import { toSource } from '../trust/sources.ts';
 import type { FileVersionRecord, Vault } from '../vault.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -19,6 +20,7 @@ export interface FileVersionsDeps {
   clock: Pick<Clock, 'now'>;
 }
 
+type MemoryLabel = NonNullable<FileVersionRecord['memories']>[number];
 type FileText = Pick<FileVersionRecord, 'content' | 'encoding'>;
 
 /** Earlier versions of files that tools replaced or removed. */
@@ -42,7 +44,7 @@ export class FileVersions {
       at: clock.now(),
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(outside.length > 0 ? { outside: [...outside] } : {}),
-      ...(memories.length > 0 ? { memories } : {}),
+      ...(memories ? { memories } : {}),
     });
     await this.#prune(workspace, path);
     return true;
@@ -69,7 +71,8 @@ export class FileVersions {
     const { workspaces, labels } = this.#deps;
     const version = await this.#store.get(id);
     if (!version) throw new RpcError('NOT_FOUND', `No version with id "${id}".`);
-    const { workspace, path, content, encoding, mimeType, outside = [], memories = [] } = version;
+    const { workspace, path, content, encoding, mimeType, outside = [] } = version;
+    const memories = version.memories ?? toUnknown(version);
     const current = memories.length === 0 ? undefined : await this.#deps.vault.files.get(workspace, path);
     const present = current ? getMemoryIds(current) : new Set();
     await this.keep(workspace, path, undefined);
@@ -84,11 +87,10 @@ export class FileVersions {
     return file;
   }
 
-  /** Labels of the memories in the long-term file; none for other files. */
-  async #getMemoryLabels(workspace: string, file: FileText & { path: string }): Promise<{ id: string; outside: string[] }[]> {
-    if (file.path !== LONG_TERM_FILE) return [];
+  /** Labels of the memories in the long-term file; undefined for other files. */
+  async #getMemoryLabels(workspace: string, file: FileText & { path: string }): Promise<MemoryLabel[] | undefined> {
+    if (file.path !== LONG_TERM_FILE) return undefined;
     const labelled = await this.#deps.labels.list('memory', `${workspace}/`);
-    if (labelled.size === 0) return [];
     return [...getMemoryIds(file)].flatMap((id) => {
       const outside = labelled.get(`${workspace}/${id}`);
       return outside ? [{ id, outside: [...outside] }] : [];
@@ -110,6 +112,10 @@ export class FileVersions {
     return this.#deps.vault.collection('fileVersions');
   }
 }
+
+/** Labels for a version of the long-term file that an older build kept without them: nobody knows which of its memories had one. */
+const toUnknown = (version: FileVersionRecord): MemoryLabel[] =>
+  version.path === LONG_TERM_FILE ? [...getMemoryIds(version)].map((id) => ({ id, outside: [toSource('unknown', 'an earlier version')] })) : [];
 
 const getMemoryIds = ({ content, encoding }: FileText): Set<string> =>
   new Set(

@@ -232,7 +232,7 @@ describe('translation', () => {
     expect([response.status, response.headers.get('x-perch-ignored')]).toEqual([200, null]);
     expect(lastBody()).toMatchObject({
       ...{ model: 'normal', temperature: 0.5, top_p: 0.9, stop: ['END'] },
-      ...{ tool_choice: 'required', parallel_tool_calls: false },
+      ...{ tool_choice: 'required', parallel_tool_calls: false, user: 'someone' },
       tools: [{ function: { name: 'get_weather' } }],
       messages: [
         { role: 'system' },
@@ -266,6 +266,8 @@ describe('translation', () => {
     };
     expect(await (await post({ model: 'perch/main' })).json()).toMatchObject(expected);
     expect(await sdk().messages.stream({ model: 'perch/main', max_tokens: 9, messages }).finalMessage()).toMatchObject(expected);
+    http.agent = () => events({ type: 'text', text: 'So' }, { type: 'finish', reason: 'stop', stopSequence: 'END' });
+    expect(await (await post({ model: 'perch/main' })).json()).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
     http.agent = () => events({ type: 'refusal', text: 'I won’t.' }, { type: 'finish', reason: 'content_filter' });
     expect(await (await post({ model: 'perch/main' })).json()).toMatchObject({ stop_reason: 'refusal', content: [{ text: 'I won’t.' }] });
   });

@@ -2,11 +2,12 @@ import { IGNORED_HEADER, toIgnoredHeader } from '#shared/http/ignored.ts';
 import { BETA_HEADER, toVariant, VERSION_HEADER, writeEvent } from '#shared/http/messages-api.ts';
 import { KEPT_BODY, splicedResponse } from '#shared/link/splice.ts';
 import type { Usage } from '#shared/rpc/records.ts';
+import { sha256 } from '#shared/sha256.ts';
 import { estimateFor } from '#shared/tokens/estimate.ts';
 import { familyOf } from '#shared/tokens/family.ts';
 import { countedStream } from '../../providers/counted-stream.ts';
 import { countMessage, guessed } from '../../providers/estimate.ts';
-import type { PastHost } from '../../providers/forwarding.ts';
+import { canForward, type PastHost } from '../../providers/forwarding.ts';
 import { canForwardMessages, type MessagesHeaders, type MessagesProvider } from '../../providers/messages-forwarding.ts';
 import { type ModelEvent, type ModelMessage, ProviderError, type ToolSpec, Unsupported, type Wishes } from '../../providers/provider.ts';
 import type { Route } from '../../providers/providers.ts';
@@ -145,14 +146,19 @@ async function* callerCalls(events: AsyncIterable<ModelEvent>, tools: readonly T
   }
 }
 
+/** Characters of a user's ID that OpenAI accepts. */
+const MAX_USER_CHARS = 64;
+
 function modelSource({ body, principal, caller, ignored }: Call, { provider, model, key }: Route, deps: Deps): MessageSource {
   const { clock, thoughts } = deps;
   const { params, tools, wishes } = readParams(body, ignored);
   const messages = readMessages(params, ignored);
   const { signal } = caller.abort;
-  const run = (given: Wishes): AsyncIterable<ModelEvent> => {
-    const request = { ...given, model, messages: thoughts.restored(principal, messages), tools, exact: true };
-    return retriedStream(() => provider.stream(request, signal), { clock, signal });
+  const userId = params.metadata?.user_id;
+  const run = async function* (given: Wishes): AsyncGenerator<ModelEvent> {
+    const passed = userId && canForward(provider) ? { user: userId.length > MAX_USER_CHARS ? await sha256(userId) : userId } : undefined;
+    const request = { ...given, model, messages: thoughts.restored(principal, messages), tools, exact: true, passed };
+    yield* retriedStream(() => provider.stream(request, signal), { clock, signal });
   };
   return {
     events: thoughts.noting(principal, countedStream(withoutRefusedEffort(run, wishes, ignored), messages, key)),

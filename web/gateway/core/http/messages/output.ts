@@ -40,6 +40,7 @@ export class MessageBuilder {
   readonly #blocks: ContentBlock[] = [];
   #finish: FinishReason = 'stop';
   #refusal = '';
+  #stopSequence: string | null = null;
   usage: Usage | undefined;
   /** All that was generated, for an estimate of the usage. */
   written = '';
@@ -68,13 +69,16 @@ export class MessageBuilder {
         break;
       case 'finish':
         this.#finish = event.reason;
+        this.#stopSequence = event.stopSequence ?? null;
     }
   }
 
   /** Why the answer ended, as its last fields say. */
   stop(): Record<string, unknown> {
     const details = this.#finish === 'content_filter' ? { type: 'refusal', category: null, explanation: this.#refusal || null } : null;
-    return { stop_reason: STOP_REASONS[this.#finish], stop_sequence: null, stop_details: details };
+    const isSequence = this.#finish === 'stop' && this.#stopSequence !== null;
+    const reason = isSequence ? 'stop_sequence' : STOP_REASONS[this.#finish];
+    return { stop_reason: reason, stop_sequence: isSequence ? this.#stopSequence : null, stop_details: details };
   }
 
   message({ id, model }: MessageHead, usage: Usage): Record<string, unknown> {

@@ -8,6 +8,7 @@ import { brokeOff } from '../../providers/chunk.ts';
 import type { Forwarded } from '../../providers/forwarding.ts';
 import { isEnd, readFault } from '../../providers/messages-forwarding.ts';
 import { ProviderError } from '../../providers/provider.ts';
+import { passEvents } from '../pass-events.ts';
 import { MessageBuilder, type MessageHead } from './output.ts';
 
 export interface MessagePassing {
@@ -18,58 +19,28 @@ export interface MessagePassing {
   record(usage: Usage | undefined, chars: number): void;
 }
 
-/**
- * Anthropic's own events, unchanged, one batch per network chunk. Throws only before the first; a later failure is an `error` event, unless the
- * caller has left. The answer ends with `message_stop`, or without it if it has a stop reason.
- */
-export async function* passMessageStream(
+/** Anthropic's own events, unchanged. They end with `message_stop`, or with an `error` event. */
+export function passMessageStream(
   { provider, forwarded, record }: MessagePassing,
   { signal, told }: { signal: AbortSignal; told(error: unknown): string },
 ): AsyncGenerator<string> {
   const watch = new MessageWatch();
-  let [begun, counted, ended] = [false, false, false];
-  let out = '';
-  const count = (): void => {
-    if (!counted) record(watch.usage, watch.chars);
-    counted = true;
-  };
-  try {
-    for await (const { items, last } of forwarded.batches) {
-      for (const item of items) {
-        if (item.kind === 'whole') {
-          out += asEvents(provider, item.text, watch);
-          ended = true;
-          break;
-        }
-        const before = watch.whole;
+  return passEvents(
+    { provider, forwarded, signal },
+    {
+      isWhole: () => watch.whole,
+      read(item, isLast) {
+        if (item.kind === 'whole') return { text: asEvents(provider, item.text, watch), isEnd: true };
         const seen = watch.see(item.data);
         // Half an event at the very end is a stream that was cut.
-        if (seen === 'odd') throw last && !isJson(item.data) ? brokeOff(provider) : readFault(provider, item.data);
-        out += `event: ${typeOf(item.data)}\ndata: ${item.data}\n\n`;
-        ended = seen === 'last';
-        if (ended) break;
-        if (watch.whole && !before) forwarded.trailer();
-      }
-      if (ended) break;
-      if (out === '') continue;
-      begun = true;
-      yield out;
-      out = '';
-    }
-    if (!watch.whole) throw brokeOff(provider);
-    count();
-    yield out + (ended ? '' : STOP);
-  } catch (error) {
-    if (signal.aborted) throw error;
-    // After the stop reason nothing that matters can be missing.
-    const fault = watch.whole ? undefined : forwarded.told(error);
-    if (fault !== undefined && !begun && out === '') throw fault;
-    begun = true;
-    count();
-    yield out + (fault === undefined ? STOP : told(fault));
-  } finally {
-    if (begun) count();
-  }
+        if (seen === 'odd') throw isLast && !isJson(item.data) ? brokeOff(provider) : readFault(provider, item.data);
+        return { text: `event: ${typeOf(item.data)}\ndata: ${item.data}\n\n`, isEnd: seen === 'last' };
+      },
+      close: (hasEnded) => (hasEnded ? '' : STOP),
+      fail: told,
+      count: () => record(watch.usage, watch.chars),
+    },
+  );
 }
 
 const STOP = writeEvent({ type: 'message_stop' });

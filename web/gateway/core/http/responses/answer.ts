@@ -13,6 +13,8 @@ export interface Making {
   id: string;
   /** Milliseconds since 1970. */
   createdAt: number;
+  /** The response is queued before the model answers. */
+  background: boolean;
   /** What the response says of its request. */
   echo: Record<string, unknown>;
   events: AsyncIterable<ModelEvent>;
@@ -36,7 +38,7 @@ export interface Made {
   kept: Kept | undefined;
 }
 
-type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 type Finish = Extract<ModelEvent, { type: 'finish' }>['reason'];
 
 const INCOMPLETE: Partial<Record<Finish, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
@@ -60,22 +62,28 @@ export class Answer {
   #reasoningTokens = 0;
   #kept: Kept | undefined;
   #counted = false;
+  /** The model has answered. */
+  #begun = false;
 
   constructor(making: Making) {
     this.#making = making;
     this.#output = new Output((prefix, index) => itemId(making.id, prefix, index));
   }
 
-  /** All events of the stream, in order. The first comes with the model's; throws what the model did. */
+  /** The response before the model answers. */
+  queued(): Record<string, unknown> & { output: OutputItem[] } {
+    return this.#object('queued', {});
+  }
+
+  /** All events of the stream, in order. The first comes with the model's, unless it is made in the background; throws what the model did. */
   async *run(): AsyncGenerator<ResponseEvent> {
-    let begun = false;
+    if (this.#making.background) yield* ['response.created', 'response.queued'].map((type) => ({ type, response: this.queued() }));
     try {
       let finish: Finish = 'stop';
       const calls: ToolCall[] = [];
       for await (const event of this.#making.events) {
         if (event.type === 'calling') continue;
-        if (!begun) yield* this.#begin();
-        begun = true;
+        if (!this.#begun) yield* this.#begin();
         if (event.type === 'text') yield* this.#output.text(event.text);
         else if (event.type === 'refusal') yield* this.#output.refusal(event.text);
         else if (event.type === 'reasoning') yield* this.#output.reasoning(event.text);
@@ -84,7 +92,7 @@ export class Answer {
         else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
         else if (event.type === 'finish') finish = event.reason;
       }
-      if (!begun) yield* this.#begin();
+      if (!this.#begun) yield* this.#begin();
       // Calls come at the end, and what is wanted back with them behind them: here it is before.
       const sealed = this.#making.seal && this.#kept ? seal(this.#kept) : undefined;
       if (sealed !== undefined) yield* this.#output.sealed(sealed);
@@ -96,7 +104,7 @@ export class Answer {
       });
     } finally {
       // However it has ended.
-      if (begun) this.#count();
+      this.#count();
     }
   }
 
@@ -106,19 +114,29 @@ export class Answer {
     return this.#end('failed', { error: { code: status === 429 ? 'rate_limit_exceeded' : 'server_error', message } });
   }
 
-  #begin(): ResponseEvent[] {
-    return ['response.created', 'response.in_progress'].map((type) => ({ type, response: this.#object('in_progress', {}) }));
+  /** The event that ends a response which was cancelled. */
+  cancel(): Promise<ResponseEvent> {
+    this.#output.close('incomplete');
+    return this.#end('cancelled', {});
   }
 
-  async #end(status: Exclude<Status, 'in_progress'>, why: Record<string, unknown>): Promise<ResponseEvent> {
+  #begin(): ResponseEvent[] {
+    this.#begun = true;
+    const types = this.#making.background ? ['response.in_progress'] : ['response.created', 'response.in_progress'];
+    return types.map((type) => ({ type, response: this.#object('in_progress', {}) }));
+  }
+
+  async #end(status: Exclude<Status, 'queued' | 'in_progress'>, why: Record<string, unknown>): Promise<ResponseEvent> {
     this.#count();
     const { output, ...fields } = this.#object(status, why);
     const store = await this.#making.keep({ fields, output, kept: this.#kept });
-    return { type: `response.${status}`, response: { ...fields, output, store } };
+    // The public API has no event for a cancelled response.
+    return { type: `response.${status === 'cancelled' ? 'incomplete' : status}`, response: { ...fields, output, store } };
   }
 
   /** Once: what has come so far counts, whatever becomes of the answer. */
   #count(): void {
+    if (!this.#begun) return;
     const { messages, model, record } = this.#making;
     this.#usage ??= estimateUsage(messages, this.#output.items.map(said).join(''), model);
     if (!this.#counted) record(this.#usage);
@@ -138,7 +156,7 @@ export class Answer {
       ...why,
       ...echo,
       output: [...this.#output.items],
-      usage: status === 'in_progress' || !this.#usage ? null : this.#usageObject(this.#usage),
+      usage: status === 'queued' || status === 'in_progress' || !this.#usage ? null : this.#usageObject(this.#usage),
     };
   }
 

@@ -80,6 +80,8 @@ export interface ResponseRecord {
   kept?: Kept;
   /** As `GET` answers it, without `output`. */
   fields: Record<string, unknown>;
+  /** For a response that is made in the background: when its host last said that it is still being made. */
+  aliveAt?: number;
   /** How long it is as JSON. */
   chars: number;
 }

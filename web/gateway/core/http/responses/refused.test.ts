@@ -26,7 +26,7 @@ const tool = { type: 'function', name: 't', parameters: {} };
 
 verifies('http.responses/refused', 'each by its name', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
-    [{ ...asked, background: true }, 'background'],
+    [{ ...asked, background: true, store: false }, 'background'],
     [{ ...asked, conversation: 'conv_1' }, 'conversation'],
     [{ ...asked, conversation: { id: 'conv_1' } }, 'conversation'],
     [{ ...asked, prompt: { id: 'p' } }, 'prompt'],
@@ -64,8 +64,9 @@ verifies('http.responses/refused', 'each by its name', async () => {
 verifies('http.responses/ignored', 'fields, tools and items without effect are named', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
     [{ include: ['file_search_call.results', 'reasoning.encrypted_content'] }, 'include[0]'],
-    [{ max_tool_calls: 3, top_logprobs: 2, service_tier: 'flex', new_one: 1 }, 'max_tool_calls, top_logprobs, service_tier, new_one'],
+    [{ max_tool_calls: 3, top_logprobs: 2, service_tier: 'flex', new_one: 1 }, 'max_tool_calls, top_logprobs, new_one, service_tier'],
     [{ text: { verbosity: 'low' } }, 'text.verbosity'],
+    [{ text: { verbosity: 'medium' }, service_tier: 'default', user: 'u', safety_identifier: 's' }, null],
     [{ reasoning: { summary: 'detailed' }, client_metadata: { a: 'b' }, stream_options: { include_obfuscation: true } }, null],
     [{ tools: [tool, { type: 'web_search' }, { type: 'namespace', name: 'n', tools: [{ type: 'x' }] }] }, 'tools[1], tools[2].tools[0]'],
     [{ truncation: 'auto' }, 'truncation'],

@@ -50,7 +50,8 @@ export const responseRequest = z.object({
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
   metadata: metadata.nullish(),
-  text: z.looseObject({ format: format.nullish() }).nullish(),
+  text: z.looseObject({ format: format.nullish(), verbosity: z.enum(['low', 'medium', 'high']).nullish() }).nullish(),
+  service_tier: z.string().max(100).nullish(),
   // Reasoning is returned as the model provides it, whatever summary is asked for.
   reasoning: z.looseObject({ effort: z.enum(REASONING_EFFORTS).nullish() }).nullish(),
   previous_response_id: z.string().max(200).nullish(),
@@ -64,7 +65,7 @@ export const responseRequest = z.object({
   prompt_cache_key: hint,
   prompt_cache_retention: z.enum(['in_memory', '24h']).nullish(),
   prompt_cache_options: z.record(z.string(), z.unknown()).nullish(),
-  background: not('is not supported; responses are created immediately', false),
+  background: z.boolean().nullish(),
   conversation: not('is not supported; use `previous_response_id`'),
   prompt: not('is not supported'),
   include: z.array(z.string()).nullish(),
@@ -72,7 +73,6 @@ export const responseRequest = z.object({
 
 /** Values of parameters without effect that ask for nothing. */
 const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
-  service_tier: ['auto', 'default'],
   top_logprobs: [0],
   moderation: [false],
 };
@@ -83,8 +83,6 @@ function noteIgnored(body: Record<string, unknown>, given: z.output<typeof respo
     const isHarmless = value == null || (Object.hasOwn(HARMLESS, name) && HARMLESS[name]?.includes(value));
     if (!isHarmless && !Object.hasOwn(responseRequest.shape, name)) ignored.add(name);
   }
-  const verbosity = given.text?.['verbosity'];
-  if (verbosity != null && verbosity !== 'medium') ignored.add('text.verbosity');
   for (const [index, each] of (given.include ?? []).entries())
     if (!INCLUDED.some((known) => known === each)) ignored.add(`include[${index}]`);
 }
@@ -95,6 +93,8 @@ export interface ResponseRequest {
   instructions: string | undefined;
   previousId: string | undefined;
   store: boolean;
+  /** Made without the caller, who polls it. */
+  background: boolean;
   stream: boolean;
   truncate: boolean;
   /** Reasoning items have what the provider wants back of them. */
@@ -103,6 +103,8 @@ export interface ResponseRequest {
   tools: ResponseTools;
   wishes: Wishes;
   cacheKey: string | undefined;
+  /** Fields for servers of OpenAI's format, in their words, and how callers of this API call them if they would miss them. */
+  passed: ReadonlyMap<string, { value: unknown; name: string | undefined }>;
   /** What the response object says of the request. */
   echo: Record<string, unknown>;
 }
@@ -120,6 +122,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     throw badRequest(`\`tool_choice\` names the tool "${choice.name}", which is not in \`tools\`.`, 'tool_choice');
   if (choice === 'required' && tools.specs.length === 0)
     throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
+  if (given.background && given.store === false) throw badRequest('`background` requires `store` to be true.', 'background');
   const wanted = given.text?.format ?? { type: 'text' as const };
   return {
     model: given.model,
@@ -127,12 +130,14 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     instructions: given.instructions ?? undefined,
     previousId: given.previous_response_id ?? undefined,
     store: given.store ?? true,
+    background: given.background ?? false,
     stream: given.stream ?? false,
     truncate: given.truncation === 'auto',
     seal: given.include?.includes('reasoning.encrypted_content') ?? false,
     user: given.user || undefined,
     tools,
     cacheKey: given.prompt_cache_key || undefined,
+    passed: toPassed(given),
     wishes: defined({
       temperature: given.temperature,
       maxTokens: given.max_output_tokens,
@@ -156,7 +161,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
       safety_identifier: given.safety_identifier ?? null,
       service_tier: 'default',
       temperature: given.temperature ?? 1,
-      text: { format: wanted },
+      text: { format: wanted, ...defined({ verbosity: given.text?.verbosity }) },
       tool_choice: choice,
       tools: tools.echo,
       top_logprobs: 0,
@@ -164,10 +169,21 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
       truncation: given.truncation ?? 'disabled',
       presence_penalty: 0,
       frequency_penalty: 0,
-      background: false,
+      background: given.background ?? false,
       ...(given.user ? { user: given.user } : {}),
     },
   };
+}
+
+/** What other servers do not know has no effect there; hints that change nothing about an answer have no name. */
+function toPassed({ text, service_tier, user, safety_identifier }: z.output<typeof request>): ResponseRequest['passed'] {
+  const fields: [field: string, value: unknown, name: string | undefined][] = [
+    ['verbosity', text?.verbosity, text?.verbosity === 'medium' ? undefined : 'text.verbosity'],
+    ['service_tier', service_tier, service_tier === 'auto' || service_tier === 'default' ? undefined : 'service_tier'],
+    ['user', user || undefined, undefined],
+    ['safety_identifier', safety_identifier || undefined, undefined],
+  ];
+  return new Map(fields.flatMap(([field, value, name]) => (value == null ? [] : [[field, { value, name }] as const])));
 }
 
 function formatOf(wanted: z.output<typeof format>): ResponseFormat | undefined {

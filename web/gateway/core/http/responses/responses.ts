@@ -1,7 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
 import type { Usage } from '#shared/rpc/records.ts';
 import { type Kept, type ModelEvent, type ModelMessage, type ModelRequest, Unsupported, type Wishes } from '../../providers/provider.ts';
 import type { Route } from '../../providers/providers.ts';
+import { canForward } from '../../providers/forwarding.ts';
 import { countedStream } from '../../providers/counted-stream.ts';
 import { retriedStream } from '../../providers/retry.ts';
 import { readJson } from '../body.ts';
@@ -10,7 +12,9 @@ import type { HttpDeps } from '../deps.ts';
 import { badRequest, HttpError } from '../errors.ts';
 import { IgnoredFields, withoutUnsupported } from '../ignored-fields.ts';
 import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
+import { parse } from '../parse.ts';
 import type { Thoughts } from '../thoughts.ts';
+import { BackgroundResponses, BackgroundRun, isUnfinished } from './background.ts';
 import { Answer, itemId, type Making, responseOf } from './answer.ts';
 import { type Entry, readInput, toMessages } from './input.ts';
 import { pageOf, readPage } from './input-items.ts';
@@ -51,10 +55,13 @@ type Source = Pick<Making, 'events' | 'messages' | 'record'>;
 export class Responses {
   readonly #deps: ResponsesDeps;
   readonly #kept: KeptResponses;
+  readonly #background: BackgroundResponses;
 
   constructor(deps: ResponsesDeps) {
     this.#deps = deps;
     this.#kept = new KeptResponses(deps);
+    const { clock, fault, isRevoked = () => Promise.resolve(false) } = deps;
+    this.#background = new BackgroundResponses({ kept: this.#kept, clock, fault, isRevoked });
   }
 
   /** `POST /v1/responses`. `explain` tells what went wrong once the answer has begun. */
@@ -67,15 +74,31 @@ export class Responses {
       const id = newResponseId(createdAt);
       const agentId = agentOf(asked.model, this.#deps);
       const { input, messages } = await this.#conversation(asked, id, principal, ignored);
-      const { signal } = caller.abort;
+      const run = asked.background ? new BackgroundRun(new AbortController()) : undefined;
+      if (run) this.#background.admit();
+      const { signal } = run?.abort ?? caller.abort;
       const call: Call = { asked, messages, principal, sessionId: headerSession(request), signal, ignored };
+      const about = { id, principal, createdAt, previousId: asked.previousId ?? null, input };
       const answer = new Answer({
         ...(agentId === undefined ? await this.#direct(call) : this.#agent(call, agentId)),
         ...{ id, createdAt, model: asked.model, seal: asked.seal, tools: asked.tools, echo: { ...asked.echo, store: asked.store } },
+        background: asked.background,
         now: () => clock.now(),
-        keep: async (made) =>
-          asked.store && (await this.#kept.put({ id, principal, createdAt, previousId: asked.previousId ?? null, input, ...given(made) })),
+        keep: async (made) => {
+          const record = { ...about, ...given(made) };
+          return run ? this.#background.keep(run, record) : asked.store && (await this.#kept.put(record));
+        },
       });
+      if (run) {
+        const { output, ...fields } = answer.queued();
+        const record = { ...about, output, fields, aliveAt: createdAt };
+        if (!(await this.#kept.put(record)))
+          throw new HttpError(503, 'api_error', 'The response can’t be made in the background, because it could not be stored.');
+        this.#background.start(record, run, answer, explain);
+        if (asked.stream) return ignored.report(await streamed(run.read(-1), caller), this.#deps.note);
+        caller.settled();
+        return ignored.report(Response.json({ ...fields, output }), this.#deps.note);
+      }
       if (asked.stream) return ignored.report(await streamed(written(answer, signal, explain), caller), this.#deps.note);
       let last: ResponseEvent | undefined;
       for await (const event of answer.run()) last = event;
@@ -86,19 +109,27 @@ export class Responses {
 
   /** `GET /v1/responses/{id}`. */
   async get(request: Request, id: string, principal: string): Promise<Response> {
-    const { searchParams } = new URL(request.url);
-    for (const [name, value] of searchParams) {
-      if (!(name === 'stream' && value === 'false'))
-        throw badRequest(`\`${name}\` is not supported. Stored responses are returned in full.`, name);
+    const { stream, after } = readQuery(new URL(request.url).searchParams);
+    const found = await this.#kept.get(id, principal);
+    if (!found) throw noSuchResponse(id);
+    if (stream) {
+      const run = this.#background.get(id);
+      if (!run)
+        throw badRequest(
+          '`stream` needs a response with `background: true` that is being made here, or was in the last minutes.',
+          'stream',
+        );
+      const events = run.read(after);
+      return forCaller(request, (caller) => streamed(events, caller));
     }
-    const record = await this.#kept.get(id, principal);
-    if (!record) throw noSuchResponse(id);
+    const record = await this.#background.current(found);
     return Response.json({ ...record.fields, output: record.output, store: true });
   }
 
   /** `DELETE /v1/responses/{id}`. */
   async remove(id: string, principal: string): Promise<Response> {
     if (!(await this.#kept.remove(id, principal))) throw noSuchResponse(id);
+    this.#background.remove(id);
     return Response.json({ id, object: 'response', deleted: true });
   }
 
@@ -112,10 +143,13 @@ export class Responses {
     return Response.json(pageOf([...before.flatMap(({ input, output }) => [...input, ...output]), ...record.input], page));
   }
 
-  /** `POST /v1/responses/{id}/cancel`: none is made in the background, so that there is never anything to cancel. */
+  /** `POST /v1/responses/{id}/cancel`: a finished response is returned unchanged. */
   async cancel(id: string, principal: string): Promise<Response> {
-    if (!(await this.#kept.get(id, principal))) throw noSuchResponse(id);
-    throw badRequest('Only responses with `background: true` can be cancelled, which this server does not support.');
+    const found = await this.#kept.get(id, principal);
+    if (!found) throw noSuchResponse(id);
+    if (found.fields['background'] !== true) throw badRequest('Only responses with `background: true` can be cancelled.');
+    const record = await this.#background.cancel(found);
+    return Response.json({ ...record.fields, output: record.output, store: true });
   }
 
   /** The new items, and all that is to be answered: with what the responses before have. */
@@ -130,6 +164,9 @@ export class Responses {
       const message = `The response "${asked.previousId}" in \`previous_response_id\`, or one before it, was not found.`;
       throw new HttpError(400, 'invalid_request_error', message, { param: 'previous_response_id', code: 'previous_response_not_found' });
     }
+    for (const record of earlier)
+      if (isUnfinished(await this.#background.current(record)))
+        throw badRequest(`The response "${record.id}" is not finished yet.`, 'previous_response_id');
     // Each response is read, and gone through, once, whatever refers to it.
     const read = new Map(earlier.map((record) => [record.id, Promise.resolve(itemsOf(record))]));
     const find = async (wanted: string): Promise<Item | undefined> => {
@@ -152,6 +189,7 @@ export class Responses {
 
   #agent({ asked, messages, principal, sessionId: header, signal, ignored }: Call, agentId: string): Source {
     if (asked.truncate) ignored.add('truncation');
+    for (const { name } of asked.passed.values()) if (name !== undefined) ignored.add(name);
     const sessionId = agentSession({ header, user: asked.user, tools: asked.tools.specs }, ignored);
     const run = (wishes: Wishes): AsyncIterable<ModelEvent> =>
       this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: asked.tools.specs, wishes, signal });
@@ -164,7 +202,15 @@ export class Responses {
     const route = await routeOf(asked.model, signal, this.#deps);
     const { provider, model, key } = route;
     const messages = asked.truncate ? await this.#fitting(all, route, asked.wishes.maxTokens ?? 0, signal) : all;
+    const leaveOut = (field: string): void => {
+      const name = asked.passed.get(field)?.name;
+      if (name !== undefined) ignored.add(name);
+    };
+    const takes = canForward(provider);
+    if (!takes) for (const field of asked.passed.keys()) leaveOut(field);
     const request: ModelRequest = {
+      ...(takes ? { passed: Object.fromEntries([...asked.passed].map(([field, { value }]) => [field, value])) } : {}),
+      onRefusedField: leaveOut,
       model,
       messages: thoughts.restored(principal, messages),
       tools: asked.tools.specs,
@@ -191,6 +237,23 @@ export class Responses {
     const window = (await this.#deps.providers.list({ signal })).find((model) => model.key === key)?.context_window;
     return window ? truncated(messages, window - reserve, key) : messages;
   }
+}
+
+const query = z.object({
+  stream: z.enum(['true', 'false']).optional(),
+  starting_after: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be the sequence number of an event')
+    .optional(),
+});
+/** What they ask for is always, or never, in a response. */
+const HARMLESS_QUERY = /^(?:include(?:\[\d*\])?|include_obfuscation)$/;
+
+function readQuery(params: URLSearchParams): { stream: boolean; after: number } {
+  for (const name of params.keys())
+    if (!(name in query.shape) && !HARMLESS_QUERY.test(name)) throw badRequest(`\`${name}\` is not supported.`, name);
+  const { stream, starting_after } = parse(query, Object.fromEntries(params));
+  return { stream: stream === 'true', after: starting_after === undefined ? -1 : Number(starting_after) };
 }
 
 /** By their ids. */

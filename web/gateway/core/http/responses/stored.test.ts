@@ -137,7 +137,7 @@ describe('what it was made from', () => {
   });
 });
 
-verifies('http.responses/cancel', 'is 400 where it is kept, for it is over, and 404 where it is not', async () => {
+verifies('http.responses/cancel', 'is 400 for a response that is not made in the background, and 404 for an unknown one', async () => {
   const { id } = await respond({ model: 'main', input: 'Hi' }, 'key:a');
   const cancel = async (of: string, ...as: [principal?: string, scopes?: ('read' | 'write')[]]) => {
     const response = await v1.http.ask(at(`${of}/cancel`, 'POST'), ...as);

@@ -91,3 +91,25 @@ it('is asked without the oldest items where truncation is auto and they do not f
     ['Be brief', 'Yes', 'And?'],
   ]);
 });
+
+verifies(
+  'http.responses/passed',
+  'fields that servers of the format know go upstream; a refused one is left out, named, and not sent again',
+  async () => {
+    says = { deltas: [{ content: 'Yes' }] };
+    const fields = { text: { verbosity: 'low' }, service_tier: 'flex', user: 'u', safety_identifier: 's' };
+    await respond({ input: 'Hi', ...fields });
+    expect(asked[0]).toMatchObject({ verbosity: 'low', service_tier: 'flex', user: 'u', safety_identifier: 's' });
+    let requests = 0;
+    const strict = testHttp([{ id: 'deep', name: 'Deep', kind: 'deepseek', apiKey: 'k' }], async (url, init) => {
+      requests++;
+      if (!String(init?.body).includes('"verbosity"')) return upstream(url, init);
+      return Response.json({ error: { message: 'Extra inputs are not permitted: verbosity' } }, { status: 422 });
+    });
+    for (const sent of [2, 3]) {
+      const response = await strict.post('/v1/responses', { model: 'deep/m', input: 'Hi', ...fields });
+      expect([response.status, response.headers.get('x-perch-ignored'), requests]).toEqual([200, 'text.verbosity', sent]);
+    }
+    expect(asked.at(-1)).toMatchObject({ service_tier: 'flex' });
+  },
+);

@@ -1,19 +1,20 @@
 import type { MemoryConfigFields } from '../config.ts';
 import type { MemoryMessage } from '../message.ts';
+import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import { StructuredSummary } from './structured-summary.ts';
 
 /** Tokens of a message, for the model in use. */
 export type CountTokens = (message: MemoryMessage) => number;
 
 /** Whether a conversation is too long, and what of it would be summarised (interface document 2, section 2.5; decisions, "Memory …"). */
-export interface ContextCheckResult {
+export interface ContextCheckResult<M extends GivenMessage = MemoryMessage> {
   needsCompaction: boolean;
   /** The oldest, in their order, of which the first may be an earlier summary; empty where nothing is to be done. */
-  messagesToCompact: MemoryMessage[];
+  messagesToCompact: M[];
   /** The newest, which stay as they are. */
-  messagesToKeep: MemoryMessage[];
+  messagesToKeep: M[];
   /** System messages at the beginning, which stay too; a summary is none of them. */
-  systemMessages: MemoryMessage[];
+  systemMessages: M[];
   totalTokens: number;
   /** Tokens from which on it is too long. */
   threshold: number;
@@ -24,24 +25,25 @@ export interface ContextCheckResult {
  * The newest messages stay, as many as have a share of `reserveRatio` of the context; all before are summarised. A tool call and its results are never parted: where
  * the cut would fall between them it falls before the call. An earlier summary is summarised with what followed it, so that summaries do not fill the context.
  */
-export function checkContext(
-  messages: readonly MemoryMessage[],
+export function checkContext<M extends GivenMessage = MemoryMessage>(
+  given: readonly M[],
   { enabled, maxTokens, compactionThreshold, reserveRatio, minMessagesToCompact }: MemoryConfigFields['compaction'],
   count: CountTokens,
-): ContextCheckResult {
+): ContextCheckResult<M> {
+  const messages = given.map(toMemoryMessage);
   const first = messages.findIndex((message) => message.role !== 'system' || StructuredSummary.ofMessage(message) !== undefined);
-  const systemMessages = messages.slice(0, first === -1 ? messages.length : first);
-  const talk = messages.slice(systemMessages.length);
+  const begin = first === -1 ? messages.length : first;
+  const talk = messages.slice(begin);
   const tokens = talk.map(count);
-  const totalTokens = systemMessages.reduce((sum, each) => sum + count(each), 0) + tokens.reduce((sum, each) => sum + each, 0);
+  const totalTokens = messages.slice(0, begin).reduce((sum, each) => sum + count(each), 0) + tokens.reduce((sum, each) => sum + each, 0);
   const threshold = Math.floor(compactionThreshold * maxTokens);
   const cut = cutOf(talk, tokens, reserveRatio * maxTokens);
   const needsCompaction = enabled && totalTokens >= threshold && cut >= minMessagesToCompact;
   return {
     needsCompaction,
-    messagesToCompact: needsCompaction ? talk.slice(0, cut) : [],
-    messagesToKeep: needsCompaction ? talk.slice(cut) : talk,
-    systemMessages,
+    messagesToCompact: needsCompaction ? given.slice(begin, begin + cut) : [],
+    messagesToKeep: given.slice(needsCompaction ? begin + cut : begin),
+    systemMessages: given.slice(0, begin),
     totalTokens,
     threshold,
     maxTokens,
@@ -77,11 +79,11 @@ function callBefore(talk: readonly MemoryMessage[], cut: number): number {
 }
 
 /** The conversation with a summary in place of what was summarised. An empty summary, or a result that asks for none, changes nothing. */
-export function applyCompaction(
-  messages: readonly MemoryMessage[],
+export function applyCompaction<M extends GivenMessage = MemoryMessage>(
+  messages: readonly M[],
   summary: MemoryMessage | null,
-  result: ContextCheckResult,
-): MemoryMessage[] {
+  result: ContextCheckResult<M>,
+): (M | MemoryMessage)[] {
   if (!result.needsCompaction || summary === null || result.messagesToCompact.length === 0) return [...messages];
   const last = result.messagesToCompact.at(-1);
   const end = last ? messages.indexOf(last) : -1;

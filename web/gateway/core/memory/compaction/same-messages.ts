@@ -1,18 +1,21 @@
-import { type MemoryMessage, textOf } from '../message.ts';
+import { textOf } from '../message.ts';
+import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import type { ContextCheckResult } from './check-context.ts';
 
 /**
  * A result in terms of these messages, which may be other objects than those that were looked at: they are the same by id, or by who said what. Where they do not begin as
  * those did, nothing is to be done.
  */
-export function sameMessages(messages: readonly MemoryMessage[], result: ContextCheckResult): ContextCheckResult {
+export function sameMessages<M extends GivenMessage>(messages: readonly M[], result: ContextCheckResult<M>): ContextCheckResult<M> {
   const begin = result.systemMessages.length;
   const same = messages.slice(begin, begin + result.messagesToCompact.length);
   const isSame = result.messagesToCompact.every((message, at) => areSame(message, same[at]));
   return isSame ? { ...result, messagesToCompact: same } : { ...result, needsCompaction: false };
 }
 
-function areSame(a: MemoryMessage, b: MemoryMessage | undefined): boolean {
-  if (!b || a.role !== b.role) return false;
+function areSame(one: GivenMessage, other: GivenMessage | undefined): boolean {
+  if (!other) return false;
+  const [a, b] = [toMemoryMessage(one), toMemoryMessage(other)];
+  if (a.role !== b.role) return false;
   return a === b || (a.id !== undefined && a.id === b.id) || (a.id === b.id && a.toolCallId === b.toolCallId && textOf(a) === textOf(b));
 }

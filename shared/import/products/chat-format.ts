@@ -1,0 +1,34 @@
+import type { ImportedChat } from '../imported-chat.ts';
+
+/** How a product writes chats. Each function returns null if the data is not of this product. */
+export interface ChatFormat {
+  /** The product's name as people know it. */
+  product: string;
+  /** Chats of one JSON value: a whole file, or one element of its list. */
+  fromValue?(value: unknown, path: string): ImportedChat[] | null;
+  /** Chats of a file with one JSON value per line. */
+  fromLines?(values: readonly unknown[], path: string): ImportedChat[] | null;
+  /** Joins chats of all files that the product keeps apart. */
+  join?(chats: readonly ImportedChat[]): ImportedChat[];
+}
+
+/** Chats with the same ID as one: the first title, all messages. For products that keep titles and messages in different files. */
+export function joinById(chats: readonly ImportedChat[]): ImportedChat[] {
+  const byId = Map.groupBy(chats, ({ id }) => id);
+  return [...byId.values()].flatMap(([first, ...others]) => {
+    if (!first) return [];
+    if (others.length === 0) return [first];
+    const all = [first, ...others];
+    return [
+      {
+        ...first,
+        title: all.map(({ title }) => title).find((title) => title !== '') ?? '',
+        pinned: all.some(({ pinned }) => pinned),
+        archived: all.some(({ archived }) => archived),
+        // The same file may have been chosen twice.
+        messages: (all.find(({ messages }) => messages.length > 0) ?? first).messages,
+        leftOut: all.flatMap(({ leftOut }) => leftOut),
+      },
+    ];
+  });
+}

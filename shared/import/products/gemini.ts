@@ -1,0 +1,87 @@
+import { htmlToMarkdown } from '../html-to-markdown.ts';
+import {
+  type ImportedChat,
+  isFields,
+  joinParts,
+  orderMessages,
+  type PictureRef,
+  toChain,
+  toChat,
+  toFields,
+  toList,
+  toMessage,
+  toStrings,
+  toText,
+  toTime,
+} from '../imported-chat.ts';
+import type { ChatFormat } from './chat-format.ts';
+
+/** Takeout has no conversation IDs: after such a pause a new chat starts. */
+const PAUSE_MS = 30 * 60_000;
+const PROMPT = /^(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+/;
+/** Records of something else than a prompt. */
+const NO_PROMPT = /^(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned|Renamed|Exported|Updated)\s/;
+const ATTACHED = /\s*Attached \d+ files?\.?\s*$/i;
+const TITLE_CHARS = 80;
+
+/** Gemini: `My Activity/Gemini Apps/MyActivity.json` of Google Takeout. */
+export const gemini: ChatFormat = {
+  product: 'Gemini',
+  fromValue: (value) => {
+    if (!isFields(value) || typeof value['title'] !== 'string' || !isGemini(value)) return null;
+    const chat = toExchange(value);
+    return chat ? [chat] : [];
+  },
+  join: joinByTime,
+};
+
+const isGemini = ({ header, products }: Readonly<Record<string, unknown>>): boolean =>
+  [toText(header), ...toStrings(products)].some((name) => /gemini|bard/i.test(name));
+
+/** A record as a chat of one question and its answer. */
+function toExchange(record: Readonly<Record<string, unknown>>): ImportedChat | null {
+  const title = toText(record['title']).replaceAll('\u00a0', ' ').trim();
+  const answer = joinParts(toList(record['safeHtmlItem']).map((item) => htmlToMarkdown(toText(toFields(item)['html']))));
+  // Verbs are translated; a record in another language is a prompt if it was answered.
+  if (NO_PROMPT.test(title) || (!PROMPT.test(title) && answer === '')) return null;
+  const question = title.replace(PROMPT, '').replace(ATTACHED, '').trim();
+  const timestamp = toTime(record['time'], 0);
+  if (timestamp === 0) return null;
+  const files = [toText(record['imageFile']), ...toStrings(record['attachedFiles'])].filter((name) => name !== '');
+  const isPicture = (name: string): boolean => /\.(png|jpe?g|gif|webp)$/i.test(name);
+  const pictures = files.filter(isPicture).map((file): PictureRef => ({ file }));
+  const messages = [
+    toMessage({ role: 'user', text: question, pictures, timestamp }),
+    toMessage({ role: 'assistant', text: answer, timestamp: timestamp + 1 }),
+  ].filter((message) => message !== null);
+  return toChat({
+    id: '',
+    title: question.slice(0, TITLE_CHARS),
+    messages: orderMessages(toChain(messages), String(messages.length - 1)),
+    leftOut: files.filter((name) => !isPicture(name)),
+  });
+}
+
+function joinByTime(chats: readonly ImportedChat[]): ImportedChat[] {
+  const timeOfFirst = ({ messages }: ImportedChat): number => messages[0]?.timestamp ?? 0;
+  const sorted = chats.filter(({ messages }) => messages.length > 0).toSorted((a, b) => timeOfFirst(a) - timeOfFirst(b));
+  const groups: ImportedChat[][] = [];
+  for (const chat of sorted) {
+    const last = groups.at(-1)?.at(-1);
+    if (last && timeOfFirst(chat) - timeOfFirst(last) <= PAUSE_MS) groups.at(-1)?.push(chat);
+    else groups.push([chat]);
+  }
+  return groups.flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const chain = toChain(group.flatMap(({ messages }) => messages.map(({ id: _id, parentId: _parent, ...message }) => message)));
+    return [
+      {
+        ...first,
+        id: `gemini-${timeOfFirst(first)}`,
+        messages: orderMessages(chain, String(chain.length - 1)),
+        leftOut: group.flatMap(({ leftOut }) => leftOut),
+      },
+    ];
+  });
+}

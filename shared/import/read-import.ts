@@ -1,0 +1,282 @@
+import { type ImportedChat, isFields } from './imported-chat.ts';
+import { baseName, ByteBudget, type GivenFile, IMPORT_BYTES, type ImportFile, isZip, metered, openZip, readText } from './import-files.ts';
+import { NotUtf8, readValues, ValueTooLarge } from './json-values.ts';
+import { type ImportedMemory, parseMemoryList, readMemoryValue } from './memory-list.ts';
+import { PictureIndex } from './picture-index.ts';
+import { CHAT_FORMATS } from './products/index.ts';
+import { type Refusal, Unimportable } from './refusal.ts';
+
+/** A chat that can be imported: one of another product, or an export of Perch as it is. */
+export type Importable =
+  { kind: 'other'; product: string; chat: ImportedChat } | { kind: 'perch'; content: string; title: string; file: string };
+
+/** A skill: the files of its folder, with their paths within it. */
+export interface ImportedSkill {
+  name: string;
+  files: { path: string; file: ImportFile }[];
+}
+
+/** Everything that was found in the chosen files. Nothing is written yet. */
+export interface ImportReading {
+  chats: Importable[];
+  memories: { product: string; memory: ImportedMemory }[];
+  /** Daily notes, by date. */
+  days: { date: string; text: string }[];
+  skills: ImportedSkill[];
+  /** Elements of lists that are no chats, or chats without messages, by file. */
+  strange: { file: string; count: number }[];
+  /** Files that could not be read, and why. */
+  refused: { file: string; why: Refusal }[];
+  /** Names of files that were left out. */
+  leftOut: string[];
+  pictures: PictureIndex;
+}
+
+/** Nothing but these memories, such as those of a list that was pasted. */
+export const toMemoryReading = (memories: readonly ImportedMemory[], product: string): ImportReading => ({
+  ...{ chats: [], days: [], skills: [], strange: [], refused: [], leftOut: [], pictures: new PictureIndex() },
+  memories: memories.map((memory) => ({ product, memory })),
+});
+
+/**
+ * Reads chats, memories and skills from exports: of Perch (JSON Lines, Markdown or a zip of several) and of the products in `CHAT_FORMATS`, also as zip files and folders.
+ * Large lists are read as a stream. Rejects with `Unimportable` if a single file was chosen and there is nothing in it.
+ */
+export async function readImport(given: readonly GivenFile[]): Promise<ImportReading> {
+  const reading = new Reading();
+  for (const { path, blob } of given) {
+    try {
+      await reading.addGiven(path, blob);
+    } catch (error) {
+      const refusal = toUnimportable(error);
+      if (given.length === 1) throw refusal;
+      reading.refused.push({ file: baseName(path), why: refusal.refusal });
+    }
+  }
+  await reading.addFolder();
+  return reading.finish(given.length === 1);
+}
+
+class Reading {
+  readonly refused: ImportReading['refused'] = [];
+  readonly #perch: Importable[] = [];
+  readonly #chats = CHAT_FORMATS.map((format) => ({ format, chats: [] as ImportedChat[] }));
+  readonly #memories: ImportReading['memories'] = [];
+  readonly #days: ImportReading['days'] = [];
+  readonly #skills = new Map<string, ImportedSkill>();
+  readonly #strange = new Map<string, number>();
+  readonly #leftOut: string[] = [];
+  readonly #notes: string[] = [];
+  readonly #folder: ImportFile[] = [];
+  readonly #pictures = new PictureIndex();
+  readonly #budget = new ByteBudget(IMPORT_BYTES);
+  #isZip = false;
+
+  async addGiven(path: string, blob: Blob): Promise<void> {
+    const isAlone = !path.includes('/');
+    if (blob.size === 0) {
+      if (isAlone) throw new Unimportable('empty');
+      return;
+    }
+    if (await isZip(blob)) {
+      this.#isZip = true;
+      return this.#addAll(await openZip(blob));
+    }
+    const file: ImportFile = { path, size: blob.size, isAlone, stream: () => blob.stream() };
+    if (isAlone) await this.#add(file);
+    else this.#folder.push(file);
+  }
+
+  /** Adds the files of folders, which belong together. */
+  async addFolder(): Promise<void> {
+    await this.#addAll(this.#folder);
+  }
+
+  /** Files of a folder or zip: those that cannot be read are named, the others are read. */
+  async #addAll(files: readonly ImportFile[]): Promise<void> {
+    const skills = new Set(files.flatMap(({ path }) => /^(?:.*\/)?SKILL\.md$/.exec(path)?.[0].slice(0, -'SKILL.md'.length) ?? []));
+    for (const file of files) {
+      const folder = [...skills].find((prefix) => file.path.startsWith(prefix));
+      if (folder !== undefined) this.#addToSkill(folder, file);
+      else
+        try {
+          await this.#add(file);
+        } catch (error) {
+          const { refusal } = toUnimportable(error);
+          if (refusal === 'innerTooLarge') throw error;
+          // Exports have other JSON files, too.
+          if (refusal === 'unknown') this.#leftOut.push(baseName(file.path));
+          else this.refused.push({ file: baseName(file.path), why: refusal });
+        }
+    }
+  }
+
+  async #add(file: ImportFile): Promise<void> {
+    const name = baseName(file.path);
+    if (this.#pictures.add(file)) return;
+    if (/\.html?$/i.test(name)) {
+      if (/activity/i.test(name) || file.isAlone) throw new Unimportable('geminiHtml');
+      return;
+    }
+    if (/\.jsonl$|\.ndjson$/i.test(name)) return this.#addText(await readText(file, this.#budget), file);
+    if (/\.(md|markdown)$/i.test(name)) return this.#addMarkdown(await readText(file, this.#budget), file);
+    if (!file.isAlone && !/\.json$/i.test(name)) return void this.#leftOut.push(name);
+    if (file.size > IMPORT_BYTES) throw new Unimportable(file.isAlone ? 'tooLarge' : 'innerTooLarge');
+    await this.#addJson(file);
+  }
+
+  async #addJson(file: ImportFile): Promise<void> {
+    const found = { chats: 0, strange: 0 };
+    /** Nothing of a list is kept if its end is missing. */
+    const takes: (() => void)[] = [];
+    let text: string | null;
+    try {
+      text = await readValues(metered(file.stream(), this.#budget), (value) => {
+        const take = this.#recognise(value, file.path);
+        if (!take) return found.strange++;
+        found.chats++;
+        takes.push(take);
+      });
+    } catch (error) {
+      if (error instanceof SyntaxError) throw new Unimportable('notJson');
+      if (error instanceof NotUtf8) throw new Unimportable('notUtf8');
+      if (error instanceof ValueTooLarge) throw new Unimportable('innerTooLarge');
+      throw error;
+    }
+    if (text !== null) return this.#addText(text, file);
+    if (found.chats === 0) throw new Unimportable('unknown');
+    for (const take of takes) take();
+    if (found.strange > 0) this.#addStrange(file.path, found.strange);
+  }
+
+  #addText(text: string, file: ImportFile): void {
+    const { path } = file;
+    const whole = parse(text);
+    if (whole === undefined) {
+      if (/^\s*#/.test(text)) return this.#addChatMarkdown(text, file);
+      const first = parse(text.split('\n', 1)[0] ?? '');
+      if (!isFields(first)) throw new Unimportable('notJson');
+      return this.#addLines(text, first, file);
+    }
+    // A chat of one message is a single line, which is JSON as a whole.
+    if (isPerchLine(whole)) return this.#addPerch(text, path);
+    const take = this.#recognise(whole, path);
+    if (take) return take();
+    if (isFields(whole) && /\.(jsonl|ndjson)$/i.test(path)) return this.#addLines(text, whole, file);
+    throw new Unimportable('unknown');
+  }
+
+  #addLines(text: string, first: Readonly<Record<string, unknown>>, { path, isAlone }: ImportFile): void {
+    if (!isPerchLine(first)) {
+      const values: unknown[] = [];
+      for (const line of text.split('\n')) {
+        if (line.trim() === '') continue;
+        const value = parse(line);
+        if (value === undefined) throw new Unimportable('notJson');
+        values.push(value);
+      }
+      for (const { format, chats } of this.#chats) {
+        const found = format.fromLines?.(values, path);
+        if (found) return void chats.push(...found);
+      }
+      // Folders of programs have logs, too.
+      if (!isAlone) throw new Unimportable('unknown');
+    }
+    this.#addPerch(text, path);
+  }
+
+  /** What to do with a value of a known format; undefined if it is of none. */
+  #recognise(value: unknown, path: string): (() => void) | undefined {
+    for (const { format, chats } of this.#chats) {
+      const found = format.fromValue?.(value, path);
+      if (found)
+        return () => {
+          const empty = found.filter(({ messages }) => messages.length === 0);
+          if (empty.length > 0 && !format.join) this.#addStrange(path, empty.length);
+          chats.push(...(format.join ? found : found.filter(({ messages }) => messages.length > 0)));
+        };
+    }
+    const memories = isFields(value) && 'conversations_memory' in value ? readMemoryValue(value) : null;
+    return memories ? () => void this.#memories.push(...memories.map((memory) => ({ product: 'Claude', memory }))) : undefined;
+  }
+
+  #addMarkdown(text: string, file: ImportFile): void {
+    const name = baseName(file.path);
+    const date = /(?:^|\/)memory\/(\d{4}-\d\d-\d\d)\.md$/.exec(file.path)?.[1];
+    if (date !== undefined) return void this.#days.push({ date, text });
+    if (/^(MEMORY|USER)\.md$/.test(name))
+      return void this.#memories.push(...parseMemoryList(text).map((memory) => ({ product: 'OpenClaw', memory })));
+    this.#addChatMarkdown(text, file);
+  }
+
+  #addChatMarkdown(text: string, { path, isAlone }: ImportFile): void {
+    if (!/^## (You|Assistant)\b/m.test(text)) {
+      if (isAlone) throw new Unimportable('noSpeaker');
+      return void this.#notes.push(baseName(path));
+    }
+    const [, title = toTitle(path)] = /^\s*# (.+)/.exec(text) ?? [];
+    this.#addPerch(text, path, title);
+  }
+
+  #addPerch(content: string, path: string, title = toTitle(path)): void {
+    this.#perch.push({ kind: 'perch', content, title, file: baseName(path) });
+  }
+
+  #addToSkill(folder: string, file: ImportFile): void {
+    const name = baseName(folder.slice(0, -1)) || 'skill';
+    const skill = this.#skills.get(folder) ?? { name, files: [] };
+    skill.files.push({ path: file.path.slice(folder.length), file });
+    this.#skills.set(folder, skill);
+  }
+
+  #addStrange(path: string, count: number): void {
+    const name = baseName(path);
+    this.#strange.set(name, (this.#strange.get(name) ?? 0) + count);
+  }
+
+  finish(isOne: boolean): ImportReading {
+    const others = this.#chats.flatMap(({ format, chats }) => {
+      const joined = (format.join?.(chats) ?? chats).filter(({ messages }) => messages.length > 0);
+      return joined.map((chat): Importable => ({ kind: 'other', product: format.product, chat }));
+    });
+    const chats = [...this.#perch, ...others];
+    const skills = [...this.#skills.values()];
+    const isEmpty = chats.length + this.#memories.length + this.#days.length + skills.length === 0;
+    if (isEmpty && this.#notes.length > 0) throw new Unimportable('notes');
+    // Markdown without speakers is an error among chats of Perch; other programs have it as well.
+    if (chats.length > this.#perch.length || chats.length === 0) this.#leftOut.push(...this.#notes);
+    else for (const file of this.#notes) this.refused.push({ file, why: 'noSpeaker' });
+    if (isEmpty && isOne && this.refused.length === 0) throw new Unimportable(this.#isZip ? 'nothingInside' : 'unknown');
+    return {
+      chats,
+      memories: [...new Map(this.#memories.map((each) => [each.memory.text, each])).values()],
+      days: this.#days,
+      skills,
+      strange: [...this.#strange].map(([file, count]) => ({ file, count })),
+      refused: this.refused,
+      leftOut: this.#leftOut,
+      pictures: this.#pictures,
+    };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const isPerchLine = (value: unknown): boolean =>
+  isFields(value) && typeof value['role'] === 'string' && 'content' in value && !('object' in value);
+
+function toUnimportable(error: unknown): Unimportable {
+  return error instanceof Unimportable ? error : new Unimportable('damaged', { cause: error });
+}
+
+const toTitle = (path: string): string => baseName(path).replace(/\.(jsonl|json|md|markdown|txt)$/i, '');
+
+/** Whether a JSON file that was opened is a saved chat; data that only looks like JSON Lines goes with a message. */
+export const isSavedChat = ({ chats }: ImportReading): boolean =>
+  chats.some((chat) => chat.kind === 'other' || /"role"\s*:\s*"(?:user|assistant|system|tool)"/.test(chat.content.split('\n', 1)[0] ?? ''));

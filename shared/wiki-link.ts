@@ -1,0 +1,41 @@
+const SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i;
+/** The destination and title of a Markdown link, after its text. */
+export const MARKDOWN_LINK = /\]\(\s*(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/;
+
+export interface PageTarget {
+  target: string;
+  heading?: string;
+}
+
+/** The page that the destination of a Markdown link means, such as `B%20page.md#Top`; null if it is no Markdown file of the wiki. */
+export function toPageTarget(destination: string, from: string): PageTarget | null {
+  const address = destination.replace(/^<|>$/g, '').trim();
+  if (SCHEME.test(address)) return null;
+  const [file = '', heading] = address.split('#', 2);
+  const path = decode(file);
+  if (!/\.(md|markdown)$/i.test(path)) return null;
+  return {
+    target: resolveRelative(path.replace(/\.(md|markdown)$/i, ''), from),
+    ...(heading ? { heading: decode(heading) } : {}),
+  };
+}
+
+/** A target that begins with `./` or `../` as a path from the top of the wiki; others as they are. Of one that leads out of the wiki only the name counts. */
+export function resolveRelative(target: string, from: string): string {
+  if (!/^\.\.?\//.test(target)) return target;
+  const names = from.split('/').slice(0, -1);
+  for (const name of target.split('/')) {
+    if (name === '.' || name === '') continue;
+    if (name !== '..') names.push(name);
+    else if (names.pop() === undefined) return target.slice(target.lastIndexOf('/') + 1);
+  }
+  return names.join('/');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,77 @@
+import { z } from '#shared/rpc/zod.ts';
+
+/** What is filled into a page's form, and what was noted on it, as pdf.js gives it. */
+const annotation = z.object({
+  subtype: z.string(),
+  hidden: z.boolean().catch(false),
+  annotationFlags: z.number().catch(0),
+  fieldType: z.string().optional().catch(undefined),
+  fieldName: z.string().catch(''),
+  alternativeText: z.string().catch(''),
+  fieldValue: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .catch(undefined),
+  options: z.array(z.object({ exportValue: z.string(), displayValue: z.string() })).catch([]),
+  password: z.boolean().catch(false),
+  checkBox: z.boolean().catch(false),
+  radioButton: z.boolean().catch(false),
+  exportValue: z.string().optional().catch(undefined),
+  buttonValue: z.string().optional().catch(undefined),
+  titleObj: z.object({ str: z.string() }).catch({ str: '' }),
+  contentsObj: z.object({ str: z.string() }).catch({ str: '' }),
+  textContent: z.array(z.string()).catch([]),
+});
+type Annotation = z.infer<typeof annotation>;
+
+const MAX_ANNOTATIONS = 5_000;
+const MAX_CHARS = 10_000;
+/** `F` of an annotation: it is neither shown nor printed, or not on a screen (ISO 32000-2, table 167). */
+const NOT_SHOWN = 0b10_0010;
+/** Their text is a description of something else. */
+const WITHOUT_TEXT = new Set(['Link', 'Popup', 'Widget', 'Movie', 'Screen', 'Sound', '3D', 'RichMedia']);
+
+/** Filled form fields and notes of a page; empty if there are none. */
+export function annotationText(found: readonly unknown[]): string {
+  const shown = found
+    .slice(0, MAX_ANNOTATIONS)
+    .flatMap((each) => annotation.safeParse(each).data ?? [])
+    .filter(({ hidden, annotationFlags }) => !hidden && (annotationFlags & NOT_SHOWN) === 0);
+  const fields = new Set(shown.flatMap((each) => fieldText(each) ?? []));
+  const notes = new Set(shown.flatMap((each) => noteText(each) ?? []));
+  return [listed('Form fields', fields), listed('Notes', notes)].filter((part) => part !== '').join('\n\n');
+}
+
+function fieldText({ subtype, ...field }: Annotation): string | undefined {
+  if (subtype !== 'Widget' || field.password) return undefined;
+  const name = field.alternativeText.trim() || field.fieldName.trim();
+  const value = oneLine(fieldValue(field));
+  return value === '' ? undefined : name === '' ? value : `${oneLine(name)}: ${value}`;
+}
+
+function fieldValue({ fieldValue: value, ...field }: Omit<Annotation, 'subtype'>): string {
+  if (value === undefined) return '';
+  const values = Array.isArray(value) ? value : [value];
+  if (field.checkBox) return values[0] !== 'Off' && values[0] === field.exportValue ? '☑' : '';
+  if (field.radioButton) return values[0] !== 'Off' && values[0] === field.buttonValue ? (values[0] ?? '') : '';
+  if (field.fieldType === 'Ch')
+    return values.map((each) => field.options.find(({ exportValue }) => exportValue === each)?.displayValue ?? each).join(', ');
+  return field.fieldType === 'Tx' ? values.join('\n') : '';
+}
+
+function noteText({ subtype, contentsObj, textContent, titleObj }: Annotation): string | undefined {
+  if (WITHOUT_TEXT.has(subtype)) return undefined;
+  const text = oneLine(contentsObj.str.trim() || textContent.join('\n'));
+  // Text that was typed onto the page needs no author.
+  const author = subtype === 'FreeText' ? '' : oneLine(titleObj.str);
+  return text === '' ? undefined : author === '' ? text : `${author}: ${text}`;
+}
+
+const oneLine = (text: string): string =>
+  text
+    .slice(0, MAX_CHARS)
+    .trim()
+    .replaceAll(/\s*[\r\n]+\s*/g, ' / ');
+
+const listed = (title: string, items: ReadonlySet<string>): string =>
+  items.size === 0 ? '' : `${title}:\n${[...items].map((item) => `- ${item}`).join('\n')}`;

@@ -1,0 +1,67 @@
+import type { Workspace } from '../memory/workspace.ts';
+import { dialogPassages } from './dialog-passages.ts';
+import type { Pace } from './pace.ts';
+import { passagesInTurns } from './passages.ts';
+import { normalized } from './signal.ts';
+
+const LONG_TERM = 'MEMORY.md';
+const LONGEST = 4000;
+/** What an excerpt begins and ends with where it leaves something out. */
+const CUT = /^…|…$/g;
+
+interface RecalledPlace {
+  content: string;
+  sourceRef: string;
+}
+
+/** Finds the passages that were recalled: a model is told an excerpt, and promotion wants the words of the source. */
+export class RecalledPlaces {
+  readonly #workspace: Workspace;
+  readonly #pace: Pace;
+  readonly #files = new Map<string, Promise<{ text: string; line: number; plain: string }[]>>();
+
+  constructor(workspace: Workspace, pace: Pace) {
+    this.#workspace = workspace;
+    this.#pace = pace;
+  }
+
+  /** Undefined if nothing is left of it. `source`: a file of the workspace, with lines or without. */
+  async find({ text, source }: { text: string; source: string }): Promise<RecalledPlace | undefined> {
+    const told = text.trim().replace(CUT, '').trim();
+    if (told === '') return undefined;
+    const wanted = normalized(told);
+    const path = pathIn(source);
+    if (path !== undefined) {
+      const passages = await this.#passages(path);
+      const passage = passages.find(({ plain }) => plain.includes(wanted));
+      if (passage) return { content: passage.text.slice(0, LONGEST), sourceRef: `${path}#L${passage.line}` };
+    }
+    // What it has no file for is remembered for long already, or its file is gone.
+    return { content: told.slice(0, LONGEST), sourceRef: path === undefined ? LONG_TERM : source };
+  }
+
+  #passages(path: string): Promise<{ text: string; line: number; plain: string }[]> {
+    let reading = this.#files.get(path);
+    if (!reading) this.#files.set(path, (reading = this.#read(path)));
+    return reading;
+  }
+
+  async #read(path: string): Promise<{ text: string; line: number; plain: string }[]> {
+    const file = (await this.#workspace.read(path)) ?? '';
+    const passages = path.endsWith('.jsonl')
+      ? (await dialogPassages(file, path, this.#pace)).passages
+      : await passagesInTurns(file, this.#pace);
+    const read = [];
+    for (const { text, line } of passages) {
+      read.push({ text, line, plain: normalized(text) });
+      await this.#pace();
+    }
+    return read;
+  }
+}
+
+/** The file that a source names, with lines or without: `memory/2026-11-20.md#L3`, `dialog/2026-11-20.jsonl:12-14`. */
+function pathIn(source: string): string | undefined {
+  const [path = ''] = /^[^#:\s\\]+\.(?:md|jsonl|txt)\b/i.exec(source.trim()) ?? [];
+  return path === '' || path.startsWith('/') || path.split('/').some((name) => name === '..' || name === '.') ? undefined : path;
+}

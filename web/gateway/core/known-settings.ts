@@ -1,0 +1,160 @@
+import { findNearestName } from '#shared/nearest-name.ts';
+import { COMMAND_MS } from '#shared/ports/exec.ts';
+import { HIDDEN } from '#shared/redact.ts';
+import { RpcError } from '#shared/rpc/errors.ts';
+import { z } from '#shared/rpc/zod.ts';
+import { UPSTREAM_LIMITS } from '#shared/upstream-limits.ts';
+import { MAIN } from './agents.ts';
+import { canonical } from './canonical.ts';
+import { HUGGINGFACE } from './local-models/hub-address.ts';
+import { isObject, type Json, mergePatch } from './merge.ts';
+import { RATE_LIMIT } from './rate-limit.ts';
+import { DEFAULT_INSTRUCTIONS } from './runs/instructions.ts';
+import { type Settings, settings } from './settings.ts';
+import { hideSecretLike } from './shown-settings.ts';
+
+/** Defaults that the schema does not have, since code takes their place. */
+const DEFAULTS: Json = {
+  chat: { systemPrompt: DEFAULT_INSTRUCTIONS, fallbacks: [] },
+  models: { hub: HUGGINGFACE },
+  heartbeat: { agentId: MAIN },
+  gateway: { rateLimit: RATE_LIMIT, discover: true, upstream: { ...UPSTREAM_LIMITS }, logLevel: 'info' },
+  tools: { policies: {}, afterReading: {}, execTimeoutMs: COMMAND_MS, webFetch: { allow: [] }, mcpServers: {} },
+};
+
+/** Longer names are no slips of the keyboard, and would take long to compare. */
+const MAX_COMPARED = 100;
+
+type Member = z.core.$ZodType | 'any' | 'unknown';
+
+/** A setting, or its default, which is null if it has none. Throws `NOT_FOUND` if there is no such setting, or no entry of that name. */
+export function readSetting(path: readonly string[], document: Json, parsed: Settings): { value: unknown; isDefault?: true } {
+  const stored = valueAt(document, path);
+  if (stored !== undefined) return { value: stored };
+  const wrong = findUnknown(path);
+  if (wrong !== undefined) throw new RpcError('NOT_FOUND', unknownSetting(wrong));
+  if (!hasEntries(path, document)) throw new RpcError('NOT_FOUND', `No setting with key "${path.join('.')}".`);
+  const value = valueAt(mergePatch(DEFAULTS, parsed), path);
+  return { value: value ?? null, isDefault: true };
+}
+
+/**
+ * The change as it is to be written. Throws `INVALID_PARAMS` for a setting that this build does not know, unless it is deleted or stays as it is; a value that was
+ * hidden when it was read stays too.
+ */
+export function checkChange(change: Json, document: Json): Json {
+  return checkObject(change, document, settings, []);
+}
+
+function checkObject(change: Json, before: unknown, schema: Member, path: readonly string[]): Json {
+  return Object.fromEntries(
+    Object.entries(change).map(([name, value]) => {
+      const existing = isObject(before) && Object.hasOwn(before, name) ? before[name] : undefined;
+      const at = [...path, name];
+      const member = memberOf(schema, name);
+      if (member === 'unknown') {
+        const stays = existing !== undefined && isSame(value, existing, name, at);
+        if (value !== null && !stays) throw unknownError(at);
+        return [name, stays ? existing : value];
+      }
+      if (member === 'any') return [name, value === HIDDEN && existing !== undefined && isHidden(existing, at) ? existing : value];
+      return [name, isObject(value) ? checkObject(value, existing, member, at) : value];
+    }),
+  );
+}
+
+const isSame = (value: unknown, existing: unknown, name: string, path: readonly string[]): boolean =>
+  [existing, hideSecretLike(name, existing, path.slice(0, -1))].some((each) => canonical(each) === canonical(value));
+
+const isHidden = (existing: unknown, path: readonly string[]): boolean =>
+  hideSecretLike(path.at(-1) ?? '', existing, path.slice(0, -1)) === HIDDEN;
+
+/** The configuration without what looks like a secret in settings that this build does not know. */
+export const hideUnknownSecrets = (document: Json): Json => hideIn(document, settings, []);
+
+function hideIn(document: Json, schema: Member, path: readonly string[]): Json {
+  return Object.fromEntries(
+    Object.entries(document).map(([name, value]) => {
+      const member = memberOf(schema, name);
+      if (typeof member === 'string') return [name, hideSecretLike(name, value, path)];
+      return [name, isObject(value) ? hideIn(value, member, [...path, name]) : value];
+    }),
+  );
+}
+
+/** The shortest part of a path that no setting has; undefined if it is known. */
+function findUnknown(path: readonly string[]): readonly string[] | undefined {
+  let schema: Member = settings;
+  for (const [at, name] of path.entries()) {
+    if (schema === 'any') return undefined;
+    schema = memberOf(schema, name);
+    if (schema === 'unknown') return path.slice(0, at + 1);
+  }
+  return undefined;
+}
+
+/** Whether the entries of records that a path leads through are there. */
+function hasEntries(path: readonly string[], document: Json): boolean {
+  let schema: Member = settings;
+  return path.every((name, at) => {
+    if (schema === 'any') return valueAt(document, path) !== undefined;
+    const isEntry = typeof schema !== 'string' && !(unwrap(schema) instanceof z.ZodObject && name in shapeOf(schema));
+    schema = memberOf(schema, name);
+    return !isEntry || valueAt(document, path.slice(0, at + 1)) !== undefined;
+  });
+}
+
+const unknownError = (path: readonly string[]): RpcError =>
+  new RpcError('INVALID_PARAMS', unknownSetting(path), {
+    details: { issues: [{ key: path.join('.'), message: 'is not a known setting' }] },
+  });
+
+function unknownSetting(path: readonly string[]): string {
+  const key = path.join('.').slice(0, MAX_COMPARED);
+  const nearest = findNearestName(key, known(path));
+  return `Unknown setting "${key}".${nearest === undefined ? '' : ` The nearest is "${nearest}".`}`;
+}
+
+/** The settings that could be meant: those of the same object, and all others that no entry of a record comes before. */
+function known(path: readonly string[]): string[] {
+  const parent = path.slice(0, -1);
+  const schema = parent.reduce<Member>((member, name) => (member === 'any' ? member : memberOf(member, name)), settings);
+  const siblings = typeof schema === 'string' ? [] : Object.keys(shapeOf(schema)).map((name) => [...parent, name].join('.'));
+  return [...new Set([...siblings, ...pathsIn(settings, [])])];
+}
+
+const pathsIn = (schema: z.core.$ZodType, path: readonly string[]): string[] =>
+  Object.entries(shapeOf(schema)).flatMap(([name, member]) => [[...path, name].join('.'), ...pathsIn(member, [...path, name])]);
+
+function memberOf(schema: Member, name: string): Member {
+  if (typeof schema === 'string') return schema;
+  const whole = unwrap(schema);
+  if (whole instanceof z.ZodRecord) return whole.valueType;
+  if (whole instanceof z.ZodUnion) {
+    const members = whole.options.map((option) => memberOf(option as z.core.$ZodType, name));
+    return members.find((member) => member !== 'unknown') ?? 'unknown';
+  }
+  if (!(whole instanceof z.ZodObject)) return 'any';
+  const shape = whole.shape as Record<string, z.core.$ZodType>;
+  if (Object.hasOwn(shape, name)) return shape[name] ?? 'unknown';
+  // A loose object keeps the settings of other builds, and takes none.
+  const { catchall } = whole.def;
+  if (catchall === undefined || catchall instanceof z.ZodUnknown || catchall instanceof z.ZodNever) return 'unknown';
+  return catchall instanceof z.ZodAny ? 'any' : catchall;
+}
+
+function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> {
+  const whole = unwrap(schema);
+  if (whole instanceof z.ZodUnion) return Object.assign({}, ...whole.options.map((option) => shapeOf(option as z.core.$ZodType)));
+  return whole instanceof z.ZodObject ? (whole.shape as Record<string, z.core.$ZodType>) : {};
+}
+
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodTransform ? schema.out : schema.in);
+  const wraps = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault, z.ZodCatch, z.ZodReadonly];
+  for (const wrap of wraps) if (schema instanceof wrap) return unwrap(schema.def.innerType);
+  return schema;
+}
+
+const valueAt = (document: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), document);

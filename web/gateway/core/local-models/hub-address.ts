@@ -1,0 +1,2 @@
+/** Where models for browsers are downloaded from, unless `models.hub` is set. */
+export const HUGGINGFACE = 'https://huggingface.co';

@@ -1,0 +1,123 @@
+import type { Part, ToolCall } from '#shared/rpc/records.ts';
+import type { MemoryMessage } from './message.ts';
+
+/** A part of a message of OpenAI's APIs; memory keeps text, and pictures with their data. */
+export interface OpenAiPart {
+  readonly type: string;
+  readonly text?: string | undefined;
+  readonly refusal?: string | undefined;
+  readonly image_url?: string | { readonly url: string } | undefined;
+}
+
+/** A tool call of OpenAI's chat completions. */
+export interface OpenAiToolCall {
+  readonly id: string;
+  readonly type?: string | undefined;
+  readonly function?: { readonly name: string; readonly arguments: string } | undefined;
+  readonly custom?: { readonly name: string; readonly input: string } | undefined;
+}
+
+/** A message of OpenAI's chat completions, with an id and a time if the caller keeps them. */
+export interface OpenAiMessage {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function';
+  content?: string | null | readonly OpenAiPart[] | undefined;
+  refusal?: string | null | undefined;
+  name?: string | undefined;
+  tool_calls?: readonly OpenAiToolCall[] | null | undefined;
+  tool_call_id?: string | undefined;
+  id?: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  timestamp?: number | undefined;
+}
+
+/** A message in any shape that memory takes. */
+export type GivenMessage = MemoryMessage | OpenAiMessage;
+
+interface Converted {
+  message: MemoryMessage;
+  from: Pick<OpenAiMessage, 'content' | 'tool_calls'>;
+}
+
+/** Conversions by the message given, so that the same message stays the same object. */
+const converted = new WeakMap<object, Converted>();
+
+/** A message as memory works with it; one that is none is left for the check to name. */
+export function toMemoryMessage(given: GivenMessage): MemoryMessage {
+  if (!isOpenAi(given)) return given;
+  const { content, tool_calls } = given;
+  const known = converted.get(given);
+  if (known && known.from.content === content && known.from.tool_calls === tool_calls) return known.message;
+  const message = fromOpenAi(given);
+  converted.set(given, { message, from: { content, tool_calls } });
+  return message;
+}
+
+/** A message with other content, in the shape in which it was given. */
+export function withContent<M extends GivenMessage>(given: M, content: MemoryMessage['content']): M {
+  if (!isOpenAi(given) || !Array.isArray(given.content)) return { ...given, content };
+  const parts: readonly OpenAiPart[] = given.content;
+  const texts = typeof content === 'string' ? [{ type: 'text', text: content }] : content.filter(({ type }) => type === 'text');
+  return { ...given, content: [...texts, ...parts.filter((part) => textIn(part) === undefined)] };
+}
+
+const OWN_PARTS = ['text', 'image', 'file'];
+
+/** Whether a message has something that only OpenAI's shape has. */
+function isOpenAi(given: GivenMessage): given is OpenAiMessage {
+  if (typeof given !== 'object' || given === null) return false;
+  if (given.role === 'developer' || given.role === 'function' || 'tool_calls' in given || 'tool_call_id' in given) return true;
+  const { content } = given;
+  if (given.role === 'assistant' && (content === null || content === undefined)) return true;
+  return (
+    Array.isArray(content) &&
+    content.some((part: unknown) => isObject(part) && (!OWN_PARTS.includes(String(part.type)) || isObject(part.file)))
+  );
+}
+
+function fromOpenAi(given: OpenAiMessage & Partial<Pick<MemoryMessage, 'toolCalls' | 'toolCallId'>>): MemoryMessage {
+  const { role, content, refusal, name, id, timestamp } = given;
+  const toolCalls = given.tool_calls?.map(toToolCall) ?? given.toolCalls;
+  const toolCallId = given.tool_call_id ?? given.toolCallId;
+  return {
+    role: role === 'developer' ? 'system' : role === 'function' ? 'tool' : role,
+    content: typeof content === 'string' ? content : (content?.map(toPart) ?? refusal ?? ''),
+    ...(id !== undefined && { id }),
+    ...(name !== undefined && { name }),
+    ...(timestamp !== undefined && { timestamp }),
+    ...(toolCalls !== undefined && { toolCalls }),
+    ...(toolCallId !== undefined && { toolCallId }),
+  };
+}
+
+function toPart(part: OpenAiPart): Part {
+  const text = textIn(part);
+  if (text !== undefined) return { type: 'text', text };
+  const { image_url } = part;
+  const url = typeof image_url === 'string' ? image_url : image_url?.url;
+  const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url ?? '') ?? [];
+  if (mimeType !== undefined && data !== undefined) return { type: 'image', mimeType, data };
+  // Only its place is kept: memory reads no files of others.
+  return { type: 'text', text: `[${url === undefined ? part.type : `image ${url}`}]` };
+}
+
+/** The text of a part; undefined if it is something else. */
+export const textIn = ({ text, refusal }: OpenAiPart): string | undefined => text ?? refusal;
+
+function toToolCall({ id, function: called, custom }: OpenAiToolCall): ToolCall {
+  if (custom) return { id, tool: custom.name, args: { input: custom.input } };
+  return { id, tool: called?.name ?? '', args: toArguments(called?.arguments ?? '') };
+}
+
+/** Arguments as an object; text that is not one is kept as it is. */
+function toArguments(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // A model may have written it badly.
+  }
+  return { arguments: text };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

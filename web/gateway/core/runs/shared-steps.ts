@@ -1,0 +1,45 @@
+import { withoutMiddle } from '#shared/cut-short.ts';
+import { plainText } from '../sessions.ts';
+import type { MessageRecord, RunStep, SharedStep, StepResult } from '../vault.ts';
+
+/** Longest form of a run's steps in the journal, which takes the record as a whole with each step. */
+const MAX_SHARED_CHARS = 64 * 1024;
+/** Characters of a result if the steps are longer than that. */
+const MAX_RESULT_CHARS = 2000;
+
+/** The part of a step's message that is stored while the run goes on. */
+export function toSaid({ content, toolCalls, model, timestamp, reasoning, outside, providerState }: MessageRecord): RunStep['said'] {
+  return {
+    ...{ content, toolCalls, model, timestamp },
+    ...(reasoning ? { reasoning } : {}),
+    ...(outside ? { outside } : {}),
+    ...(providerState ? { providerState } : {}),
+  };
+}
+
+/**
+ * The steps that a run has left, for the journal. If they are too long, results are cut and thoughts left out; undefined if they are too long even then. `underWay`:
+ * results of the last step's calls.
+ */
+export function toSharedSteps(
+  messages: readonly MessageRecord[],
+  underWay: ReadonlyMap<string, StepResult['result']>,
+): SharedStep[] | undefined {
+  const steps: SharedStep[] = [];
+  for (const message of messages) {
+    const { role, toolCallId, content, timestamp, outside } = message;
+    if (role === 'assistant') steps.push({ said: toSaid(message), results: [] });
+    else if (toolCallId !== undefined)
+      steps.at(-1)?.results.push([toolCallId, { content, timestamp, ...(outside ? { outside } : {}) }]);
+  }
+  steps.at(-1)?.results.push(...underWay);
+  const isShort = (shared: readonly SharedStep[]): boolean => JSON.stringify(shared).length <= MAX_SHARED_CHARS;
+  if (isShort(steps)) return steps;
+  const cut = steps.map(toCut);
+  return isShort(cut) ? cut : undefined;
+}
+
+const toCut = ({ said: { reasoning: _, providerState: __, ...said }, results }: SharedStep): SharedStep => ({
+  said,
+  results: results.map(([id, result]) => [id, { ...result, content: withoutMiddle(plainText(result.content), MAX_RESULT_CHARS) }]),
+});

@@ -1,0 +1,17 @@
+/** Tesseract's names of the app's languages. */
+const BY_LOCALE: Readonly<Record<string, string>> = {
+  ar: 'ara',
+  de: 'deu',
+  en: 'eng',
+  es: 'spa',
+  fr: 'fra',
+  it: 'ita',
+  ja: 'jpn',
+  pl: 'pol',
+  'pt-BR': 'por',
+  ru: 'rus',
+  'zh-CN': 'chi_sim',
+};
+
+/** Languages that are read if the person has chosen none: the app's, and English. */
+export const defaultLanguages = (locale: string): string[] => [...new Set([BY_LOCALE[locale] ?? 'eng', 'eng'])];

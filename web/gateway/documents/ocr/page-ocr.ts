@@ -1,0 +1,15 @@
+import type { PageOcr } from '../../core/documents/ocr.ts';
+import { lazy } from '../../core/lazy.ts';
+import { NoFilterFactory, WorkerCanvasFactory } from './canvas.ts';
+
+/** Text recognition of this worker; undefined if it has no canvas, or the app was built without Tesseract. Loads nothing until a page needs it. */
+export function createPageOcr(locale: string, onprogress: () => void): PageOcr | undefined {
+  if (__PERCH_TESSERACT__ === '' || typeof OffscreenCanvas === 'undefined') return undefined;
+  const recognizer = lazy(async () =>
+    (await import('./recognizer.ts')).Recognizer.load(__PERCH_TESSERACT__, { locale, onprogress, caches, fetch: fetch.bind(globalThis) }),
+  );
+  return {
+    canvas: { CanvasFactory: WorkerCanvasFactory, FilterFactory: NoFilterFactory },
+    read: async (page, settings, signal) => (await recognizer()).read(page, settings, signal),
+  };
+}

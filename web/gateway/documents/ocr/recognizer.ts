@@ -1,0 +1,78 @@
+import type { PDFPageProxy } from 'unpdf/pdfjs';
+import createCore, { type TesseractApi, type TesseractCore } from 'tesseract.js-core/tesseract-core-simd-lstm.js';
+import { RpcError } from '#shared/rpc/errors.ts';
+import type { OcrSettings } from '../../core/documents/ocr.ts';
+import { defaultLanguages } from './app-languages.ts';
+import { loadLanguageData, type LanguageDataOptions } from './language-data.ts';
+
+/** The neural engine alone: its language data are the smallest, and its results the best. */
+const LSTM_ONLY = 1;
+/** Tesseract wants 300 dots per inch; a page's own unit is 1/72 inch. */
+const SCALE = 300 / 72;
+/** Pixels of a picture, whatever size the page says it has. */
+const MAX_PIXELS = 25_000_000;
+
+/** Reads text from pictures of pages by Tesseract, in this worker. */
+export class Recognizer {
+  readonly #core: TesseractCore;
+  readonly #options: LanguageDataOptions & { locale: string };
+  #ready: { languages: string; api: TesseractApi } | undefined;
+
+  private constructor(core: TesseractCore, options: LanguageDataOptions & { locale: string }) {
+    this.#core = core;
+    this.#options = options;
+  }
+
+  /** `wasm`: address of its WebAssembly, at the app's own origin. */
+  static async load(wasm: string, options: LanguageDataOptions & { locale: string }): Promise<Recognizer> {
+    const response = await options.fetch(wasm);
+    if (!response.ok) throw new RpcError('INTERNAL_ERROR', 'The part of Perch that reads scans couldn’t be loaded. Try again.');
+    const quiet = (): void => {};
+    return new Recognizer(await createCore({ wasmBinary: await response.arrayBuffer(), print: quiet, printErr: quiet }), options);
+  }
+
+  async read(page: PDFPageProxy, settings: OcrSettings, signal: AbortSignal): Promise<string> {
+    const api = await this.#initialize(settings, signal);
+    const picture = await drawPage(page);
+    signal.throwIfAborted();
+    this.#core.FS.writeFile('/input', picture);
+    if (api.SetImageFile(1, 0) === 1) return '';
+    api.Recognize(null);
+    return api
+      .GetUTF8Text()
+      .replaceAll(/[^\S\n]+$/gm, '')
+      .replaceAll(/\n{3,}/g, '\n\n')
+      .trim();
+  }
+
+  async #initialize(
+    { languages = defaultLanguages(this.#options.locale), dataUrl }: OcrSettings,
+    signal: AbortSignal,
+  ): Promise<TesseractApi> {
+    const wanted = languages.join('+');
+    if (this.#ready?.languages === wanted) return this.#ready.api;
+    for (const language of languages)
+      this.#core.FS.writeFile(`./${language}.traineddata`, await loadLanguageData(dataUrl, language, this.#options, signal));
+    this.#ready?.api.End();
+    this.#ready = undefined;
+    const api = new this.#core.TessBaseAPI();
+    if (api.Init(null, wanted, LSTM_ONLY) === -1)
+      throw new RpcError('INVALID_PARAMS', `Language data for reading scans (${wanted}) can’t be used: it is damaged or of another kind.`);
+    this.#ready = { languages: wanted, api };
+    return api;
+  }
+}
+
+/** A page as PNG, upright, in black on white. */
+async function drawPage(page: PDFPageProxy): Promise<Uint8Array<ArrayBuffer>> {
+  const size = page.getViewport({ scale: 1 });
+  const scale = Math.min(SCALE, Math.sqrt(MAX_PIXELS / (size.width * size.height)));
+  const viewport = page.getViewport({ scale });
+  const canvas = new OffscreenCanvas(Math.ceil(viewport.width), Math.ceil(viewport.height));
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (!context) throw new RpcError('INTERNAL_ERROR', 'This browser can’t draw the page.');
+  // pdf.js draws on either kind of canvas; its types know only that of pages.
+  const canvasContext = context as unknown as Parameters<PDFPageProxy['render']>[0]['canvasContext'];
+  await page.render({ canvas: null, canvasContext, viewport, background: 'white' }).promise;
+  return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
+}

@@ -1,0 +1,25 @@
+import { resolveRelative } from '#shared/wiki-link.ts';
+
+/** The folder of a workspace that contains its wiki. */
+export const WIKI_FOLDER = 'wiki';
+
+export interface WikiFile {
+  path: string;
+  size: number;
+  mimeType: string;
+}
+
+/** The file of a picture: beside the page, from the top of the wiki, or as Obsidian does, anywhere by its name, the nearest to the top first. */
+export function findPicture(files: readonly WikiFile[], from: string, name: string): WikiFile | undefined {
+  const pictures = files.filter(({ mimeType }) => /^image\/(png|jpeg|gif|webp|avif)$/.test(mimeType));
+  const byPath = new Map(pictures.map((file) => [file.path.slice(WIKI_FOLDER.length + 1).toLowerCase(), file]));
+  const wanted = name.normalize('NFC');
+  for (const path of [resolveRelative(`./${wanted}`, from), resolveRelative(wanted, from)]) {
+    const found = byPath.get(path.toLowerCase());
+    if (found) return found;
+  }
+  const end = `/${wanted.replace(/^(\.\.?\/)+/, '')}`.toLowerCase();
+  return [...byPath]
+    .filter(([path]) => `/${path}`.endsWith(end))
+    .sort(([a], [b]) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))[0]?.[1];
+}
