@@ -33,6 +33,7 @@ import { exec } from './requirements/exec.ts';
 import { protocol } from './requirements/protocol.ts';
 import { reading } from './requirements/reading.ts';
 import { recall } from './requirements/recall.ts';
+import { media } from './requirements/media.ts';
 import { responses } from './requirements/responses.ts';
 import { secrets } from './requirements/secrets.ts';
 import { service } from './requirements/service.ts';
@@ -81,6 +82,7 @@ const sections = [
   ...reading,
   ...keys,
   ...responses,
+  ...media,
   ...localModels,
   ...logs,
   ...memory,

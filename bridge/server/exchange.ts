@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { maxBodyBytes, toTooLarge } from '#shared/http/body-limits.ts';
 import { type ResponseHead, responseHead } from '#shared/link/http.ts';
 import { KEPT_BODY, type Receipt, type SplicedCall } from '#shared/link/splice.ts';
 import type { Mux } from '#shared/link/mux.ts';
@@ -10,14 +11,10 @@ import { HOP_BY_HOP } from '../capabilities/hop-by-hop.ts';
 import { sendError } from './http-errors.ts';
 import { keep } from './socket-link.ts';
 
-/** Bytes of a request's body (decisions, "HTTP"). */
-export const MAX_BODY_BYTES = 20 * 1024 * 1024;
 /** What of a refused body is still read, so that the caller gets to see the answer instead of a broken pipe, and for how long. */
 const DISCARD_BYTES = 64 * 1024 * 1024;
 const DISCARD_MS = 10_000;
 const MAX_HEAD_BYTES = 256 * 1024;
-
-export const TOO_LARGE = 'Request bodies are limited to 20 MB';
 
 /** What an exchange wants to know of its host. */
 export interface ExchangeHost {
@@ -59,6 +56,7 @@ export function exchange(
   { isAttached, spliced, body, inHand }: ExchangeHost,
 ): Exchange {
   let received = 0;
+  const maxBytes = maxBodyBytes(request.headers['content-type']);
   let kept: Buffer[] | undefined = body ? [body] : [];
   let came = inHand;
   let ended = false;
@@ -87,9 +85,9 @@ export function exchange(
   request.on('data', (chunk: Buffer) => {
     if (ended) return;
     received += chunk.byteLength;
-    if (received > MAX_BODY_BYTES) {
-      stream.reset(CLOSE.tooBig, TOO_LARGE);
-      return fail(413, TOO_LARGE);
+    if (received > maxBytes) {
+      stream.reset(CLOSE.tooBig, toTooLarge(maxBytes));
+      return fail(413, toTooLarge(maxBytes));
     }
     if (received > KEPT_BODY) kept = undefined;
     else kept?.push(chunk);

@@ -287,6 +287,21 @@ describe('/v1', () => {
     expect((await post(new Uint8Array(5))).status).toBe(200);
   });
 
+  verifies('http.media/bad-forms', 'takes 32 MB as a form', async () => {
+    await using gateway = await startTestBridge();
+    await gateway.attach({ http: async (request) => new Response(String((await request.arrayBuffer()).byteLength)) });
+    const limit = 32 * 1024 * 1024;
+    const post = (bytes: number): Promise<Response> =>
+      gateway.http('/v1/x', {
+        method: 'POST',
+        body: new Uint8Array(bytes),
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      });
+    expect(await (await post(limit)).text()).toBe(String(limit));
+    const refused = await post(limit + 1);
+    expect([refused.status, await refused.json()]).toMatchObject([413, { error: { message: 'Request bodies are limited to 32 MB' } }]);
+  });
+
   it('says that a compressed body is not read, and takes one that says it is plain', async () => {
     await using gateway = await startTestBridge();
     const host = await gateway.attach({ http: async (request) => new Response(await request.text()) });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { maxBodyBytes, toTooLarge } from '#shared/http/body-limits.ts';
 import { BETA_HEADER, toVariant, VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { REQUEST_ID } from '#shared/http/request-id.ts';
 import type { Mux } from '#shared/link/mux.ts';
@@ -10,7 +11,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';
 import { type Auth, tokenOf } from './auth.ts';
 import { answerByDecision } from './by-decision.ts';
-import { discard, exchange, type Exchanges, MAX_BODY_BYTES, TOO_LARGE } from './exchange.ts';
+import { discard, exchange, type Exchanges } from './exchange.ts';
 import type { Gauge } from './gauge.ts';
 import { denialOf, sendError } from './http-errors.ts';
 import type { Hosts } from './hosts.ts';
@@ -43,8 +44,8 @@ const PASSED_ON = [
   ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'],
 ];
 
-/** Whether an address is of `/v1`, `/api` (Ollama's) or `/mcp`, whose every answer tells the request's id. */
-export const isApi = (url = ''): boolean => /^\/(?:v1|api|mcp)(?:[/?]|$)/.test(url);
+/** Whether an address is of `/v1`, `/api` (Ollama's), `/mcp` or `/openapi.json`, whose every answer tells the request's id. */
+export const isApi = (url = ''): boolean => /^\/(?:v1|api|mcp|openapi\.json)(?:[/?]|$)/.test(url);
 const CORS = { vary: 'Origin', 'access-control-expose-headers': 'Retry-After, X-Request-Id, Request-Id, X-Perch-Ignored, Mcp-Session-Id' };
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
@@ -66,7 +67,8 @@ export function apiListener(deps: HttpDeps): RequestListener {
     if (incoming.headers[VIA] === via) return refuse(508, 'The request came from this gateway. It can’t be its own provider.');
     if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return refuse(400, 'Compressed request bodies are not supported (Content-Encoding)');
-    if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return refuse(413, TOO_LARGE);
+    const maxBytes = maxBodyBytes(incoming.headers['content-type']);
+    if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return refuse(413, toTooLarge(maxBytes));
     if (gauge.count >= maxExchanges) return refuse(503, 'Too many requests in progress', { 'retry-after': '1' });
     response.once('close', gauge.enter());
     // Cut, whatever has been sent: it must not pass for a whole answer.

@@ -51,11 +51,19 @@ export function testHttp(
   const apiFiles = memoryCollection<ApiFileRecord>();
   const sources = () => ({ memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) });
   const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
-  const providers = new Providers({ guide, fetch: (url, init) => fetchFrom(url, init), clock, localServers: [], limits });
+  const providers = new Providers({
+    guide,
+    fetch: (url, { bytes, body = bytes, ...init }) => fetchFrom(url, body === undefined ? init : { ...init, body }),
+    clock,
+    localServers: [],
+    limits,
+  });
   providers.configure(configured);
   const test = {
     ...{ runs, faults, recorded, admitted, noted, responses, conversations, apiFiles },
     clock: { ...hasty },
+    /** Perch's own voices. */
+    speak: ((_params, _signal) => Promise.reject(new Error('no voice in this test'))) as HttpDeps['speak'],
     /** What the agent does next. */
     agent: (_run: HttpAgentRun): AsyncIterable<ModelEvent> =>
       events({ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, { type: 'finish', reason: 'stop' }),
@@ -92,7 +100,8 @@ export function testHttp(
       },
     },
     mcp: () => Promise.reject(new Error('no tools are served here')),
-    ...{ providers, responses, conversations, apiFiles },
+    ...{ providers, responses, conversations, apiFiles, version: '1.2.3' },
+    speak: (params, signal) => test.speak(params, signal),
     clock: { now: () => test.clock.now(), monotonic: () => test.clock.monotonic(), after: (ms, callback) => hasty.after(ms, callback) },
     fault(error) {
       faults.push(error);

@@ -8,10 +8,11 @@ import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { speechPort } from '#shared/ports/speech.ts';
+import { parseWav, WavUnreadable } from '#shared/wav.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { FakeBridge, lend } from '../../../tests/support/fake-bridge.ts';
 import { standInEngine, tone } from '../../../tests/support/stand-in-engine.ts';
-import { mp3Of, SLICE, WavUnreadable } from './mp3.ts';
+import { mp3Of, SLICE } from './mp3.ts';
 import { NeuralVoices } from './neural.ts';
 import { pieces } from './pieces.ts';
 import { Keeper } from '../../processes/keep.ts';
@@ -122,6 +123,19 @@ verifies('tts/fallback', 'where the network refuses or hangs up, the system spea
     expect(mp3.length).toBeGreaterThan(6_000);
     expect(mp3.length).toBeLessThan(11_000);
   }
+});
+
+verifies('http.media/own-voices', 'WAV comes from the system’s engine alone, and says what is missing without one', async () => {
+  const { neural, turns } = await service();
+  standIn();
+  const params = { text: 'Hello', voice: 'de-DE-KatjaNeural', format: 'wav' } as const;
+  const answer = await over({ neural, engines: systemEngines(keeper, 'linux') }).call(speechPort, 'speech.speak', params);
+  expect(answer).toMatchObject({ mimeType: 'audio/wav', voice: 'system:espeak-ng:de' });
+  expect(parseWav(Buffer.from(answer.audio, 'base64'))).toMatchObject({ sampleRate: 22_050, channels: 1, data: { length: 44_100 } });
+  expect(turns).toHaveLength(0);
+  await expect(over({ neural, engines: [] }).call(speechPort, 'speech.speak', params)).rejects.toMatchObject({
+    message: expect.stringContaining('WAV needs a speech engine'),
+  });
 });
 
 verifies('tts/fallback', 'where nothing can speak, it says how to get it', async () => {

@@ -1,11 +1,12 @@
-import type { speechPort } from '#shared/ports/speech.ts';
+import type { speechPort, SpeechResult } from '#shared/ports/speech.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { DEFAULT_VOICE, SYSTEM_VOICE_ID } from '#shared/voice-id.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { NeuralFailed, NeuralVoices } from './neural.ts';
-import { speakBySystem, type SystemEngine, systemVoices } from './system.ts';
+import { speakBySystem, speakWav, type SystemEngine, systemVoices } from './system.ts';
 
-const HOW = 'Connect to the internet, or install a speech engine (on Debian: apt-get install espeak-ng).';
+const ENGINE = 'on Debian: apt-get install espeak-ng';
+const HOW = `Connect to the internet, or install a speech engine (${ENGINE}).`;
 
 export interface SpeechDeps {
   neural?: NeuralVoices;
@@ -18,8 +19,14 @@ export function speechHandlers({
   engines,
 }: SpeechDeps): PortHandlers<typeof speechPort.calls, typeof speechPort.events> {
   return {
-    'speech.speak': async ({ text, voice = DEFAULT_VOICE, rate = '+0%', pitch = '+0Hz' }, { signal }) => {
+    'speech.speak': async ({ text, voice = DEFAULT_VOICE, rate = '+0%', pitch = '+0Hz', format }, { signal }) => {
       const utterance = { text, voice, rate, pitch };
+      if (format === 'wav') {
+        const found = await speakWav(engines, utterance, signal);
+        if (!found)
+          throw new RpcError('INTERNAL_ERROR', `WAV needs a speech engine on this computer (${ENGINE}). Use MP3, or install one.`);
+        return spoken(found.wav, found.voice, 'audio/wav');
+      }
       if (SYSTEM_VOICE_ID.test(voice)) {
         const known = await systemVoices(engines, signal);
         const found = known.some(({ id }) => id === voice) ? await speakBySystem(engines, utterance, signal) : undefined;
@@ -50,5 +57,6 @@ export function speechHandlers({
   };
 }
 
-const spoken = (mp3: Buffer, voice: string) =>
-  ({ audio: mp3.toString('base64'), mimeType: 'audio/mpeg', sizeBytes: mp3.length, voice }) as const;
+const spoken = (audio: Buffer, voice: string, mimeType: SpeechResult['mimeType'] = 'audio/mpeg'): SpeechResult => ({
+  ...{ audio: audio.toString('base64'), mimeType, sizeBytes: audio.length, voice },
+});

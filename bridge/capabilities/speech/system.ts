@@ -28,16 +28,26 @@ export function systemEngines(keeper: Pick<Keeper, 'keep'>, platform: NodeJS.Pla
   return [espeak('espeak-ng', run), espeak('espeak', run)];
 }
 
-/** Speaks with the first engine that there is; undefined where there is none. */
+/** Speaks with the first engine that there is, as MP3; undefined where there is none. */
 export async function speakBySystem(
   engines: readonly SystemEngine[],
   utterance: Utterance,
   signal: AbortSignal,
 ): Promise<{ mp3: Buffer; voice: string } | undefined> {
+  const spoken = await speakWav(engines, utterance, signal);
+  return spoken && { mp3: await mp3Of(spoken.wav, signal), voice: spoken.voice };
+}
+
+/** As `speakBySystem`, as the WAV file that the engine writes. */
+export async function speakWav(
+  engines: readonly SystemEngine[],
+  utterance: Utterance,
+  signal: AbortSignal,
+): Promise<{ wav: Buffer; voice: string } | undefined> {
   for (const engine of engines) {
     try {
       const { wav, voice } = await engine.speak(utterance, signal);
-      return { mp3: await mp3Of(wav, signal), voice: `system:${engine.name}:${voice}` };
+      return { wav, voice: `system:${engine.name}:${voice}` };
     } catch (error) {
       if (!isMissing(error)) throw error;
     }

@@ -9,12 +9,16 @@ import { responseEvent } from './events.ts';
 import { embeddingList, model, modelList, moderation, ranking } from './lists.ts';
 import { compaction, deleted, inputTokens, itemList, response } from './responses.ts';
 import { conversation, conversationDeleted, conversationItem, file, fileDeleted, fileList } from './stored.ts';
+import { imageList, textCompletion, transcript } from './media.ts';
 
 /** What a good answer is, by method and path. */
 const ANSWERS: readonly (readonly [RegExp, z.ZodType])[] = [
   [/^POST \/v1\/chat\/completions$/, completion],
   [/^GET \/v1\/models$/, modelList],
   [/^GET \/v1\/models\/.+$/, model],
+  [/^POST \/v1\/completions$/, textCompletion],
+  [/^POST \/v1\/audio\/(transcriptions|translations)$/, transcript],
+  [/^POST \/v1\/images\/(generations|edits)$/, imageList],
   [/^POST \/v1\/embeddings$/, embeddingList],
   [/^POST \/v1\/responses$/, response],
   [/^POST \/v1\/responses\/input_tokens$/, inputTokens],
@@ -61,14 +65,18 @@ function misfitOf(text: string, shape: z.ZodType): string | undefined {
 }
 
 /** Chunks or errors, then one `[DONE]`, behind which nothing comes. */
-function chatEvents(): (event: SseEvent) => string | undefined {
+function chatEvents(shape: z.ZodType): (event: SseEvent) => string | undefined {
   let done = false;
   return ({ data }) => {
     if (done) return `behind [DONE]: ${data.slice(0, 200)}`;
     done = data === '[DONE]';
-    return done ? undefined : misfitOf(data, data.startsWith('{"error"') ? errorAnswer : completionChunk);
+    return done ? undefined : misfitOf(data, data.startsWith('{"error"') ? errorAnswer : shape);
   };
 }
+
+/** Events of audio and images: JSON that names its type, or an error. */
+const mediaEvent = ({ data }: SseEvent): string | undefined =>
+  misfitOf(data, data.startsWith('{"error"') ? errorAnswer : z.looseObject({ type: z.string() }));
 
 /** Events that are called what they are, and are numbered. */
 function responseEvents(first = 0): (event: SseEvent) => string | undefined {
@@ -84,6 +92,12 @@ function responseEvents(first = 0): (event: SseEvent) => string | undefined {
 
 /** A stream that is read again goes on behind an event. */
 const firstNumber = (url: string): number => Number(new URL(url).searchParams.get('starting_after') ?? -1) + 1;
+
+function lookOf(path: string, url: string): (event: SseEvent) => string | undefined {
+  if (path.startsWith('/v1/responses')) return responseEvents(firstNumber(url));
+  if (/^\/v1\/(audio|images)\//.test(path)) return mediaEvent;
+  return chatEvents(path === '/v1/completions' ? textCompletion : completionChunk);
+}
 
 /** The same bytes; each event is looked at as it passes. */
 function watched(look: (event: SseEvent) => string | undefined, tell: (misfit: string) => void): TransformStream<Uint8Array, Uint8Array> {
@@ -126,9 +140,11 @@ export async function conforming(
   const tell = (misfit: string): void => void misfits.add(`${route} ${answer.status}: ${misfit}`);
   const { status, statusText, headers } = answer;
   if (headers.get('content-type')?.startsWith('text/event-stream')) {
-    const look = isMessages ? messageEventsLook() : path.startsWith('/v1/responses') ? responseEvents(firstNumber(url)) : chatEvents();
+    const look = isMessages ? messageEventsLook() : lookOf(path, url);
     return new Response(answer.body.pipeThrough(watched(look, tell)), { status, statusText, headers });
   }
+  // Sound and subtitles.
+  if (answer.ok && /^(audio|text)\//.test(headers.get('content-type') ?? '')) return answer;
   const text = await answer.text();
   const misfit = misfitOf(text, answer.ok ? shapeOf(route, isMessages) : isMessages ? messagesErrorAnswer : errorAnswer);
   if (misfit !== undefined) tell(misfit);

@@ -280,6 +280,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   cron.start({ vault, hub, clock, sync, runs, agents, events, settings, timeZone, fault, log, dream, summarise });
   const http = httpLater({
     ...deps,
+    bridge,
     agents,
     runs,
     providers,

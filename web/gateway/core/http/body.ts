@@ -1,9 +1,7 @@
+import { MAX_BODY_BYTES } from '#shared/http/body-limits.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { tooManyParts } from '#shared/rpc/frames.ts';
 import { badRequest, HttpError } from './errors.ts';
-
-/** Most bytes of a request's body (decisions, "HTTP"). */
-export const MAX_BODY = 20 * 1024 * 1024;
 
 const tooLarge = (): HttpError => new HttpError(413, 'invalid_request_error', 'The body must not be larger than 20 MB.');
 
@@ -17,7 +15,7 @@ async function readText(request: Request): Promise<{ text: string; size: number 
     const { done, value } = await reader.read();
     if (done) break;
     size += value.byteLength;
-    if (size > MAX_BODY) {
+    if (size > MAX_BODY_BYTES) {
       void reader.cancel().catch(() => {});
       throw tooLarge();
     }

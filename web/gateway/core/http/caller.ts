@@ -30,11 +30,11 @@ export async function streamed(source: AsyncGenerator<string>, caller: Caller): 
   return new Response(bodyOf(source, caller, await source.next()), { headers: SSE_HEADERS });
 }
 
-/** A stream's text as a body, from `first` on, where that was read already. Who cancels it has hung up. */
-export function bodyOf(
-  source: AsyncGenerator<string>,
+/** A stream's text or bytes as a body, from `first` on, where that was read already. Who cancels it has hung up. */
+export function bodyOf<Piece extends string | Uint8Array>(
+  source: AsyncGenerator<Piece>,
   { abort, settled }: Caller,
-  first?: IteratorResult<string>,
+  first?: IteratorResult<Piece>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next = first;
@@ -42,7 +42,7 @@ export function bodyOf(
     async pull(controller) {
       const { done, value } = next ?? (await source.next());
       next = undefined;
-      if (!done) return controller.enqueue(encoder.encode(value));
+      if (!done) return controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
       settled();
       controller.close();
     },

@@ -20,7 +20,7 @@ const contentPart = z.discriminatedUnion('type', [
 ]);
 type ContentPart = z.output<typeof contentPart>;
 
-const message = z.looseObject({
+export const chatMessage = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), z.array(z.unknown())]).nullish(),
   refusal: z.string().nullish(),
@@ -31,7 +31,10 @@ const message = z.looseObject({
   tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) })).nullish(),
 });
 
-const known = wishParams.extend({ user: z.string().max(1000).nullish(), prompt_cache_key: z.string().max(1000).nullish().catch(null) });
+export const chatParams = wishParams.extend({
+  user: z.string().max(1000).nullish(),
+  prompt_cache_key: z.string().max(1000).nullish().catch(null),
+});
 /** A program's own breakpoint, as Anthropic writes it. */
 const marker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
 
@@ -101,7 +104,7 @@ export function readArgs(json: string, at: string): Record<string, unknown> {
   return { ...args };
 }
 
-function readCalls(calls: NonNullable<z.output<typeof message>['tool_calls']>, param: string): ToolCall[] {
+function readCalls(calls: NonNullable<z.output<typeof chatMessage>['tool_calls']>, param: string): ToolCall[] {
   return calls.map(({ id, function: { name, arguments: json } }, i) => ({
     id,
     tool: name,
@@ -110,7 +113,7 @@ function readCalls(calls: NonNullable<z.output<typeof message>['tool_calls']>, p
 }
 
 function readMessage(value: unknown, index: number): ModelMessage {
-  const { role, content: written, refusal, name, tool_call_id, tool_calls } = parse(message, value, ['messages', index]);
+  const { role, content: written, refusal, name, tool_call_id, tool_calls } = parse(chatMessage, value, ['messages', index]);
   const param = `messages[${index}]`;
   // As an answer gives it: the refusal in place of the content, or behind it.
   const content = role === 'assistant' && refusal ? withRefusal(written, refusal) : written;
@@ -137,7 +140,7 @@ function readMessage(value: unknown, index: number): ModelMessage {
   };
 }
 
-function withRefusal(content: z.output<typeof message>['content'], refusal: string): string | unknown[] {
+function withRefusal(content: z.output<typeof chatMessage>['content'], refusal: string): string | unknown[] {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
   return parts.length === 0 ? refusal : [...parts, { type: 'refusal', refusal }];
 }
@@ -154,7 +157,7 @@ function byName(name: string, content: ModelMessage['content']): ModelMessage['c
  */
 export function readKnown(body: Envelope, ignored: IgnoredFields): KnownParams {
   ignoreForeign(body, ignored);
-  const params = parse(known, body);
+  const params = parse(chatParams, body);
   const messages = body.messages.map(readMessage);
   const tools = readTools(params, ignored);
   return {

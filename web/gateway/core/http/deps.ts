@@ -1,5 +1,6 @@
 import type { Principal } from '#shared/link/hello.ts';
 import type { RpcError } from '#shared/rpc/errors.ts';
+import type { SpeechParams, SpeechResult } from '#shared/ports/speech.ts';
 import type { Scope } from '#shared/rpc/scopes.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '../clock.ts';
@@ -27,7 +28,9 @@ export interface HttpDeps {
     list(): { id: string }[];
     run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
   };
-  providers: Pick<Providers, 'resolve' | 'list'>;
+  providers: Pick<Providers, 'resolve' | 'list' | 'findKind'>;
+  /** Speaks with Perch's own voices. Rejects with `RpcError`. */
+  speak(params: SpeechParams, signal: AbortSignal): Promise<SpeechResult>;
   /** Responses that are kept for their callers. */
   responses: Collection<ResponseRecord>;
   conversations: Collection<ConversationRecord>;
@@ -35,6 +38,8 @@ export interface HttpDeps {
   /** The gateway as a server of tools (`/mcp`), for the agent that is named. */
   mcp(): Promise<(request: Request, agentId: string, principal: Principal) => Promise<Response>>;
   clock: Clock;
+  /** Of Perch, for `/openapi.json`. */
+  version: string;
   /** Turns what nobody expected into an error with an id that the log explains. */
   fault(error: unknown): RpcError;
   /** Notes a line of the log. */

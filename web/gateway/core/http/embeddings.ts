@@ -24,9 +24,9 @@ function isInput(value: unknown): value is Input {
   );
 }
 
-const request = z.looseObject({
+export const embeddingRequest = z.looseObject({
   model: z.string().min(1).max(300),
-  input: z.custom<Input>(isInput, 'must be a string, an array of strings, or tokens'),
+  input: z.custom<Input>(isInput, 'must be a string, an array of strings, or tokens').meta({ type: ['string', 'array'] }),
   encoding_format: z.enum(['float', 'base64']).nullish(),
   dimensions: z.number().int().min(1).nullish(),
   user: z.string().nullish(),
@@ -35,7 +35,7 @@ const request = z.looseObject({
 /** `POST /v1/embeddings` (decisions, "HTTP"). Throws what `toHttpError` explains. */
 export function answerEmbeddings(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort, settled }) => {
-    const body = parse(request, await readJson(asked));
+    const body = parse(embeddingRequest, await readJson(asked));
     const { answer, usage, unreadable, record } = await embed(body, principal, abort.signal, deps);
     settled();
     const wanted = body.encoding_format ?? 'float';
@@ -105,7 +105,7 @@ function encoded(vector: string | number[], wanted: 'float' | 'base64'): string 
   return read && [...read];
 }
 
-async function guess(input: z.output<typeof request>['input'], model: string, signal: AbortSignal): Promise<Usage> {
+async function guess(input: z.output<typeof embeddingRequest>['input'], model: string, signal: AbortSignal): Promise<Usage> {
   let inputTokens = 0;
   for (const value of typeof input === 'string' ? [input] : input)
     inputTokens += typeof value === 'string' ? await countTokens(value, model, signal) : typeof value === 'number' ? 1 : value.length;

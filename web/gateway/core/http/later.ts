@@ -3,7 +3,9 @@ import type { Principal } from '#shared/link/hello.ts';
 import { OAUTH_CALLBACK } from '#shared/ports/oauth.ts';
 import type { Ended, Receipt } from '#shared/link/splice.ts';
 import { allows, type Scope } from '#shared/rpc/scopes.ts';
+import { speechPort } from '#shared/ports/speech.ts';
 import type { Agent } from '../agents.ts';
+import type { Bridge } from '../bridge.ts';
 import { lazy } from '../lazy.ts';
 import type { Log } from '../log/log.ts';
 import type { AuthorizationsLater } from '../oauth/later.ts';
@@ -28,6 +30,7 @@ export interface HttpLater {
 }
 
 export interface HttpLaterDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault'> {
+  bridge: Bridge;
   providers: Providers;
   runs: Runs;
   agents: { list(): Agent[] };
@@ -45,7 +48,7 @@ export interface HttpLaterDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault
 }
 
 export function httpLater(deps: HttpLaterDeps): HttpLater {
-  const { providers, vault, clock, fault, admit, used, log, version } = deps;
+  const { providers, vault, bridge, clock, fault, admit, used, log, version } = deps;
   const note: HttpDeps['note'] & {} = (level, message, fields) => log.write(level, 'http', message, fields);
   const load = lazy(async () => {
     const [{ createHttp }, { HttpAgents }] = await Promise.all([import('./http.ts'), import('../runs/http-agents.ts')]);
@@ -58,7 +61,8 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
           wiki: async (agentId) => (await deps.wikis.load()).of(agentId).vault,
         }),
       ),
-      ...{ providers, clock, fault, admit, used, note, responses: vault.collection('responses') },
+      ...{ providers, clock, version, fault, admit, used, note, responses: vault.collection('responses') },
+      speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
       isRevoked: async (principal) => (await deps.scopes(principal))?.length === 0,
       ...{ conversations: vault.collection('conversations'), apiFiles: vault.collection('apiFiles') },
       record: (call) =>

@@ -8,7 +8,7 @@ import { badRequest, type HttpError } from './errors.ts';
 import { parse } from './parse.ts';
 import { agentOf, routeOf } from './target.ts';
 
-const request = z.looseObject({
+export const moderationRequest = z.looseObject({
   model: z.string().max(300).nullish(),
   input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a text or a list'),
 });
@@ -23,7 +23,7 @@ const noModeration = (who: string): HttpError =>
 /** `POST /v1/moderations`, passed on to the provider of the model. Throws what `toHttpError` explains. */
 export function answerModerations(asked: Request, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort: { signal }, settled }) => {
-    const body = parse(request, await readJson(asked));
+    const body = parse(moderationRequest, await readJson(asked));
     const name = body.model || (await findModerationModel(signal, deps));
     if (name === undefined) throw noModeration('The configured providers have');
     if (agentOf(name, deps) !== undefined) throw noModeration('Agents have');

@@ -12,7 +12,7 @@ import { badRequest } from './errors.ts';
 import { parse } from './parse.ts';
 import { agentOf, routeOf } from './target.ts';
 
-const request = z.looseObject({
+export const rerankRequest = z.looseObject({
   model: z.string().min(1).max(300),
   query: z.string().min(1),
   documents: z
@@ -43,7 +43,7 @@ const MISSING = new Set([404, 405, 501]);
 /** `POST /v1/rerank`, as Cohere and Jina have it: by the provider's own endpoint, else by its embeddings. Throws what `toHttpError` explains. */
 export function answerRerank(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort: { signal }, settled }) => {
-    const { model, query, documents, top_n, return_documents } = parse(request, await readJson(asked));
+    const { model, query, documents, top_n, return_documents } = parse(rerankRequest, await readJson(asked));
     if (agentOf(model, deps) !== undefined)
       throw badRequest('Agents can’t rerank. Set `model` to a reranking or embedding model.', 'model');
     const route = await routeOf(model, signal, deps);

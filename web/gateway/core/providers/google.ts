@@ -6,7 +6,8 @@ import { GoogleAssembler } from './google-assembler.ts';
 import { embedAnswer, embedBody } from './google-embeddings.ts';
 import { googleFailure } from './google-errors.ts';
 import { generateBody } from './google-request.ts';
-import { type ListedModel, listedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+import { type ListedModel, listedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
+import type { DrawingProvider } from './relaying.ts';
 import { retried } from './retry.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -26,7 +27,7 @@ const model = z.object({
 const page = z.object({ models: z.array(z.unknown()).nullish(), nextPageToken: z.string().nullish() });
 
 /** Google's Gemini API. */
-export class Google implements EmbeddingProvider {
+export class Google implements EmbeddingProvider, DrawingProvider {
   readonly id: string;
   readonly name: string;
   readonly #http: UpstreamHttp;
@@ -43,8 +44,16 @@ export class Google implements EmbeddingProvider {
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const id = pathOf(request.model);
-    const body = generateBody(request);
+    return this.#generate(request.model, generateBody(request), signal);
+  }
+
+  draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const body = generateBody({ model, messages: [{ role: 'user', content }] });
+    return this.#generate(model, { ...body, generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, signal);
+  }
+
+  #generate(model: string, body: Record<string, unknown>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const id = pathOf(model);
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.send(`/models/${id}:streamGenerateContent?alt=sse`, body, watchdog);
     return assembled(this.#http, new GoogleAssembler(this.name), { signal, open });
   }

@@ -11,7 +11,8 @@ import type { EmbeddingProvider } from './embedding.ts';
 import type { EndpointProvider } from './endpoint.ts';
 import { kindOf } from './kinds.ts';
 import type { LocalRunner, Runnable } from './local-runner.ts';
-import { type ListedModel, type ModelEvent, type ModelRequest, type Provider, ProviderError } from './provider.ts';
+import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, type Provider, ProviderError } from './provider.ts';
+import type { DrawingProvider, Relayed, RelayingProvider } from './relaying.ts';
 import { abortable } from './watchdog.ts';
 
 /** A provider as the configuration gives it, its secret resolved. */
@@ -90,10 +91,15 @@ class DeferredEmbedding<P extends EmbeddingProvider> extends Deferred<P> impleme
   }
 }
 
-class DeferredForwarding
-  extends DeferredEmbedding<ForwardingProvider & EmbeddingProvider & EndpointProvider>
-  implements ForwardingProvider, EndpointProvider
-{
+class DeferredGoogle extends DeferredEmbedding<EmbeddingProvider & DrawingProvider> implements DrawingProvider {
+  async *draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    yield* (await this.loaded(signal)).draw(model, content, signal);
+  }
+}
+
+type OpenAiFormat = ForwardingProvider & EmbeddingProvider & EndpointProvider & RelayingProvider & DrawingProvider;
+
+class DeferredForwarding extends DeferredEmbedding<OpenAiFormat> implements ForwardingProvider, EndpointProvider, RelayingProvider {
   async forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
     return (await this.loaded(signal)).forward(body, signal, options);
   }
@@ -104,6 +110,16 @@ class DeferredForwarding
 
   async faultOfEnd(...[end, signal]: Parameters<ForwardingProvider['faultOfEnd']>): Promise<unknown> {
     return (await this.loaded(signal)).faultOfEnd(end, signal);
+  }
+
+  async relay(...[path, body, signal, options]: Parameters<RelayingProvider['relay']>): Promise<Relayed> {
+    return (await this.loaded(signal)).relay(path, body, signal, options);
+  }
+}
+
+class DeferredOpenRouter extends DeferredForwarding implements DrawingProvider {
+  async *draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    yield* (await this.loaded(signal)).draw(model, content, signal);
   }
 }
 
@@ -133,7 +149,9 @@ export function makeProvider(making: Making): Provider {
     case 'anthropic':
       return new DeferredMessages(making, async (apiKey) => new (await anthropic()).Anthropic({ ...making, apiKey }));
     case 'google':
-      return new DeferredEmbedding(making, async (apiKey) => new (await google()).Google({ ...making, apiKey }));
+      return new DeferredGoogle(making, async (apiKey) => new (await google()).Google({ ...making, apiKey }));
+    case 'openrouter':
+      return new DeferredOpenRouter(making, async (apiKey) => new (await openAi()).OpenAiCompatible({ ...making, apiKey }));
     default:
       return new DeferredForwarding(making, async (apiKey) => new (await openAi()).OpenAiCompatible({ ...making, apiKey }));
   }

@@ -10,9 +10,11 @@ import { readModels } from './listed-models.ts';
 import { lmStudioModels, withOllamaDetails } from './local-details.ts';
 import { type Quirks, quirksAt } from './openai-quirks.ts';
 import { adaptBody, chatBody, refusesUsage, renamed } from './openai-request.ts';
-import { type ListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
 import { retried } from './retry.ts';
+import type { DrawingProvider, Relayed, RelayingProvider } from './relaying.ts';
 import { toStanding } from './standing.ts';
+import { readChunks } from './upstream-body.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -25,7 +27,7 @@ export interface OpenAiCompatibleOptions extends UpstreamOptions {
 }
 
 /** Any server that speaks the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
-export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, EndpointProvider {
+export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, EndpointProvider, RelayingProvider, DrawingProvider {
   readonly id: string;
   readonly name: string;
   readonly #kind: ProviderKind;
@@ -49,6 +51,11 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey): Record<string, string> => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
     });
+  }
+
+  /** As OpenRouter has it: a chat completion that may answer with images. */
+  draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    return this.stream({ model, messages: [{ role: 'user', content }], passed: { modalities: ['image', 'text'] } }, signal);
   }
 
   async *stream({ passed = {}, ...asked }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -128,6 +135,22 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     return retried(ask, { clock: this.#options.clock, signal });
   }
 
+  relay(...[path, body, signal, options]: Parameters<RelayingProvider['relay']>): Promise<Relayed> {
+    const ask = async (): Promise<Relayed> => {
+      const watchdog = this.#http.watch(signal, !options?.streamed);
+      try {
+        const { headers, body: answer } = await this.#http.send(path, body, watchdog);
+        const chunks = this.#chunks(answer, watchdog, signal);
+        return { contentType: headers.get('content-type'), chunks, told: (error) => this.#http.explain(error) };
+      } catch (error) {
+        watchdog.stop();
+        signal.throwIfAborted();
+        throw this.#http.explain(error);
+      }
+    };
+    return retried(ask, { clock: this.#options.clock, signal });
+  }
+
   models(signal: AbortSignal): Promise<ListedModel[]> {
     return this.#http.watched(signal, async (watchdog) => {
       const own = this.#kind === 'lmstudio' ? await lmStudioModels(this.#http, watchdog) : undefined;
@@ -140,6 +163,17 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
       if (hidden) return models.filter(({ id }) => !hidden.test(id));
       return this.#kind === 'ollama' ? withOllamaDetails(this.#http, models, this.#ollama, watchdog) : models;
     });
+  }
+
+  async *#chunks(body: Response['body'], watchdog: Watchdog, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      yield* readChunks(body, watchdog);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#http.explain(error);
+    } finally {
+      watchdog.stop();
+    }
   }
 
   #streamsUsage(model: string): boolean {

@@ -214,6 +214,11 @@ export class Providers {
     return this.#route(known, model);
   }
 
+  /** The first configured provider of these kinds. */
+  findKind(kinds: readonly ProviderKind[]): Provider | undefined {
+    return this.#configured.find(({ vendor }) => vendor !== undefined && kinds.includes(vendor))?.provider;
+  }
+
   #resting({ breaker }: Known): Pick<ProviderEntry, 'resting'> {
     const rest = breaker?.rest;
     return rest ? { resting: { failures: rest.failures, until: this.#options.clock.now() + rest.leftMs } } : {};

@@ -144,8 +144,10 @@ describe('a stream of any server', () => {
       const http = createHttp({
         agents,
         providers,
-        responses: memoryCollection(),
+        ...{ responses: memoryCollection(), conversations: memoryCollection(), apiFiles: memoryCollection() },
         mcp: () => Promise.reject(new Error('no tools are served here')),
+        speak: () => Promise.reject(new Error('no voice is here')),
+        version: '1.2.3',
         clock: systemClock,
         fault: () => new RpcError('INTERNAL_ERROR', 'ours'),
       });

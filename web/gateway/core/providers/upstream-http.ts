@@ -136,7 +136,9 @@ export class UpstreamHttp {
       const init =
         body === undefined
           ? { headers, signal }
-          : { ...(await posted(body, passing, signal)), headers: { ...JSON_TYPE, ...headers }, signal };
+          : body instanceof FormData
+            ? { ...(await postedForm(body, headers)), signal }
+            : { ...(await posted(body, passing, signal)), headers: { ...JSON_TYPE, ...headers }, signal };
       response = await abortable(this.#fetch(path.startsWith('/') ? this.baseUrl + path : path, init), signal);
     } catch (cause) {
       signal.throwIfAborted();
@@ -209,6 +211,12 @@ export class UpstreamHttp {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+async function postedForm(form: FormData, headers: Record<string, string>): Promise<Pick<FetchInit, 'method' | 'bytes' | 'headers'>> {
+  const encoded = new Response(form);
+  const type = encoded.headers.get('content-type') ?? 'multipart/form-data';
+  return { method: 'POST', bytes: new Uint8Array(await encoded.arrayBuffer()), headers: { ...headers, 'content-type': type } };
+}
 
 async function posted(
   body: object,

@@ -6,7 +6,7 @@ import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
 const v1 = upstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
 const say = (text: string) => ({ type: 'message' as const, role: 'user' as const, content: text });
-const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body['messages'];
+const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body?.['messages'];
 
 verifies('http.conversations/openai', 'are created, changed, read by pages and deleted, each key its own', async () => {
   const client = v1.http.openai('key:a');

@@ -24,9 +24,9 @@ export interface ConversationsDeps {
   clock: Pick<Clock, 'now'>;
 }
 
-const creation = z.looseObject({ items: listOf(z.unknown()).nullish(), metadata: metadata.nullish() });
-const addition = z.looseObject({ items: listOf(z.unknown(), 1) });
-const update = z.looseObject({ metadata: metadata.nullable() });
+export const conversationRequest = z.looseObject({ items: listOf(z.unknown()).nullish(), metadata: metadata.nullish() });
+export const itemsRequest = z.looseObject({ items: listOf(z.unknown(), 1) });
+export const conversationUpdate = z.looseObject({ metadata: metadata.nullable() });
 
 /** References lead to stored responses only; an item of a conversation is there already. */
 const findNothing: FindItem = () => Promise.resolve(undefined);
@@ -41,7 +41,7 @@ export class Conversations {
 
   /** `POST /v1/conversations`. */
   async create(request: Request, principal: string): Promise<Response> {
-    const given = parse(creation, await readOptional(request));
+    const given = parse(conversationRequest, await readOptional(request));
     const now = this.#deps.clock.now();
     if ((await this.#deps.conversations.keys()).length >= CONVERSATION_LIMITS.count)
       throw badRequest(`There are ${CONVERSATION_LIMITS.count} conversations already. Delete some first.`);
@@ -61,7 +61,7 @@ export class Conversations {
 
   /** `POST /v1/conversations/{id}`: replaces the metadata. */
   async update(request: Request, id: string, principal: string): Promise<Response> {
-    const given = parse(update, await readJson(request));
+    const given = parse(conversationUpdate, await readJson(request));
     return Response.json(toObject(await this.#change(id, principal, (record) => ({ ...record, metadata: given.metadata ?? {} }))));
   }
 
@@ -80,7 +80,7 @@ export class Conversations {
 
   /** `POST /v1/conversations/{id}/items`. */
   async addItems(request: Request, id: string, principal: string): Promise<Response> {
-    const given = parse(addition, await readJson(request));
+    const given = parse(itemsRequest, await readJson(request));
     const entries = await readEntries(given.items, this.#deps.clock.now());
     await this.append(id, principal, entries);
     const data = entries.map(({ item }) => item);

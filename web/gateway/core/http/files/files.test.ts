@@ -8,7 +8,7 @@ import { API_FILE_LIMITS } from './files.ts';
 const v1 = upstreamHttp();
 const upload = async (text: string, name = 'notes.txt', principal = 'owner') =>
   v1.http.openai(principal).files.create({ file: await toFile(Buffer.from(text), name), purpose: 'user_data' });
-const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body['messages'];
+const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body?.['messages'];
 const toUrl = (text: string, type = 'text/plain'): string => `data:${type};base64,${Buffer.from(text).toString('base64')}`;
 
 describe('/v1/files', () => {

@@ -25,7 +25,7 @@ const page = z.object({
   after: z.string().max(200).optional(),
   purpose: z.string().max(100).optional(),
 });
-const upload = z.object({
+export const uploadRequest = z.object({
   purpose: z.string('is required').min(1).max(100),
   expires_after: z.coerce
     .number()
@@ -49,7 +49,7 @@ export class ApiFiles {
     if (!form) throw badRequest('The body must be a form (multipart/form-data) with `file` and `purpose`.');
     const given = form.get('file');
     if (!(given instanceof Blob)) throw badRequest('`file` is required and must be a file.', 'file');
-    const { purpose, expires_after } = parse(upload, {
+    const { purpose, expires_after } = parse(uploadRequest, {
       purpose: form.get('purpose') ?? undefined,
       expires_after: form.get('expires_after[seconds]') ?? undefined,
     });

@@ -34,7 +34,7 @@ const tool = z.looseObject({
 
 const format = z.looseObject({ type: z.literal('json_schema'), schema: record });
 
-const params = z.looseObject({
+export const messageParams = z.looseObject({
   messages: listOf(z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content }), 1),
   system: content.nullish(),
   max_tokens: z.number().int().min(1).nullish(),
@@ -54,10 +54,10 @@ const params = z.looseObject({
     })
     .nullish(),
 });
-export type Params = z.output<typeof params>;
+export type Params = z.output<typeof messageParams>;
 
 /** Fields that are read above or by the envelope, and hints that change no answer. */
-const KNOWN = new Set([...Object.keys({ ...params.shape, ...envelope.shape }), 'cache_control']);
+const KNOWN = new Set([...Object.keys({ ...messageParams.shape, ...envelope.shape }), 'cache_control']);
 
 export const readEnvelope = (body: Record<string, unknown>): Envelope => parse(envelope, body);
 
@@ -70,7 +70,7 @@ export interface KnownParams {
 
 /** Reads a request for agents and models of other vendors. Names of parameters without effect are added to `ignored`. Throws a 400 for values that do not fit. */
 export function readParams(body: Envelope, ignored: Set<string>): KnownParams {
-  const read = parse(params, body);
+  const read = parse(messageParams, body);
   if (body['thread'] != null) throw new ThreadsUnsupported();
   for (const [name, value] of Object.entries(body)) if (value != null && !KNOWN.has(name)) ignored.add(name);
   const tools = readTools(read.tools ?? [], ignored);

@@ -6,7 +6,7 @@ import { modelNotFound } from '../errors.ts';
 import { parse } from '../parse.ts';
 import { listNamedModels, type NamedModel, withoutDefaultTag } from './model-names.ts';
 
-const showRequest = z.looseObject({ model: z.string().max(300).nullish(), name: z.string().max(300).nullish() });
+export const showRequest = z.looseObject({ model: z.string().max(300).nullish(), name: z.string().max(300).nullish() });
 
 const getFamily = ({ entry }: NamedModel): string => entry?.provider ?? 'perch';
 

@@ -146,12 +146,12 @@ const tolerant = (run: (wishes: Wishes) => AsyncIterable<ModelEvent>, wishes: Wi
     () => ignored.add('think'),
   );
 
-const embedRequest = z.looseObject({
+export const embedRequest = z.looseObject({
   model: z.string().min(1).max(300),
   input: z.union([z.string(), z.array(z.string())]).nullish(),
   dimensions: z.number().int().min(1).nullish(),
 });
-const embeddingsRequest = z.looseObject({ model: z.string().min(1).max(300), prompt: z.string().nullish() });
+export const embeddingsRequest = z.looseObject({ model: z.string().min(1).max(300), prompt: z.string().nullish() });
 
 /** `POST /api/embed`. Throws what `toHttpError` explains. */
 export function answerOllamaEmbed(request: Request, principal: string, deps: HttpDeps): Promise<Response> {

@@ -5,7 +5,7 @@ import { UPSTREAM_TEXT } from '../../../../../tests/upstream.ts';
 
 const v1 = upstreamHttp();
 const TEXT = UPSTREAM_TEXT.join('');
-const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body['messages'];
+const lastMessages = (): unknown => v1.upstream.requests.at(-1)?.body?.['messages'];
 
 verifies('http.responses/input-tokens', 'counts what a request would send, and asks nobody', async () => {
   const client = v1.http.openai();
@@ -37,7 +37,10 @@ verifies('http.responses/compact', 'a summary stands for what was said, and the 
   expect(usage.output_tokens).toBeGreaterThan(0);
   expect(v1.http.recorded).toHaveLength(1);
   expect(JSON.stringify(lastMessages())).toContain('Summarise this conversation');
-  await client.responses.create({ model: 'up/normal', input: [...(output as typeof input), { role: 'user', content: 'Three' }] });
+  await client.responses.create({
+    model: 'up/normal',
+    input: [...(output as unknown as typeof input), { role: 'user', content: 'Three' }],
+  });
   expect(lastMessages()).toEqual([
     { role: 'user', content: 'One' },
     { role: 'user', content: 'Two' },

@@ -39,7 +39,7 @@ export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.ima
 const hint = z.string().max(1000).nullish();
 
 /** Parameters that are honoured, and those that the answer would not be the same without. All others have no effect, and are named. */
-const request = z.object({
+export const responseRequest = z.object({
   model: z.string().min(1).max(300),
   input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a string or an array of items'),
   instructions: z.string().nullish(),
@@ -78,10 +78,10 @@ const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** Names what has no effect. */
-function noteIgnored(body: Record<string, unknown>, given: z.output<typeof request>, ignored: IgnoredFields): void {
+function noteIgnored(body: Record<string, unknown>, given: z.output<typeof responseRequest>, ignored: IgnoredFields): void {
   for (const [name, value] of Object.entries(body)) {
     const isHarmless = value == null || (Object.hasOwn(HARMLESS, name) && HARMLESS[name]?.includes(value));
-    if (!isHarmless && !Object.hasOwn(request.shape, name)) ignored.add(name);
+    if (!isHarmless && !Object.hasOwn(responseRequest.shape, name)) ignored.add(name);
   }
   for (const [index, each] of (given.include ?? []).entries())
     if (!INCLUDED.some((known) => known === each)) ignored.add(`include[${index}]`);
@@ -116,7 +116,7 @@ export interface ResponseRequest {
  * that would silently change the meaning.
  */
 export function readRequest(body: Record<string, unknown>, ignored: IgnoredFields): ResponseRequest {
-  const given = parse(request, body);
+  const given = parse(responseRequest, body);
   noteIgnored(body, given, ignored);
   const tools = new ResponseTools(given.tools ?? [], ignored);
   const choice = given.tool_choice ?? 'auto';
@@ -183,7 +183,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
 }
 
 /** What other servers do not know has no effect there; hints that change nothing about an answer have no name. */
-function toPassed({ text, service_tier, user, safety_identifier }: z.output<typeof request>): ResponseRequest['passed'] {
+function toPassed({ text, service_tier, user, safety_identifier }: z.output<typeof responseRequest>): ResponseRequest['passed'] {
   const fields: [field: string, value: unknown, name: string | undefined][] = [
     ['verbosity', text?.verbosity, text?.verbosity === 'medium' ? undefined : 'text.verbosity'],
     ['service_tier', service_tier, service_tier === 'auto' || service_tier === 'default' ? undefined : 'service_tier'],

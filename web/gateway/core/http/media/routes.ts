@@ -1,0 +1,75 @@
+import type { ProviderKind } from '#shared/rpc/records.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { ProviderError } from '../../providers/provider.ts';
+import type { Route } from '../../providers/providers.ts';
+import { canRelay, type RelayingProvider } from '../../providers/relaying.ts';
+import type { HttpDeps } from '../deps.ts';
+import { badRequest, HttpError, modelNotFound } from '../errors.ts';
+import { agentOf, routeOf } from '../target.ts';
+
+/** A task that only some providers do. */
+export interface MediaTask {
+  /** As in "can’t create speech". */
+  does: string;
+  /** Hosted providers that do it, the best known first. */
+  kinds: readonly ProviderKind[];
+  /** Their names, and a model to name. */
+  add: string;
+}
+
+export const SPEECH: MediaTask = {
+  does: 'create speech',
+  kinds: ['openai', 'groq'],
+  add: 'Add OpenAI, Groq or another provider with `/audio/speech` in Models, and set `model` to a name such as `openai/gpt-4o-mini-tts`. For Perch’s own voices, set it to `perch/tts`.',
+};
+export const TRANSCRIPTION: MediaTask = {
+  does: 'transcribe audio',
+  kinds: ['openai', 'groq', 'mistral'],
+  add: 'Add OpenAI, Groq, Mistral or another provider with `/audio/transcriptions` in Models, and set `model` to a name such as `openai/gpt-4o-transcribe`.',
+};
+export const TRANSLATION: MediaTask = {
+  does: 'translate audio',
+  kinds: ['openai', 'groq'],
+  add: 'Add OpenAI, Groq or another provider with `/audio/translations` in Models, and set `model` to a name such as `openai/whisper-1`.',
+};
+export const IMAGES: MediaTask = {
+  does: 'create images',
+  kinds: ['openai', 'xai'],
+  add: 'Add OpenAI, Google, OpenRouter, xAI or another provider with `/images` in Models, and set `model` to a name such as `openai/gpt-image-1`.',
+};
+
+/**
+ * The provider for a task. A bare name that no provider lists goes to the first hosted provider that does the task, as providers hide such models
+ * in their lists. Throws a 400 for an agent, and a 404 that names providers to add.
+ */
+export async function findMediaRoute(model: string, task: MediaTask, signal: AbortSignal, deps: HttpDeps): Promise<Route> {
+  if (agentOf(model, deps) !== undefined) throw badRequest(`Agents can’t ${task.does}. ${task.add}`, 'model');
+  try {
+    return await routeOf(model, signal, deps);
+  } catch (error) {
+    if (!(error instanceof HttpError) || error.status !== 404) throw error;
+    const provider = deps.providers.findKind(task.kinds);
+    if (!provider || model.includes('/')) throw modelNotFound(`No provider can ${task.does} with the model "${model}". ${task.add}`);
+    return { provider, model, key: `${provider.id}/${model}` };
+  }
+}
+
+/** The provider, if it has OpenAI's endpoints. Throws a 400 that names providers to add. */
+export function requireRelay(provider: Provider, task: MediaTask): RelayingProvider {
+  if (!canRelay(provider)) throw badRequest(`${provider.name} can’t ${task.does}. ${task.add}`, 'model');
+  return provider;
+}
+
+const NO_ENDPOINT = new Set([404, 405, 501]);
+
+export const lacksEndpoint = (error: unknown): error is ProviderError =>
+  error instanceof ProviderError && error.status !== undefined && NO_ENDPOINT.has(error.status);
+
+/** Does `work`; a server without the endpoint is told with providers to add. */
+export async function forTask<T>(task: MediaTask, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw lacksEndpoint(error) ? modelNotFound(`${error.message} ${task.add}`) : error;
+  }
+}
