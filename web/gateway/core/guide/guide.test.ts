@@ -125,7 +125,7 @@ describe('answers', () => {
     ['where are memories stored on disk', 'memory#memory-files'],
     ['how do I turn off memory in one chat', 'memory#turn-memories-off-in-a-chat'],
     ['what is dreaming', 'memory#dreaming'],
-    ['import my obsidian vault', 'wiki#import-pages-or-claims'],
+    ['import my obsidian vault', 'wiki#import-from-obsidian-notion-or-logseq'],
     ['import my chats from Claude', 'chat#import-chats-from-chatgpt-claude-or-another-app'],
     ['bring my saved memories from ChatGPT', 'memory#import-memories-from-chatgpt-or-claude'],
     ['two claims contradict each other', 'wiki#resolve-a-contradiction'],
@@ -402,7 +402,7 @@ describe('the docs', () => {
   it('have unique ids and titles, and texts short enough to read', () => {
     expect(new Set(articles.map(({ id }) => id)).size).toBe(articles.length);
     expect(new Set(articles.map(({ title }) => title)).size).toBe(articles.length);
-    for (const { id, text } of articles) expect(text.length, id).toBeLessThan(900);
+    expect(articles.filter(({ text }) => text.length >= 900).map(({ id }) => id)).toEqual([]);
   });
 
   it('name only methods, events and tools that exist', () => {
