@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../web/gateway/core/clock.ts';
 import { GuideProvider } from '../../web/gateway/core/guide/guide.ts';
 import type { HttpAgentRun, HttpDeps } from '../../web/gateway/core/http/deps.ts';
 import { createHttp } from '../../web/gateway/core/http/http.ts';
-import type { ConversationRecord } from '../../web/gateway/core/http/conversations/record.ts';
+import type { ConversationRecord } from '../../web/gateway/core/http/conversations/conversation-record.ts';
 import type { ApiFileRecord } from '../../web/gateway/core/http/files/record.ts';
 import type { ResponseRecord } from '../../web/gateway/core/http/responses/record.ts';
 import type { ModelEvent } from '../../web/gateway/core/providers/provider.ts';

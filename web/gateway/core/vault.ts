@@ -14,7 +14,7 @@ import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './channels/state.ts';
 import type { ApiFileRecord } from './http/files/record.ts';
-import type { ConversationRecord } from './http/conversations/record.ts';
+import type { ConversationRecord } from './http/conversations/conversation-record.ts';
 import type { ResponseRecord } from './http/responses/record.ts';
 import type { RoutedCall } from './tools/routed-call.ts';
 import type { ContentLabel } from './trust/labels.ts';

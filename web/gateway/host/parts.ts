@@ -34,7 +34,7 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/http/rerank.ts'),
   () => import('../core/http/moderations.ts'),
   () => import('../core/http/completions/completions.ts'),
-  () => import('../core/http/media/speech.ts'),
+  () => import('../core/http/media/speech-endpoint.ts'),
   () => import('../core/http/media/transcriptions.ts'),
   () => import('../core/http/media/images.ts'),
   () => import('../core/http/openapi/openapi.ts'),

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { ModelEvent, ModelMessage, ToolSpec, Wishes } from '../providers/provider.ts';
 import type { Providers } from '../providers/providers.ts';
 import type { Collection, UsageRecord } from '../vault.ts';
-import type { ConversationRecord } from './conversations/record.ts';
+import type { ConversationRecord } from './conversations/conversation-record.ts';
 import type { ApiFileRecord } from './files/record.ts';
 import type { ResponseRecord } from './responses/record.ts';
 

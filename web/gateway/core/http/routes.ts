@@ -48,7 +48,7 @@ export function createRoutes(given: HttpDeps, thoughts: Thoughts, uploads: () =>
   const embeddings = lazy(() => import('./embeddings.ts'));
   const messages = lazy(() => import('./messages/messages.ts'));
   const completions = lazy(() => import('./completions/completions.ts'));
-  const speech = lazy(() => import('./media/speech.ts'));
+  const speech = lazy(() => import('./media/speech-endpoint.ts'));
   const transcriptions = lazy(() => import('./media/transcriptions.ts'));
   const images = lazy(() => import('./media/images.ts'));
   const openApi = lazy(() => import('./openapi/openapi.ts'));

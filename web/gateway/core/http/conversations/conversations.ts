@@ -12,7 +12,7 @@ import { type FindItem, readInput } from '../responses/input.ts';
 import { pageOf, readPage } from '../responses/input-items.ts';
 import type { Item } from '../responses/record.ts';
 import { metadata } from '../responses/request.ts';
-import type { ConversationEntry, ConversationRecord } from './record.ts';
+import type { ConversationEntry, ConversationRecord } from './conversation-record.ts';
 
 /** Limits of conversations: how many, characters as JSON and items of each. */
 export const CONVERSATION_LIMITS = { count: 1000, chars: 8 * 1024 * 1024, items: 10_000 };

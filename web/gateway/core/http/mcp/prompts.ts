@@ -43,7 +43,7 @@ export class McpPrompts {
       ...prompts.flatMap((prompt) => (prompt ? [describePrompt(prompt)] : [])),
       ...skills.map(({ entry: { name, description } }) => ({
         ...{ name, title: `Skill: ${name}`, description },
-        arguments: [{ name: REQUEST, description: 'What to do with the skill', required: false }],
+        arguments: [{ name: REQUEST, description: 'Task for the skill', required: false }],
       })),
     ];
   }

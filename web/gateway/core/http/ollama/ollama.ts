@@ -13,10 +13,10 @@ import { IgnoredFields, withoutUnsupported } from '../ignored-fields.ts';
 import { parse } from '../parse.ts';
 import { withoutRefusedEffort } from '../refused-effort.ts';
 import { agentOf, agentSession, headerSession, routeOf } from '../target.ts';
-import { readOllamaMessages, withImages } from './input.ts';
+import { readOllamaMessages, withImages } from './ollama-input.ts';
 import { withoutDefaultTag } from './model-names.ts';
 import { type OllamaForm, type OllamaSource, streamOllama, wholeOllama } from './output.ts';
-import { chatRequest, generateRequest, readOllamaTools, readOllamaWishes } from './request.ts';
+import { chatRequest, generateRequest, readOllamaTools, readOllamaWishes } from './ollama-request.ts';
 
 export * from './models.ts';
 

@@ -6,13 +6,13 @@ import { conversationRequest, conversationUpdate, itemsRequest } from '../conver
 import { embeddingRequest } from '../embeddings.ts';
 import { uploadRequest } from '../files/files.ts';
 import { imageEditRequest, imageRequest } from '../media/images.ts';
-import { speechRequest } from '../media/speech.ts';
+import { speechRequest } from '../media/speech-endpoint.ts';
 import { transcriptionRequest, translationRequest } from '../media/transcriptions.ts';
 import { envelope as messagesEnvelope, messageParams } from '../messages/request.ts';
 import { moderationRequest } from '../moderations.ts';
 import { showRequest } from '../ollama/models.ts';
 import { embeddingsRequest, embedRequest } from '../ollama/ollama.ts';
-import { chatRequest as ollamaChatRequest, generateRequest } from '../ollama/request.ts';
+import { chatRequest as ollamaChatRequest, generateRequest } from '../ollama/ollama-request.ts';
 import { rerankRequest } from '../rerank.ts';
 import { responseRequest } from '../responses/request.ts';
 import { OPENAPI_PATH } from '../routes.ts';

@@ -4,7 +4,7 @@ import type { Kept, ModelMessage } from '../../providers/provider.ts';
 import { readArgs, readPart } from '../chat-request.ts';
 import { badRequest } from '../errors.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
-import { readCompaction } from './compaction.ts';
+import { readCompaction } from './compaction-item.ts';
 import type { CallItem, CallOutputItem, ContentPart, CustomCallItem, Item, MessageItem } from './record.ts';
 import { toModelName } from './response-tools.ts';
 import { unseal } from './sealed.ts';

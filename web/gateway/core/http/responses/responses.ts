@@ -20,7 +20,7 @@ import { parse } from '../parse.ts';
 import type { Thoughts } from '../thoughts.ts';
 import { BackgroundResponses, BackgroundRun, isUnfinished } from './background.ts';
 import { Answer, itemId, type Making, responseOf, usageObject } from './answer.ts';
-import { COMPACTION_PROMPT, isKeptWhole, toCompactionItem } from './compaction.ts';
+import { COMPACTION_PROMPT, isKeptWhole, toCompactionItem } from './compaction-item.ts';
 import { type Entry, readInput, toMessages } from './input.ts';
 import { pageOf, readPage } from './input-items.ts';
 import { KeptResponses, newResponseId } from './kept.ts';

@@ -1,7 +1,7 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import { readArgs, readPart } from '../chat-request.ts';
-import type { OllamaMessage } from './request.ts';
+import type { OllamaMessage } from './ollama-request.ts';
 
 /** How base64 of pictures begins: Ollama's clients send no type. */
 const PICTURES: readonly [start: string, mimeType: string][] = [
