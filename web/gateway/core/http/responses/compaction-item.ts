@@ -7,7 +7,7 @@ import type { Item, MessageItem } from './record.ts';
 export const COMPACTION_PROMPT: ModelMessage = {
   role: 'user',
   content:
-    'Summarise this conversation so that the work can go on from the summary alone: goals, decisions, facts, names, open tasks, and the state of the current task. Answer with the summary only.',
+    'Summarise this conversation so that the work can continue from the summary alone: goals, decisions, facts, names, open tasks, and the state of the current task. Answer with the summary only.',
 };
 
 const sealed = z.strictObject({ perch: z.literal('compaction'), summary: z.string() });
