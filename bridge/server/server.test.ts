@@ -153,7 +153,7 @@ it('health needs no token, and is never stored', async () => {
 verifies('http/prefix', 'what is asked for elsewhere, the bridge answers itself', async () => {
   await using gateway = await startTestBridge();
   const host = await gateway.attach();
-  for (const path of ['/chat/completions', '/models', '/v2/models', '/V1/models', '/v1x/models', '/api/v1/models', '//v1/models', '/']) {
+  for (const path of ['/chat/completions', '/models', '/v2/models', '/V1/models', '/v1x/models', '/apis/tags', '//v1/models', '/']) {
     const answer = await gateway.http(path, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
     expect([404, 405], `${path} ${answer.status}`).toContain(answer.status);
     await gateway.http(path);

@@ -87,7 +87,7 @@ const MADE: Record<keyof OpenAI.Responses.ResponseCreateParamsStreaming, Fate> =
   access_programs: { ignored: [{ cyber: 'standard' }] },
   background: { hint: [false], here: [true], beside: { stream: true } },
   context_management: { hint: [[]], ignored: [[{ type: 'compaction' }]] },
-  conversation: { refused: ['conv_1', { id: 'conv_1' }] },
+  conversation: { refused: [7, { name: 'conv_1' }] },
   image: { ignored: [{ context_compression: 'enabled' }] },
   include: { here: [['reasoning.encrypted_content']], ignored: [['message.output_text.logprobs'], ['file_search_call.results']] },
   instructions: { told: ['Be brief'], refused: [5] },
