@@ -12,26 +12,26 @@ import { type Embedder, memoryVectors, type VectorStore } from './vectors/vector
 import { withDialogs } from './with-dialogs.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What is made from files, and can be made again. */
+/** Derived data: rebuilt from the files if it is lost. */
 export type MemoryStore = IndexStore & VectorStore;
 
 export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
   vault: Pick<Vault, 'files' | 'memories' | 'messages'>;
   longTerm: LongTermMemories;
-  /** Where the index of a workspace's memory is kept; in this process alone where left out. */
+  /** Opens the index store of a workspace. If omitted, the index is kept in memory only. */
   store?: ((workspace: string) => Promise<MemoryStore>) | undefined;
-  /** Whose days are told and summarised. */
+  /** IANA time zone that decides which day an instant belongs to. */
   timeZone(): string;
-  /** The model that makes vectors, as it is chosen now. */
+  /** Returns the embedding model currently chosen, or undefined if there is none. */
   embedder?: (() => Embedder | undefined) | undefined;
   log: Pick<Log, 'write'>;
   labels: ContentLabels;
 }
 
-/** Conversations are the gateway's own: nothing of them is written a second time. */
+/** Conversations are already stored by the gateway, so the dialog files are not written a second time. */
 const SETTINGS = { dialog: { enabled: false } };
 
-/** The memories of agents, one for each workspace: what is noted there, and what was said to the agents that have it. */
+/** The memories of agents, one per workspace: its notes, and the conversations of the agents that use it. */
 export class AgentMemories {
   readonly #deps: AgentMemoriesDeps;
   readonly #config = new MemoryConfig(SETTINGS);
@@ -42,7 +42,7 @@ export class AgentMemories {
     this.#deps = deps;
   }
 
-  /** An agent's memory, open. Rejects with `NOT_FOUND` where there is no such agent. */
+  /** Opens an agent's memory. Rejects with `NOT_FOUND` if the agent does not exist. */
   async of(agentId: string): Promise<MemoryManager> {
     const name = this.#deps.longTerm.workspace(agentId);
     await this.#deps.longTerm.ready();
@@ -50,18 +50,21 @@ export class AgentMemories {
     if (!manager) {
       manager = this.#open(name);
       this.#managers.set(name, manager);
-      // What could not be opened is opened anew by the next.
+      // A failed open is not cached, so the next call tries again.
       manager.catch(() => this.#managers.delete(name));
     }
     return manager;
   }
 
-  /** What an agent's memory, wiki and dreaming read and write, with its conversations as `dialog/`. Throws `NOT_FOUND` where there is no such agent. */
+  /**
+   * Workspace that an agent's memory, wiki and dreaming read and write; its conversations appear as `dialog/`. Throws `NOT_FOUND` if the
+   * agent does not exist.
+   */
   workspace(agentId: string): Workspace {
     return this.#workspace(this.#deps.longTerm.workspace(agentId));
   }
 
-  /** The same without what waits for review. Throws `NOT_FOUND` where there is no such agent. */
+  /** The same workspace without files that are waiting for review. Throws `NOT_FOUND` if the agent does not exist. */
   reviewed(agentId: string): Workspace {
     return this.#reviewed(this.#deps.longTerm.workspace(agentId));
   }
@@ -94,7 +97,7 @@ export class AgentMemories {
     }).open();
   }
 
-  /** Always the same for a name: what works on it in turn is told apart by it. */
+  /** Returns the same object each time for a name: locks are keyed by it. */
   #workspace(name: string): Workspace {
     const known = this.#workspaces.get(name) ?? this.#made(name);
     this.#workspaces.set(name, known);

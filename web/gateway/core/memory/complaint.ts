@@ -1,7 +1,7 @@
 import { placeOf } from '#shared/cut-short.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
-/** What is wrong with settings, or with what else is read so, in a sentence that names the member. */
+/** Describes the first error of a schema validation as a sentence that names the member. */
 export function complaint(error: z.ZodError, member = 'setting', whole = 'The settings'): string {
   const [issue] = error.issues;
   if (!issue) return `${whole} can’t be read.`;

@@ -4,28 +4,28 @@ import { readSettings } from './read-settings.ts';
 const days = z.number().positive().max(36_500);
 const share = z.number().min(0).max(1);
 
-/** The sections of a memory's settings (interface document 2, section 2.4); the document's sample values are the defaults. */
+/** Schemas of the sections of a memory's settings, with their defaults. */
 export const sections = {
-  /** When and how a conversation that grows too long is summarised. */
+  /** When and how a long conversation is summarised. */
   compaction: z.strictObject({
     enabled: z.boolean().default(true),
-    /** Tokens of the model's context. */
+    /** Size of the model's context in tokens. */
     maxTokens: z.number().int().min(100).default(128_000),
-    /** The share of it that the newest messages keep. */
+    /** Share of the context reserved for the newest messages. */
     reserveRatio: share.default(0.3),
     minMessagesToCompact: z.number().int().min(1).default(10),
-    /** The share of it that has to be used. */
+    /** Share of the context at which compaction starts. */
     compactionThreshold: share.default(0.85),
   }),
   summary: z.strictObject({
     enabled: z.boolean().default(true),
-    /** Another model than the conversation's: `<provider>/<model_id>`. */
+    /** Model that writes summaries, as `<provider>/<model_id>`. Defaults to the conversation's model. */
     model: z.string().max(300).optional(),
     maxSummaryTokens: z.number().int().min(50).default(2000),
-    /** The conversation goes on while its summary is made. */
+    /** Whether the conversation continues while its summary is being written. */
     asyncMode: z.boolean().default(true),
   }),
-  /** What was said, kept word for word for so long. */
+  /** Conversations kept word for word, and for how many days. */
   dialog: z.strictObject({ enabled: z.boolean().default(true), retentionDays: days.default(30) }),
   longTerm: z.strictObject({
     enabled: z.boolean().default(true),
@@ -38,13 +38,13 @@ export const sections = {
   }),
   toolResult: z.strictObject({
     enabled: z.boolean().default(true),
-    /** Characters beyond which a tool's result is put aside as a file. */
+    /** Tool results with more characters than this are stored as files. */
     maxLength: z.number().int().min(100).default(2000),
     retentionDays: days.default(7),
   }),
 };
 
-/** `compaction` of a `MemoryConfig`. Takes either spelling, as all of these do, and throws an Error that names the setting and what is wrong with it. */
+/** The `compaction` section of a `MemoryConfig`. Accepts camelCase and snake_case names; throws an Error that names the invalid setting. */
 export class CompactionConfig {
   readonly enabled: boolean;
   readonly maxTokens: number;
@@ -62,7 +62,7 @@ export class CompactionConfig {
   }
 }
 
-/** `summary` of a `MemoryConfig`. */
+/** The `summary` section of a `MemoryConfig`. */
 export class SummaryConfig {
   readonly enabled: boolean;
   readonly model: string | undefined;
@@ -78,7 +78,7 @@ export class SummaryConfig {
   }
 }
 
-/** `dialog` of a `MemoryConfig`. */
+/** The `dialog` section of a `MemoryConfig`. */
 export class DialogConfig {
   readonly enabled: boolean;
   readonly retentionDays: number;
@@ -88,7 +88,7 @@ export class DialogConfig {
   }
 }
 
-/** `long_term` of a `MemoryConfig`. */
+/** The `long_term` section of a `MemoryConfig`. */
 export class LongTermMemoryConfig {
   readonly enabled: boolean;
   readonly file: string;
@@ -98,7 +98,7 @@ export class LongTermMemoryConfig {
   }
 }
 
-/** `tool_result` of a `MemoryConfig`. */
+/** The `tool_result` section of a `MemoryConfig`. */
 export class ToolResultConfig {
   readonly enabled: boolean;
   readonly maxLength: number;

@@ -13,10 +13,7 @@ const schema = z.strictObject({
 export type MemoryConfigFields = z.infer<typeof schema>;
 export type MemoryConfigInput = z.input<typeof schema>;
 
-/**
- * Settings of a memory (interface document 2, section 2.4). The document's sample values are the defaults; its spelling (`max_tokens`) is read as well as
- * ours (`maxTokens`), here and in files.
- */
+/** Settings of a memory, with defaults. Accepts camelCase (`maxTokens`) and snake_case (`max_tokens`) names, in code and in files. */
 export class MemoryConfig {
   readonly compaction: MemoryConfigFields['compaction'];
   readonly summary: MemoryConfigFields['summary'];
@@ -24,18 +21,18 @@ export class MemoryConfig {
   readonly longTerm: MemoryConfigFields['longTerm'];
   readonly toolResult: MemoryConfigFields['toolResult'];
 
-  /** Throws an Error that names the setting and what is wrong with it. */
+  /** Throws an Error that names the invalid setting. */
   constructor(given: MemoryConfigInput | Record<string, unknown> = {}) {
     const { compaction, summary, dialog, longTerm, toolResult } = readSettings(schema, given);
     [this.compaction, this.summary, this.dialog, this.longTerm, this.toolResult] = [compaction, summary, dialog, longTerm, toolResult];
   }
 
-  /** Reads the text of a YAML document, at the top or under `memory`. Throws an Error that names the line, or the setting. */
+  /** Parses a YAML document with the settings at the top level or under `memory`. Throws an Error that names the line or the setting. */
   static parseYaml(text: string): MemoryConfig {
     return new MemoryConfig(settingsInYaml(text, 'memory'));
   }
 
-  /** Reads a YAML file by whatever reads files here: in Node, `perch/memory` brings that itself. */
+  /** Reads a YAML file with the given function; in Node, `perch/memory` supplies it. */
   static async fromYaml(path: string, read: (path: string) => Promise<string>): Promise<MemoryConfig> {
     return MemoryConfig.parseYaml(await read(path));
   }

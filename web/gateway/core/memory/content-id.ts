@@ -1,15 +1,18 @@
-/** What makes two texts the same: how they are broken into lines and spaced does not count. */
+/** Normalizes a text for comparison: line breaks and spacing are ignored. */
 export const sameText = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
 
-/** An id that a text has wherever it stands, 20 characters of hex. No proof against who looks for two texts of one id. */
+/** Returns an id derived from the text alone, 20 hex characters. Not collision-resistant against an attacker. */
 export function contentId(text: string): string {
   return textVersion(sameText(text));
 }
 
-/** As `contentId`, where each character counts. */
+/** Like `contentId`, but every character counts. */
 export const textVersion = (text: string): string => hash(text, 0x9e3779b9) + hash(text, 0x85ebca6b);
 
-/** cyrb53, a mix of two multiplicative hashes, of which 40 bits are taken: many texts are hashed at once, so that waiting for the platform's digests would take seconds. */
+/**
+ * cyrb53, two multiplicative hashes mixed, truncated to 40 bits. Many texts are hashed at once, and the platform's asynchronous digests
+ * would take seconds.
+ */
 function hash(text: string, seed: number): string {
   let [a, b] = [0xdeadbeef ^ seed, 0x41c6ce57 ^ seed];
   for (let at = 0; at < text.length; at++) {

@@ -3,37 +3,37 @@ import type { FileIndex, FoundEntry } from './index/file-index.ts';
 import type { MemoryCategory } from './long-term.ts';
 import type { Reasons } from './search/memory-search.ts';
 
-/** What stands beside a passage. */
+/** A passage next to a found one. */
 export interface Beside {
   text: string;
-  /** Name or role. */
+  /** Name or role of the speaker. */
   speaker?: string;
 }
 
-/** A passage that was found. */
+/** A search result. */
 export interface FoundMemory {
-  /** What `forget` takes, where it is a `memory`. */
+  /** Id to pass to `forget` if `kind` is `memory`. */
   id: string;
   text: string;
   kind: PassageKind;
-  /** Of a memory. */
+  /** Only set for memories. */
   category?: MemoryCategory;
-  /** File in the workspace, and its lines from 1 on, such as `12-14`. */
+  /** Path in the workspace, and line numbers counted from 1, such as `12-14`. */
   path: string;
   lines: string;
-  /** Milliseconds since 1970: when it was said or noted; null where nothing says so. */
+  /** When it was said or noted, in milliseconds since the Unix epoch; null if unknown. */
   at: number | null;
-  /** Of a message: name or role. */
+  /** Name or role of the speaker. Only set for messages. */
   speaker?: string;
-  /** Of a message: its session, and its id where it has one. */
+  /** Session of a message, and the message's id if it has one. */
   sessionKey?: string;
   messageId?: string;
-  /** What it is ranked by; comparable within one search only. */
+  /** Ranking score; comparable only within one search. */
   score: number;
-  /** The share of the query that it and its neighbours have: 0 to 1. */
+  /** Share of the query covered by the passage and its neighbours, 0 to 1. */
   coverage: number;
   why: Reasons;
-  /** What was said or written right before and after it in the same conversation or notes. */
+  /** The passages right before and after it in the same conversation or notes. */
   before: Beside | null;
   after: Beside | null;
 }
@@ -61,7 +61,7 @@ export function foundMemory({ entry, score, coverage, why }: FoundEntry, index: 
 
 const beside = ({ text, speaker }: Entry): Beside => ({ text, ...(speaker === null ? {} : { speaker }) });
 
-/** Of what tells a message from others (`keyOf`): an id has no spaces, what stands in its place has. */
+/** Splits a message key (see `keyOf`) into session and id. An id contains no spaces; the fallback used for messages without an id does. */
 function placeOf(key: string): Pick<FoundMemory, 'sessionKey' | 'messageId'> {
   const end = key.lastIndexOf('\n');
   const [sessionKey, messageId] = [key.slice(0, end), key.slice(end + 1)];

@@ -2,7 +2,7 @@ import type { ContentLabels } from '../trust/labels.ts';
 import { memoryId } from './index/entry.ts';
 import type { LongTermMemories } from './long-term-memories.ts';
 
-/** Labels a memory that is about to be written with its outside sources, unless it exists already. */
+/** Labels a memory that is about to be written with its outside sources, unless it already exists. */
 export async function labelMemory(
   { labels, longTerm }: { labels: ContentLabels; longTerm(): Promise<Pick<LongTermMemories, 'list' | 'workspace'>> },
   agentId: string,

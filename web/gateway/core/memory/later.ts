@@ -7,15 +7,15 @@ import type { Settings } from '../settings.ts';
 import type { Embedder } from './vectors/vectors.ts';
 import type { LongTermMemories } from './long-term-memories.ts';
 
-/** Whose calls for vectors are in the usage. */
+/** Name under which embedding calls appear in the usage. */
 const MEMORY = 'memory';
-/** Files whose change is one of what is remembered. */
+/** Paths of files whose changes affect memory. */
 const REMEMBERED = /^(?:MEMORY\.md$|memory\/)/;
 
 export interface Memories {
-  /** The long-term files alone: for those that only list. */
+  /** Loads the long-term files only, without the search. */
   longTerm(): Promise<LongTermMemories>;
-  /** With the search over all of it. */
+  /** Loads the complete memory, including search. */
   load(): Promise<AgentMemories>;
   stop(): void;
 }
@@ -27,7 +27,7 @@ export interface MemoriesDeps extends Omit<AgentMemoriesDeps, 'longTerm' | 'embe
   models: Pick<Providers, 'resolve'>;
 }
 
-/** What agents remember, loaded when it is first wanted; whoever changes it, clients are told. */
+/** Memories of agents, loaded on first use. Every change is announced to clients, whoever makes it. */
 export function memoriesLater({ hub, settings, models, ...deps }: MemoriesDeps): Memories {
   const longTerm = lazy(async () => new (await import('./long-term-memories.ts')).LongTermMemories(deps));
   const load = lazy(async () => {
@@ -65,7 +65,7 @@ export function memoriesLater({ hub, settings, models, ...deps }: MemoriesDeps):
   };
 }
 
-/** `<workspace>/<path>` */
+/** Splits `<workspace>/<path>`. */
 function placeOf(key: string): [workspace: string, path: string] {
   const at = key.indexOf('/');
   return [key.slice(0, at), key.slice(at + 1)];

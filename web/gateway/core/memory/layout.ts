@@ -1,16 +1,16 @@
-/** Where what is kept in a workspace (interface document 2, section 2.5). Dates are those of UTC. */
+/** File layout of a workspace's memory. Dates are in UTC. */
 export const LONG_TERM_FILE = 'MEMORY.md';
 export const DIALOG = 'dialog';
 export const DAYS = 'memory';
 export const RESULTS = 'tool_result';
 
-/** `YYYY-MM-DD` of an instant in milliseconds since 1970. */
+/** Formats an instant in milliseconds since the Unix epoch as `YYYY-MM-DD`. */
 export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Whether it is a day of the calendar, as `YYYY-MM-DD`. */
+/** Whether a text is a valid calendar date of the form `YYYY-MM-DD`. */
 export const isDate = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && startOf(text) !== undefined;
 
-/** Milliseconds since 1970 at which a day begins; undefined where there is no such day. */
+/** Start of a day in milliseconds since the Unix epoch; undefined for an invalid date. */
 export function startOf(date: string): number | undefined {
   const at = Date.parse(`${date}T00:00Z`);
   return Number.isNaN(at) || dateOf(at) !== date ? undefined : at;
@@ -20,9 +20,9 @@ export const dialogFile = (date: string): string => `${DIALOG}/${date}.jsonl`;
 export const dayFile = (date: string): string => `${DAYS}/${date}.md`;
 export const resultFile = (id: string): string => `${RESULTS}/${id}.txt`;
 
-/** The day that a file of `dialog/` is of. */
+/** Date in the name of a file in `dialog/`; undefined for any other path. */
 export const dialogDate = (path: string): string | undefined => dated(/^dialog\/(\d{4}-\d\d-\d\d)\.jsonl$/.exec(path)?.[1]);
-/** The day that a file of `memory/` is of. */
+/** Date in the name of a file in `memory/`; undefined for any other path. */
 export const dayDate = (path: string): string | undefined => dated(/^memory\/(\d{4}-\d\d-\d\d)\.md$/.exec(path)?.[1]);
 export const isResult = (path: string): boolean => /^tool_result\/[^/]+\.txt$/.test(path);
 

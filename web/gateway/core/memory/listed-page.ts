@@ -1,7 +1,7 @@
 import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
 import type { MemoryEntry } from '#shared/rpc/methods/memory.ts';
 
-/** A page of what is remembered, the newest first; of those of one minute, which is as exact as they are, the one that stands further down in the file. */
+/** Returns one page of the memories, newest first. Times are exact to the minute; within a minute, later lines of the file come first. */
 export function listedPage(
   file: readonly MemoryEntry[],
   { category, limit = Infinity, cursor }: Omit<MethodParsed<'memory.list'>, 'agentId'>,
@@ -17,7 +17,9 @@ export function listedPage(
   return { memories, count: sorted.length, byCategory, cursor: more ? `${last.createdAt} ${last.id}` : null };
 }
 
-/** Where the page behind the entry of a cursor begins. Where that is forgotten, those of its minute come again: none is left out. */
+/**
+ * Index of the first entry after a cursor. If the cursor's entry was deleted, entries of its minute are repeated so that none is skipped.
+ */
 function behind(sorted: readonly MemoryEntry[], cursor: string): number {
   const [at = '', id = ''] = cursor.split(' ');
   const last = sorted.findIndex((each) => each.id === id && each.createdAt === Number(at));

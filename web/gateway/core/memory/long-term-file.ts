@@ -4,31 +4,37 @@ import { memoryId } from './index/entry.ts';
 import { formatMemory, MemoryCategory, type MemoryBlock, type MemoryLine, parseMemories, withBlock, withoutBlock } from './long-term.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Characters of one memory. */
+/** Maximum length of a memory, in characters. */
 const MAX_TEXT = 10_000;
 const MAX_KEY = 200;
 /** Years have four digits in the file. */
 const [FIRST_TIME, END_OF_TIME] = [Date.parse('0000-01-01T00:00Z'), Date.UTC(10_000, 0)];
 
-/** A line of the long-term file, by an id that its text has. */
+/** A line of the long-term file, with an id derived from its text. */
 export interface Memory extends MemoryLine {
   id: string;
 }
 
 type Remembered = MemoryBlock & { kind: 'memory' };
 
-/** The long-term memory file: what is remembered, and preferences by name. Each change writes the file once, whole; what persons wrote between stays. */
+/**
+ * The long-term memory file: memories, and preferences by name. Each change rewrites the whole file once and keeps text that people wrote
+ * in between.
+ */
 export class LongTermFile {
   readonly path: string;
   readonly #workspace: Workspace;
-  /** As it was read last. */
+  /** Cache of the last read. */
   #read: { size: number; modifiedAt: number; memories: readonly Memory[] } | undefined;
 
   constructor(workspace: Workspace, path: string) {
     [this.#workspace, this.path] = [workspace, path];
   }
 
-  /** Adds what is not remembered yet, in one step. `added` is false where it was. Throws an Error for a text that is empty or too long. */
+  /**
+   * Adds memories that do not exist yet, in one step. `added` is false for existing ones. Throws an Error for a text that is empty or too
+   * long.
+   */
   async add(given: readonly MemoryLine[]): Promise<{ memory: Memory; added: boolean }[]> {
     const lines = given.map((line): MemoryLine => ({ ...line, text: checked(line.text), createdAt: toMinute(line.createdAt) }));
     let results: { memory: Memory; added: boolean }[] = [];
@@ -49,19 +55,21 @@ export class LongTermFile {
     return results;
   }
 
-  /** False: nothing of that id is remembered. */
+  /** Returns false if no memory has that id. */
   async forget(id: string): Promise<boolean> {
     let found = false;
     await this.#workspace.update(this.path, (file = '') => {
       const blocks = remembered(file).filter(({ memory }) => memoryId(memory.text) === id);
       found = blocks.length > 0;
-      // From behind, so that the lines of those before stay where they are.
+      // Last to first, so that earlier line numbers stay valid.
       return found ? blocks.reduceRight(withoutBlock, file) : undefined;
     });
     return found;
   }
 
-  /** Notes a preference, in the place of an earlier one of that name in whatever case. Throws an Error for a name of more than a line, or with a colon. */
+  /**
+   * Stores a preference and replaces earlier ones of the same name, ignoring case. Throws an Error for a name with a line break or a colon.
+   */
   async prefer(name: string, value: string, createdAt: number): Promise<{ memory: Memory; replaced: number; removed: string[] }> {
     const key = nameOf(name);
     const line: MemoryLine = {
@@ -84,8 +92,8 @@ export class LongTermFile {
   }
 
   /**
-   * Puts another line in the place of a memory; undefined where nothing of that id is remembered. Throws `ALREADY_EXISTS` where another says the same, and an Error for a text that
-   * is empty or too long.
+   * Replaces a memory; undefined if no memory has that id. Throws `ALREADY_EXISTS` if another memory has the same text, and an Error for a
+   * text that is empty or too long.
    */
   async replace(id: string, change: { text?: string | undefined; category?: MemoryCategory | undefined }): Promise<Memory | undefined> {
     let found: Memory | undefined;
@@ -103,7 +111,7 @@ export class LongTermFile {
     return found;
   }
 
-  /** By name, in the order of the file; of two of one name the later counts. */
+  /** Preferences by name, in file order; the later of two with the same name wins. */
   async preferences(): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     for (const { key, value } of (await this.memories()).flatMap((memory) => preferenceOf(memory) ?? [])) {
@@ -113,7 +121,7 @@ export class LongTermFile {
     return found;
   }
 
-  /** In the order of the file; the very same list until that has changed. */
+  /** Memories in file order. Returns the same array until the file changes. */
   async memories(): Promise<readonly Memory[]> {
     const file = await this.#workspace.stat(this.path);
     if (!file) return NOTHING;
@@ -128,7 +136,7 @@ export class LongTermFile {
 
 const NOTHING: readonly Memory[] = [];
 
-/** As it is written. */
+/** Truncates to the minute, as written in the file. */
 function toMinute(at: number): number {
   if (!(at >= FIRST_TIME && at < END_OF_TIME))
     throw new RangeError(`Invalid time ${at}. It must be in milliseconds since 1970, up to the year 9999.`);
@@ -155,7 +163,7 @@ function nameOf(name: string): string {
   return key;
 }
 
-/** A preference that has a name: `tone: friendly`. */
+/** Name and value of a preference such as `tone: friendly`; undefined if the memory is not one. */
 export function preferenceOf({ text, category }: Pick<MemoryLine, 'text' | 'category'>): { key: string; value: string } | undefined {
   if (category !== MemoryCategory.PREFERENCE) return undefined;
   const { key, value } = /^(?<key>[^:\n]{1,200}):\s*(?<value>[^]+)$/.exec(text)?.groups ?? {};

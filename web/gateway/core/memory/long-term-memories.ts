@@ -13,7 +13,7 @@ export interface LongTermMemoriesDeps {
   agents: Agents;
 }
 
-/** What agents remember for good: the long-term files in their workspaces, without a search over them. */
+/** The long-term memory files of all agents' workspaces, without search. */
 export class LongTermMemories {
   readonly #deps: LongTermMemoriesDeps;
   readonly #files = new Map<string, LongTermFile>();
@@ -23,19 +23,19 @@ export class LongTermMemories {
     this.#deps = deps;
   }
 
-  /** In the order of the file; the very same list until that has changed. Throws `NOT_FOUND` where there is no such agent. */
+  /** Memories in file order. Returns the same array until the file changes. Throws `NOT_FOUND` if the agent does not exist. */
   async list(agentId: string): Promise<readonly Memory[]> {
     const file = this.#file(this.workspace(agentId));
     await this.ready();
     return file.memories();
   }
 
-  /** The name of the workspace that an agent's memory lies in. Throws `NOT_FOUND` where there is no such agent. */
+  /** Name of the workspace that holds an agent's memory. Throws `NOT_FOUND` if the agent does not exist. */
   workspace(agentId: string): string {
     return workspaceOf(this.#deps.agents.get(agentId));
   }
 
-  /** Resolves once what earlier versions remembered for all agents together is in the main agent's file. */
+  /** Resolves once the shared memories of earlier versions have been migrated to the main agent's file. */
   ready(): Promise<void> {
     this.#broughtOver ??= this.#bringOver().catch((error: unknown) => {
       this.#broughtOver = undefined;
@@ -52,7 +52,7 @@ export class LongTermMemories {
       text.trim() === '' ? [] : { text, category: isCategory(category) ? category : ('other' as const), createdAt },
     );
     await this.#file(this.workspace('main')).add(lines);
-    // What is added twice is there once: dying here loses nothing.
+    // Adding is idempotent, so a crash here loses nothing.
     for (const { id } of earlier) await memories.remove(id);
   }
 

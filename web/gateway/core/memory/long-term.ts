@@ -1,4 +1,4 @@
-/** Kinds of memories (decisions, "Memory, recall …"). */
+/** Categories of memories. */
 export const MemoryCategory = {
   FACT: 'fact',
   PREFERENCE: 'preference',
@@ -11,28 +11,31 @@ export type MemoryCategory = (typeof MemoryCategory)[keyof typeof MemoryCategory
 
 export const isCategory = (text: string): text is MemoryCategory => Object.values<string>(MemoryCategory).includes(text);
 
-/** One line of the long-term memory file, as it is read and written: `- 2026-11-22 09:30 [fact] The cat is called Miso.` */
+/** One line of the long-term memory file: `- 2026-11-22 09:30 [fact] The cat is called Miso.` */
 export interface MemoryLine {
   text: string;
   category: MemoryCategory;
-  /** Milliseconds since 1970, to the minute. */
+  /** Milliseconds since the Unix epoch, exact to the minute. */
   createdAt: number;
 }
 
-/** A part of the file: a remembered line, or whatever a person has written between them. `line` and `end`: from the first to the last line, from 1 on. */
+/** A block of the file: a memory, or other text in between. `line` and `end` are its first and last line, counted from 1. */
 export type MemoryBlock = { line: number; end: number } & ({ kind: 'memory'; memory: MemoryLine } | { kind: 'text'; text: string });
 
 const ITEM = /^- (\d{4}-\d\d-\d\d)(?: (\d\d:\d\d))? \[([a-z]+)\] (.*)$/;
 const INDENT = '  ';
 
-/** The line with an end; further lines of a text are indented. */
+/** Formats a memory as a line with a line break; further lines of its text are indented. */
 export function formatMemory({ text, category, createdAt }: MemoryLine): string {
   const [date = '', time = ''] = new Date(createdAt).toISOString().split(/[T.]/);
   const lines = text.split(/\r\n|\n|\r/);
   return `- ${date} ${time.slice(0, 5)} [${category}] ${lines.join(`\n${INDENT}`)}\n`;
 }
 
-/** Reads the file's blocks, in their order. What is no remembered line is a text by paragraphs; nothing is an error, for people write in this file. */
+/**
+ * Parses the file into blocks, in order. Anything that is not a memory line becomes text, one block per paragraph; nothing is an error,
+ * because people edit this file.
+ */
 export function parseMemories(file: string): MemoryBlock[] {
   const blocks: MemoryBlock[] = [];
   const lines = file.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
@@ -59,11 +62,11 @@ function memoryOf([, date = '', time = '00:00', category = '', text = '']: RegEx
   return isCategory(category) && !Number.isNaN(createdAt) ? { text, category, createdAt } : undefined;
 }
 
-/** The file with a text in place of the lines of a block. */
+/** Returns the file with the lines of a block replaced by a text. */
 export function withBlock(file: string, { line, end }: MemoryBlock, text: string): string {
   const lines = file.split(/(?<=\n|\r(?!\n))/);
   return [...lines.slice(0, line - 1), text, ...lines.slice(end)].join('');
 }
 
-/** The file without the lines of a block. */
+/** Returns the file without the lines of a block. */
 export const withoutBlock = (file: string, block: MemoryBlock): string => withBlock(file, block, '');

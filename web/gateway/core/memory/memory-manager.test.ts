@@ -19,7 +19,7 @@ async function opened(given: Partial<MemoryManagerDeps> & { settings?: MemoryCon
   return { memory, workspace, clock };
 }
 
-/** A workspace whose nth change fails, before or behind what it does. */
+/** A workspace whose nth change fails, before or after it takes effect. */
 function failing(workspace: Workspace, nth: number, behind: boolean): Workspace {
   let count = 0;
   const changed = async (work: () => Promise<unknown>): Promise<void> => {
@@ -144,7 +144,7 @@ describe('MemoryManager', () => {
       tool_call_id: 'call_1',
       content: [{ type: 'text', text: expect.stringContaining('lies in tool_result/') as string }],
     });
-    // The stub stands for the whole result, which is kept already.
+    // The stub represents the whole result, which is already saved.
     expect(await memory.persistDialog(short, 'main')).toBe(0);
 
     const result = memory.checkContext(talk);
@@ -214,7 +214,7 @@ describe('MemoryManager', () => {
       before: { text: 'Where is the kayak?', speaker: 'Ana' },
       after: { text: 'Fine!' },
     });
-    // Another memory over the same files knows them too.
+    // Another memory over the same files recognizes them too.
     const again = await new MemoryManager({ workspace, clock }).open();
     expect(await again.persistDialog(talk, 'main')).toBe(0);
   });
@@ -242,7 +242,7 @@ describe('MemoryManager', () => {
       'tool_result/a.txt',
     ]);
     expect(await memory.cleanUp()).toEqual([]);
-    // In a folder that can only be read.
+    // In a read-only folder.
     clock.advance(9 * DAY);
     const warnings: string[] = [];
     const fixed: Workspace = { ...workspace, remove: () => Promise.reject(new Error('It is locked')) };
@@ -271,12 +271,12 @@ describe('MemoryManager', () => {
     expect(await memory.putAsideResults(once)).toEqual(once);
     expect(await memory.putAsideResults(messages)).toEqual(once);
     expect(await workspace.list('tool_result')).toHaveLength(1);
-    // One that is given again stays as long as one that is new.
+    // A result that is passed again is kept as long as a new one.
     clock.advance(6 * DAY);
     await memory.putAsideResults(messages);
     clock.advance(6 * DAY);
     expect([await memory.cleanUp(), await workspace.read(path)]).toEqual([[], long]);
-    // The dialog has what was said, not the stub.
+    // The dialog has the original text, not the stub.
     await memory.persistDialog(once, 'main');
     expect(await memory.persistDialog(messages, 'main')).toBe(0);
     expect(await workspace.read('dialog/2026-12-04.jsonl')).toContain('the end');

@@ -28,35 +28,35 @@ import type { Workspace } from './workspace.ts';
 
 export interface MemoryManagerDeps {
   workspace: Workspace;
-  /** The files and conversations that summaries of days are made of; those of `workspace` if left out. */
+  /** Workspace whose files and conversations are used for daily summaries; defaults to `workspace`. */
   reviewed?: Workspace | undefined;
   config?: MemoryConfig | undefined;
   clock: Pick<Clock, 'now'>;
-  /** By which days are told and summarised; UTC where left out. */
+  /** Returns the IANA time zone that decides which day an instant belongs to; defaults to UTC. */
   timeZone?: (() => string) | undefined;
-  /** Without it nothing is summarised by a model. */
+  /** Asks a model. If omitted, no model writes summaries. */
   complete?: Complete | undefined;
-  /** Tokens of a text, for the model in use; an estimate where left out. */
+  /** Counts the tokens of a text for the current model; defaults to an estimate. */
   countTokens?: CountText | undefined;
-  /** Keeps what was read of the files, so that the next start reads only what has changed. */
+  /** Stores the index, so that the next start only reads files that have changed. */
   index?: IndexStore | undefined;
-  /** Vectors of what is remembered, where a model makes them: asked anew at each search, for another may be chosen. */
+  /** Vectors of memories. `embedder` is called on each search, because the chosen model may change. */
   vectors?: { embedder(): Embedder | undefined; store: VectorStore } | undefined;
-  /** Called with the id of a memory that was removed or got another text. */
+  /** Called with the id of a memory that was removed or whose text changed. */
   onRemoved?: ((id: string) => Promise<void>) | undefined;
   /** Called with the results of each search, before they are returned. */
   onSearched?: ((query: string, found: readonly FoundMemory[]) => Promise<void>) | undefined;
-  /** Hears what went wrong beside what was asked for. */
+  /** Called with problems that do not fail the current operation. */
   warn?: ((message: string) => void) | undefined;
 }
 
-/** Tokens that a message takes beside its text. */
+/** Tokens of a message in addition to its text. */
 const FRAME = 4;
 const MOST_FOUND = 100;
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The memory of agents over the files of a workspace (interface document 2, sections 2.5 and 4.4). What has been answered is in the files. */
+/** The memory of agents over the files of a workspace. A write is durable once its promise resolves. */
 export class MemoryManager {
   readonly config: MemoryConfig;
   readonly #deps: MemoryManagerDeps;
@@ -64,10 +64,10 @@ export class MemoryManager {
   readonly #index: FileIndex;
   readonly #dialogs: Dialogs;
   readonly #byMeaning: ByMeaning | undefined;
-  /** Changes of the long-term file and the daily notes, which read first. */
+  /** Serializes changes of the long-term file and the daily notes, which read before they write. */
   readonly #turns = new Turns();
   readonly #closing = new AbortController();
-  /** By a message with a stub, the one with the whole result: that is what was said. */
+  /** Maps a message with a stub to the original message, which is the one to save. */
   readonly #whole = new WeakMap<MemoryMessage, MemoryMessage>();
   #state: 'new' | 'open' | 'closed' = 'new';
 
@@ -83,14 +83,16 @@ export class MemoryManager {
       new ByMeaning({ ...deps.vectors, index: this.#index, clock, signal: this.#closing.signal, warn: (message) => this.warn(message) });
   }
 
-  /** Opens it, removes what is older than it may be, and begins to index what is there; a search waits for that. A second time it does nothing. */
+  /**
+   * Opens the memory, removes expired files and starts indexing; searches wait for the index. Does nothing if the memory is already open.
+   */
   async open(): Promise<this> {
     if (this.#state === 'closed') throw new Error('The memory was closed. Create a new one.');
     if (this.#state === 'open') return this;
     this.#state = 'open';
-    // What cannot be removed, as in a folder that can only be read, is no reason not to remember.
+    // Expired files that cannot be removed, such as in a read-only folder, do not prevent opening.
     await this.cleanUp().catch((error: unknown) => this.warn(`Could not remove old files: ${reasonOf(error)}`));
-    // What fails now is tried again by whatever needs it, and told then.
+    // The next operation that needs the index retries and reports the error.
     this.#index.follow().then(
       () => this.#byMeaning?.follow(),
       () => {},
@@ -98,7 +100,7 @@ export class MemoryManager {
     return this;
   }
 
-  /** Ends what is under way, and waits for it. What is asked for afterwards rejects. */
+  /** Aborts running operations and waits for them. Later calls reject. */
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#closing.abort(new Error('The memory was closed.'));
@@ -110,20 +112,23 @@ export class MemoryManager {
     return this.close();
   }
 
-  /** A model was given, so that `generateSummary` can be asked. */
+  /** Whether a model is available for `generateSummary`. */
   get hasModel(): boolean {
     return this.#deps.complete !== undefined;
   }
 
-  /** Whether a conversation is too long, and what of it would be summarised. Throws a TypeError that names what is no message. */
+  /**
+   * Checks whether a conversation is too long, and which messages would be summarised. Throws a TypeError that names an invalid message.
+   */
   checkContext<M extends GivenMessage = MemoryMessage>(messages: readonly M[]): ContextCheckResult<M> {
     mustBeMessages(messages.map(toMemoryMessage));
     return checkContext(messages, this.config.compaction, (message) => this.#count(shownMessage(message)) + FRAME);
   }
 
   /**
-   * A summary of messages by the model, and of the earlier summary that they may begin with. First they are written to the dialog, and what is worth it is remembered for good. Rejects with an Error where there is no model, or
-   * none that gives a summary in two attempts; nothing is lost then.
+   * Summarises messages, including an earlier summary at their beginning, with the model. The messages are first written to the dialog, and
+   * facts worth keeping are added to memory. Rejects with an Error if there is no model or no summary after two attempts; nothing is lost
+   * in that case.
    */
   async generateSummary(
     given: readonly GivenMessage[],
@@ -140,7 +145,10 @@ export class MemoryManager {
     return summarise(earlier ? messages.slice(1) : messages, asking, earlier);
   }
 
-  /** The conversation with the summary in place of what it is of. Without a summary, or with an empty one, nothing is dropped. */
+  /**
+   * Returns the conversation with the summarised messages replaced by the summary. If the summary is missing or empty, no message is
+   * dropped.
+   */
   applyCompaction<M extends GivenMessage = MemoryMessage>(
     messages: readonly M[],
     summary: StructuredSummary | null,
@@ -150,7 +158,7 @@ export class MemoryManager {
     return applyCompaction(messages, summary.toMessage(), sameMessages(messages, result));
   }
 
-  /** Remembers a text for good. One that is remembered already is not added again: `added` is false, and the id that of the first. */
+  /** Adds a memory. An existing one is not added again: `added` is false, and `id` is that of the existing memory. */
   addMemory(
     text: string,
     category: MemoryCategory = MemoryCategory.FACT,
@@ -165,7 +173,7 @@ export class MemoryManager {
     });
   }
 
-  /** Removes a memory by the id that `addMemory` and `searchMemory` give. False: there is none. */
+  /** Removes a memory by the id that `addMemory` and `searchMemory` return. Returns false if it does not exist. */
   async forget(id: string): Promise<boolean> {
     const isFound = await this.#change(() => this.#longTerm.forget(id));
     if (isFound) await this.#deps.onRemoved?.(id);
@@ -173,8 +181,8 @@ export class MemoryManager {
   }
 
   /**
-   * Puts other words, or another category, in the place of a memory, by its id; the time stays. Undefined: there is none of that id. Rejects with `ALREADY_EXISTS` where another
-   * says the same.
+   * Changes the text or category of a memory; its time stays. Returns undefined if it does not exist. Rejects with `ALREADY_EXISTS` if
+   * another memory has the same text.
    */
   async updateMemory(
     id: string,
@@ -185,32 +193,32 @@ export class MemoryManager {
     return changed;
   }
 
-  /** Notes a preference in place of an earlier one of the same name. */
+  /** Sets a preference, replacing an earlier one of the same name. */
   async setPreference(key: string, value: string): Promise<Memory & { replaced: number }> {
     const { memory, replaced, removed } = await this.#change(() => this.#longTerm.prefer(key, value, this.#deps.clock.now()));
     for (const id of removed) await this.#deps.onRemoved?.(id);
     return { ...memory, replaced };
   }
 
-  /** Undefined where there is none of that name, in whatever case. */
+  /** Value of a preference, ignoring case; undefined if it is not set. */
   async getPreference(key: string): Promise<string | undefined> {
     const wanted = key.trim().toLowerCase();
     for (const [name, value] of await this.#preferences()) if (name.toLowerCase() === wanted) return value;
     return undefined;
   }
 
-  /** By name. */
+  /** All preferences by name. */
   async getAllPreferences(): Promise<Record<string, string>> {
     return Object.fromEntries(await this.#preferences());
   }
 
-  /** All that is remembered for good, in the order of its file. */
+  /** All memories of the long-term file, in file order. */
   async getMemories(): Promise<Memory[]> {
     this.#mustBeOpen();
     return [...(await this.#longTerm.memories())];
   }
 
-  /** The best of what is remembered, noted and was said, for a query; at most 100. `accepts`: only such. */
+  /** The best matches for a query among memories, notes and conversations, at most 100. `accepts` filters the results. */
   async searchMemory(query: string, limit = 10, accepts?: (found: FoundMemory) => boolean): Promise<FoundMemory[]> {
     this.#mustBeOpen();
     if (typeof query !== 'string') throw new TypeError('The query must be a string.');
@@ -229,7 +237,7 @@ export class MemoryManager {
     return results;
   }
 
-  /** Writes messages to the dialog, each once; gives how many were new. Summaries are no part of it. Nothing is written where the setting is off. */
+  /** Writes new messages to the dialog and returns their number. Summaries are skipped. Does nothing if the setting is off. */
   async persistDialog(given: readonly GivenMessage[], sessionKey = ''): Promise<number> {
     this.#mustBeOpen();
     const messages = given.map(toMemoryMessage);
@@ -239,7 +247,7 @@ export class MemoryManager {
     return this.#dialogs.persist(said, sessionKey, this.#closing.signal);
   }
 
-  /** The messages with long results of tools put aside as files, which their stubs name. */
+  /** Stores long tool results as files and returns the messages with stubs that name those files. */
   async putAsideResults<M extends GivenMessage = MemoryMessage>(given: readonly M[]): Promise<M[]> {
     this.#mustBeOpen();
     const messages = given.map(toMemoryMessage);
@@ -256,15 +264,15 @@ export class MemoryManager {
     });
   }
 
-  /** Removes dialogs and put-aside results that are older than they may be; gives their paths. */
+  /** Removes expired dialogs and tool results, and returns their paths. */
   async cleanUp(): Promise<string[]> {
     this.#mustBeOpen();
     return removeOld(this.#deps.workspace, this.config, this.#deps.clock.now());
   }
 
   /**
-   * Writes the summary of a day (`YYYY-MM-DD`) to `memory/<date>.md`, by the model, or the one that is given, or else as an extract, and gives the path; undefined where nothing was said. What a
-   * person wrote there stays.
+   * Writes the summary of a day (`YYYY-MM-DD`) to `memory/<date>.md` and returns the path; undefined if there were no messages. Uses the
+   * given model, else the memory's model, else an extract. Text that people wrote in the file is kept.
    */
   summariseDay(
     date: string,
@@ -278,13 +286,13 @@ export class MemoryManager {
     });
   }
 
-  /** The notes of a day (`YYYY-MM-DD`), as Markdown; undefined where there are none. */
+  /** The notes of a day (`YYYY-MM-DD`), as Markdown; undefined if there are none. */
   async getDay(date: string): Promise<string | undefined> {
     this.#mustBeOpen();
     return this.#deps.workspace.read(dayFile(date));
   }
 
-  /** The days of which there is something, newest first: how much was remembered and said, and whether there are notes. */
+  /** All days with data, newest first: the number of memories and messages, and whether there are notes. */
   async getDays(): Promise<MemoryDay[]> {
     this.#mustBeOpen();
     await this.#index.follow();
@@ -297,7 +305,7 @@ export class MemoryManager {
     return statsOf(this.#index, this.#deps.workspace);
   }
 
-  /** Says what went wrong beside what was asked for. */
+  /** Reports a problem that does not fail the current operation. */
   warn(message: string): void {
     this.#deps.warn?.(message);
   }
@@ -307,7 +315,7 @@ export class MemoryManager {
     return this.#longTerm.preferences();
   }
 
-  /** A memory that is not made is no reason to lose a summary: the whole dialog is kept. */
+  /** Failing to extract facts must not fail the summary: the whole dialog is saved anyway. */
   async #rememberFrom(messages: readonly MemoryMessage[], asking: Asking): Promise<void> {
     try {
       const facts = await factsIn(messages, asking);

@@ -18,7 +18,7 @@ verifies('vault.files/memories', 'each memory and paragraph of both is there, be
   expect(mergeMemories(base, merged)).toBe(merged);
   expect(mergeMemories('', base)).toBe(base);
   expect(mergeMemories(base, '')).toBe(base);
-  // What is written otherwise but says the same is the same; a file may end without a line's end, and have those of Windows.
+  // Texts that differ only in spacing are equal; a file may lack a final line break and may use CRLF.
   expect(mergeMemories(line('Two  words'), line('Two words').trimEnd())).toBe(line('Two words').trimEnd());
   expect(mergeMemories(line('new'), line('old').trimEnd())).toBe(line('new') + line('old').trimEnd());
   expect(mergeMemories('a\r\n\r\nb\r\n', 'a')).toBe('a\n\nb\r\n');
@@ -28,7 +28,7 @@ verifies('vault.files/memories', 'of two preferences of one name the later one c
   const [early, late] = [line('Tone: friendly', 'preference', '09:00'), line('tone: dry', 'preference', '10:00')];
   expect(mergeMemories(`${late}${line('x')}`, `${early}${line('y')}`)).toBe(`${late}${line('x')}${line('y')}`);
   expect(mergeMemories(`${early}${line('x')}`, `${late}${line('y')}`)).toBe(`${late}${line('x')}${line('y')}`);
-  // A fact of the words of the one that makes way stays a fact.
+  // A fact with the same text as a replaced preference stays a fact.
   expect(
     mergeMemories(`${line('Tone: warm', 'preference', '10:00')}${line('tone: dry')}`, early.replace('Tone: friendly', 'tone: dry')),
   ).toBe(`${line('Tone: warm', 'preference', '10:00')}${line('tone: dry')}`);

@@ -12,9 +12,9 @@ const nameOf = (block: MemoryBlock): string | undefined =>
   block.kind === 'memory' ? preferenceOf(block.memory)?.key.toLowerCase() : undefined;
 
 /**
- * Two versions of a long-term file that were written apart: the later one, with each memory and each paragraph of the earlier one that it has not, behind what they stood behind
- * there. Nobody knows what both were made from, so what one of them has forgotten comes back where the other has it. Of two preferences of one name the one that was noted later
- * counts.
+ * Merges two diverged versions of a long-term file: the later version, plus each memory and paragraph that only the earlier one has, placed
+ * after the same predecessor. Without a common base a deletion cannot be detected, so a memory deleted in one version returns if the other
+ * has it. Of two preferences with the same name the newer one wins.
  */
 export function mergeMemories(earlier: string, later: string): string {
   const there = parseMemories(later);
@@ -34,9 +34,9 @@ export function mergeMemories(earlier: string, later: string): string {
     if (block.memory.createdAt > (instead.get(rival) ?? rival).memory.createdAt) instead.set(rival, block);
   }
 
-  // What makes way for another is not there any more: a fact of the same words is to come.
+  // Preferences about to be replaced do not count as known: a fact with the same text may still be added.
   const known = new Map(there.filter((block) => !instead.has(block)).map((block) => [keyOf(block), block]));
-  /** By the line behind which they go, from 1 on. */
+  /** Added blocks by the line (counted from 1) that they follow. */
   const added = new Map<number, MemoryBlock[]>();
   const taken = new Set<string>();
   let behind = 0;
@@ -55,7 +55,7 @@ export function mergeMemories(earlier: string, later: string): string {
   const begin = (line: string): void => {
     const last = merged.at(-1);
     if (last !== undefined && !/[\r\n]$/.test(last)) merged[merged.length - 1] = `${last}\n`;
-    // A paragraph goes on up to an empty line or the next memory.
+    // A paragraph ends at an empty line or at the next memory.
     if (last !== undefined && last.trim() !== '' && line.trim() !== '' && !ITEM.test(line)) merged.push('\n');
   };
   const add = (at: number): void => {

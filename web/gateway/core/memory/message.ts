@@ -1,19 +1,19 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 
-/** A message of a conversation, as memory is given it: what models are asked with, and when it was said. */
+/** A message of a conversation: the input of a model, with the time it was sent. */
 export interface MemoryMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: string | Part[];
-  /** The caller's id; a message without one has none in the records either. */
+  /** The caller's id. A message without one is stored without one. */
   id?: string | undefined;
-  /** Who spoke, where that is more than the role. */
+  /** Name of the speaker, if the role alone does not identify them. */
   name?: string | undefined;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   timestamp?: number | undefined;
   toolCalls?: ToolCall[] | undefined;
   toolCallId?: string | undefined;
 }
 
-/** What is text of a message. */
+/** Text content of a message. */
 export const textOf = ({ content }: Pick<MemoryMessage, 'content'>): string =>
   typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');

@@ -1,7 +1,7 @@
-/** By name of a folder or database: the memory managers of this process that are open on it. */
+/** Open memory managers of this process, by the name of their folder or database. */
 const managers = new Map<string, Set<object>>();
 
-/** Notes that a manager opens a folder or database, and warns if another one has it open: each then reads and indexes all files itself. */
+/** Registers a manager of a folder or database, and warns if another one has it open: each would read and index all files. */
 export function noteOpen(name: string, manager: object, warn: (message: string) => void): void {
   const open = managers.get(name) ?? new Set();
   if ([...open].some((other) => other !== manager)) warn(`Another MemoryManager is open on ${name}. Close it, or use one for all agents.`);
