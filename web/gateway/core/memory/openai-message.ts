@@ -1,7 +1,7 @@
 import type { Part, ToolCall } from '#shared/rpc/records.ts';
 import type { MemoryMessage } from './message.ts';
 
-/** A part of a message of OpenAI's APIs; memory keeps text, and pictures with their data. */
+/** A content part of a message of OpenAI's APIs. Memory keeps text, and pictures that carry their data. */
 export interface OpenAiPart {
   readonly type: string;
   readonly text?: string | undefined;
@@ -17,7 +17,7 @@ export interface OpenAiToolCall {
   readonly custom?: { readonly name: string; readonly input: string } | undefined;
 }
 
-/** A message of OpenAI's chat completions, with an id and a time if the caller keeps them. */
+/** A message of OpenAI's chat completions, with an optional id and time. */
 export interface OpenAiMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function';
   content?: string | null | readonly OpenAiPart[] | undefined;
@@ -30,7 +30,7 @@ export interface OpenAiMessage {
   timestamp?: number | undefined;
 }
 
-/** A message in any shape that memory takes. */
+/** A message in any shape that memory accepts. */
 export type GivenMessage = MemoryMessage | OpenAiMessage;
 
 interface Converted {
@@ -38,10 +38,10 @@ interface Converted {
   from: Pick<OpenAiMessage, 'content' | 'tool_calls'>;
 }
 
-/** Conversions by the message given, so that the same message stays the same object. */
+/** Cache of conversions, so that the same input always yields the same object. */
 const converted = new WeakMap<object, Converted>();
 
-/** A message as memory works with it; one that is none is left for the check to name. */
+/** Converts a message to memory's shape. An invalid one is returned as it is, for the later check to report. */
 export function toMemoryMessage(given: GivenMessage): MemoryMessage {
   if (!isOpenAi(given)) return given;
   const { content, tool_calls } = given;
@@ -52,7 +52,7 @@ export function toMemoryMessage(given: GivenMessage): MemoryMessage {
   return message;
 }
 
-/** A message with other content, in the shape in which it was given. */
+/** Returns a message with other content, in the shape of the original. */
 export function withContent<M extends GivenMessage>(given: M, content: MemoryMessage['content']): M {
   if (!isOpenAi(given) || !Array.isArray(given.content)) return { ...given, content };
   const parts: readonly OpenAiPart[] = given.content;
@@ -62,7 +62,7 @@ export function withContent<M extends GivenMessage>(given: M, content: MemoryMes
 
 const OWN_PARTS = ['text', 'image', 'file'];
 
-/** Whether a message has something that only OpenAI's shape has. */
+/** Whether a message has a member that only OpenAI's shape has. */
 function isOpenAi(given: GivenMessage): given is OpenAiMessage {
   if (typeof given !== 'object' || given === null) return false;
   if (given.role === 'developer' || given.role === 'function' || 'tool_calls' in given || 'tool_call_id' in given) return true;
@@ -96,11 +96,11 @@ function toPart(part: OpenAiPart): Part {
   const url = typeof image_url === 'string' ? image_url : image_url?.url;
   const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url ?? '') ?? [];
   if (mimeType !== undefined && data !== undefined) return { type: 'image', mimeType, data };
-  // Only its place is kept: memory reads no files of others.
+  // Only the reference is kept: memory does not read files outside its workspace.
   return { type: 'text', text: `[${url === undefined ? part.type : `image ${url}`}]` };
 }
 
-/** The text of a part; undefined if it is something else. */
+/** The text of a part; undefined if it has none. */
 export const textIn = ({ text, refusal }: OpenAiPart): string | undefined => text ?? refusal;
 
 function toToolCall({ id, function: called, custom }: OpenAiToolCall): ToolCall {
@@ -108,14 +108,14 @@ function toToolCall({ id, function: called, custom }: OpenAiToolCall): ToolCall 
   return { id, tool: called?.name ?? '', args: toArguments(called?.arguments ?? '') };
 }
 
-/** Arguments as an object; text that is not one is kept as it is. */
+/** Parses tool arguments as an object; anything else is kept as text. */
 function toArguments(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // A model may have written it badly.
+    // Models may produce malformed JSON.
   }
   return { arguments: text };
 }

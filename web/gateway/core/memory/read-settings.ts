@@ -5,19 +5,19 @@ import { inOurSpelling } from './spelling.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Settings of a library in either spelling. Throws an Error that names the setting and what is wrong with it. */
+/** Parses a library's settings in camelCase or snake_case. Throws an Error that names the invalid setting. */
 export function readSettings<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
   const read = schema.safeParse(inOurSpelling(given));
   if (!read.success) throw new Error(complaint(read.error));
   return read.data;
 }
 
-/** The settings in the text of a YAML document, at the top or under `section`. Throws an Error that names the line. */
+/** Parses the settings in a YAML document, at the top level or under `section`. Throws an Error that names the line. */
 export function settingsInYaml(text: string, section: string): Record<string, unknown> {
   const document = parseDocument(text, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
   const [error] = document.errors;
   if (error) throw new Error(`The settings are not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/:$/, '') ?? ''}`);
-  // Without aliases nothing can grow beyond what is written.
+  // Disallows aliases, which could expand to far more than the document's size.
   const given: unknown = document.toJS({ maxAliasCount: 0 });
   if (given === null) return {};
   if (!isObject(given)) throw new Error('The settings must be a map of names to values.');

@@ -4,18 +4,18 @@ import type { Memory } from './long-term-file.ts';
 import { effortOf } from './search/effort.ts';
 import { type FoundPassage, MemorySearch } from './search/memory-search.ts';
 
-/** What is begun is of use to whoever asks next, whether or not somebody still waits for it. */
+/** Indexing is never aborted: the next search benefits even if the current caller has gone. */
 const NEVER = new AbortController().signal;
 
-/** A search over what is remembered for good alone, which keeps up with the list of it. */
+/** Search over the long-term memories only, which follows changes of their list. */
 export class RememberedSearch {
   readonly #search = new MemorySearch();
   readonly #turns = new Turns();
-  /** The list that it is of. */
+  /** The list that is currently indexed. */
   #list: readonly Memory[] = [];
   #byId: ReadonlyMap<string, Memory> = new Map();
 
-  /** Takes over a list, which is not changed any more; others have their turn meanwhile. One that is taken over already costs nothing. */
+  /** Indexes a list, which must not change afterwards, and yields to other tasks meanwhile. Does nothing if the list is already indexed. */
   async follow(memories: readonly Memory[]): Promise<void> {
     if (memories === this.#list) return;
     await this.#turns.run(() => this.#take(memories));
@@ -25,7 +25,7 @@ export class RememberedSearch {
     return this.#byId.get(id);
   }
 
-  /** The best for a query, best first. */
+  /** The best matches for a query, best first. */
   search(query: string, options: { limit: number; now: number }): (FoundPassage & { memory: Memory })[] {
     if (this.#byId.size === 0) return [];
     return this.#search.search(query, options).flatMap((found) => {
@@ -40,9 +40,9 @@ export class RememberedSearch {
     const breath = new Breath(NEVER);
     for (const id of this.#byId.keys()) if (!current.has(id)) this.#search.remove(id);
     for (const { id, text, createdAt } of current.values()) {
-      // Another text is another id.
+      // An id is derived from its text, so a known id needs no update.
       if (this.#search.has(id)) continue;
-      // Each stands by itself: what was noted next is about something else.
+      // Each memory is a thread of its own: adjacent memories are about unrelated things.
       this.#search.add({ id, thread: id, text, at: createdAt });
       await breath.after(effortOf(text));
     }

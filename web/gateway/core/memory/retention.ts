@@ -4,7 +4,7 @@ import type { Workspace } from './workspace.ts';
 
 const DAY = 86_400_000;
 
-/** Removes dialogs and results of tools that are older than their settings say, and gives their paths. A day's dialog is as old as its end. */
+/** Removes expired dialogs and tool results, and returns their paths. The age of a dialog is measured from the end of its day. */
 export async function removeOld(
   workspace: Workspace,
   { dialog, toolResult }: Pick<MemoryConfigFields, 'dialog' | 'toolResult'>,

@@ -2,8 +2,8 @@ import type { ContentLabels } from '../trust/labels.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
- * The files of a workspace without those that wait for review, for summaries and dreaming: what they write is read by every later run. Reading and listing only;
- * writes go through.
+ * A workspace that hides files waiting for review from reading and listing, for summaries and dreaming, whose output every later run reads.
+ * Writes are not affected.
  */
 export function reviewedWorkspace(workspace: Workspace, name: string, labels: Pick<ContentLabels, 'getSources' | 'list'>): Workspace {
   const isReviewed = async (path: string): Promise<boolean> => (await labels.getSources('file', `${name}/${path}`)).length === 0;

@@ -10,10 +10,10 @@ import { dateOf, dialogFile, startOf } from './layout.ts';
 import type { Dialogs } from './with-dialogs.ts';
 
 const DAY_MS = 86_400_000;
-/** Tools that give what is kept here. */
+/** Tools whose results quote stored content. */
 const QUOTING = /^(?:memory|wiki|session|docs)_/;
 
-/** How many days back conversations are remembered. */
+/** Number of days for which conversations are included. */
 const DAYS = 30;
 
 export interface SessionDialogsDeps {
@@ -22,12 +22,14 @@ export interface SessionDialogsDeps {
   agents: Pick<Agents, 'list'>;
 }
 
-/** The conversations of the agents of a workspace, as they are stored; not those of channels, where anybody may have written, nor what the guide and searches have
- * quoted. */
+/**
+ * The stored conversations of a workspace's agents as dialogs. Excludes channels, where anyone may write, and what the guide and search
+ * tools have quoted.
+ */
 export function sessionDialogs(
   { vault, clock, agents }: SessionDialogsDeps,
   workspace: string,
-  /** Leave out messages that were written after reading from outside. */
+  /** `reviewedOnly`: excludes messages written after reading untrusted content. */
   { reviewedOnly = false } = {},
 ): Dialogs {
   const { messages } = vault;
@@ -36,7 +38,7 @@ export function sessionDialogs(
     const { sessionKey, role, name = '', model } = message;
     const [agentId = ''] = sessionKey.split('/');
     if (reviewedOnly && getMessageSources(message).length > 0) return false;
-    // What quotes that which is known would stand before what it was taken from.
+    // A quotation would rank above its source.
     const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING.test(name));
     return ids().includes(agentId) && !isQuoting && !isChannelSession(sessionKey);
   };
@@ -63,7 +65,7 @@ export function sessionDialogs(
   };
 }
 
-/** What tools return may be whole documents: their beginning is enough to find them by. */
+/** Tool results may be whole documents; their beginning is enough for search. */
 const MOST_OF_RESULT = 8000;
 
 function shortened({ role, content }: MessageRecord): string {

@@ -2,7 +2,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 export const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** All names as TypeScript spells them, at every depth: the documents' `max_tokens` is read as `maxTokens`. */
+/** Converts all member names from snake_case to camelCase, at every depth: `max_tokens` becomes `maxTokens`. */
 export function inOurSpelling(given: unknown): unknown {
   if (!isObject(given)) return given;
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [camelCase(name), inOurSpelling(value)]));

@@ -3,18 +3,18 @@ import { dayDate, RESULTS } from './layout.ts';
 import type { MemoryCategory } from './long-term.ts';
 import type { Workspace } from './workspace.ts';
 
-/** How much is remembered. */
+/** Counts of what a memory holds. */
 export interface MemoryStats {
   memories: number;
   byCategory: Partial<Record<MemoryCategory, number>>;
-  /** When the oldest and the newest memory were noted: milliseconds since 1970, null where there is none. */
+  /** Times of the oldest and newest memory in milliseconds since the Unix epoch; null if there is none. */
   oldest: number | null;
   newest: number | null;
-  /** Files of daily notes. */
+  /** Number of files with daily notes. */
   days: number;
-  dialogs: { days: number; messages: number; /** Lines that cannot be read. */ broken: number };
+  dialogs: { days: number; messages: number; /** Lines that cannot be parsed. */ broken: number };
   toolResults: { files: number; bytes: number };
-  /** Passages that are searched. */
+  /** Number of indexed passages. */
   passages: number;
 }
 
@@ -47,7 +47,7 @@ export async function statsOf(index: FileIndex, workspace: Workspace): Promise<M
   return stats;
 }
 
-/** What memory has of a day. */
+/** Counts of what memory holds for one day. */
 export interface MemoryDay {
   /** `YYYY-MM-DD` */
   date: string;
@@ -56,7 +56,7 @@ export interface MemoryDay {
   notes: boolean;
 }
 
-/** The newest first. `dayOf`: the day of an instant, as persons have it. */
+/** The days with data, newest first. `dayOf` returns the local date of an instant. */
 export function daysOf(index: FileIndex, dayOf: (at: number) => string): MemoryDay[] {
   const days = new Map<string, MemoryDay>();
   const day = (date: string): MemoryDay => {

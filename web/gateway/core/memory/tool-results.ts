@@ -3,14 +3,16 @@ import { resultFile } from './layout.ts';
 import { type MemoryMessage, textOf } from './message.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Characters of the beginning that stay beside the file's name, where the setting leaves room. */
+/** Characters of the result that a stub keeps next to the file's name, if the setting leaves room. */
 const BEGINNING = 500;
-/** Milliseconds after which a file is written again, so that it stays as long as the setting says from when its result was given last. */
+/**
+ * Minimum age in milliseconds at which a file is written again. Rewriting restarts its retention period when its result is passed again.
+ */
 const FRESH = 3_600_000;
 
 /**
- * The messages with each tool's result of more than `maxLength` characters put aside as a file, in whose place stand its name and its beginning. The same result always has
- * the same file, which is written before its stub is given.
+ * Stores each tool result of more than `maxLength` characters as a file and replaces it with a stub: the file's name and the beginning of
+ * the text. The same result always maps to the same file, which is written before its stub is returned.
  */
 export async function putAside(
   messages: readonly MemoryMessage[],
@@ -40,11 +42,11 @@ function stubOf(text: string, path: string, maxLength: number): string {
   return `${beginning}\n[… The whole result has ${text.length} characters and lies in ${path}]`;
 }
 
-/** Where `maxLength` is small a stub has more. */
+/** With a small `maxLength` a stub may be longer than the limit. */
 const isStub = (text: string): boolean =>
   text.length < 2 * BEGINNING && /characters and lies in tool_result\/[0-9a-f-]{36}\.txt\]$/.test(text);
 
-/** A UUID of version 8 (RFC 9562, section 5.8) from a hash in hex. */
+/** Builds a UUID of version 8 (RFC 9562, section 5.8) from a hash in hex. */
 function uuidOf(hash: string): string {
   const [, a = '', b = '', c = '', d = '', e = ''] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(hash) ?? [];
   return `${a}-${b}-8${c}-8${d}-${e}`;

@@ -1,15 +1,18 @@
 import { DIALOG, dialogDate } from './layout.ts';
 import type { Workspace, WorkspaceFile } from './workspace.ts';
 
-/** What was said, by day of UTC, from wherever it is kept. */
+/** Source of the conversations, by UTC day. */
 export interface Dialogs {
-  /** The files that there are, by path; size and time change whenever one does. */
+  /** One entry per day; its size and modification time change whenever its conversations do. */
   days(): Promise<WorkspaceFile[]>;
-  /** The lines of a day (`YYYY-MM-DD`); undefined where nothing was said. */
+  /** The JSON lines of a day (`YYYY-MM-DD`); undefined if there were no messages. */
   read(date: string): Promise<string | undefined>;
 }
 
-/** A workspace whose `dialog/` is made of conversations that are kept elsewhere, so that nothing is stored twice, and what is deleted there is gone here. It cannot be written. */
+/**
+ * A workspace whose read-only `dialog/` folder is generated from conversations stored elsewhere: nothing is stored twice, and a deleted
+ * conversation disappears here too.
+ */
 export function withDialogs(workspace: Workspace, dialogs: Dialogs): Workspace {
   const isDialog = (path: string): boolean => path === DIALOG || path.startsWith(`${DIALOG}/`);
   const writable = async (path: string): Promise<void> => {

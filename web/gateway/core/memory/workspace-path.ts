@@ -1,4 +1,7 @@
-/** The names in a path of a workspace. Throws an Error for what is none, could lead out of it, or begins with a dot, but for the names in `hidden`, such as `.dreams`. */
+/**
+ * Splits a workspace path into names. Throws an Error for an invalid path, one that could leave the workspace, and one that begins with a
+ * dot, except for the names in `hidden`, such as `.dreams`.
+ */
 export function namesOf(path: string, hidden: readonly string[] = []): string[] {
   const names = path.split('/');
   const isName = (name: string): boolean => name !== '' && (!name.startsWith('.') || hidden.includes(name)) && !/[\\:\0]/.test(name);

@@ -1,39 +1,39 @@
-/** A file of a workspace. */
+/** Metadata of a file in a workspace. */
 export interface WorkspaceFile {
   path: string;
-  /** Bytes. */
+  /** Size in bytes. */
   size: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   modifiedAt: number;
 }
 
 /**
- * The files that a memory keeps (interface document 2, section 2.5): a folder on disk, a database of the browser, or nothing but memory. Paths are names with `/` between them.
- * What has been answered is durable; a file is written whole or not at all.
+ * The files of a memory: a folder on disk, a database in the browser, or main memory only. Paths consist of names separated by `/`. Changes
+ * are durable once the promise resolves, and a file is written completely or not at all.
  */
 export interface Workspace {
-  /** Undefined where there is no such file. */
+  /** Undefined if the file does not exist. */
   read(path: string): Promise<string | undefined>;
   write(path: string, text: string): Promise<void>;
-  /** Adds to the end of a file, which is made where there is none. */
+  /** Appends to a file; creates it if it does not exist. */
   append(path: string, text: string): Promise<void>;
   /**
-   * Writes what `edit` makes of a file's text in its place, in one step; undefined leaves it as it is. Where somebody else has written meanwhile, `edit` is asked again, about
-   * that. Resolves with what the file has then.
+   * Replaces a file's text with the result of `edit` in one step; undefined leaves it unchanged. If the file was changed meanwhile, `edit`
+   * is called again with the new text. Resolves with the file's final text.
    */
   update(path: string, edit: (text: string | undefined) => string | undefined): Promise<string | undefined>;
-  /** False: there was none. */
+  /** Returns false if the file does not exist. */
   remove(path: string): Promise<boolean>;
-  /** Undefined where there is no such file. */
+  /** Undefined if the file does not exist. */
   stat(path: string): Promise<WorkspaceFile | undefined>;
-  /** All files by path, or those under a folder such as `dialog`. */
+  /** All files by path, or those in a folder such as `dialog`. */
   list(under?: string): Promise<WorkspaceFile[]>;
 }
 
-/** A workspace that is gone with its process. */
+/** A workspace in main memory, lost when the process ends. */
 export function memoryWorkspace(now: () => number = Date.now): Workspace {
   const files = new Map<string, { text: string; modifiedAt: number }>();
-  // Size and time tell versions apart, also where the clock stands.
+  // Size and time identify a version, so the time must advance even if the clock does not.
   const put = (path: string, text: string): void =>
     void files.set(path, { text, modifiedAt: Math.max(now(), (files.get(path)?.modifiedAt ?? -Infinity) + 1) });
   const stat = (path: string): WorkspaceFile | undefined => {

@@ -2,22 +2,22 @@ import { PAIRED, PAIRED_RUN, SEGMENTED, WORD } from '../../retrieval/scripts.ts'
 import { fold } from '../../retrieval/terms.ts';
 import type { Language } from './languages.ts';
 
-/** Longer words are known by their beginning. */
+/** Longer words are truncated to this length. */
 const LONGEST = 32;
 const segmenter = new Intl.Segmenter('ja', { granularity: 'word' });
 
-/** A word of a text in small letters; `paired` where its script has no spaces, so that it has no stem and cannot be a stop word. */
+/** A word of a text in lower case. `paired` marks scripts without spaces: such a word has no stem and cannot be a stop word. */
 export interface Word {
   text: string;
   folded: string;
   paired: boolean;
-  /** Written with a capital where no sentence begins: a name, as a rule. */
+  /** Capitalized other than at the start of a sentence: usually a name. */
   name: boolean;
 }
 
 const APOSTROPHE = /['’](s|t|re|ve|ll|d|m)?(?![\p{L}\p{N}])/giu;
 
-/** The words of a text, in their order. Texts without spaces give the words that a segmenter sees, and each pair of neighbours. */
+/** The words of a text, in order. Text without spaces yields the segmenter's words and each pair of adjacent characters. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let end = 0;
@@ -37,7 +37,7 @@ export function wordsOf(text: string): Word[] {
 
 function* withoutSpaces(run: string): Generator<string> {
   for (const { segment, isWordLike } of segmenter.segment(run)) {
-    // Pairs are given below.
+    // Pairs are added below.
     if (isWordLike === true && (SEGMENTED.test(segment) || [...segment].length > 2)) yield segment;
   }
   for (const [part] of run.matchAll(PAIRED_RUN)) {
@@ -51,11 +51,11 @@ function* withoutSpaces(run: string): Generator<string> {
   }
 }
 
-/** Stems that were worked out, by language: a language has far fewer words than texts have. */
+/** Cache of stems by language. A language has far fewer distinct words than texts have words. */
 const known = new Map<Language, Map<string, string>>();
 const MOST_KNOWN = 50_000;
 
-/** The term of a word, as it is looked up. */
+/** The index term of a word. */
 export function termOf({ text, folded, paired }: Word, language: Language): string {
   if (paired) return folded;
   let stems = known.get(language);

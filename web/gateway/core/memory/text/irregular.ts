@@ -1,4 +1,4 @@
-/** Forms of English words that no ending tells, and pet names of relatives, each line with the word that they stand for first. */
+/** Irregular English word forms, and pet names of relatives. Each line begins with the base word. */
 const FORMS = `
 be am is are was were been being
 go goes went gone going
@@ -142,7 +142,7 @@ grandma gran granny nana grandmother
 grandpa grandad granddad grandfather
 `;
 
-/** Such a form, and the word that it is one of. */
+/** Maps an irregular form to its base word. */
 export const irregular: ReadonlyMap<string, string> = new Map(
   FORMS.trim()
     .split('\n')

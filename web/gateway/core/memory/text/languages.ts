@@ -39,16 +39,16 @@ import { stopwords as ukrainianStop } from '@orama/stopwords/ukrainian';
 import { fold } from '../../retrieval/terms.ts';
 import { irregular } from './irregular.ts';
 
-/** What is known of a language: how its words are brought to their stems, and which say nothing. */
+/** Language data: stemming and stop words. */
 export interface Language {
   readonly name: string;
-  /** The stem of a word in small letters. */
+  /** Returns the stem of a lower-case word. */
   stem(word: string): string;
-  /** Folded. */
+  /** Case and accents are folded. */
   readonly stopWords: ReadonlySet<string>;
 }
 
-/** Words of questions and of talk, which the list for texts lacks. */
+/** Words of questions and conversation that the stop-word list for prose lacks. */
 const ENGLISH_TALK =
   "did does doing done get got gets getting one ones would could should will can may might shall just like really also even ever still yet much many lot thing things something anything someone anyone way kind sort say says said tell told tells know knows knew think thinks thought yeah yes oh ok okay hey hi hello please thanks thank um uh haha lol wow well anyway actually maybe gonna wanna that's it's i'm don't didn't".split(
     ' ',
@@ -60,7 +60,7 @@ const language = (name: string, stemmer: (word: string) => string, stopWords: re
   stopWords: new Set(stopWords.flatMap((word) => fold(word).split("'").concat(fold(word).replace("'", '')))),
 });
 
-/** Either spelling of English: `colour` as `color`, `organise` as `organize`. */
+/** Normalizes British to American spelling: `colour` to `color`, `organise` to `organize`. */
 const spelt = (word: string): string =>
   word.replace(/(?<=[a-z]{3})our(?=$|s$|ed$|ing$|ite)/, 'or').replace(/(?<=[a-z]{4})is(?=e$|es$|ed$|ing$|ation)/, 'iz');
 
@@ -69,7 +69,7 @@ export const ENGLISH: Language = language('english', (word) => english(spelt(irr
   ...ENGLISH_TALK,
 ]);
 
-/** All that are known; a snapshot of an index names them by their places. */
+/** All supported languages. A snapshot of an index refers to them by position. */
 export const LANGUAGES: readonly Language[] = [
   ENGLISH,
   language('arabic', arabic, arabicStop),
@@ -94,15 +94,15 @@ export const LANGUAGES: readonly Language[] = [
 
 const BY_NAME: ReadonlyMap<string, Language> = new Map(LANGUAGES.map((each) => [each.name, each]));
 
-/** By its English name, `german`; undefined for one that is not known. */
+/** Finds a language by its English name, such as `german`; undefined if it is not supported. */
 export const languageOf = (name: string): Language | undefined => BY_NAME.get(name);
 
-/** Words that are looked at to tell the language. */
+/** Maximum number of words examined to detect the language. */
 const LOOKED_AT = 400;
-/** So many more stop words than the next language must have been met, as a share. */
+/** Minimum ratio of stop words to those of the second-best language. */
 const CLEAR = 1.15;
 
-/** The language of which a text has most of the words that say nothing; undefined where that is not clear: a few words, a list of names. */
+/** Detects the language by the share of its stop words; undefined if the result is not clear, as for a few words or a list of names. */
 export function detectLanguage(words: readonly string[]): Language | undefined {
   const looked = words.slice(0, LOOKED_AT);
   const counts = LANGUAGES.map((each) => ({ each, count: looked.reduce((sum, word) => sum + (each.stopWords.has(word) ? 1 : 0), 0) }));

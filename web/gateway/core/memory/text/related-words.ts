@@ -1,4 +1,4 @@
-/** English words that stand for one another in everyday talk; `_` joins what is more than one word. */
+/** English synonyms in everyday use; `_` joins the words of an expression. */
 export const ALIKE = `
 mother mum mom mama ma
 father dad daddy papa pa
@@ -2605,7 +2605,7 @@ asia asian
 africa african
 `;
 
-/** A kind of thing, or a matter that is talked of, and what belongs to it. */
+/** Categories and topics, each with the words that belong to it. */
 export const KINDS = `
 pet: dog cat rabbit hamster parrot guinea_pig gerbil goldfish turtle tortoise puppy kitten budgie canary ferret lizard gecko snake chinchilla mouse rat pony
 animal: dog cat horse cow sheep goat pig chicken duck goose fox deer bear wolf squirrel hedgehog badger otter owl eagle whale dolphin seal elephant lion tiger leopard monkey gorilla giraffe zebra kangaroo koala panda rabbit hare donkey camel bat beaver moose
@@ -3012,7 +3012,7 @@ smell: perfume smoke garlic mould
 medication: antibiotics ibuprofen insulin antidepressant statin painkiller
 `;
 
-/** Sayings, and the words that name what they mean; `my` stands for whosever it is. */
+/** Idioms and the words that express their meaning; `my` matches any possessive. */
 export const PHRASES = `
 pop the question = propose engaged
 get down on one knee = propose engaged

@@ -2,7 +2,7 @@ import { fold } from '../../retrieval/terms.ts';
 import { ENGLISH } from './languages.ts';
 import { ALIKE, KINDS, PHRASES } from './related-words.ts';
 
-/** How near words are that stand for one another, what is of a kind to the kind, and the kind to what is of it. */
+/** Closeness of synonyms, of a member to its category, and of a category to its members. */
 const ALIKE_WEIGHT = 1;
 const OF_KIND_WEIGHT = 0.8;
 const KIND_WEIGHT = 0.4;
@@ -27,10 +27,10 @@ const BETWEEN = new Set([
   'herself',
 ]);
 
-/** What `my` stands for in them. */
+/** Possessives that `my` matches in an idiom. */
 const WHOSE = new Set(['my', 'your', 'his', 'her', 'its', 'our', 'their']);
 
-/** What several words mean together: `give_up` of "gave up". */
+/** An expression of several words: `give_up` for "gave up". */
 interface Expression {
   term: string;
   stems: readonly string[];
@@ -38,17 +38,17 @@ interface Expression {
 
 interface Tables {
   near: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** By the first of its words. */
+  /** Expressions by their first word. */
   expressions: ReadonlyMap<string, readonly Expression[]>;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
 let tables: Tables | undefined;
 
-/** Terms of other English words that speak of the same, each with how near it is: 0 to 1. `term`: a stem, or an expression. */
+/** English terms related to a stem or expression, with their closeness from 0 to 1. */
 export const relatedTo = (term: string): ReadonlyMap<string, number> => (tables ??= read()).near.get(term) ?? NONE;
 
-/** Expressions among the stems of an English text: where each begins, and how many words it has. */
+/** Finds expressions among the stems of an English text, with their position and number of words. */
 export function expressionsIn(stems: readonly string[]): { term: string; at: number; length: number }[] {
   const { expressions } = (tables ??= read());
   return stems.flatMap((stem, at) => {
@@ -60,7 +60,7 @@ export function expressionsIn(stems: readonly string[]): { term: string; at: num
   });
 }
 
-/** How many words an expression takes up from a place; 0: it is not there. */
+/** Number of words that an expression takes at a position; 0 if it is not there. */
 function lengthOf(wanted: readonly string[], stems: readonly string[], at: number): number {
   let place = at;
   for (const [i, each] of wanted.entries()) {
@@ -112,7 +112,7 @@ function read(): Tables {
       relate(word, term, ALIKE_WEIGHT);
     }
   }
-  // The longest first: "give up on" before "give up".
+  // Longest first: "give up on" before "give up".
   const byLength = (alike: Map<string, Expression>): Expression[] => [...alike.values()].sort((a, b) => b.stems.length - a.stems.length);
   return { near, expressions: new Map([...expressions].map(([first, alike]) => [first, byLength(alike)])) };
 }

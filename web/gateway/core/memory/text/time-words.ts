@@ -1,4 +1,4 @@
-/** A time that a text names, in milliseconds since 1970: from the first to before the last. */
+/** A time range that a text mentions, in milliseconds since the Unix epoch: start inclusive, end exclusive. */
 export interface TimeRange {
   from: number;
   to: number;
@@ -26,7 +26,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
   eleven: 11,
   twelve: 12,
 };
-/** Days of the year that have a name, as month and day. */
+/** Named days of the year, as month and day. */
 const FEASTS: Readonly<Record<string, [month: number, day: number]>> = {
   christmas: [11, 25],
   'christmas eve': [11, 24],
@@ -39,7 +39,7 @@ const FEASTS: Readonly<Record<string, [month: number, day: number]>> = {
   halloween: [9, 31],
 };
 
-/** What stands in the way of reading `may`, `march`, `fall` and `spring` as times. */
+/** Names of months, in full or abbreviated. */
 const MONTH = `(?:${MONTHS.map((each) => (each === 'may' ? 'may' : `${each.slice(0, 3)}(?:${each.slice(3)})?`)).join('|')}|sept)\\.?`;
 const WEEK_DAY = WEEK_DAYS.map((each) => `${each}|${each.slice(0, 3)}s?`)
   .join('|')
@@ -70,7 +70,10 @@ const EXPRESSION = new RegExp(
   'giu',
 );
 
-/** The times that an English text names, seen from `at`; unclear ones ("in March") are taken to lie before it. Days begin at midnight, UTC. */
+/**
+ * Time ranges mentioned in an English text, relative to `at`. Ambiguous ones ("in March") are assumed to lie in the past. Days begin at
+ * midnight UTC.
+ */
 export function timesIn(text: string, at: number): TimeRange[] {
   const today = Math.floor(at / DAY) * DAY;
   return [...text.toLowerCase().replaceAll('’', "'").matchAll(EXPRESSION)].flatMap(({ groups = {} }) => rangeOf(groups, today) ?? []);
@@ -105,7 +108,7 @@ function countOf(text: string): number {
   return Number(text) || (NUMBERS[words.at(-1) ?? ''] ?? 1);
 }
 
-/** So many units from today; the more, the wider is what may be meant. */
+/** The day a number of units from today (negative: before it); the range widens with the number. */
 function away(today: number, count: number, unit: string): TimeRange {
   const length = { day: 1, night: 1, week: 7, weekend: 7, fortnight: 14, month: 30.4, year: 365.25 }[unit] ?? 1;
   const middle = today + Math.round(count * length) * DAY;
@@ -142,13 +145,13 @@ function relative(which: string, what: string, part: string | undefined, today: 
   return third(range, part?.trim());
 }
 
-/** The last such day before today. */
+/** The last such weekday before today. */
 function lastOf(weekday: number, today: number): TimeRange {
   const back = (new Date(today).getUTCDay() - weekday + 7) % 7 || 7;
   return days(today - back * DAY);
 }
 
-/** The last month or season of the name that has begun by then, or that of the year. */
+/** The latest month or season of that name that has begun, or the one in the given year. */
 function ofMonth(name: string, year: string | undefined, today: number): TimeRange {
   const season = SEASONS[name];
   const month = season ?? monthNumber(name);
@@ -169,7 +172,7 @@ function ofDate(month: string, day: number, year: string | undefined, today: num
   if (day < 1 || day > 31) return undefined;
   const now = new Date(today).getUTCFullYear();
   if (year !== undefined) return days(Date.UTC(Number(year), monthNumber(month), day));
-  // What is named with its day may lie a little ahead, as an appointment does.
+  // A date with a day may lie a little in the future, such as an appointment.
   const from = Date.UTC(now, monthNumber(month), day);
   return days(from > today + 120 * DAY ? Date.UTC(now - 1, monthNumber(month), day) : from);
 }

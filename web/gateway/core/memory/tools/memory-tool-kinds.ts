@@ -6,17 +6,17 @@ import type { MemoryManager } from '../memory-manager.ts';
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** A tool over a memory, for whoever validates and offers it in a way of their own. */
+/** Definition of a memory tool, independent of how a caller validates and registers it. */
 export interface MemoryToolKind {
   name: string;
-  /** `title` and `summary` are for people, `description` is for models. */
+  /** `title` and `summary` are shown to people, `description` to models. */
   title: string;
   summary: string;
   description: string;
   params: z.ZodObject;
-  /** Whether it changes what is remembered. */
+  /** Whether the tool changes the memory. */
   writes?: boolean;
-  /** `args`: as `params` gives them. `accepts`: what a search may return. `onfound`: called with each result of a search. */
+  /** `args`: the output of `params`. `accepts`: filters search results. `onfound`: called with each search result. */
   run(
     memory: MemoryManager,
     args: unknown,
@@ -25,7 +25,7 @@ export interface MemoryToolKind {
   ): Promise<unknown>;
 }
 
-/** The five tools (interface document 2, section 4.2). What they find is what somebody wrote: data, no instruction. */
+/** The five memory tools. Their results quote what people wrote: data, not instructions. */
 export const MEMORY_TOOLS: readonly MemoryToolKind[] = [
   tool({
     name: 'memory_search',

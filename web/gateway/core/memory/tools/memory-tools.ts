@@ -2,17 +2,17 @@ import { z } from '#shared/rpc/zod.ts';
 import type { MemoryManager } from '../memory-manager.ts';
 import { MEMORY_TOOLS } from './memory-tool-kinds.ts';
 
-/** A tool as models are told of it. */
+/** A tool in the form in which models are offered it. */
 export interface MemoryTool {
   name: string;
   description: string;
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>;
-  /** Rejects with an Error, a sentence for the model, for arguments that do not fit, and for what failed. */
+  /** Rejects with an Error whose message is meant for the model, if the arguments are invalid or the call fails. */
   execute(args: unknown): Promise<unknown>;
 }
 
-/** The five tools over a memory, to register on an agent (interface document 2, section 4.2). */
+/** Creates the five memory tools, to register on an agent. */
 export function createMemoryTools(memory: MemoryManager): MemoryTool[] {
   return MEMORY_TOOLS.map(({ name, description, params, run }) => {
     const { $schema: _, ...parameters } = z.toJSONSchema(params, { io: 'input' });

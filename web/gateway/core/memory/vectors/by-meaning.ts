@@ -4,7 +4,7 @@ import type { FileIndex, FoundEntry } from '../index/file-index.ts';
 import { combined } from './combine.ts';
 import { type Embedder, Vectors, type VectorStore } from './vectors.ts';
 
-/** Milliseconds that the vector of a query may take; text alone is searched then. */
+/** Time limit in milliseconds for computing a query's vector; after that only text is searched. */
 const LONGEST_MS = 3000;
 
 export interface ByMeaningDeps {
@@ -16,7 +16,7 @@ export interface ByMeaningDeps {
   warn(message: string): void;
 }
 
-/** Finds passages by what they mean, as far as a model that is chosen has made vectors of them. */
+/** Finds passages by meaning, using the vectors of the chosen embedding model. */
 export class ByMeaning {
   readonly #deps: ByMeaningDeps;
   #made: { model: string; vectors: Vectors; revision: number } | undefined;
@@ -25,7 +25,7 @@ export class ByMeaning {
     this.#deps = deps;
   }
 
-  /** Has the vectors made that are missing, behind what is asked for. */
+  /** Starts computing missing vectors in the background. */
   follow(): void {
     const { index, signal } = this.#deps;
     const made = this.#current();
@@ -54,7 +54,7 @@ function* passagesOf(index: FileIndex): Generator<{ id: string; text: string }> 
   for (const { entries } of index.files()) yield* entries;
 }
 
-/** What was found by words and by meaning, the best first. */
+/** Merges text and vector results, best first. */
 export function withVectors(
   byText: readonly FoundEntry[],
   byVector: readonly { id: string; alike: number }[],

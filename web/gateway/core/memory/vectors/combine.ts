@@ -1,10 +1,10 @@
-/** Shares of what a passage is ranked by (decisions, "Memory, recall …"). */
+/** Weights of vector and text scores in the ranking. */
 const VECTOR = 0.7;
 const TEXT = 0.3;
 
 /**
- * Passages by how alike they are and by their words: each kind of score is taken from its least to its best among what was found, for models differ in what they call alike. The
- * best first, with scores within 0 and 1.
+ * Combines vector and text scores. Each kind is scaled from its minimum to its maximum among the results, because models differ in their
+ * range of similarity. Returns the best first, with scores from 0 to 1.
  */
 export function combined(
   byText: readonly { id: string; score: number }[],
@@ -21,7 +21,7 @@ export function combined(
     .sort((a, b) => b.score - a.score);
 }
 
-/** Each score's place between the least, or `from`, and the best. */
+/** Scales scores linearly between the minimum (or `from`) and the maximum. */
 function spread(scores: readonly (readonly [string, number])[], from = Math.min(...scores.map(([, score]) => score))): Map<string, number> {
   const most = Math.max(...scores.map(([, score]) => score));
   return new Map(scores.map(([id, score]) => [id, most > from ? (score - from) / (most - from) : 1]));

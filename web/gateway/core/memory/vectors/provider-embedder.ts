@@ -7,11 +7,11 @@ import type { Embedder } from './vectors.ts';
 
 export interface ProviderEmbedderDeps {
   providers: Pick<Providers, 'resolve'>;
-  /** Books what a call has used. */
+  /** Records the usage of a call. */
   used(usage: { provider: string; model: string; usage: Usage }): void;
 }
 
-/** Vectors by any provider that makes embeddings. */
+/** An embedder backed by any provider that supports embeddings. */
 export function providerEmbedder(model: string, { providers, used }: ProviderEmbedderDeps): Embedder {
   return {
     model,
@@ -22,7 +22,7 @@ export function providerEmbedder(model: string, { providers, used }: ProviderEmb
       if (!parsed.success) throw new Error(`${provider.name} sent an invalid embeddings response`);
       const { data, usage } = parsed.data;
       used({ provider: provider.id, model: key, usage: readUsage(usage) ?? guessed(texts) });
-      // Some servers give them in another order, and say so.
+      // Some servers return the vectors in another order and set `index`.
       const inOrder = data.every(({ index }) => index !== undefined) ? data.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : data;
       return inOrder.map(({ embedding }) => {
         const vector = vectorOf(embedding);

@@ -1,11 +1,11 @@
-/** Of so many that are alike by their signs the closest are told. */
+/** Number of rows with the closest signs whose similarity is computed exactly. */
 const CANDIDATES = 400;
 const FIRST_ROWS = 256;
 
-/** A vector as it is kept: each number as one of 255 steps, for only its direction counts. */
+/** A quantized vector: each component as one of 255 steps. Only its direction matters. */
 export type KeptVector = Int8Array<ArrayBuffer>;
 
-/** Undefined where it has no direction: no numbers, all zeros, or one that is none. */
+/** Quantizes a vector. Undefined if it has no direction: it is empty, all zeros or not finite. */
 export function keptVector(vector: ArrayLike<number>): KeptVector | undefined {
   let most = 0;
   for (let at = 0; at < vector.length; at++) most = Math.max(most, Math.abs(vector[at] ?? 0));
@@ -13,7 +13,7 @@ export function keptVector(vector: ArrayLike<number>): KeptVector | undefined {
   return Int8Array.from({ length: vector.length }, (_, at) => Math.round(((vector[at] ?? 0) / most) * 127));
 }
 
-/** Vectors of one model, by id, and which are most alike. All in memory: a byte and a bit for each dimension. */
+/** In-memory vectors of one model by id, with similarity search. Takes a byte and a bit per dimension. */
 export class VectorRows {
   readonly #rows = new Map<string, number>();
   readonly #ids: (string | undefined)[] = [];
@@ -31,7 +31,7 @@ export class VectorRows {
     return this.#rows.has(id);
   }
 
-  /** In place of an earlier one. False where it is of other length than those that there are: nothing is changed. */
+  /** Adds or replaces a vector. Returns false, and changes nothing, if its length differs from that of the others. */
   set(id: string, vector: KeptVector): boolean {
     if (this.#rows.size === 0) this.#dimensions = vector.length;
     if (vector.length !== this.#dimensions) return false;
@@ -60,7 +60,7 @@ export class VectorRows {
     [this.#bytes, this.#signs, this.#norms] = [new Int8Array(), new Uint32Array(), new Float32Array()];
   }
 
-  /** The most alike, by the cosine of their angle: 1 is the same direction. Empty where `vector` is of other length. */
+  /** The most similar vectors by cosine similarity (1 is the same direction). Empty if `vector` has another length. */
   search(vector: KeptVector, limit: number): { id: string; alike: number }[] {
     if (vector.length !== this.#dimensions) return [];
     const norm = lengthOf(vector);
@@ -73,10 +73,10 @@ export class VectorRows {
       .slice(0, limit);
   }
 
-  /** The rows that differ least in the signs of their numbers: a look at all of them that takes a few milliseconds for tens of thousands. */
+  /** The rows whose signs differ least. Scans all rows, which takes a few milliseconds for tens of thousands. */
   #byTheirSigns(signs: Uint32Array, most: number): number[] {
     const words = signs.length;
-    // By how many signs differ, so that nothing is sorted.
+    // Buckets by the number of differing signs avoid a sort.
     const buckets: number[][] = Array.from({ length: words * 32 + 1 }, () => []);
     for (const row of this.#rows.values()) {
       let differ = 0;
@@ -121,7 +121,7 @@ function lengthOf(vector: KeptVector): number {
   return Math.sqrt(sum) || 1;
 }
 
-/** How many bits are set. */
+/** Number of set bits. */
 function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);

@@ -8,7 +8,7 @@ import { type Embedder, memoryVectors, Vectors } from './vectors.ts';
 const never = new AbortController().signal;
 const DIMENSIONS = 96;
 
-/** A vector that is the same for the same seed. */
+/** Returns the same vector for the same seed. */
 function seeded(seed: number): number[] {
   let state = seed * 2654435761 + 1;
   return Array.from({ length: DIMENSIONS }, () => {
@@ -17,7 +17,7 @@ function seeded(seed: number): number[] {
   });
 }
 
-/** Texts that share their first word are alike. */
+/** A fake embedder: texts that share their first word are similar. */
 function standIn({ fails = () => false }: { fails?: () => boolean } = {}) {
   const asked: string[] = [];
   const embedder: Embedder = {

@@ -2,21 +2,21 @@ import { Breath } from '../../documents/breath.ts';
 import { contentId } from '../content-id.ts';
 import { type KeptVector, keptVector, VectorRows } from './vector-rows.ts';
 
-/** Makes vectors of texts that lie close where the texts mean the like. */
+/** Computes embedding vectors: texts of similar meaning get similar vectors. */
 export interface Embedder {
-  /** `<provider>/<model_id>`: vectors of one are never compared with another's. */
+  /** `<provider>/<model_id>`. Vectors of different models are never compared. */
   model: string;
-  /** One for each text, in their order, all of one length. */
+  /** Returns one vector per text, in order, all of the same length. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly ArrayLike<number>[]>;
 }
 
-/** Keeps vectors by model and by a hash of the text, so that no text is asked for twice. What it loses is made again. */
+/** Caches vectors by model and hash of the text, so that no text is embedded twice. A lost entry is recomputed. */
 export interface VectorStore {
   kept(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, KeptVector>>;
   keep(model: string, vectors: ReadonlyMap<string, KeptVector>): Promise<void>;
 }
 
-/** Keeps them as long as the process lives. */
+/** A cache for the lifetime of the process. */
 export function memoryVectors(): VectorStore {
   const all = new Map<string, KeptVector>();
   return {
@@ -36,9 +36,9 @@ export function memoryVectors(): VectorStore {
 export interface VectorsDeps {
   embedder: Embedder;
   store: VectorStore;
-  /** Hears why vectors could not be made; text alone is searched then. */
+  /** Called with the reason if vectors cannot be computed; only text is searched then. */
   warn(message: string): void;
-  /** Milliseconds of one clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
 }
 
@@ -47,48 +47,51 @@ interface Text {
   text: string;
 }
 
-/** Characters of a text that its vector is of. */
+/** Number of leading characters of a text that are embedded. */
 const LONGEST = 4000;
 const BATCH = 64;
-/** After a failure nothing is asked for so long; twice as long after each further one. */
+/** Pause after a failure in milliseconds; doubles with each further one. */
 const REST_MS = 10_000;
 const LONGEST_REST_MS = 600_000;
 
-/** The vectors of passages. They are made behind what adds passages, in batches; a search uses those that there are. */
+/** Vectors of passages. They are computed in the background in batches; a search uses the vectors available so far. */
 export class Vectors {
   readonly #deps: VectorsDeps;
   readonly #rows = new VectorRows();
-  /** By passage: the hash of the text that its vector is of. */
+  /** Hash of the embedded text, by passage. */
   readonly #hashes = new Map<string, string>();
   #restUntil = -Infinity;
   #restMs = REST_MS;
   #hasFailed = false;
   #making: Promise<void> | undefined;
-  /** What is to have vectors, as it was told last. */
+  /** Source of the passages to embed, as passed last. */
   #wanted: (() => Iterable<Text>) | undefined;
 
   constructor(deps: VectorsDeps) {
     this.#deps = deps;
   }
 
-  /** Passages that have one. */
+  /** Number of passages that have a vector. */
   get size(): number {
     return this.#rows.size;
   }
 
-  /** Something has no vector yet, for a model failed, and it may be asked again. */
+  /** Whether vectors are missing because a call failed and the pause after it is over. */
   get isBehind(): boolean {
     return this.#hasFailed && !this.#rests;
   }
 
-  /** Makes what is missing of these passages, and forgets others; resolves when it is done, or has failed. What is told while it works is done after. */
+  /**
+   * Computes missing vectors of these passages and discards the vectors of others; resolves when done or failed. Passages set during a run
+   * are processed after it.
+   */
   follow(passages: () => Iterable<Text>, signal: AbortSignal): Promise<void> {
     this.#wanted = passages;
     this.#making ??= this.#make(signal).finally(() => (this.#making = undefined));
     return this.#making;
   }
 
-  /** The passages most like a text, the best first; empty where its vector cannot be had. */
+  /** The passages most similar to a text, best first; empty if its vector cannot be computed. */
   async search(text: string, limit: number, signal: AbortSignal): Promise<{ id: string; alike: number }[]> {
     if (this.#rows.size === 0 || this.#rests) return [];
     try {
