@@ -4,9 +4,9 @@ import { expressionsIn, relatedTo } from '../text/related.ts';
 import type { Weights } from './weights.ts';
 import { CAUSE, type MemoryIndex, MONEY, NAME, NUMBER, speakerTerm, TIME } from './memory-index.ts';
 
-/** One thing that a query speaks of, and the terms by which a passage may speak of it. */
+/** A concept in a query, and the terms that express it. */
 export interface Concept {
-  /** The query's word; null for what is looked for beside its words. */
+  /** Word of the query; null for concepts that are not a word of it. */
   word: string | null;
   terms: { term: string; weight: number }[];
   weight: number;
@@ -20,13 +20,13 @@ const KINDS: readonly [pattern: RegExp, term: string][] = [
   [/\b(why|what (reason|made|caused))\b/i, CAUSE],
 ];
 
-/** Whom "I" and "you" name in what a person asks of an assistant. */
+/** Speakers that "I" and "you" refer to in a user's query to an assistant. */
 const SPEAKERS: readonly [pattern: RegExp, speaker: string][] = [
   [/\b(i|me|my|mine|we|our|us)\b/i, 'user'],
   [/\byou(r)?\b/i, 'assistant'],
 ];
 
-/** What a query speaks of, as far as its words tell. */
+/** Extracts the concepts of a query from its words. */
 export function conceptsOf(query: string, index: MemoryIndex, w: Weights): Concept[] {
   const words = wordsOf(query);
   const languages = languagesFor(words, index);
@@ -78,7 +78,7 @@ export function conceptsOf(query: string, index: MemoryIndex, w: Weights): Conce
 
 const termsOf = (own: ReadonlyMap<string, number>): Concept['terms'] => [...own].map(([term, weight]) => ({ term, weight }));
 
-/** The query's own language first, where it is clear and the index has it; else all of the index. */
+/** The query's own language first, if it is clear and the index has it; otherwise all languages of the index. */
 function languagesFor(words: readonly Word[], index: MemoryIndex): Language[] {
   const have = index.languages.slice(0, 4);
   const own = detectLanguage(words.map(({ folded }) => folded));

@@ -1,7 +1,7 @@
-/** Analysing a text takes so many times what going through it does. */
+/** Cost of analysing a text relative to scanning it. */
 const EFFORT = 4;
-/** What a passage takes beside its text, in characters. */
+/** Fixed cost of a passage, in characters. */
 const EACH = 200;
 
-/** What adding a passage to a search takes, in characters that are gone through. */
+/** Cost of adding a passage to a search, in scanned characters. */
 export const effortOf = (text: string): number => EFFORT * text.length + EACH;

@@ -3,7 +3,7 @@ import type { Concept } from './concepts.ts';
 import type { MemoryIndex } from './memory-index.ts';
 import type { Weights } from './weights.ts';
 
-/** What the best passages speak of beside what was asked: looked for too, with less weight. */
+/** Query expansion: frequent concepts of the best passages, searched too with less weight. */
 export function feedback(
   index: MemoryIndex,
   concepts: readonly Concept[],

@@ -11,7 +11,7 @@ import { Scratch } from './scratch.ts';
 import { type Postings, TermLists } from './term-lists.ts';
 import { Threads } from './threads.ts';
 
-/** Terms beside the words: who spoke, and what kinds of things are there. They begin with what no word has. */
+/** Terms that are not words: the speaker and kinds of content. Their prefix cannot occur in a word. */
 export const speakerTerm = (name: string): string => `@${name}`;
 export const NUMBER = '#number';
 export const TIME = '#time';
@@ -25,29 +25,29 @@ const COUNTED =
 const PAID = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
 const BECAUSE = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
 
-/** What a term is found in. */
+/** Postings of a term. */
 export interface Found {
-  /** Passages that have it and are there. */
+  /** Number of existing passages that have the term. */
   count: number;
   lists: readonly Postings[];
 }
 
-/** All passages by their terms, in memory: columns that come back from a snapshot as they were, and what was added since. */
+/** In-memory index of all passages by their terms: columns restored from a snapshot, and passages added since. */
 export class MemoryIndex {
   readonly #lists: TermLists;
   readonly #passages: Passages;
   readonly #threads: Threads;
-  /** Passages by language: its place in the list of them. */
+  /** Number of passages by language, in the order of `LANGUAGES`. */
   readonly #languages: number[] = LANGUAGES.map(() => 0);
-  /** Names of speakers, folded, with how often passages have each. */
+  /** Folded names of speakers, with the number of passages of each. */
   readonly #speakers = new Map<string, number>();
   #length = 0;
-  /** For what a search reckons. */
+  /** Reusable buffers for scores. */
   readonly scratch = new Scratch();
-  /** Some have been removed, so that lists may name what is not there. */
+  /** Whether passages were removed, so that postings may refer to missing ones. */
   #hasGone = false;
 
-  /** `columns`: what `write` has written, of an index to be made as it was. */
+  /** `columns`: the output of `write`, to restore an index from. */
   constructor(columns?: Columns) {
     this.#lists = new TermLists(columns);
     this.#passages = new Passages(columns);
@@ -63,7 +63,7 @@ export class MemoryIndex {
     return this.#passages.size;
   }
 
-  /** Numbers below which all passages lie. */
+  /** Upper bound (exclusive) of passage numbers. */
   get end(): number {
     return this.#passages.end;
   }
@@ -72,7 +72,7 @@ export class MemoryIndex {
     return Math.max(1, this.#length / Math.max(1, this.size));
   }
 
-  /** Of its passages, the commonest first. */
+  /** Languages of the passages, most frequent first. */
   get languages(): Language[] {
     return LANGUAGES.map((language, place) => ({ language, count: this.#languages[place] ?? 0 }))
       .filter(({ count }) => count > 0)
@@ -84,7 +84,7 @@ export class MemoryIndex {
     return this.#speakers;
   }
 
-  /** Terms that may be of one family with this one, such as parts of German compounds and forms that a stemmer keeps apart. */
+  /** Terms that may belong to the same word family, such as parts of German compounds and forms that a stemmer keeps apart. */
   familyOf(term: string): string[] {
     return this.#lists
       .beginningAs(term)
@@ -95,7 +95,7 @@ export class MemoryIndex {
     return this.#passages.passage(number, this.#threads.nameOf(this.threadOf[number] ?? -1));
   }
 
-  /** The number of a passage; -1: there is none of that id. */
+  /** Number of a passage by id; -1 if it does not exist. */
   numberOf(id: string): number {
     return this.#passages.numberOf(id);
   }
@@ -108,32 +108,32 @@ export class MemoryIndex {
     return this.#passages.asks(number);
   }
 
-  /** When it was said or noted, in milliseconds since 1970; null where it does not age. */
+  /** When it was said or noted, in milliseconds since the Unix epoch; null if it does not age. */
   at(number: number): number | null {
     return this.#passages.at(number);
   }
 
-  /** Times that its text names. */
+  /** Time ranges mentioned in the passage's text. */
   timesOf(number: number): readonly TimeRange[] {
     return this.#passages.timesOf(number);
   }
 
-  /** Of its thread, as far as its passages tell. */
+  /** Language of a passage's thread, as detected so far. */
   languageOf(number: number): Language {
     return this.#threads.languageOf(this.threadOf[number] ?? -1);
   }
 
-  /** By number, the words of a passage that say something; below 0 where there is none any more. */
+  /** Number of meaningful words by passage number; negative for removed passages. */
   get lengths(): Int32Array {
     return this.#passages.lengths;
   }
 
-  /** By number, the number of the thread. */
+  /** Number of the thread by passage number. */
   get threadOf(): Int32Array {
     return this.#passages.threadOf;
   }
 
-  /** By number, the passage before it in its thread, and the one behind it; -1: there is none. */
+  /** Previous and next passage in the thread by passage number; -1 if there is none. */
   get previous(): Int32Array {
     return this.#passages.previous;
   }
@@ -146,14 +146,14 @@ export class MemoryIndex {
     return this.#threads.end;
   }
 
-  /** Undefined where no passage has the term. */
+  /** Undefined if no passage has the term. */
   find(term: string): Found | undefined {
     const lists = this.#lists.get(term);
     const count = lists.reduce((sum, list) => sum + (this.#hasGone ? this.#there(list) : list.count), 0);
     return count === 0 ? undefined : { count, lists };
   }
 
-  /** Adds a passage behind the last of its thread; one of the same id is replaced. */
+  /** Appends a passage to its thread; replaces one with the same id. */
   add(passage: Passage): void {
     this.remove(passage.id);
     const words = wordsOf(passage.text);
@@ -195,7 +195,7 @@ export class MemoryIndex {
     return true;
   }
 
-  /** Writes what is there now, whatever is added and removed while it does. */
+  /** Writes the current state; passages added or removed while writing are not included. */
   async write(into: Columns, breath: Breath): Promise<void> {
     const passages = this.#passages.capture();
     const threads = this.#threads.capture(passages.numbers);
@@ -219,10 +219,10 @@ export class MemoryIndex {
   }
 }
 
-/** The words of a speaker's name, folded. */
+/** Folded words of a speaker's name. */
 const namesOf = (speaker: string | undefined): string[] => (speaker === undefined ? [] : wordsOf(speaker).map(({ folded }) => folded));
 
-/** The terms of a passage with how often it has each, and how many of its words say something. */
+/** The terms of a passage with their frequency, and its number of meaningful words. */
 function termsOf({ speaker }: Passage, words: readonly Word[], language: Language): { counts: Map<string, number>; length: number } {
   const counts = new Map<string, number>();
   const count = (term: string): void => void counts.set(term, (counts.get(term) ?? 0) + 1);

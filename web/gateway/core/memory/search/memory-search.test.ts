@@ -7,7 +7,7 @@ import type { Passage } from './passage.ts';
 const NOW = Date.UTC(2024, 11, 20);
 const DAY = 86_400_000;
 
-/** A search over texts, each by itself; `of` finds the texts for a query. */
+/** A search over independent texts; `of` returns the texts that match a query. */
 function over(texts: readonly string[], more: (text: string, at: number) => Partial<Passage> = () => ({})) {
   const search = new MemorySearch();
   texts.forEach((text, at) =>
@@ -47,7 +47,7 @@ describe('MemorySearch', () => {
     ] as const) {
       expect(over([...FILLER, said]).of(asked)[0], asked).toBe(said);
     }
-    // The word itself is worth more than another for it.
+    // The word itself scores higher than a related one.
     expect(over([...FILLER, 'A cat slept here', 'A pet slept here']).of('pet')[0]).toBe('A pet slept here');
   });
 
@@ -61,7 +61,7 @@ describe('MemorySearch', () => {
     ];
     const { of } = over([...FILLER, ...talk], (text) => (talk.includes(text) ? { thread: 'talk' } : {}));
     expect(of('Where was the bike?')[0]).toBe(talk[1]);
-    // Alone it has no word of that.
+    // On its own it has no word of the query.
     expect(over([...FILLER, ...talk]).of('Where was the bike?')).not.toContain(talk[1]);
   });
 

@@ -9,45 +9,45 @@ import { type OwnScores, ownScores } from './own-scores.ts';
 import { rank } from './rank.ts';
 import { WEIGHTS } from './weights.ts';
 
-/** What speaks for a passage. */
+/** Why a passage matches. */
 export interface Reasons {
-  /** Words of the query that it has, in whatever form, or others that mean the same. */
+  /** Words of the query that the passage contains, in any form or as a synonym. */
   words: string[];
-  /** Words of the query that only what stands beside it has. */
+  /** Words of the query found only in neighbouring passages. */
   beside: string[];
-  /** It was said at, or speaks of, a time that the query names. */
+  /** Whether it was said at, or mentions, a time named in the query. */
   timely: boolean;
-  /** How alike it is in meaning, where a model has made vectors of it and the query: at most 1. */
+  /** Similarity in meaning, at most 1; set if both the passage and the query have vectors. */
   alike?: number;
 }
 
 export interface FoundPassage {
   passage: Passage;
-  /** What it is ranked by; comparable within one search only. */
+  /** Ranking score; comparable only within one search. */
   score: number;
-  /** The share of the query, by how telling its words are, that the passage and its neighbours have: 0 to 1. */
+  /** Share of the query, weighted by how distinctive its words are, that the passage and its neighbours cover: 0 to 1. */
   coverage: number;
   why: Reasons;
 }
 
 export interface MemorySearchOptions {
   limit?: number;
-  /** From when words such as "last March" are understood, and what is new is told from what is old: milliseconds since 1970. */
+  /** Reference time for words such as "last March" and for recency, in milliseconds since the Unix epoch. */
   now: number;
 }
 
-/** Passages that are looked at closely: to see what the best speak of, and to tell the best. */
+/** Number of passages examined closely: for query expansion, and for the final ranking. */
 const FIRST_CANDIDATES = 60;
 const CANDIDATES = 200;
 
 /**
- * Finds what was said or noted, by text alone: stems by language, other words for the same, what stands beside, who spoke, times that are named, and what else the best
- * passages speak of. All in memory.
+ * Searches memories and conversations by text alone: stems by language, synonyms, neighbouring passages, speakers, times and query
+ * expansion. Works entirely in memory.
  */
 export class MemorySearch {
   readonly #index: MemoryIndex;
 
-  /** `columns`: what `write` has written, of a search that is to be as it was then; no text is analysed. */
+  /** `columns`: the output of `write`, to restore a search from without analysing texts again. */
   constructor(columns?: Columns) {
     this.#index = new MemoryIndex(columns);
   }
@@ -60,22 +60,22 @@ export class MemorySearch {
     return this.#index.numberOf(id) !== -1;
   }
 
-  /** Undefined where there is none of that id. */
+  /** Undefined if no passage has that id. */
   get(id: string): Passage | undefined {
     return this.#index.passage(this.#index.numberOf(id));
   }
 
-  /** Adds a passage behind the last of its thread, in place of one of the same id. */
+  /** Appends a passage to its thread; replaces one with the same id. */
   add(passage: Passage): void {
     this.#index.add(passage);
   }
 
-  /** False: there was none. */
+  /** Returns false if it does not exist. */
   remove(id: string): boolean {
     return this.#index.remove(id);
   }
 
-  /** Writes what is searched at this moment, in slices; what comes meanwhile is not among it. It can be read again where `analysis()` says the same. */
+  /** Writes the current state in slices; later changes are not included. Can be restored as long as `analysis()` returns the same value. */
   write(into: Columns, breath: Breath): Promise<void> {
     return this.#index.write(into, breath);
   }

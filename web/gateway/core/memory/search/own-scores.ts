@@ -3,23 +3,23 @@ import type { MemoryIndex } from './memory-index.ts';
 import type { Scores } from './scratch.ts';
 import type { Weights } from './weights.ts';
 
-/** What each passage itself has of one concept. */
+/** Scores of all passages for one concept. */
 export interface OwnScores {
   concept: Concept;
-  /** What having it at all is worth: the rarer, the more. */
+  /** Weight of the concept: the rarer, the higher. */
   worth: number;
-  /** By number of the passage. */
+  /** Score by passage number. */
   scores: Float32Array;
-  /** Passages that have some. */
+  /** Numbers of the passages with a score. */
   touched: Uint32Array;
-  /** Where both are, to be given back to the index; null where no passage has any. */
+  /** The buffers of both, to be returned to the index; null if no passage has a score. */
   taken: Scores | null;
 }
 
-/** Among a handful of passages every word looks common: weights are taken as if there were at least so many. */
+/** Minimum collection size for weighting: in a very small one every word looks common. */
 const LEAST_PASSAGES = 50;
 
-/** BM25 for one concept: of the terms that speak of it the one that says most counts. */
+/** BM25 for one concept: the best of its terms counts. */
 export function ownScores(index: MemoryIndex, concept: Concept, { k1, b }: Weights): OwnScores {
   const count = Math.max(LEAST_PASSAGES, index.size);
   const worthOf = (having: number): number => {

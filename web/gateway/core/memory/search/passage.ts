@@ -1,12 +1,12 @@
-/** What is found: a remembered fact, a note's section, or what somebody said. */
+/** A searchable passage: a memory, a section of notes, or a message. */
 export interface Passage {
   /** Unique within the index. */
   id: string;
-  /** What it is a part of: a conversation, a note. Passages of a thread are in their order, and neighbours speak of the same. */
+  /** Conversation or note that the passage belongs to. Passages of a thread are in order, and neighbours are related. */
   thread: string;
   text: string;
-  /** When it was said or noted, in milliseconds since 1970; null where it does not age. */
+  /** When it was said or noted, in milliseconds since the Unix epoch; null if it does not age. */
   at: number | null;
-  /** Who said it. */
+  /** Name or role of the speaker. */
   speaker?: string | undefined;
 }

@@ -5,55 +5,55 @@ import { type StringColumn, StringWriter } from '../columns/string-column.ts';
 import type { TimeRange } from '../text/time-words.ts';
 import type { Passage } from './passage.ts';
 
-/** What is kept of a passage beside its terms and texts. */
+/** Derived data of a passage, apart from its terms and texts. */
 export interface Facts {
   thread: number;
-  /** Words that say something. */
+  /** Number of meaningful words. */
   length: number;
-  /** Times that its text names. */
+  /** Time ranges mentioned in the text. */
   times: readonly TimeRange[];
-  /** It ends with a question: what is looked for is rather in the answer. */
+  /** Whether it ends with a question, so that the following passage is the better result. */
   asks: boolean;
-  /** The language that its terms are of: a place in the list of them. */
+  /** Language of the terms, as an index into `LANGUAGES`. */
   language: number;
 }
 
-/** What came with a snapshot; it stays as it is. */
+/** Columns restored from a snapshot; they are never modified. */
 interface Restored {
   ids: StringColumn;
   texts: StringColumn;
-  /** Each name once. */
+  /** Distinct names of speakers. */
   speakers: StringColumn;
-  /** By passage, the speaker's number; -1: nobody. */
+  /** Index of the speaker by passage; -1 if there is none. */
   speakerOf: Int32Array<ArrayBuffer>;
-  /** By passage where its times end, and the times, two numbers each. */
+  /** End of each passage's times, and the times as pairs of numbers. */
   timeEnds: Uint32Array<ArrayBuffer>;
   times: Float64Array<ArrayBuffer>;
 }
 
-/** What the numbers of a passage take when they are written, in characters. */
+/** Fixed cost of writing a passage's numbers, in characters. */
 const EACH = 20;
 const NO_TIMES: readonly TimeRange[] = [];
 
-/** Passages by number, in columns. Numbers are given in the order in which passages come, and are not given again. */
+/** Passages by number, stored in columns. Numbers are assigned in order of addition and never reused. */
 export class Passages {
   readonly #restored: Restored | undefined;
-  /** Passages that came with the snapshot: their numbers are below this. */
+  /** Number of passages in the snapshot; their numbers are below it. */
   readonly #before: number;
-  /** Those that came since. */
+  /** Passages added after the snapshot. */
   readonly #since: (Passage | undefined)[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #times = new Map<number, readonly TimeRange[]>();
   #size: number;
-  /** Words that say something; below 0 where the passage is gone. */
+  /** Number of meaningful words; negative if the passage was removed. */
   lengths = integers(0);
   threadOf = integers(0);
-  /** The passages beside it in its thread; -1: there is none. */
+  /** Previous and next passage in the thread; -1 if there is none. */
   previous = integers(0);
   next = integers(0);
   languages = bytes(0);
   #asks = bytes(0);
-  /** NaN where it does not age. */
+  /** NaN if the passage does not age. */
   #at = floats(0);
 
   constructor(columns?: Columns) {
@@ -80,7 +80,7 @@ export class Passages {
     return this.#size;
   }
 
-  /** Above all of their numbers. */
+  /** Upper bound (exclusive) of passage numbers. */
   get end(): number {
     return this.#before + this.#since.length;
   }
@@ -89,7 +89,7 @@ export class Passages {
     return (this.lengths[number] ?? -1) >= 0;
   }
 
-  /** -1: there is none of that id. */
+  /** Returns -1 if no passage has that id. */
   numberOf(id: string): number {
     return this.#numbers.get(id) ?? this.#restored?.ids.find(id, (number) => this.isThere(number)) ?? -1;
   }
@@ -98,7 +98,7 @@ export class Passages {
     return this.#asks[number] === 1;
   }
 
-  /** Milliseconds since 1970; null where it does not age. */
+  /** Milliseconds since the Unix epoch; null if the passage does not age. */
   at(number: number): number | null {
     const at = this.#at[number] ?? NaN;
     return Number.isNaN(at) ? null : at;
@@ -113,7 +113,7 @@ export class Passages {
       : Array.from({ length: end - from }, (_, i) => ({ from: times[2 * (from + i)] ?? 0, to: times[2 * (from + i) + 1] ?? 0 }));
   }
 
-  /** `thread`: the name of its thread. */
+  /** `thread`: the name of the passage's thread. */
   passage(number: number, thread: string): Passage | undefined {
     if (!this.isThere(number)) return undefined;
     if (!this.#restored || number >= this.#before) return this.#since[number - this.#before];
@@ -123,7 +123,7 @@ export class Passages {
     return { id: ids.at(number), thread, text: texts.at(number), at: this.at(number), ...said };
   }
 
-  /** Gives its number. `previous`: the passage before it in its thread, or -1. */
+  /** Adds a passage and returns its number. `previous`: the preceding passage in its thread, or -1. */
   add(passage: Passage, { thread, length, times, asks, language }: Facts, previous: number): number {
     const number = this.end;
     this.lengths = withRoom(this.lengths, integers, number);
@@ -159,7 +159,7 @@ export class Passages {
     this.#size--;
   }
 
-  /** Those that are there now, to be written in slices as they are now: what may change meanwhile is copied. */
+  /** Captures the current passages for writing in slices; columns that may change meanwhile are copied. */
   capture(): Captured {
     const numbers = integers(this.end).fill(-1);
     const old = integers(this.#size);
@@ -235,8 +235,8 @@ export class Passages {
 }
 
 export interface Captured {
-  /** By number, the one that it has in the snapshot; -1: it is not in it. */
+  /** Number in the snapshot by passage number; -1 if it is not included. */
   numbers: Int32Array;
-  /** `threads`: by number of a thread, its number in the snapshot. */
+  /** `threads`: number in the snapshot by thread number. */
   write(into: Columns, threads: Int32Array, breath: Breath): Promise<void>;
 }

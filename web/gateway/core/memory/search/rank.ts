@@ -3,40 +3,40 @@ import type { MemoryIndex } from './memory-index.ts';
 import type { OwnScores } from './own-scores.ts';
 import type { Weights } from './weights.ts';
 
-/** What is asked for. */
+/** A query, prepared for ranking. */
 export interface Asked {
-  /** By concept, what each passage has of it. */
+  /** Scores of all passages, by concept. */
   concepts: readonly OwnScores[];
-  /** Times that the query names. */
+  /** Time ranges named in the query. */
   times: readonly TimeRange[];
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   now: number;
 }
 
-/** A passage that was found, and what speaks for it. */
+/** A ranked passage with the reasons for its rank. */
 export interface Ranked {
   number: number;
   score: number;
-  /** The share of the query, by what its words are worth, that is there: 0 to 1. */
+  /** Share of the query, weighted by its words, that is covered: 0 to 1. */
   coverage: number;
-  /** Words of the query that it has itself, in whatever form, and those that only what stands beside it has. */
+  /** Words of the query that the passage contains, and words found only in its neighbours. */
   own: string[];
   beside: string[];
-  /** It is of a time that was asked for, 0 to 1. */
+  /** How well it matches a requested time, 0 to 1. */
   timely: number;
 }
 
-/** Passages on either side that are thought to speak of the same. */
+/** Number of passages on either side that are considered related. */
 const REACH = 5;
 const DAY = 86_400_000;
-/** What was noted today counts a little more; half of that goes in so many days (decisions, "Memory …"). */
+/** Half-life in days of the small bonus for recent passages. */
 const HALF_LIFE_DAYS = 30;
-/** Words from which on a passage says as much as any. */
+/** Number of words from which a passage counts fully. */
 const TELLING_WORDS = 6;
 
 /**
- * The best passages for what is asked, best first. All are looked at for their own words, and the best of those, `candidates` in number, with what stands
- * beside them.
+ * The best passages for a query, best first. All are scored by their own words; the best `candidates` of them are scored again together
+ * with their neighbours.
  */
 export function rank(index: MemoryIndex, asked: Asked, w: Weights, { limit, candidates }: { limit: number; candidates: number }): Ranked[] {
   const taken = index.scratch.take(index.end);
@@ -60,7 +60,7 @@ export function rank(index: MemoryIndex, asked: Asked, w: Weights, { limit, cand
 
 const STEPS = 1024;
 
-/** About so many of the numbers, those with the highest scores, in no order. */
+/** Approximately `most` numbers with the highest scores, unsorted. */
 function best(numbers: Uint32Array, scores: Float32Array, most: number): number[] {
   if (numbers.length <= most) return [...numbers];
   let top = 0;
@@ -70,7 +70,7 @@ function best(numbers: Uint32Array, scores: Float32Array, most: number): number[
   for (const number of numbers) counts[stepOf(number)] = (counts[stepOf(number)] ?? 0) + 1;
   let least = STEPS;
   for (let count = 0; least > 0 && count < most;) count += counts[--least] ?? 0;
-  // A step that has very many, all alike, is taken as far as there is room.
+  // The last step may hold very many equal scores: only as many are taken as fit.
   const found = [...numbers.filter((number) => stepOf(number) > least)];
   for (const number of numbers) {
     if (found.length >= most) break;
@@ -93,7 +93,7 @@ function withNeighbours({ previous, next }: MemoryIndex, numbers: readonly numbe
   return [...all];
 }
 
-/** By number of the conversation, how much it has of the concepts. */
+/** Score of each conversation for the concepts, by thread number. */
 function threadScores(index: MemoryIndex, concepts: readonly OwnScores[]): Float32Array {
   const all = new Float32Array(index.threadCount);
   const { threadOf } = index;
@@ -103,7 +103,7 @@ function threadScores(index: MemoryIndex, concepts: readonly OwnScores[]): Float
       const thread = threadOf[number] ?? 0;
       sums[thread] = (sums[thread] ?? 0) + (scores[number] ?? 0);
     }
-    // Of remembered lines each is a thread: to look at those alone that have some is much less.
+    // Each memory is a thread of its own: visiting only those with a score is far cheaper.
     for (const number of touched) {
       const thread = threadOf[number] ?? 0;
       const sum = sums[thread] ?? 0;
@@ -145,7 +145,7 @@ function judge(
   return { number, score, coverage, own, beside, timely };
 }
 
-/** The passages around one, and how much of what they have counts for it. */
+/** The passages around one, and the weight with which their scores count for it. */
 function neighboursOf(index: MemoryIndex, number: number, w: Weights): { number: number; weight: number }[] {
   const { previous, next } = index;
   const found: { number: number; weight: number }[] = [];
@@ -160,7 +160,7 @@ function neighboursOf(index: MemoryIndex, number: number, w: Weights): { number:
   return found;
 }
 
-/** 1 where a passage was said, or speaks, of one of the times; less the further away it is, by the length of what is asked for. */
+/** 1 if a passage was said at, or mentions, one of the times; decreases with the distance relative to the length of the range. */
 function nearest(asked: readonly TimeRange[], at: number | null, named: readonly TimeRange[]): number {
   let most = 0;
   for (const { from, to } of asked) {

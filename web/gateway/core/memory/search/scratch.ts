@@ -1,26 +1,26 @@
-/** Scores by number of the passage, all 0 when they are taken, and room for the numbers of those that are not. */
+/** Scores by passage number, initially all 0, and a buffer for the numbers of those with a score. */
 export interface Scores {
   readonly scores: Float32Array<ArrayBuffer>;
   readonly touched: Uint32Array<ArrayBuffer>;
 }
 
-/** As many as a query of ordinary length takes: a very long one may leave its own behind. */
+/** Maximum number of buffers kept, enough for an ordinary query; further ones are discarded. */
 const MOST_KEPT = 24;
 
-/** Keeps them for the next search: each would leave some tens of megabytes otherwise. */
+/** Pool of score buffers. Allocating them per search would produce tens of megabytes of garbage. */
 export class Scratch {
   readonly #free: Scores[] = [];
 
-  /** For at least so many passages. */
+  /** Takes buffers for at least this number of passages. */
   take(passages: number): Scores {
     const free = this.#free.pop();
     if (free && free.scores.length >= passages) return free;
-    // With room for some that come, so that not every one of them makes all anew.
+    // Spare capacity, so that an added passage does not require new buffers.
     const length = passages + (passages >> 3);
     return { scores: new Float32Array(length), touched: new Uint32Array(length) };
   }
 
-  /** Gives back what was taken; `count` of `touched` were used. */
+  /** Returns buffers to the pool; `count` entries of `touched` were used. */
   give(taken: Scores, count: number): void {
     const { scores, touched } = taken;
     for (let i = 0; i < count; i++) scores[touched[i] ?? 0] = 0;

@@ -76,7 +76,7 @@ describe('a MemorySearch of a snapshot', () => {
         for (const each of steps) {
           if (each === 'restart') search = await restarted(search);
           else if ('add' in each) {
-            // Of one language: what a text is taken for depends on those before it.
+            // Makes all texts one language: detection depends on the texts before.
             const english = { ...each.add, text: `the was she of ${each.add.text.replaceAll(/\b(ich|und|nicht|das)\b/g, '')}` };
             search.add(english);
             there.delete(english.id);
@@ -131,7 +131,7 @@ describe('a MemorySearch of a snapshot', () => {
       expect(await Columns.fromBytes(damaged, ABOUT), `byte ${at}`).toBeUndefined();
       expect(await Columns.fromBytes(bytes.slice(0, at), ABOUT), `${at} bytes`).toBeUndefined();
     }
-    // Where it lies in memory does not matter.
+    // The position in memory does not matter.
     const moved = new Uint8Array(bytes.length + 3);
     moved.set(bytes, 3);
     expect(all(new MemorySearch(await Columns.fromBytes(moved.subarray(3), ABOUT)))).toEqual(all(search));
@@ -140,7 +140,7 @@ describe('a MemorySearch of a snapshot', () => {
   verifies('memory.index/damaged', 'has the number of an analysis that makes the same of many texts', async () => {
     const folder = join(import.meta.dirname, '../../../../../tests/bench/conversations');
     const search = new MemorySearch();
-    // What a platform's segmenter sees of other scripts is its own: `analysis()` looks at that.
+    // The segmenter for other scripts depends on the platform; `analysis()` covers that.
     for (const file of ['assistant', 'french', 'friends-1', 'friends-2', 'german', 'museum', 'spanish']) {
       const { name, sessions } = JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')) as {
         name: string;
@@ -153,7 +153,7 @@ describe('a MemorySearch of a snapshot', () => {
     const words = 'nationalities wohnungen habitaciones maisons casas книги красивые κορίτσια kitapların poikien المدرسة könyvek ragazze flickorna'.split(' '); // prettier-ignore
     const stems = LANGUAGES.map(({ name, stem }) => `${name}: ${words.map(stem).join(' ')}`);
     const made = contentId([await bytesOf(search), ...stems].join('\n'));
-    // Another one here: what is made of a text has changed. Raise ANALYSIS in analysis.ts, so that no index keeps what was made before.
+    // If this fails, the analysis of texts has changed: increment ANALYSIS in analysis.ts, so that older indexes are discarded.
     expect([analysis().split('-')[0], made]).toEqual(['1', '415955f4b659e5a0c48d']);
   });
 });

@@ -2,31 +2,31 @@ import type { Breath } from '../../documents/breath.ts';
 import type { Columns } from '../columns/columns.ts';
 import { type StringColumn, StringWriter } from '../columns/string-column.ts';
 
-/** Terms that begin with so many characters in common may be of one family: `photograph`, `photographi`. */
+/** Number of common leading characters from which terms may belong to one word family: `photograph`, `photographi`. */
 const BEGINNING = 5;
 
-/** Passages that have a term, in their order, and how often, as far as `count`. */
+/** Passages that have a term, in order, and their frequencies. Only the first `count` entries are valid. */
 export interface Postings {
   readonly passages: Uint32Array;
   readonly times: Uint8Array;
   readonly count: number;
 }
 
-/** What came with a snapshot; it stays as it is. */
+/** Columns restored from a snapshot; they are never modified. */
 interface Restored {
   /** Sorted. */
   terms: StringColumn;
-  /** By term, where its postings end. */
+  /** End of each term's postings. */
   ends: Uint32Array<ArrayBuffer>;
   passages: Uint32Array<ArrayBuffer>;
   times: Uint8Array<ArrayBuffer>;
 }
 
-/** For each term the passages that have it: arrays of numbers, since a plain object for each would take ten times the room. */
+/** Postings by term, in typed arrays: a plain object per posting would take ten times the memory. */
 export class TermLists {
   readonly #restored: Restored | undefined;
   readonly #lists = new Map<string, TermList>();
-  /** Longer terms by how they begin. */
+  /** Longer terms by their beginning. */
   readonly #alike = new Map<string, string[]>();
 
   constructor(columns?: Columns) {
@@ -39,7 +39,7 @@ export class TermLists {
     };
   }
 
-  /** Terms that begin as one does, sorted. */
+  /** Terms with the same beginning, sorted. */
   beginningAs(term: string): string[] {
     const beginning = term.slice(0, BEGINNING);
     const all = new Set(this.#alike.get(beginning));
@@ -54,7 +54,7 @@ export class TermLists {
     return [...all].sort();
   }
 
-  /** The passages that have it, those of the snapshot first; none of them where nothing has it. */
+  /** Postings of a term, those of the snapshot first; empty if no passage has it. */
   get(term: string): Postings[] {
     const restored = this.#restored;
     const number = restored?.terms.find(term) ?? -1;
@@ -62,7 +62,7 @@ export class TermLists {
     return [...(restored && number !== -1 ? [postingsAt(restored, number)] : []), ...(since ? [since] : [])];
   }
 
-  /** `passage` is not lower than any before. */
+  /** `passage` must not be lower than in earlier calls. */
   add(term: string, passage: number, times: number): void {
     let list = this.#lists.get(term);
     if (!list) {
@@ -77,7 +77,7 @@ export class TermLists {
     list.add(passage, times);
   }
 
-  /** Writes the terms of passages by the numbers that they have from then on; those with -1, and those that come meanwhile, are left out. */
+  /** Writes the postings with new passage numbers. Passages mapped to -1, and those added meanwhile, are omitted. */
   async write(into: Columns, numbers: Int32Array, breath: Breath): Promise<void> {
     const restored = this.#restored;
     const own = [...this.#lists.keys()].sort();
@@ -119,7 +119,7 @@ export class TermLists {
   }
 }
 
-/** What a term takes beside its postings. */
+/** Fixed cost of writing a term, in characters. */
 const EACH = 10;
 
 function postingsAt({ ends, passages, times }: Restored, number: number): Postings {
@@ -127,7 +127,7 @@ function postingsAt({ ends, passages, times }: Restored, number: number): Postin
   return { passages: passages.subarray(from, end), times: times.subarray(from, end), count: end - from };
 }
 
-/** The number of the first that is not before a text. */
+/** Index of the first string that is not less than a text. */
 function lowest(sorted: StringColumn, text: string): number {
   let [from, end] = [0, sorted.length];
   while (from < end) {
@@ -143,7 +143,7 @@ class TermList implements Postings {
   times = new Uint8Array(2);
   count = 0;
 
-  /** `passage` is higher than any before. */
+  /** `passage` must be higher than in earlier calls. */
   add(passage: number, times: number): void {
     if (this.count === this.passages.length) {
       const [passages, counts] = [new Uint32Array(2 * this.count + 2), new Uint8Array(2 * this.count + 2)];

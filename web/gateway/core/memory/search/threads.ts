@@ -4,17 +4,17 @@ import { bytes, integers, withRoom } from '../columns/growing.ts';
 import { type StringColumn, StringWriter } from '../columns/string-column.ts';
 import { ENGLISH, type Language, LANGUAGES } from '../text/languages.ts';
 
-/** What a thread takes when it is written, in characters. */
+/** Fixed cost of writing a thread, in characters. */
 const EACH = 50;
 
-/** Conversations and notes by number: their names, languages and last passages. One without passages is as one that never was. */
+/** Conversations and notes by number: their names, languages and last passages. A thread without passages counts as missing. */
 export class Threads {
   readonly #restored: StringColumn | undefined;
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
   #counts = integers(0);
   #lasts = integers(0);
-  /** Places in `LANGUAGES`. */
+  /** Indices into `LANGUAGES`. */
   #languages = bytes(0);
 
   constructor(columns?: Columns) {
@@ -25,7 +25,7 @@ export class Threads {
     this.#languages = columns.u8('thread/language').slice();
   }
 
-  /** Above all of their numbers. */
+  /** Upper bound (exclusive) of thread numbers. */
   get end(): number {
     return this.#before + this.#names.length;
   }
@@ -38,12 +38,12 @@ export class Threads {
     return LANGUAGES[this.#languages[thread] ?? 0] ?? ENGLISH;
   }
 
-  /** The last passage; -1 where there is none. */
+  /** The last passage; -1 if there is none. */
   lastOf(thread: number): number {
     return this.#counts[thread] ? (this.#lasts[thread] ?? -1) : -1;
   }
 
-  /** The number of a name; `language` is that of one that has no passages yet. */
+  /** Returns the number of a thread by name. `language` is set if the thread has no passages yet. */
   numberFor(name: string, language: Language): number {
     let thread = this.#numbers.get(name) ?? this.#restored?.find(name) ?? -1;
     if (thread === -1) {
@@ -67,13 +67,13 @@ export class Threads {
     this.#lasts[thread] = passage;
   }
 
-  /** `last`: the last of its passages from now on. */
+  /** `last`: the thread's last passage after the removal. */
   removed(thread: number, last: number): void {
     this.#counts[thread] = (this.#counts[thread] ?? 0) - 1;
     this.#lasts[thread] = last;
   }
 
-  /** Those that have passages now, to be written in slices as they are now. `passages`: by number of a passage, its number in the snapshot. */
+  /** Captures the threads that have passages, for writing in slices. `passages`: number in the snapshot by passage number. */
   capture(passages: Int32Array): CapturedThreads {
     const numbers = integers(this.end).fill(-1);
     const [lasts, languages] = [this.#lasts.slice(), this.#languages.slice()];
@@ -109,7 +109,7 @@ export class Threads {
 }
 
 export interface CapturedThreads {
-  /** By number, the one that it has in the snapshot; -1: it is not in it. */
+  /** Number in the snapshot by thread number; -1 if it is not included. */
   numbers: Int32Array;
   write(into: Columns, breath: Breath): Promise<void>;
 }

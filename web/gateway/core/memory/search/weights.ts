@@ -1,30 +1,35 @@
-/** How much each sign counts. Found by trying on judged conversations, of which half the questions were kept aside for checking: tests/bench/NOTES.md. */
+/**
+ * Weights of the ranking signals. Tuned on judged conversations, with half of the questions held out for validation: tests/bench/NOTES.md.
+ */
 export interface Weights {
   /** Term saturation and length normalisation of BM25. */
   k1: number;
   b: number;
-  /** What a passage gives to the one behind it, a question to what follows it, and a passage to the one before; each step further `far` of that. */
+  /**
+   * Share of a passage's score given to the next passage, to the one after a question, and to the previous one; each further step is
+   * multiplied by `far`.
+   */
   before: number;
   answer: number;
   after: number;
   far: number;
-  /** What a passage counts that says next to nothing, and one that only asks. */
+  /** Factors for a passage with hardly any content, and for one that only asks. */
   empty: number;
   asks: number;
-  /** What the whole conversation gives. */
+  /** Weight of the whole conversation's score. */
   thread: number;
-  /** What having all of the query is worth beside having a part of it often. */
+  /** Weight of covering the whole query, as opposed to repeating a part of it. */
   coverage: number;
-  /** Being of the time that the query names. */
+  /** Weight of matching a time named in the query. */
   time: number;
-  /** What is new counts so much more than what is very old. */
+  /** Bonus of a new passage over a very old one. */
   fresh: number;
-  /** Another word for the same, the name of who spoke, and being of the kind that is asked for (a price, a reason). */
+  /** Weights of a synonym, of a word of the same family, of the speaker's name, and of matching the kind asked for (a price, a reason). */
   related: number;
   family: number;
   speaker: number;
   kind: number;
-  /** What else the best passages speak of: from how many, how many terms, and what those count. */
+  /** Query expansion: weight, number of passages and number of terms. */
   feedback: number;
   feedbackPassages: number;
   feedbackTerms: number;

@@ -17,26 +17,29 @@ export interface DailySummariesDeps extends AskingDeps {
   log: LogWriter;
 }
 
-/** Whose calls they are in the usage. */
+/** Name under which these calls appear in the usage. */
 const MEMORY = 'memory';
 const DAY_MS = 86_400_000;
 const NEVER = new AbortController().signal;
-/** Days that are summarised at one time, the newest first: who was away for a month does not pay for it in one night. */
+/** Maximum number of days summarised per run, newest first, so that a long absence does not cause a night of many calls. */
 const MOST_DAYS = 7;
-/** After so many days that could not be summarised the rest waits for the next night. */
+/** Number of failed days after which the rest waits for the next night. */
 const MOST_FAILURES = 2;
 
-/** Gives each day that is over its summary, where it has none (decision 0054). */
+/** Writes the missing summaries of past days (docs/decisions/0054). */
 export class DailySummaries {
   readonly #deps: DailySummariesDeps;
-  /** Agents of which it was said that they have no model. */
+  /** Agents for which a missing model was already logged. */
   readonly #without = new Set<string>();
 
   constructor(deps: DailySummariesDeps) {
     this.#deps = deps;
   }
 
-  /** Those of an agent's memory. Without a model nothing is done, which the log says once. Rejects with a sentence where days could not be summarised; they stay as they are. */
+  /**
+   * Summarises the past days of an agent. Without a model it does nothing, and logs that once. Rejects with a sentence if days could not be
+   * summarised; their notes stay unchanged.
+   */
   async of(agentId: string): Promise<void> {
     const { memories, log } = this.#deps;
     const memory = await (await memories.load()).of(agentId);
@@ -62,12 +65,12 @@ export class DailySummaries {
     if (failures.length > 0) throw new RpcError('INTERNAL_ERROR', `Couldn’t summarise ${failures.join('; ')}`);
   }
 
-  /** The days that are over, lie wholly within what is kept of conversations, and have none that was written after them. */
+  /** Past days that lie entirely within the stored conversations and have no summary written after their end. */
   async #lacking(memory: MemoryManager, agentId: string): Promise<string[]> {
     const { clock, timeZone, memories } = this.#deps;
     const dayOf = localTime(timeZone());
     const today = startOf(dayOf(clock.now()).date) ?? 0;
-    // The oldest of the files is half gone where days begin at another time than those of UTC.
+    // In a time zone other than UTC, half of the oldest file may already be deleted.
     const kept = new Set(datesUpTo(dateOf(today - DAY_MS), memory.config.dialog.retentionDays - 2));
     const workspace = (await memories.load()).workspace(agentId);
     const lacking: string[] = [];

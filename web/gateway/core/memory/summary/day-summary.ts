@@ -8,13 +8,14 @@ import { type Asking, summarise } from './summarise.ts';
 const BEGIN = '<!-- perch:summary -->';
 const END = '<!-- /perch:summary -->';
 const DAY_MS = 86_400_000;
-/** Without a model: so many of what persons said in a session, each by so many characters. */
+/** Without a model: maximum number of user messages per session, and characters of each. */
 const MOST_LINES = 20;
 const LONGEST = 200;
 
 /**
- * Writes what was said on a day into `memory/<date>.md`: a summary by the model where there is one, else an extract. What stands there beside an earlier summary stays.
- * Resolves to the path, or undefined where nothing was said. `dayOf`: the day of an instant, as persons have it. What tools gave is left out: others may have written that.
+ * Writes the conversations of a day to `memory/<date>.md`, as a summary by the model if there is one, else as an extract. Other text in the
+ * file is kept. Resolves with the path, or undefined if there were no messages. `dayOf` returns the local date of an instant. Tool results
+ * are left out, because they may contain untrusted text.
  */
 export async function summariseDay(
   workspace: Workspace,
@@ -33,10 +34,10 @@ export async function summariseDay(
   return path;
 }
 
-/** Whether a day's notes have the section of its summary, be it empty. */
+/** Whether a day's notes contain a summary section, even an empty one. */
 export const hasSummary = (notes: string): boolean => notes.includes(BEGIN);
 
-/** What was said on a day. The files are of days of UTC, so that parts of it may lie in those beside it. */
+/** The messages of a local day. Files are per UTC day, so that a local day may span two of them. */
 async function linesOf(workspace: Workspace, date: string, dayOf: (at: number) => string): Promise<DialogLine[]> {
   const found: DialogLine[] = [];
   for (const each of datesUpTo(dateOf((startOf(date) ?? 0) + DAY_MS), 3)) {
@@ -72,7 +73,7 @@ function extract(lines: readonly DialogLine[]): string {
     .join('\n\n');
 }
 
-/** The first words of a text, on one line. */
+/** The beginning of a text, on one line. */
 function firstOf(text: string): string {
   const chars = [...text.replaceAll(/\s+/g, ' ').trim()];
   return chars.length <= LONGEST ? chars.join('') : `${chars.slice(0, LONGEST).join('')} …`;

@@ -3,10 +3,10 @@ import type { SystemJob } from '../../cron/system-jobs.ts';
 import { dreamersOf } from '../../dreamer/jobs.ts';
 import type { Settings } from '../../settings.ts';
 
-/** Soon after midnight in the person's time zone: by then what was said last is answered. */
+/** Shortly after midnight in the user's time zone, when the last messages have been answered. */
 const AFTER_MIDNIGHT = '10 0 * * *';
 
-/** The jobs that summarise days that are over, one for each workspace with a memory: a tick that nobody was there for is done on return, once. */
+/** Jobs that summarise past days, one per workspace with a memory. A missed run is made up for once. */
 export function dailySummaryJobs({ memory }: Pick<Settings, 'memory'>, agents: Pick<Agents, 'list'>): SystemJob[] {
   return dreamersOf(agents).map((agent) => ({
     id: `summaries-${workspaceOf(agent)}`,

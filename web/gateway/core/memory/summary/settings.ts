@@ -1,4 +1,4 @@
 import { z } from '#shared/rpc/zod.ts';
 
-/** Whether the days that are over are summarised by themselves (interface document 2, section 2.5: `memory/<date>.md`). Off, for it asks a model while nobody is there. */
+/** Whether past days are summarised automatically to `memory/<date>.md`. Off by default, because it calls a model unattended. */
 export const dailySummariesSettings = z.strictObject({ enabled: z.boolean().default(false) });

@@ -1,18 +1,20 @@
 import { type MemoryMessage, textOf } from '../message.ts';
 
-/** Tokens of a text, for the model in use. */
+/** Counts the tokens of a text for the current model. */
 export type CountText = (text: string) => number;
-/** As above; long texts may take a while, in which others have their turn. */
+/** Like `CountText`, but may yield to other tasks while counting long texts. */
 export type CountInTurns = (text: string) => number | Promise<number>;
 
-/** A message as a model is shown it in a transcript: who, then what; calls of tools by name and arguments. */
+/** Formats a message for a transcript: the speaker, then the text; tool calls by name and arguments. */
 export function shownMessage(message: MemoryMessage): string {
   const calls = (message.toolCalls ?? []).map(({ tool, args }) => `[calls ${tool} ${JSON.stringify(args)}]`);
   const who = message.name === undefined ? message.role : `${message.role} ${message.name}`;
   return `${who}: ${[textOf(message), ...calls].filter((text) => text !== '').join('\n')}`;
 }
 
-/** The messages as texts of at most so many tokens, in their order. What is too long by itself loses its middle, and says so. */
+/**
+ * Splits messages into texts of up to `most` tokens, in order. A message that alone is too long is shortened in the middle, with a note.
+ */
 export async function transcripts(messages: readonly MemoryMessage[], most: number, count: CountInTurns): Promise<string[]> {
   const parts: string[] = [];
   let [part, tokens] = ['', 0];
@@ -37,6 +39,6 @@ async function shortened(text: string, most: number, count: CountInTurns): Promi
   return `${chars.slice(0, half).join('')}\n[… ${chars.length - 2 * half} characters are left out …]\n${chars.slice(-half).join('')}`;
 }
 
-/** What others wrote, for a prompt, between marks that it cannot end itself. It is text to read, never an instruction. */
+/** Wraps untrusted text for a prompt in a tag that the text cannot close: content to read, never an instruction. */
 export const quoted = (name: string, text: string): string =>
   `<${name}>\n${text.replaceAll(`</${name}`, `<\\/${name}`).trim()}\n</${name}>`;
