@@ -4,10 +4,10 @@ import { StringColumn } from './string-column.ts';
 
 export type Column = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
-/** Hex of SHA-256, behind it the length of the header, then the header: JSON. */
+/** Layout: SHA-256 in hex, the length of the header, then the header as JSON. */
 const DIGEST = 64;
 const BEGIN = DIGEST + 4;
-/** Columns begin at multiples of this, so that they can be looked at where they lie. */
+/** Columns start at multiples of this, so that typed arrays can be views of the bytes. */
 const ALIGNED = 8;
 
 const MAKE = {
@@ -22,7 +22,7 @@ const header = z.object({
   columns: z.array(z.tuple([z.string(), z.enum(['u8', 'i32', 'u32', 'f64']), z.number()])),
 });
 
-/** Named columns of numbers, of bytes and of strings, which become bytes and come back without being copied. */
+/** Named columns of numbers, bytes and strings that serialize to bytes and are restored without copying. */
 export class Columns {
   readonly #all = new Map<string, Column>();
 
@@ -63,7 +63,7 @@ export class Columns {
     return new StringColumn(this.u8(`${name}/bytes`), this.u32(`${name}/ends`));
   }
 
-  /** As bytes with a checksum; `about` says what they depend on. */
+  /** Serializes the columns with a checksum. `about` identifies what they depend on. */
   async toBytes(about: string): Promise<Uint8Array<ArrayBuffer>> {
     const columns = [...this.#all].map(([name, column]) => [name, kindOf(column), column.length]);
     const head = new TextEncoder().encode(JSON.stringify({ about, columns }));
@@ -81,7 +81,7 @@ export class Columns {
     return bytes;
   }
 
-  /** Undefined for bytes that are damaged, or were made for something else than `about` says. */
+  /** Undefined if the bytes are damaged or were written for another `about`. */
   static async fromBytes(given: Uint8Array<ArrayBuffer>, about: string): Promise<Columns | undefined> {
     if (given.length < BEGIN || (await sha256(given.subarray(DIGEST))) !== new TextDecoder().decode(given.subarray(0, DIGEST)))
       return undefined;

@@ -2,7 +2,7 @@ type Growing = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Float64Array<
 
 const LEAST = 64;
 
-/** The column, or a longer one that begins with the same, so that there is a place for the number. */
+/** Returns the column, or a longer copy of it, with room for an index. */
 export function withRoom<T extends Growing>(column: T, make: (length: number) => T, number: number): T {
   if (number < column.length) return column;
   const longer = make(Math.max(LEAST, 2 * column.length, number + 1));

@@ -1,15 +1,15 @@
 import { bytes as someBytes, withRoom } from './growing.ts';
 
-/** Characters that are made into a string at once. */
+/** Number of characters decoded at once. */
 const PIECE = 4096;
 
 /**
- * Strings in an array of bytes, made when they are asked for: a string each would take the room of several. One byte for each character where all of a string allow it, else
- * two, so that any string comes back as it was, halves of pairs too.
+ * Strings in a byte array, decoded on access: separate string objects would take several times the memory. A string takes one byte per
+ * character if all of them fit, else two, so that every string is restored exactly, lone surrogates included.
  */
 export class StringColumn {
   readonly #bytes: Uint8Array<ArrayBuffer>;
-  /** For each string where it ends, doubled, and 1 more where its characters take two bytes. */
+  /** End of each string times two, plus 1 if its characters take two bytes. */
   readonly #ends: Uint32Array<ArrayBuffer>;
   #places: { first: Int32Array; next: Int32Array } | undefined;
 
@@ -30,14 +30,14 @@ export class StringColumn {
     return text;
   }
 
-  /** The bytes of a string, as they lie. */
+  /** The bytes of a string, undecoded. */
   raw(number: number): { bytes: Uint8Array<ArrayBuffer>; wide: boolean } {
     const from = number === 0 ? 0 : (this.#ends[number - 1] ?? 0) >>> 1;
     const end = this.#ends[number] ?? 0;
     return { bytes: this.#bytes.subarray(from, end >>> 1), wide: (end & 1) === 1 };
   }
 
-  /** The number of a string that is wanted; -1 where there is none. */
+  /** Index of a string accepted by `isWanted`; -1 if there is none. */
   find(text: string, isWanted: (number: number) => boolean = () => true): number {
     const { first, next } = (this.#places ??= this.#hashed());
     for (let number = first[hashOf(text) & (first.length - 1)] ?? -1; number !== -1; number = next[number] ?? -1)
@@ -62,13 +62,13 @@ export class StringColumn {
   }
 }
 
-/** Makes a column, string by string. */
+/** Builds a column string by string. */
 export class StringWriter {
   #bytes = new Uint8Array(1024);
   #end = 0;
   readonly #ends: number[] = [];
 
-  /** Gives its number. */
+  /** Returns the index of the string. */
   add(text: string): number {
     let wide = false;
     for (let at = 0; at < text.length && !wide; at++) wide = text.charCodeAt(at) > 0xff;
@@ -83,7 +83,7 @@ export class StringWriter {
     return this.#ended(wide);
   }
 
-  /** Adds a string of another column without making it one. */
+  /** Copies a string of another column without decoding it. */
   copy(column: StringColumn, number: number): number {
     const { bytes, wide } = column.raw(number);
     const from = this.#room(bytes.length);
@@ -113,7 +113,7 @@ function wideUnits(bytes: Uint8Array): Uint16Array {
   return units;
 }
 
-/** FNV-1a over the characters, and its upper bits brought down. */
+/** FNV-1a over the characters, with the upper bits mixed into the lower ones. */
 const SEED = 0x811c9dc5;
 const mixed = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
 const ended = (hash: number): number => hash ^ (hash >>> 15);

@@ -3,27 +3,28 @@ import type { MemoryMessage } from '../message.ts';
 import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import { StructuredSummary } from './structured-summary.ts';
 
-/** Tokens of a message, for the model in use. */
+/** Counts the tokens of a message for the current model. */
 export type CountTokens = (message: MemoryMessage) => number;
 
-/** Whether a conversation is too long, and what of it would be summarised (interface document 2, section 2.5; decisions, "Memory …"). */
+/** Whether a conversation is too long, and which messages would be summarised. */
 export interface ContextCheckResult<M extends GivenMessage = MemoryMessage> {
   needsCompaction: boolean;
-  /** The oldest, in their order, of which the first may be an earlier summary; empty where nothing is to be done. */
+  /** The oldest messages in order, possibly beginning with an earlier summary; empty if no compaction is needed. */
   messagesToCompact: M[];
-  /** The newest, which stay as they are. */
+  /** The newest messages, which stay unchanged. */
   messagesToKeep: M[];
-  /** System messages at the beginning, which stay too; a summary is none of them. */
+  /** Leading system messages, which stay unchanged. Summaries are not among them. */
   systemMessages: M[];
   totalTokens: number;
-  /** Tokens from which on it is too long. */
+  /** Number of tokens from which compaction is needed. */
   threshold: number;
   maxTokens: number;
 }
 
 /**
- * The newest messages stay, as many as have a share of `reserveRatio` of the context; all before are summarised. A tool call and its results are never parted: where
- * the cut would fall between them it falls before the call. An earlier summary is summarised with what followed it, so that summaries do not fill the context.
+ * Splits a conversation: the newest messages that fit into the share `reserveRatio` of the context stay, all earlier ones are summarised. A
+ * tool call is never separated from its results: a cut between them moves before the call. An earlier summary is summarised again together
+ * with the messages after it, so that summaries do not fill the context.
  */
 export function checkContext<M extends GivenMessage = MemoryMessage>(
   given: readonly M[],
@@ -50,14 +51,14 @@ export function checkContext<M extends GivenMessage = MemoryMessage>(
   };
 }
 
-/** How many messages lie before what stays. */
+/** Number of messages before those that stay. */
 function cutOf(talk: readonly MemoryMessage[], tokens: readonly number[], reserve: number): number {
   // The last message stays, however long it is.
   let cut = Math.max(0, talk.length - 1);
   let kept = tokens[cut] ?? 0;
   while (cut > 0 && kept + (tokens[cut - 1] ?? 0) <= reserve) kept += tokens[--cut] ?? 0;
   for (;;) {
-    // A result stays with its call, and results of one call stay together.
+    // A result stays with its call, and the results of one call stay together.
     while (cut > 0 && talk[cut]?.role === 'tool') cut--;
     const call = callBefore(talk, cut);
     if (call === -1) return cut;
@@ -65,9 +66,12 @@ function cutOf(talk: readonly MemoryMessage[], tokens: readonly number[], reserv
   }
 }
 
-/** The first message before the cut with a call whose result lies behind it, for something may have been said while a tool ran; -1: there is none. */
+/**
+ * Index of the first message before the cut with a call whose result is after it (other messages may come between a call and its result);
+ * -1 if there is none.
+ */
 function callBefore(talk: readonly MemoryMessage[], cut: number): number {
-  // Of several calls of one id the latest counts: some models number those of each turn anew.
+  // Of several calls with one id the latest counts: some models restart their numbering with each turn.
   const calls = new Map<string, number>();
   let first = -1;
   for (const [at, { toolCalls = [], toolCallId }] of talk.entries()) {
@@ -78,7 +82,10 @@ function callBefore(talk: readonly MemoryMessage[], cut: number): number {
   return first;
 }
 
-/** The conversation with a summary in place of what was summarised. An empty summary, or a result that asks for none, changes nothing. */
+/**
+ * Returns the conversation with the summarised messages replaced by a summary. Nothing changes if the summary is empty or the result
+ * requires no compaction.
+ */
 export function applyCompaction<M extends GivenMessage = MemoryMessage>(
   messages: readonly M[],
   summary: MemoryMessage | null,
@@ -87,7 +94,7 @@ export function applyCompaction<M extends GivenMessage = MemoryMessage>(
   if (!result.needsCompaction || summary === null || result.messagesToCompact.length === 0) return [...messages];
   const last = result.messagesToCompact.at(-1);
   const end = last ? messages.indexOf(last) : -1;
-  // Messages may have come since it was looked; those that are no longer there were summarised already.
+  // Messages may have been added since the check. If those to compact are gone, they were already summarised.
   if (end === -1) return [...messages];
   return [...messages.slice(0, result.systemMessages.length), summary, ...messages.slice(end + 1)];
 }

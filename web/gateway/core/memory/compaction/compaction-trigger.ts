@@ -1,3 +1,3 @@
-/** Why a conversation is summarised (decisions, "Memory, recall …"). */
+/** Reasons for a compaction. */
 export const CompactionTrigger = { THRESHOLD: 'threshold', MANUAL: 'manual', OVERFLOW: 'overflow' } as const;
 export type CompactionTrigger = (typeof CompactionTrigger)[keyof typeof CompactionTrigger];

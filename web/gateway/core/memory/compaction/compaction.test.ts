@@ -9,7 +9,7 @@ import { StructuredSummary, type SummaryFields } from './structured-summary.ts';
 const count = (message: MemoryMessage): number => textOf(message).length;
 const call = (id: string) => ({ id, tool: 'look', args: {} });
 
-/** A conversation in which every call has its results behind it, some of them after something else was said. */
+/** A conversation in which each call is followed by its results, possibly with other messages in between. */
 const conversation = fc
   .array(
     fc.oneof(
@@ -48,10 +48,10 @@ describe('compaction', () => {
         expect(answered(result.messagesToKeep)).toEqual(ids(result.messagesToKeep));
         const after = applyCompaction(messages, { role: 'system', content: 'short' }, result);
         expect(after).toEqual([messages[0], { role: 'system', content: 'short' }, ...result.messagesToKeep]);
-        // What was said meanwhile stays.
+        // Messages added meanwhile stay.
         const later: MemoryMessage = { role: 'user', content: 'and now?' };
         expect(applyCompaction([...messages, later], { role: 'system', content: 'short' }, result)).toEqual([...after, later]);
-        // A summary that failed drops nothing, and one that was applied is not applied again.
+        // A failed summary drops nothing, and an applied one is not applied again.
         expect(applyCompaction(messages, null, result)).toEqual(messages);
         expect(applyCompaction(after, { role: 'system', content: 'short' }, result)).toEqual(after);
       }),

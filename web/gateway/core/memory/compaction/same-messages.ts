@@ -3,8 +3,8 @@ import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import type { ContextCheckResult } from './check-context.ts';
 
 /**
- * A result in terms of these messages, which may be other objects than those that were looked at: they are the same by id, or by who said what. Where they do not begin as
- * those did, nothing is to be done.
+ * Maps a result onto another array of the same messages, matching them by id, or by role and content. If the array does not begin with the
+ * checked messages, the result requires no compaction.
  */
 export function sameMessages<M extends GivenMessage>(messages: readonly M[], result: ContextCheckResult<M>): ContextCheckResult<M> {
   const begin = result.systemMessages.length;

@@ -1,6 +1,6 @@
 import { type MemoryMessage, textOf } from '../message.ts';
 
-/** What a summary has, by the names of the documents (interface document 2, section 2.5). */
+/** Sections of a summary. */
 export interface SummaryFields {
   goals: string[];
   constraints: string[];
@@ -21,7 +21,7 @@ const TITLES: readonly [keyof SummaryFields, string][] = [
 
 const LEAD = 'Summary of the conversation so far:\n\n';
 
-/** The summary of a conversation that was too long (interface document 2, section 2.5). */
+/** The summary of a conversation that was too long. */
 export class StructuredSummary implements SummaryFields {
   readonly goals: string[];
   readonly constraints: string[];
@@ -39,12 +39,12 @@ export class StructuredSummary implements SummaryFields {
     this.keyContext = [...(fields.keyContext ?? [])];
   }
 
-  /** Nothing is in it. */
+  /** Whether all sections are empty. */
   get isEmpty(): boolean {
     return TITLES.every(([name]) => this[name].length === 0);
   }
 
-  /** Markdown with a heading for each part that has something. */
+  /** Markdown with a heading for each non-empty section. */
   toMarkdown(): string {
     return TITLES.flatMap(([name, title]) => {
       const value = this[name];
@@ -53,18 +53,21 @@ export class StructuredSummary implements SummaryFields {
     }).join('\n');
   }
 
-  /** The message that stands in place of what was summarised. */
+  /** The message that replaces the summarised ones. */
   toMessage(): MemoryMessage {
     return { role: 'system', content: `${LEAD}${this.toMarkdown()}` };
   }
 
-  /** The summary that `toMessage` made a message of; undefined for every other message. */
+  /** Parses a message created by `toMessage`; undefined for any other message. */
   static ofMessage(message: MemoryMessage): StructuredSummary | undefined {
     const text = message.role === 'system' ? textOf(message) : '';
     return text.startsWith(LEAD) ? StructuredSummary.parse(text.slice(LEAD.length)) : undefined;
   }
 
-  /** Reads what `toMarkdown` writes, and what models write in its manner: other headings go to the key context. Empty where there is nothing. */
+  /**
+   * Parses the output of `toMarkdown`, and similar text by models: unknown headings are added to the key context. Empty if there is
+   * nothing.
+   */
   static parse(markdown: string): StructuredSummary {
     const fields: SummaryFields = { goals: [], constraints: [], progress: '', decisions: [], nextSteps: [], keyContext: [] };
     let current: keyof SummaryFields = 'keyContext';
@@ -88,7 +91,7 @@ export class StructuredSummary implements SummaryFields {
 
 function addTo(list: string[], line: string): void {
   const item = /^\s*(?:[-*+]|\d+[.)])\s+(.*)$/.exec(line)?.[1];
-  // A line that begins no item goes on with the one before.
+  // An indented line without a bullet continues the previous item.
   if (item === undefined && /^\s{2,}/.test(line) && list.length > 0) list.push(`${list.pop() ?? ''}\n${line.trim()}`);
   else list.push((item ?? line).trim());
 }

@@ -16,33 +16,33 @@ const line = z.object({
   tool_call_id: z.string().optional(),
 });
 
-/** Throws a TypeError that names the first that is no message: its line could not be read again. */
+/** Throws a TypeError that names the first invalid message, whose line could not be parsed again. */
 export function mustBeMessages(messages: readonly MemoryMessage[]): void {
   for (const [at, { content, toolCalls, ...message }] of messages.entries()) {
-    // What is no time is that of writing.
+    // An invalid timestamp is replaced by the time of writing.
     const fields = { ...message, content, timestamp: undefined, tool_calls: toolCalls, tool_call_id: message.toolCallId };
     const read = line.safeParse(fields);
     if (!read.success) throw new TypeError(`Invalid messages[${at}]: ${complaint(read.error)}`);
   }
 }
 
-/** A message as it was said in a session. */
+/** A message of a session, as read from a dialog file. */
 export interface DialogLine {
   sessionKey: string;
   message: MemoryMessage;
-  /** From 1 on. */
+  /** Counted from 1. */
   line: number;
 }
 
-/** One line of `dialog/<date>.jsonl`, with its end. */
+/** Formats a message as one line of `dialog/<date>.jsonl`, with a line break. */
 export function formatDialogLine({ id, role, name, content, timestamp, toolCalls, toolCallId }: MemoryMessage, sessionKey: string): string {
-  // A stored call has more, which is the chat's own.
+  // Stored calls have further members, which only the chat uses.
   const calls = toolCalls?.map(({ id: callId, tool, args }) => ({ id: callId, tool, args }));
   const fields = { session_key: sessionKey, id, role, name, content, timestamp, tool_calls: calls, tool_call_id: toolCallId };
   return `${JSON.stringify(fields satisfies z.input<typeof line>)}\n`;
 }
 
-/** Reads the lines of a record; `broken` are the numbers of those that are none, such as one that was cut off. */
+/** Parses the lines of a dialog file; `broken` are the numbers of invalid lines, such as a truncated one. */
 export function parseDialog(text: string): { lines: DialogLine[]; broken: number[] } {
   const lines: DialogLine[] = [];
   const broken: number[] = [];
@@ -71,7 +71,7 @@ function parsed(text: string): Omit<DialogLine, 'line'> | undefined {
   return { sessionKey, message: { ...rest, toolCalls, toolCallId } };
 }
 
-/** What tells a message of a session from its others; undefined where it has neither an id nor a time. */
+/** Key that identifies a message in its session; undefined if it has neither an id nor a time. */
 export function keyOf({ id, role, timestamp, ...rest }: MemoryMessage, sessionKey: string): string | undefined {
   if (id !== undefined) return `${sessionKey}\n${id}`;
   if (timestamp === undefined) return undefined;

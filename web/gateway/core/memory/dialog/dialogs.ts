@@ -4,12 +4,12 @@ import { dateOf, dialogFile } from '../layout.ts';
 import type { MemoryMessage } from '../message.ts';
 import { formatDialogLine, keyOf } from './dialog-lines.ts';
 
-/** What was said, word for word, in a file for each day. */
+/** Conversations word for word, one file per day. */
 export class Dialogs {
   readonly #index: FileIndex;
   readonly #now: () => number;
   readonly #turns = new Turns();
-  /** Messages that were written, also those that nothing tells from others. */
+  /** Messages already written, including those without a key. */
   readonly #written = new WeakSet<MemoryMessage>();
 
   constructor(index: FileIndex, now: () => number) {
@@ -17,8 +17,8 @@ export class Dialogs {
   }
 
   /**
-   * Writes what is not in the records yet, in its order, and tells how many messages that were. One is known by its id in the session, else by its time and text, else as the
-   * very object that was given before.
+   * Appends messages that are not recorded yet, in order, and returns their number. A message is identified by its id in the session, else
+   * by its time and text, else by object identity.
    */
   persist(messages: readonly MemoryMessage[], sessionKey: string, signal: AbortSignal): Promise<number> {
     return this.#turns.take(signal, async () => {
@@ -45,6 +45,6 @@ export class Dialogs {
   }
 }
 
-/** Where it is one: years of four digits. */
+/** The timestamp if it is valid: years have four digits. */
 const timeOf = ({ timestamp }: MemoryMessage): number | undefined =>
   timestamp !== undefined && timestamp >= 0 && timestamp < Date.UTC(10_000, 0) ? timestamp : undefined;

@@ -5,33 +5,33 @@ import { type MemoryCategory, parseMemories } from '../long-term.ts';
 import { textOf } from '../message.ts';
 import { chunksOf } from '../notes/chunks.ts';
 
-/** What a passage is of: a remembered line, other text of the long-term file, a day's notes, or a message. */
+/** Kind of a passage: a memory, other text of the long-term file, a section of daily notes, or a message. */
 export type PassageKind = 'memory' | 'note' | 'day' | 'message';
 
 /** A passage of a file. */
 export interface Entry {
-  /** Unique in the workspace. A memory has the same wherever it stands; others are named by their place. */
+  /** Unique in the workspace. A memory's id depends only on its text; other ids are derived from their position. */
   id: string;
   kind: PassageKind;
-  /** What stands beside it in its thread was said or written beside it. */
+  /** Thread of the passage: neighbours in it were said or written next to each other. */
   thread: string;
-  /** A message without text has an empty one. */
+  /** Empty for a message without text. */
   text: string;
   category: MemoryCategory | null;
   path: string;
-  /** From the first to the last line, from 1 on. */
+  /** First and last line, counted from 1. */
   line: number;
   end: number;
-  /** Milliseconds since 1970: when it was noted or said; null where nothing says so. */
+  /** When it was noted or said, in milliseconds since the Unix epoch; null if unknown. */
   at: number | null;
   speaker: string | null;
-  /** Of a message: what tells it from the others of its session. */
+  /** Identifies a message within its session; null for other kinds. */
   key: string | null;
 }
 
 /**
- * The passages of a file in their order, and how many of its lines could not be read. `before`: lines of a dialog that stand before the text, which is what was
- * added to it.
+ * The passages of a file in order, and the number of lines that could not be parsed. `before`: number of lines preceding `text` in a dialog
+ * file to which `text` was appended.
  */
 export function entriesOf(path: string, text: string, longTerm: string, before = 0): { entries: Entry[]; broken: number } {
   if (path === longTerm) return { entries: ofLongTerm(path, text), broken: 0 };
@@ -41,12 +41,12 @@ export function entriesOf(path: string, text: string, longTerm: string, before =
   return date === undefined ? { entries: [], broken: 0 } : ofDialog(path, text, date, before);
 }
 
-/** Whether a file has passages at all. */
+/** Whether a file is indexed at all. */
 export const isIndexed = (path: string, longTerm: string): boolean =>
   path === longTerm || dayDate(path) !== undefined || dialogDate(path) !== undefined;
 
 export const memoryId = (text: string): string => `m-${contentId(text)}`;
-/** Others are named by their place. */
+/** Other ids are derived from the position. */
 export const isMemoryId = (id: string): boolean => /^m-[0-9a-f]{20}$/.test(id);
 
 function ofLongTerm(path: string, text: string): Entry[] {
@@ -61,7 +61,7 @@ function ofLongTerm(path: string, text: string): Entry[] {
     const id = memoryId(text);
     if (seen.has(id) || text.trim() === '') return [];
     seen.add(id);
-    // Each stands by itself: what was noted next is about something else.
+    // Each memory is a thread of its own: adjacent memories are about unrelated things.
     return [{ id, kind: 'memory', thread: id, text, category, path, line, end, at: createdAt, speaker: null, key: null }];
   });
 }
@@ -73,7 +73,7 @@ function noted(
 ): Entry[] {
   const counts = new Map<number, number>();
   return chunks.map(({ text, line, end }) => {
-    // A long line has several.
+    // A long line may yield several.
     const nth = counts.get(line) ?? 0;
     counts.set(line, nth + 1);
     const id = `${path}#${line}${nth === 0 ? '' : `.${nth}`}`;

@@ -10,7 +10,7 @@ import { FileIndex } from './file-index.ts';
 
 const QUERIES = ['Where is the blue kayak?', 'Ana married', 'barn photographs', 'last June', 'How much did she pay?', 'lamp'];
 
-/** A workspace whose clock goes on with each change, and which counts what is read. */
+/** A workspace whose clock advances with each change, and which records reads. */
 function files(): { workspace: Workspace; read: string[] } {
   let time = NOW;
   const read: string[] = [];
@@ -20,7 +20,7 @@ function files(): { workspace: Workspace; read: string[] } {
 
 const indexOf = (workspace: Workspace, store?: MemoryIndexStore): FileIndex => new FileIndex({ workspace, longTerm: LONG_TERM, store });
 
-/** All that an index tells. Its order among the passages of one score is that in which they came; sums may differ by what a 32-bit number rounds. */
+/** The complete state of an index. Passages of equal score are in order of addition; sums may differ by 32-bit rounding. */
 async function told(index: FileIndex) {
   await index.follow();
   const found = QUERIES.map((query) =>
@@ -33,7 +33,7 @@ async function told(index: FileIndex) {
   return { found, size: index.size, files: all.sort((a, b) => (a.file.path < b.file.path ? -1 : 1)) };
 }
 
-/** The same as of an index made anew from the files. */
+/** Asserts that an index equals one rebuilt from the files. */
 async function isAsAnew(index: FileIndex, workspace: Workspace): Promise<void> {
   const anew = await told(indexOf(workspace));
   const { found, size, files } = await told(index);
@@ -98,7 +98,7 @@ describe('FileIndex', () => {
           store.write = (work) => Promise.resolve(work());
           await isAsAnew(indexOf(workspace, store), workspace);
         }
-        // 3 snapshots, and more writes of files.
+        // 3 snapshots, and further writes of files.
         expect(nth).toBeGreaterThan(12);
       }
     },
@@ -199,17 +199,17 @@ describe('FileIndex', () => {
     const talk = (from: number, end: number): string =>
       Array.from({ length: end - from }, (_, nth) => line(`Number ${from + nth} is the ${WORDS[nth % 5] ?? ''}`, nth)).join('');
     const index = indexOf(workspace, store);
-    // Of 499 passages there is none yet.
+    // 499 passages are not yet enough for a snapshot.
     await index.append(dialogFile(day(1)), talk(0, 499));
     expect(store.bytes).toBeUndefined();
     await written(() => index.append(dialogFile(day(2)), talk(499, 1000)));
     await workspace.write(LONG_TERM, '- 2026-01-01 [fact] The heron nests at Loch Awe\n');
     await index.follow();
-    // One passage is not worth a snapshot of a thousand at the end, ten are.
+    // At the end, one changed passage of a thousand is not worth a snapshot, but ten are.
     const background = store.bytes;
     await index.close();
     expect(store.bytes).toBe(background);
-    // The next process. Only the file that came since is read, though nothing but its notes would tell the others.
+    // The next process: only the new file is read. The others are recognized from the store's records alone.
     read.length = store.asked.length = 0;
     const next = indexOf(workspace, store);
     await next.follow();
@@ -224,7 +224,7 @@ describe('FileIndex', () => {
       line: 142,
     });
     expect([next.hasMessage(kayak?.entry.key ?? ''), next.hasMessage('none'), next.hasMessage('')]).toEqual([true, false, false]);
-    // A message that somebody has taken out may be written again.
+    // A message that was removed by hand may be written again.
     const dialog = (await workspace.read(dialogFile(day(2)))) ?? '';
     await workspace.write(dialogFile(day(2)), dialog.replace(/^.*Number 640 .*\n/m, ''));
     await next.follow();
@@ -285,7 +285,7 @@ describe('FileIndex', () => {
   );
 });
 
-/** The same with the checksum of another version's name. */
+/** Replaces the version and recomputes the checksum. */
 async function ofAnotherVersion(bytes: Uint8Array<ArrayBuffer>, at: number): Promise<Uint8Array<ArrayBuffer>> {
   const other = bytes.slice();
   other.set(new TextEncoder().encode('memory index 9'), at);

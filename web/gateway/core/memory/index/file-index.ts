@@ -14,7 +14,7 @@ import type { StoredFile, StoredFiles } from './stored-files.ts';
 
 export type FoundEntry = Omit<FoundPassage, 'passage'> & { entry: Entry };
 
-/** The passages of a workspace's files, searched; it follows the files, whoever changes them. */
+/** Search index over the files of a workspace. It follows all changes of the files, including external ones. */
 export class FileIndex {
   readonly #workspace: Workspace;
   readonly #longTerm: string;
@@ -23,19 +23,19 @@ export class FileIndex {
   #search = new MemorySearch();
   #revision = 0;
   readonly #files = new Map<string, KnownFile>();
-  /** Of files that were read here; passages of others are in the snapshot. */
+  /** Passages of files read in this process; those of other files are in the snapshot. */
   readonly #byId = new Map<string, Entry>();
   readonly #messages = new Set<string>();
   readonly #turns = new Turns();
   readonly #closed = new AbortController();
-  /** What the store has of files that were not looked at yet. */
+  /** The store's records of files that have not been examined yet. */
   #stored: Map<string, ReadFile> | undefined;
-  /** What came back from the snapshot. */
+  /** Files restored from the snapshot. */
   #restored: StoredFiles | undefined;
-  /** Files of the snapshot of which the store has noted something else since, or nothing. */
+  /** Files of the snapshot whose record in the store is newer or missing. */
   readonly #unsure = new Set<string>();
 
-  /** `longTerm`: the name of the long-term file; `warn` hears what went wrong beside what was asked for. */
+  /** `longTerm`: path of the long-term file. `warn`: called with problems that do not fail the operation. */
   constructor({
     workspace,
     longTerm,
@@ -55,7 +55,7 @@ export class FileIndex {
     });
   }
 
-  /** Reads the files that have changed since the last look. Others have their turn meanwhile. */
+  /** Reads files that have changed since the last call; yields to other tasks meanwhile. */
   follow(): Promise<void> {
     return this.#inTurn(async () => {
       const listed = await this.#list();
@@ -65,17 +65,17 @@ export class FileIndex {
     });
   }
 
-  /** Adds lines to a file of dialogs, and their passages with them. */
+  /** Appends lines to a dialog file and indexes them. */
   append(path: string, added: string): Promise<void> {
     return this.#inTurn(async () => {
       const known = this.#files.get(path);
-      // A line that was cut off is ended first, so that only that one is lost.
+      // Terminates a truncated last line first, so that only that line is lost.
       const text = known?.file.isCut === true ? `\n${added}` : added;
       await this.#workspace.append(path, text);
       const file = await this.#workspace.stat(path);
       if (!file) return;
       const { size = 0, lines = 0, broken = 0 } = known?.file ?? {};
-      // Somebody else has written too.
+      // The file was also changed by another writer.
       if (this.#unsure.has(path) || file.size !== size + new TextEncoder().encode(text).length) return this.#read(file);
       const more = entriesOf(path, text, this.#longTerm, lines);
       const read = { ...file, hash: null, lines: lines + breaksIn(text), isCut: false, broken: broken + more.broken };
@@ -83,7 +83,7 @@ export class FileIndex {
     });
   }
 
-  /** Looks at one file that was just written. */
+  /** Indexes a file that was just written. */
   look(path: string): Promise<void> {
     return this.#inTurn(async () => {
       const file = await this.#workspace.stat(path);
@@ -99,17 +99,17 @@ export class FileIndex {
     });
   }
 
-  /** The passage of an id. */
+  /** Passage by id. */
   passage(id: string): Entry | undefined {
     return this.#entry(id);
   }
 
-  /** Another number where anything that is searched has changed. */
+  /** Changes whenever the indexed content changes. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** What was said or written right before and after a passage; a remembered line stands by itself. */
+  /** The passages right before and after one. A memory has none: each is independent. */
   beside(entry: Entry): { before: Entry | undefined; after: Entry | undefined } {
     const file = entry.kind === 'memory' ? undefined : this.#files.get(entry.path);
     const place = file?.placeOf(entry) ?? -1;
@@ -122,22 +122,22 @@ export class FileIndex {
     return { before: nearest(-1), after: nearest(1) };
   }
 
-  /** Whether a message is in the records, by what tells it from others. */
+  /** Whether a message with this key is already in the dialog files. */
   hasMessage(key: string): boolean {
     return this.#messages.has(key) || this.#restored?.hasKey(key, this.#isCurrent) === true;
   }
 
-  /** The files, and their passages. */
+  /** The files with their passages. */
   *files(): Generator<Pick<KnownFile, 'file' | 'entries'>> {
     yield* this.#files.values();
   }
 
-  /** Passages that are searched. */
+  /** Number of indexed passages. */
   get size(): number {
     return this.#search.size;
   }
 
-  /** Resolves once what was begun is over, and what changed since the last snapshot is in one, if it is much. */
+  /** Resolves once pending work has finished and, if enough has changed, a last snapshot is written. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('The memory was closed.'));
     await this.#turns.run(() => this.#keeper.close());
@@ -151,7 +151,7 @@ export class FileIndex {
     });
   }
 
-  /** Takes over the snapshot, before anything else is done. */
+  /** Restores the snapshot; must run first. */
   async #begin(): Promise<void> {
     if (this.#stored) return;
     const stored = new Map((await this.#store?.files())?.map((file) => [file.path, file]));
@@ -199,7 +199,7 @@ export class FileIndex {
     await this.#take(read, entries, true, kept);
   }
 
-  /** Puts the passages of a file in place of those it had; `kept` are those that the store has, where others than the index. */
+  /** Replaces the passages of a file. `kept`: the passages in the store, if they differ from those of the index. */
   async #take(file: ReadFile, entries: readonly Entry[], store: boolean, kept?: readonly Entry[]): Promise<void> {
     const { path } = file;
     const indexed = this.#files.get(path)?.entries ?? [];
@@ -211,7 +211,7 @@ export class FileIndex {
     }
     const grows = indexed.every((entry, at) => isEqual(entry, entries[at]));
     const stays = new Map(indexed.filter(({ kind }) => grows || kind === 'memory').map((entry) => [entry.id, entry]));
-    // Until it is all there the file counts as not read.
+    // Until indexing is complete the file counts as unread.
     this.#files.delete(path);
     const ids = new Set(entries.map(({ id }) => id));
     for (const { id, key } of indexed) {
@@ -222,7 +222,7 @@ export class FileIndex {
     try {
       await this.#add(entries, stays);
     } catch (error) {
-      // Else a snapshot would have passages of a file that counts as not read.
+      // Otherwise a snapshot would contain passages of a file that counts as unread.
       for (const { id } of entries) this.#forget(id);
       throw error;
     }
@@ -231,7 +231,7 @@ export class FileIndex {
     this.#unsure.delete(path);
   }
 
-  /** `stays`: passages that are searched already. */
+  /** `stays`: passages that are already indexed. */
   async #add(entries: readonly Entry[], stays: ReadonlyMap<string, Entry>): Promise<void> {
     const breath = new Breath(this.#closed.signal);
     for (const entry of entries) {
@@ -265,13 +265,13 @@ export class FileIndex {
   }
 }
 
-/** The long-term file does not age (decisions, "Memory …"). */
+/** The long-term file does not age. */
 const ageing = ({ kind, at }: Entry): number | null => (kind === 'memory' || kind === 'note' ? null : at);
 
 const isSame = (known: WorkspaceFile | undefined, file: WorkspaceFile): boolean =>
   known?.size === file.size && known.modifiedAt === file.modifiedAt;
 
-/** Whether the store and a snapshot speak of the same. */
+/** Whether the store and a snapshot describe the same version of a file. */
 const isAsNoted = (noted: ReadFile | undefined, file: ReadFile): boolean =>
   isSame(noted, file) && noted?.hash === file.hash && noted.lines === file.lines && noted.isCut === file.isCut;
 

@@ -5,12 +5,12 @@ import { MemorySearch } from '../search/memory-search.ts';
 import type { KnownFile } from './known-file.ts';
 import { StoredFiles, writeFiles } from './stored-files.ts';
 
-/** To be raised when other columns are written of files and passages. */
+/** Increment this when the columns of files or passages change. */
 const FORMAT = 1;
 
 const about = (): string => `memory index ${FORMAT}, ${analysis()}`;
 
-/** A search and the files that are in it, at this moment, as bytes. They are made in slices; what changes meanwhile is not among it. */
+/** Serializes a search with its files in their current state. Works in slices; later changes are not included. */
 export async function snapshotOf(search: MemorySearch, files: readonly KnownFile[], breath: Breath): Promise<Uint8Array<ArrayBuffer>> {
   const columns = new Columns();
   await search.write(columns, breath);
@@ -18,7 +18,7 @@ export async function snapshotOf(search: MemorySearch, files: readonly KnownFile
   return columns.toBytes(about());
 }
 
-/** Undefined where it is damaged, of another version, or of a text analysis that made other terms. */
+/** Restores a snapshot. Undefined if it is damaged, or of another version or text analysis. */
 export async function ofSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<{ search: MemorySearch; stored: StoredFiles } | undefined> {
   const columns = await Columns.fromBytes(bytes, about());
   if (!columns) return undefined;

@@ -1,35 +1,35 @@
 import type { WorkspaceFile } from '../workspace.ts';
 import type { Entry } from './entry.ts';
 
-/** A file as it was when it was read. */
+/** State of a file when it was read. */
 export interface ReadFile extends WorkspaceFile {
-  /** SHA-256 of its text; null where only what was added to it was read. */
+  /** SHA-256 of its text; null if only an appended part was read. */
   hash: string | null;
-  /** Line breaks in it. */
+  /** Number of line breaks. */
   lines: number;
-  /** Its last line has no end, as where writing it was cut off. */
+  /** Whether its last line has no line break, such as after an interrupted write. */
   isCut: boolean;
-  /** Lines that are no records. */
+  /** Number of lines that could not be parsed. */
   broken: number;
 }
 
 /**
- * Keeps what was read of files, so that a start reads only files that have changed since, and a snapshot of the search, so that it analyses only what has changed. What is lost is
- * read again.
+ * Stores parsed files, so that a start reads only files that have changed since, and a snapshot of the search, so that only changes are
+ * analysed again. Lost data is rebuilt from the files.
  *
- * What must come about in one step: `put` (a file and its passages), `remove`, and `putSnapshot`, each by itself and in no step with another. A snapshot says of which state
- * of each file it is; one that is older than what is noted of the files is brought up to date from that.
+ * `put` (a file and its passages), `remove` and `putSnapshot` must each be atomic and independent of each other. A snapshot contains the
+ * version of each file; an outdated one is brought up to date from the stored files.
  */
 export interface IndexStore {
   files(): Promise<ReadFile[]>;
-  /** In their order. */
+  /** In order. */
   entries(path: string): Promise<Entry[]>;
-  /** Notes a file and its passages, in one step; `change` is how they differ from what was noted before, as far as is known here. */
+  /** Records a file and its passages in one step. `change`: the known difference to the previous record. */
   put(file: ReadFile, entries: readonly Entry[], change: { removed: readonly string[]; written: readonly Entry[] }): Promise<void>;
-  /** Forgets a file and its passages. */
+  /** Deletes a file's record and its passages. */
   remove(path: string): Promise<void>;
-  /** What was last put; undefined where there is none, or what there is cannot be read. It has its own checksum. */
+  /** The latest snapshot; undefined if there is none or it cannot be read. It contains its own checksum. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Puts it in place of the one before. It is not changed afterwards; some 300 bytes for each passage. */
+  /** Replaces the snapshot. `bytes` must not change afterwards; about 300 bytes per passage. */
   putSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
 }

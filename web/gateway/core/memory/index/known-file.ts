@@ -1,23 +1,23 @@
 import type { Entry } from './entry.ts';
 import type { ReadFile } from './index-store.ts';
 
-/** A passage without its text, but for one that says nothing and so is not searched. */
+/** A passage without its text. `blank` holds the text of a passage that is not indexed because it has no words; null otherwise. */
 export type Row = Omit<Entry, 'text'> & { blank: string | null };
 
-/** A file that was read, and its passages. */
+/** An indexed file and its passages. */
 export interface KnownFile {
   readonly file: ReadFile;
-  /** In their order. */
+  /** In order. */
   readonly entries: readonly Entry[];
   readonly count: number;
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   at(place: number): Entry | undefined;
-  /** -1: it is not of this file. */
+  /** Position of a passage; -1 if it is not in this file. */
   placeOf(entry: Entry): number;
   rows(): Iterable<Row>;
 }
 
-/** One whose passages are in memory. */
+/** A file whose passages are in memory. */
 export class LiveFile implements KnownFile {
   readonly file: ReadFile;
   readonly entries: readonly Entry[];

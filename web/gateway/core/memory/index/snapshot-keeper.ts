@@ -1,26 +1,28 @@
 import { Breath } from '../../documents/breath.ts';
 import type { IndexStore } from './index-store.ts';
 
-/** Passages that change before a snapshot is written anew in the background: so many at least, and this share of all. To analyse them again takes a part of a second. */
+/**
+ * Minimum number of changed passages, and share of all, before a background snapshot. Analysing them again takes a fraction of a second.
+ */
 const LEAST = 500;
 const SHARE = 1 / 50;
-/** The share at the end of a process, which can wait for it. */
+/** Minimum share of changed passages for a snapshot when the process ends. */
 const SHARE_AT_END = 1 / 200;
 
-/** Writes snapshots of an index to its store: in the background when enough has changed, and at the end. */
+/** Writes snapshots of an index to its store: in the background once enough has changed, and on close. */
 export class SnapshotKeeper {
   readonly #store: IndexStore | undefined;
   readonly #make: (breath: Breath) => Promise<Uint8Array<ArrayBuffer>>;
   readonly #size: () => number;
   readonly #warn: (message: string) => void;
   readonly #closed = new AbortController();
-  /** Passages that were added or removed since what the store has. */
+  /** Number of passages added or removed since the stored snapshot. */
   #unsaved = 0;
-  /** How many there must be for the next one. */
+  /** Number of changes required for the next snapshot. */
   #due = LEAST;
   #writing: Promise<void> | undefined;
 
-  /** `make` gives a snapshot of the moment at which it is called; `size`: passages in the index. */
+  /** `make` returns a snapshot of the current state; `size`: number of passages in the index. */
   constructor(
     store: IndexStore | undefined,
     {
@@ -32,25 +34,25 @@ export class SnapshotKeeper {
     [this.#store, this.#make, this.#size, this.#warn] = [store, make, size, warn];
   }
 
-  /** One passage was added or removed. */
+  /** Counts a passage that was added or removed. */
   changed(): void {
     this.#unsaved++;
   }
 
-  /** Begins to write one, if it is time; what is indexed is whole now. */
+  /** Starts a background snapshot if enough has changed. Call it when the index is consistent. */
   look(): void {
     if (this.#writing || this.#unsaved < Math.max(this.#due, SHARE * this.#size())) return;
     this.#writing = this.#write(this.#closed.signal).finally(() => (this.#writing = undefined));
   }
 
-  /** Writes what is worth it. */
+  /** Writes a last snapshot if enough has changed. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('The memory was closed.'));
     await this.#writing;
     if (this.#unsaved > 0 && this.#unsaved >= SHARE_AT_END * this.#size()) await this.#write(new AbortController().signal);
   }
 
-  /** One that cannot be written makes the next start longer, and nothing is lost. */
+  /** Best effort: a failed write only slows the next start. */
   async #write(signal: AbortSignal): Promise<void> {
     if (!this.#store) return;
     const unsaved = this.#unsaved;

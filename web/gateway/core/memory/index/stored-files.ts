@@ -9,15 +9,15 @@ import type { KnownFile, Row } from './known-file.ts';
 
 const KINDS: readonly PassageKind[] = ['memory', 'note', 'day', 'message'];
 const CATEGORIES: readonly MemoryCategory[] = Object.values(MemoryCategory);
-/** Numbers of a file: size, time, lines, whether it is cut, broken lines. */
+/** Numbers per file: size, time, lines, whether it is truncated, broken lines. */
 const OF_FILE = 5;
-/** Whole numbers of a passage: its lines, then places in what is above and in columns of strings (-1: none), and whether it has a key. */
+/** Integers per passage: its lines, then indices into the lists above and into string columns (-1: none), and whether it has a key. */
 const OF_ENTRY = 8;
 const HAS_KEY = 7;
-/** What a passage takes when it is written, in characters. */
+/** Fixed cost of writing a passage, in characters. */
 const EACH = 200;
 
-/** The files of a snapshot with their passages: an `Entry` is made when it is asked for. Texts that are searched are the search's. */
+/** The files of a snapshot with their passages. Entries are created on demand; indexed texts are read from the search. */
 export class StoredFiles {
   readonly files: readonly StoredFile[];
   readonly #ids: StringColumn;
@@ -27,11 +27,11 @@ export class StoredFiles {
   readonly #blanks: StringColumn;
   readonly #numbers: Int32Array;
   readonly #at: Float64Array;
-  /** By passage, the place of its file. */
+  /** Index of the file, by passage. */
   readonly #fileOf: Uint32Array;
   readonly #search: MemorySearch;
 
-  /** `columns`: what `writeFiles` has written; `search`: that of the same snapshot. */
+  /** `columns`: the output of `writeFiles`; `search`: the search of the same snapshot. */
   constructor(columns: Columns, search: MemorySearch) {
     this.#search = search;
     this.#ids = columns.strings('entry/id');
@@ -52,12 +52,12 @@ export class StoredFiles {
     });
   }
 
-  /** The number of a passage; -1: there is none of that id in a file that is wanted. */
+  /** Number of a passage by id, in a file accepted by `isWanted`; -1 if there is none. */
   numberOf(id: string, isWanted: (file: StoredFile) => boolean): number {
     return this.#ids.find(id, (number) => this.#isIn(number, isWanted));
   }
 
-  /** Whether a message of that key is in a file that is wanted. */
+  /** Whether a file accepted by `isWanted` has a message with this key. */
   hasKey(key: string, isWanted: (file: StoredFile) => boolean): boolean {
     const isKey = (number: number): boolean => this.#numbers[OF_ENTRY * number + HAS_KEY] === 1;
     return this.#keys.find(key, (number) => isKey(number) && this.#isIn(number, isWanted)) !== -1;
@@ -106,7 +106,7 @@ export class StoredFile implements KnownFile {
     [this.file, this.#all, this.#from, this.count] = [file, all, from, count];
   }
 
-  /** Made anew each time. */
+  /** Created on each access. */
   get entries(): readonly Entry[] {
     return Array.from({ length: this.count }, (_, place) => this.#all.entry(this.#from + place));
   }

@@ -1,6 +1,9 @@
 import type { IndexStore } from './index-store.ts';
 
-/** A store without which memory works, only slower at the next start: where it cannot be read or written, as on a full disk, that is told once. What it lacks is read again. */
+/**
+ * Wraps a store so that failures, such as a full disk, are reported once and otherwise ignored: memory works without it, only the next
+ * start is slower. Missing data is read again from the files.
+ */
 export function unlessFailing(store: IndexStore, warn: (message: string) => void): IndexStore {
   let isTold = false;
   const trying = async <T>(work: Promise<T>, otherwise: T): Promise<T> => {
@@ -14,7 +17,7 @@ export function unlessFailing(store: IndexStore, warn: (message: string) => void
   };
   return {
     files: () => trying(store.files(), []),
-    // Without its passages a file would count as read and not be found.
+    // This one may fail: without its passages a file would count as indexed and never be found.
     entries: (path) => store.entries(path),
     put: (file, entries, change) => trying(store.put(file, entries, change), undefined),
     remove: (path) => trying(store.remove(path), undefined),

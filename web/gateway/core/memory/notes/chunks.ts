@@ -1,14 +1,14 @@
 import { estimateTokens } from '#shared/estimate-tokens.ts';
 
-/** Tokens of a chunk, and how many of them the next one has too (decisions, "Memory …"). */
+/** Size of a chunk in tokens, and its overlap with the next one. */
 const CHUNK = 400;
 const OVERLAP = 80;
-/** Characters after which a line is cut: one alone must not be more than a chunk. */
+/** Longer lines are split at this length, in characters, so that no line exceeds a chunk. */
 const LONGEST_LINE = 4 * CHUNK;
 
 export interface Chunk {
   text: string;
-  /** From the first to the last line, from 1 on. */
+  /** First and last line, counted from 1. */
   line: number;
   end: number;
 }
@@ -19,7 +19,10 @@ interface Piece {
   tokens: number;
 }
 
-/** Cuts Markdown where its headings are, and within what stands below one by lines, so that no chunk has more than some 400 tokens; neighbours share some 80. */
+/**
+ * Splits Markdown into chunks of up to about 400 tokens, at headings first and then at lines; neighbouring chunks overlap by about 80
+ * tokens.
+ */
 export function chunksOf(markdown: string): Chunk[] {
   const chunks: Chunk[] = [];
   let section: Piece[] = [];
@@ -41,7 +44,8 @@ export function chunksOf(markdown: string): Chunk[] {
 function piecesOf(text: string, line: number): Piece[] {
   if (text.length <= LONGEST_LINE) return [{ text, line, tokens: estimateTokens(text) + 1 }];
   const pieces: Piece[] = [];
-  // Dense scripts take a token a character: a fourth of the length is sure to fit, and no pair of surrogates is cut.
+  // Dense scripts need up to a token per character. A quarter of the length always fits, and splitting by code points keeps surrogate pairs
+  // intact.
   const chars = new RegExp(`[^]{1,${CHUNK}}`, 'gu');
   for (const [part] of text.matchAll(chars)) pieces.push({ text: part, line, tokens: estimateTokens(part) + 1 });
   return pieces;
