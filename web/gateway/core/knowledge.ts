@@ -13,14 +13,14 @@ import type { ContentLabels } from './trust/labels.ts';
 import { type WikisLater, wikisLater } from './wiki/later.ts';
 import type { WikisDeps } from './wiki/wikis.ts';
 
-/** What agents know beside the chat itself. The code of each part is fetched when it is wanted. */
+/** Knowledge of agents apart from the chat itself: memory, wiki and dreaming. The code of each part is loaded on first use. */
 export interface Knowledge {
   memories: Memories;
   recall: RunRecall;
   compaction: LaterCompaction;
   wikis: WikisLater;
   dreamer(): Promise<Dreamer>;
-  /** Summarises the days of an agent that are over. */
+  /** Summarises the past days of an agent. */
   summarise(agentId: string): Promise<void>;
   stop(): void;
 }

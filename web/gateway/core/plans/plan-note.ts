@@ -1,6 +1,6 @@
 import type { Plan, PlanStep } from '#shared/rpc/methods/plan.ts';
 
-/** Steps that are shown behind and before the current one; what is further away is counted. */
+/** Number of steps shown before and after the current one; further ones are only counted. */
 const BEFORE = 5;
 const AFTER = 12;
 const MAX_TEXT = 300;
@@ -10,7 +10,7 @@ const short = (text: string): string => {
   return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
 };
 
-/** The plan as the agent that follows it is reminded of it: a short block for the system prompt. */
+/** The plan as a reminder in the system prompt of the agent that follows it. */
 export function planNote(plan: Plan): string {
   const at = plan.currentStepIndex;
   const from = Math.max(0, at - BEFORE);

@@ -12,7 +12,7 @@ const planId = z.string().min(1).max(128).optional().describe('Default: the curr
 const stepId = z.string().min(1).max(20);
 const descriptions = z.array(text(1000, 'One step, in a sentence')).min(1).max(MAX_STEPS);
 
-/** The tools by which an agent makes a plan and follows it. They reach the plans of their own chat alone. */
+/** Tools with which an agent makes and follows plans. They only access plans of their own chat. */
 export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
   const labelled = async (plan: Plan, context: ToolContext) => {
     await labels.add('plan', plan.id, getLabelSources(context));
@@ -57,7 +57,7 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
           ({ status, result, description, goal, add }) => [status, result, description, goal, add].some((value) => value !== undefined),
           'must include at least one of status, result, description, goal and add',
         ),
-      // Progress on a plan is a record of the run; other words for what is to be done are orders for later ones.
+      // Progress on a plan is part of the run; changing its goal or steps instructs later runs.
       async impact({ planId, goal, description, add }, context) {
         if (goal === undefined && description === undefined && add === undefined) return 'adds';
         const { agentId, sessionId } = placeOf(context);

@@ -11,17 +11,17 @@ export interface PlansDeps {
   vault: Pick<Vault, 'collection' | 'runs' | 'onforeign'>;
   hub: Hub;
   clock: Clock;
-  /** Throws where there is no such agent. */
+  /** Throws if the agent does not exist. */
   agent(id: string): unknown;
   runs: {
-    /** Whether this host has the run, under way or waiting. */
+    /** The run on this host, active or queued. */
     find(runId: string): unknown;
     send(request: RunRequest & { message: string }): Promise<unknown>;
   };
   fault(error: unknown): unknown;
 }
 
-/** Where a plan is made and followed: a run of a session. */
+/** The run of a session in which a plan is made or followed. */
 export interface PlanPlace {
   agentId: string;
   sessionId: string;
@@ -31,12 +31,12 @@ export interface PlanPlace {
 const HOST_GONE = 'Interrupted: the gateway was closed';
 
 /**
- * The plans (decisions, "Cron, tools, exec, plans"). A plan that is running is followed by a run; it is paused when that run ends with steps left, and where
- * its host has died. One plan of a session is running at a time.
+ * Plans of agents. A running plan belongs to a run; it is paused if that run ends with steps left, or if its host is gone. A session has at
+ * most one running plan.
  */
 export class Plans {
   readonly #deps: PlansDeps;
-  /** Those that are not completed, by id. */
+  /** Plans that are not completed, by id. */
   readonly #open = new Map<string, Plan>();
   readonly #turns = new Turns();
 
@@ -44,7 +44,7 @@ export class Plans {
     this.#deps = deps;
   }
 
-  /** Reads what there is, and pauses what nobody follows any more. */
+  /** Loads all plans and pauses those without an active run. */
   static async open(deps: PlansDeps): Promise<Plans> {
     const plans = new Plans(deps);
     deps.vault.onforeign((changes) => {
@@ -55,7 +55,7 @@ export class Plans {
     return plans;
   }
 
-  /** The one that was changed last first. */
+  /** Most recently changed first. */
   async list(): Promise<Plan[]> {
     return (await this.#store.list()).sort((a, b) => b.updatedAt - a.updatedAt);
   }
@@ -67,16 +67,16 @@ export class Plans {
     return plan;
   }
 
-  /** The plan that a session is at: the newest that is not completed. */
+  /** The current plan of a session: the newest that is not completed. */
   current(key: string): Plan | undefined {
     return [...this.#open.values()].filter((plan) => keyOf(plan) === key).sort((a, b) => b.createdAt - a.createdAt)[0];
   }
 
-  /** Makes a plan, and begins with its first step unless `start` is false. Another one that is under way in the session is paused. */
+  /** Creates a plan and starts its first step, unless `start` is false. Pauses another running plan of the session. */
   create({ agentId, sessionId, runId }: PlanPlace, goal: string, steps: readonly string[], start: boolean): Promise<Plan> {
     return this.#turns.run(async () => {
       await this.#pauseOthers(sessionKey(agentId, sessionId));
-      // A later plan is later by its time too, whatever the clock says.
+      // Keeps plans in order of creation even if the clock is set back.
       const now = Math.max(this.#deps.clock.now(), ...[...this.#open.values()].map(({ createdAt }) => createdAt + 1));
       const made = newSteps(steps, 0);
       const plan: Plan = {
@@ -95,7 +95,7 @@ export class Plans {
     });
   }
 
-  /** Changes a plan of the session, the current one where `planId` is left out. Throws `NOT_FOUND` and `INVALID_PARAMS` with what is allowed. */
+  /** Changes a plan of the session, by default the current one. Throws `NOT_FOUND`, and `INVALID_PARAMS` with the allowed values. */
   update(place: PlanPlace, planId: string | undefined, change: PlanChange): Promise<Plan> {
     return this.#turns.run(async () => {
       const key = sessionKey(place.agentId, place.sessionId);
@@ -111,7 +111,7 @@ export class Plans {
     });
   }
 
-  /** Goes on with a paused plan: a run begins in its session. Throws `NOT_FOUND`. */
+  /** Resumes a paused plan: starts a run in its session. Throws `NOT_FOUND`. */
   async resume(
     id: string,
     { principal, scopes }: Pick<RunRequest, 'principal' | 'scopes'>,
@@ -129,7 +129,7 @@ export class Plans {
     const { agentId, sessionId } = plan;
     const before = step.result ? `\n\nProgress so far: ${step.result}` : '';
     const message = `Continue the plan "${plan.goal}" with step ${step.id}: ${step.description}${before}`;
-    // How the run ends is told by its own events; where it did not even begin, the plan waits again.
+    // The end of the run is reported by its own events. If it cannot start, the plan is paused again.
     this.#deps.runs
       .send({ agentId, sessionId, message, principal, scopes, runId })
       .catch((error: unknown) => this.ended(runId, messageOf(error)));
@@ -145,12 +145,12 @@ export class Plans {
     });
   }
 
-  /** A run has ended: what it followed and did not complete is paused, with why where it did not end well. Never rejects. */
+  /** Handles the end of a run: pauses its unfinished plan, with the reason if the run failed. Never rejects. */
   ended(runId: string, reason?: string): Promise<void> {
     return this.#pauseWhere((plan) => plan.runId === runId, reason);
   }
 
-  /** A run of another host has ended with it. Never rejects. */
+  /** Handles a run that was lost with another host. Never rejects. */
   lost(runId: string, key: string): Promise<void> {
     const { runs } = this.#deps;
     return this.#pauseWhere(
@@ -177,7 +177,7 @@ export class Plans {
     }
   }
 
-  /** Of a plan that is running and whose run is under way nowhere, or waits behind none in its session, the host is gone. */
+  /** Pauses running plans whose host is gone: their run is not active anywhere, and their session has no unfinished run. */
   async #recover(): Promise<void> {
     if (![...this.#open.values()].some(isFollowed)) return;
     const { vault, runs } = this.#deps;
@@ -197,7 +197,7 @@ export class Plans {
           await this.#change(id, (plan) => (isFollowed(plan) && which(plan) ? pause(plan, reason, clock.now()) : plan));
       })
       .catch((error: unknown) => {
-        // What may only be read stays as it is, and says so elsewhere.
+        // In read-only mode plans stay unchanged; the mode is reported elsewhere.
         if (!(error instanceof VaultReadOnly)) fault(error);
       });
   }

@@ -3,7 +3,7 @@ import type { Plan, PlanStep } from '#shared/rpc/methods/plan.ts';
 
 export const MAX_STEPS = 50;
 
-/** What an agent may make of a step. Only `begin` and `pause` do more. */
+/** Status changes that an agent may make. Only `begin` and `pause` can make others. */
 const NEXT: Readonly<Record<PlanStep['status'], readonly PlanStep['status'][]>> = {
   pending: ['running', 'skipped'],
   running: ['completed', 'failed', 'skipped'],
@@ -12,7 +12,7 @@ const NEXT: Readonly<Record<PlanStep['status'], readonly PlanStep['status'][]>> 
   completed: [],
 };
 
-/** The step under way; else the one that failed, else the next one; the number of steps where all are done. */
+/** Index of the running step, else of the failed one, else of the next one; the number of steps if all are done. */
 export function currentIndex(steps: readonly PlanStep[]): number {
   for (const status of ['running', 'failed', 'pending'] as const) {
     const at = steps.findIndex((step) => step.status === status);
@@ -26,7 +26,7 @@ export const currentStep = ({ steps, currentStepIndex }: Plan): PlanStep | undef
 export const newSteps = (descriptions: readonly string[], from: number): PlanStep[] =>
   descriptions.map((description, at) => ({ id: `s${from + at + 1}`, description, status: 'pending' }));
 
-/** A step in another state, with the times that belong to it. */
+/** Sets the status of a step, with the times that belong to it. */
 function moved({ completedAt: _, startedAt, ...step }: PlanStep, status: PlanStep['status'], now: number): PlanStep {
   if (status === 'pending') return { ...step, status };
   if (status === 'running') return { ...step, status, startedAt: startedAt ?? now };
@@ -41,7 +41,7 @@ const put = (plan: Plan, steps: PlanStep[], status: Plan['status'], now: number)
   updatedAt: now,
 });
 
-/** Goes on at the current step, under a run. The reason of an earlier pause is forgotten. */
+/** Resumes the current step under a run. Clears the reason of an earlier pause. */
 export function begin(plan: Plan, runId: string, now: number): Plan {
   const steps = plan.steps.map((step, at) => {
     if (at !== plan.currentStepIndex) return step;
@@ -51,7 +51,7 @@ export function begin(plan: Plan, runId: string, now: number): Plan {
   return { ...put(plan, steps, 'running', now), runId };
 }
 
-/** Nothing is under way any more: the step that was is the next one again, with why as its result. */
+/** Stops the running step: it becomes the next one again, with the reason as its result. */
 export function pause(plan: Plan, reason: string | undefined, now: number): Plan {
   const steps = plan.steps.map((step) =>
     step.status === 'running' ? { ...moved(step, 'pending', now), ...(reason === undefined ? {} : { result: reason }) } : step,
@@ -59,25 +59,25 @@ export function pause(plan: Plan, reason: string | undefined, now: number): Plan
   return put(plan, steps, 'paused', now);
 }
 
-/** What an agent changes of a plan at once. */
+/** Changes that an agent makes to a plan in one call. */
 export interface PlanChange {
   goal?: string | undefined;
-  /** The step that `status`, `result` and `description` are of; the current one where left out. */
+  /** The step that `status`, `result` and `description` apply to; defaults to the current one. */
   stepId?: string | undefined;
   status?: PlanStep['status'] | undefined;
   result?: string | undefined;
   description?: string | undefined;
   add?: readonly string[] | undefined;
-  /** The step that new ones come behind; the last one where left out. */
+  /** The step after which new ones are inserted; defaults to the last one. */
   after?: string | undefined;
 }
 
-/** The plan with the change. Throws `INVALID_PARAMS` or `NOT_FOUND`, naming what is allowed. */
+/** Applies a change to a plan. Throws `INVALID_PARAMS` or `NOT_FOUND`, naming the allowed values. */
 export function changed(plan: Plan, change: PlanChange, runId: string, now: number): Plan {
   if (plan.status === 'completed') refuse(`Plan ${plan.id} is completed and can’t be changed. Create another one with plan_create.`);
   let { steps } = plan;
   const { add, after: behind, status, result, description, stepId = currentStep(plan)?.id } = change;
-  // A step that there is not is told also where nothing would be done to it: another plan may be meant.
+  // An unknown step is an error even if nothing would change: the caller may mean another plan.
   if (behind !== undefined) indexOf(steps, behind);
   if (add) steps = added(steps, add, behind);
   const at = stepId === undefined ? steps.length : indexOf(steps, stepId);
@@ -121,7 +121,7 @@ function indexOf(steps: readonly PlanStep[], id: string): number {
   return at;
 }
 
-/** In a plan that is followed the next step begins when the one before it is done. */
+/** In a running plan the next step starts when the one before it is done. */
 function advanced(steps: PlanStep[], was: Plan['status'], now: number): PlanStep[] {
   const idle = !steps.some(({ status }) => status === 'running' || status === 'failed');
   if (!idle || (was !== 'running' && was !== 'failed')) return steps;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** The answers of the last moments, by what was asked; those asked for longest ago make room for new ones. */
+/** Short-lived cache of answers by question; the oldest are evicted. */
 export class Answers<T> {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ttlMs: number;

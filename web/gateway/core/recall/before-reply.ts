@@ -21,10 +21,10 @@ export interface BeforeReplyDeps {
   log: Pick<Log, 'write'>;
 }
 
-/** Recall as runs use it: over what the agent remembers for good, by what is set under `memory.recall`. */
+/** Recall for runs: searches the agent's long-term memories, with the settings of `memory.recall`. */
 export class BeforeReply implements RunRecall {
   readonly #deps: BeforeReplyDeps;
-  /** By workspace: what was recalled before is not asked of another memory. */
+  /** By workspace, so that a cached answer is never used for another memory. */
   readonly #recallers = new Map<string, { settings: string; backend: RememberedBackend; recaller: ActiveMemoryRecaller }>();
 
   constructor(deps: BeforeReplyDeps) {
@@ -61,7 +61,7 @@ export class BeforeReply implements RunRecall {
     return mergeSources(...recalled.map(({ id }) => labelled.get(`${workspace}/${id}`)));
   }
 
-  /** Made anew where the settings have changed. */
+  /** Recreated if the settings have changed. */
   async #of(agentId: string, isTainted: boolean): Promise<ActiveMemoryRecaller> {
     const { memories, clock } = this.#deps;
     const longTerm = await memories.longTerm();
@@ -79,7 +79,7 @@ export class BeforeReply implements RunRecall {
     return recaller;
   }
 
-  /** The memories without a label; the same list until that or the labels change. */
+  /** The memories without a label; returns the same array until the memories or labels change. */
   #reviewed(longTerm: LongTermMemories, agentId: string): () => Promise<readonly Memory[]> {
     let last: { all: readonly Memory[]; labelled: string; list: readonly Memory[] } | undefined;
     return async () => {

@@ -1,21 +1,23 @@
 import type { Clock } from '../clock.ts';
 
-/** So many time-outs in a row, and recall is left alone for so long (decisions, "Memory, recall …"). */
+/** Number of consecutive time-outs after which recall pauses, and length of the pause in milliseconds. */
 const IN_A_ROW = 3;
 const PAUSE_MS = 60_000;
 
-/** Leaves a search alone that does not answer. After the pause it is tried again: one more time-out in the row begins the next. */
+/**
+ * Circuit breaker for a search that does not answer. After the pause the search is tried again; one more time-out starts the next pause.
+ */
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #timeouts = 0;
-  /** Monotonic milliseconds. */
+  /** End of the pause, in monotonic milliseconds. */
   #until = -Infinity;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** Milliseconds for which it is still left alone; 0: it may be asked. */
+  /** Remaining pause in milliseconds; 0 if the search may be tried. */
   get restingMs(): number {
     return Math.max(0, this.#until - this.#clock.monotonic());
   }

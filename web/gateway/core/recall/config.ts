@@ -7,18 +7,15 @@ export interface ActiveRecallConfigFields {
   enabled: boolean;
   queryMode: QueryMode;
   promptStyle: PromptStyle;
-  /** Characters of what a model is told, at the most. */
+  /** Maximum length of the summary for the model, in characters. */
   maxSummaryChars: number;
   recentUserTurns: number;
   recentAssistantTurns: number;
-  /** Milliseconds for which an answer serves again; 0: never. */
+  /** How long an answer is cached, in milliseconds; 0 disables the cache. */
   cacheTtlMs: number;
 }
 
-/**
- * Settings of active recall (interface document 2, section 2.4). The document's sample values are the defaults; its spelling (`max_summary_chars`) is read as
- * well as ours (`maxSummaryChars`).
- */
+/** Settings of active recall, with defaults. Accepts camelCase (`maxSummaryChars`) and snake_case (`max_summary_chars`) names. */
 export class ActiveRecallConfig implements ActiveRecallConfigFields {
   readonly enabled: boolean;
   readonly queryMode: QueryMode;
@@ -28,7 +25,7 @@ export class ActiveRecallConfig implements ActiveRecallConfigFields {
   readonly recentAssistantTurns: number;
   readonly cacheTtlMs: number;
 
-  /** Throws an Error that names the setting and what is wrong with it. */
+  /** Throws an Error that names the invalid setting. */
   constructor(given: Partial<ActiveRecallConfigFields> | Record<string, unknown> = {}) {
     const read = recallSettings.safeParse(Object.fromEntries(Object.entries(given).map(([name, value]) => [snakeCase(name), value])));
     if (!read.success) throw new Error(complaint(read.error));

@@ -1,24 +1,24 @@
 import type { ActiveRecallResult } from './result.ts';
 
-/** A message that a model is given beside those of the conversation. */
+/** A message for a model that is not part of the conversation. */
 export interface ContextMessage {
   role: 'user';
   content: string;
 }
 
-// What ends a line, what is not seen, and what turns the order of what is read: none of it is of use to a model, and all of it helps who wants to deceive one.
+// Line breaks, invisible characters and bidirectional controls: useless to a model, and useful for deceiving one.
 const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]+/gu;
 
-/** Text of a memory on one line. */
+/** Formats the text of a memory on one line. */
 export const onOneLine = (text: string): string => text.replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim();
 
-/** A line of recalled text as it stands in the context message. */
+/** Formats a line of recalled text for the context message. */
 export const toContextLine = (line: string): string => `| ${line}`;
 
 /**
- * The message that tells a model what was recalled, for the front of the message list (interface document 2, section 4.5); null unless there is something to tell.
- * What was recalled is marked as data: each of its lines begins with `| `, and it stands between two lines with a mark that is made anew each time, so that
- * no memory can end the block or write a line outside of it. It is of the role `user`, for a system message would lend it weight.
+ * Builds the message with recalled memories for the front of the message list; null if there is nothing to add. Recalled text is marked as
+ * data: each line begins with `| `, and the block is enclosed by two lines with a random mark, so that no memory can end the block or write
+ * a line outside it. Its role is `user`, because a system message would have more authority.
  */
 export function buildContextMessage(result: Pick<ActiveRecallResult, 'isSuccess' | 'summary'>): ContextMessage | null {
   if (!result.isSuccess) return null;
@@ -37,7 +37,7 @@ export function buildContextMessage(result: Pick<ActiveRecallResult, 'isSuccess'
   return { role: 'user', content };
 }
 
-/** A short mark that does not occur in the text, to put around it. */
+/** Creates a short mark that does not occur in the text it will enclose. */
 export function createMark(text: string): string {
   for (;;) {
     const mark = crypto.randomUUID().slice(0, 8);

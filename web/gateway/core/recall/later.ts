@@ -4,12 +4,12 @@ import type { RunRecall } from '../runs/deps.ts';
 import type { BeforeReplyDeps } from './before-reply.ts';
 import { recallStanding } from './standing.ts';
 
-/** Active recall before runs. Its code is fetched with the first one; a run never fails for it. */
+/** Active recall before runs. Its code is loaded with the first run; errors never fail a run. */
 export function recallLater({ fault, ...deps }: BeforeReplyDeps & { fault(error: unknown): unknown }): RunRecall {
   const load = lazy(async () => new (await import('./before-reply.ts')).BeforeReply(deps));
   return {
     async before(run, signal) {
-      // Whoever writes on a channel may be anybody; the guide looks into memory itself.
+      // Anyone may write on a channel, and the guide searches memory itself.
       if (isChannel(run.principal) || run.provider.id === 'guide') return undefined;
       if (!recallStanding(run.agent, run.session, deps.settings()).active) return undefined;
       try {

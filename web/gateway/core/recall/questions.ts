@@ -7,36 +7,39 @@ import { QueryMode } from './settings.ts';
 
 /** A turn of a conversation before its latest message, oldest first. */
 export interface Turn {
-  /** Turns of others than `user` and `assistant` are passed over. */
+  /** Turns with roles other than `user` and `assistant` are ignored. */
   role: string;
-  /** Null as in a reply of OpenAI's API that only calls tools. */
+  /** Null in OpenAI replies that only contain tool calls. */
   content: string | null | readonly (Part | OpenAiPart)[];
 }
 
-/** Something that memory is asked. */
+/** A query for the memory. */
 export interface Question {
   text: string;
-  /** It is the latest message, not what was said before. */
+  /** Whether it is the latest message rather than an earlier turn. */
   latest: boolean;
 }
 
-/** What is asked at all, and in which mode. */
+/** The queries of a recall, and the mode that produced them. */
 export interface Questions {
   mode: QueryMode;
-  /** Why it is another than the configured one. */
+  /** Why the mode differs from the configured one; null if it does not. */
   fallback: string | null;
   list: Question[];
 }
 
-/** Characters of one question: a search takes longer with each word, and what is asked stands at one end of a text that somebody pastes. */
+/**
+ * Maximum length of a query in characters. Each word takes search time, and in long pasted text the question is at the beginning or the
+ * end.
+ */
 const LONGEST = 600;
-/** Of replies, which say in many words what was asked in few. */
+/** Maximum length for replies, which are wordier than questions. */
 const LONGEST_REPLY = 300;
-/** What the mode FULL takes at the most, beside the latest message. */
+/** Limits of the mode FULL, in addition to the latest message. */
 const FULL_TURNS = 16;
 const FULL_CHARS = 8000;
 
-/** What memory is asked for a message and the turns before it, the message first. Throws an Error that names what is no text. */
+/** Creates the queries for a message and the turns before it, the message first. Throws an Error that names an input which is not text. */
 export function questionsOf(message: string, turns: readonly Turn[], config: ActiveRecallConfigFields): Questions {
   if (typeof message !== 'string') throw new TypeError('The latest message must be a string.');
   const said = turns.map((turn, index) => ({ role: turn.role, text: turnText(turn, index) })).filter(({ text }) => text.trim() !== '');
@@ -52,7 +55,7 @@ export function questionsOf(message: string, turns: readonly Turn[], config: Act
     .toReversed()
     .map(({ role, text }) => ({ text: clipped(text, role === 'user' ? LONGEST : LONGEST_REPLY), latest: false }));
   const list = [{ text: clipped(message, LONGEST), latest: true }, ...earlier];
-  // Said twice, it is asked once.
+  // Duplicates are queried once.
   return { mode, fallback, list: list.filter((each, index) => each.text !== '' && isFirst(each, index, list)) };
 }
 
@@ -82,7 +85,7 @@ function recent(
     .toReversed();
 }
 
-/** The beginning and the end of a text, by whole words. */
+/** Keeps the beginning and the end of a text, at word boundaries. */
 function clipped(text: string, most: number): string {
   const plain = text.trim();
   if (plain.length <= most) return plain;
@@ -92,7 +95,7 @@ function clipped(text: string, most: number): string {
   return `${head.toWellFormed()}\n${tail.toWellFormed()}`.trim();
 }
 
-/** Tells whether a word of a question says nothing by itself. */
+/** Returns a predicate for words of a question that carry no meaning by themselves. */
 export function emptyWords({ text }: Question): (word: string) => boolean {
   const words = wordsOf(text);
   const language = detectLanguage(words.map(({ folded }) => folded));

@@ -12,7 +12,7 @@ import type { MemoryCategory } from '../memory/long-term.ts';
 const DAY = 86_400_000;
 const clock = new FakeClock();
 
-/** What a person had remembered, the newest last. */
+/** Memories of a user, newest last. */
 const FACTS: [text: string, category: MemoryCategory][] = [
   ['The old car was sold in March', 'event'],
   ['My daughter Lena was born in May 2015', 'fact'],
@@ -48,7 +48,7 @@ const found = (id: string, text: string, more: Partial<FoundMemory> = {}): Found
   source: 'test',
   ...more,
 });
-/** A backend that answers as it is told, and counts. */
+/** A backend with scripted answers that records its calls. */
 function scripted(
   answer: (query: string, signal: AbortSignal) => Promise<readonly FoundMemory[]> | readonly FoundMemory[],
 ): RecallSearch & { asked: string[] } {
@@ -124,7 +124,7 @@ verifies('recall/modes', 'each asks with what it names', async () => {
     'first answer',
     'first question',
   ]);
-  // What was spoken of before tells what the latest message is about.
+  // Earlier turns show what the latest message is about.
   const before = [{ role: 'user', content: 'Tell me about my daughter Lena' }];
   const about = async (queryMode: QueryMode): Promise<string> =>
     (await recaller({ queryMode }).recall('And her birthday?', before, 's')).summary;
@@ -165,7 +165,7 @@ verifies('recall/styles', 'each chooses and orders in its own way', async () => 
     async (promptStyle) => (await recaller({ promptStyle, maxSummaryChars: 4000 }, many).recall('one two', [], 's')).memories.length,
   );
   expect(await Promise.all(counts)).toEqual([4, 3, 6, 10, 2, 5]);
-  // A small part of what is asked, and all of it in one word.
+  // A small share of the question, and all of it in one word.
   expect(await only('Where was the terrier bought?')).toEqual(['BALANCED', 'CONTEXTUAL', 'RECALL_HEAVY']);
   expect(await only('Bruno?')).toEqual(['BALANCED', 'CONTEXTUAL', 'RECALL_HEAVY', 'PRECISION_HEAVY']);
 });
@@ -185,10 +185,10 @@ verifies('recall/cache', 'keeps what was found, and nothing else', async () => {
   time.advance(15_000);
   await ask('one two');
   expect(asked.length).toBe(4);
-  // What was forgotten meanwhile is not told from the cache.
+  // A memory deleted meanwhile is not returned from the cache.
   [holds, answer] = [false, []];
   expect([await ask('one two'), asked.length]).toEqual(['', 5]);
-  // Nothing is no answer to keep.
+  // An empty result is not cached.
   [holds, answer] = [true, [found('b', 'two')]];
   expect([await ask('one two'), asked.length]).toEqual(['- two', 6]);
   for (let index = 0; index < 300; index++) await ask(`message ${index}`);
@@ -248,7 +248,7 @@ verifies('recall/abort', 'at once, also where the search does not listen', async
   const { asked } = search;
   await expect(there.recall('dog', [], 's', AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
   expect(asked.length).toBe(4);
-  // No time-outs: memory is asked still.
+  // No time-outs, so memory is still searched.
   const waiting = there.recall('dog', [], 's');
   time.advance(15_000);
   expect((await waiting).status).toBe('timeout');
@@ -362,7 +362,7 @@ describe('what does not fit', () => {
     await expect(Reflect.apply(there.recall.bind(there), null, ['dog', turns, 's'])).rejects.toThrow(
       'recentTurns[1].content must be a string or an array of parts.',
     );
-    // As OpenAI's API gives them.
+    // In the shape of OpenAI's API.
     const openai = [
       { role: 'user', content: [{ type: 'input_text', text: 'my dog' }] },
       { role: 'assistant', content: null },

@@ -8,17 +8,17 @@ import { emptyWords, type Question, type Questions, questionsOf, type Turn } fro
 import { ActiveRecallResult, type FoundMemory, type RecalledMemory, type RecallStatus, type SearchDebug } from './result.ts';
 import { excerpt, summaryOf } from './summary.ts';
 
-/** Where memories are looked for. */
+/** A search backend for memories. */
 export interface RecallSearch {
-  /** What it is called in `searchDebug`. */
+  /** Name in `searchDebug`. */
   backend: string;
-  /** The best for a query, best first. One recall may ask several times, always with the same signal. */
+  /** The best results for a query, best first. A recall may call it several times, always with the same signal. */
   search(query: string, limit: number, signal: AbortSignal): Promise<readonly FoundMemory[]>;
-  /** Whether all of this is still remembered so; where left out, what was found holds for `cacheTtlMs`. */
+  /** Whether these memories are all unchanged. If omitted, results are valid for `cacheTtlMs`. */
   holds?(memories: readonly RecalledMemory[], signal: AbortSignal): Promise<boolean>;
 }
 
-/** What a model is asked that summarises. */
+/** Input of a model that summarises memories. */
 export interface SummaryRequest {
   question: string;
   memories: readonly RecalledMemory[];
@@ -28,9 +28,12 @@ export interface SummaryRequest {
 
 export interface RecallerParts {
   clock?: Clock;
-  /** Milliseconds after which a recall ends as `timeout` (decisions, "Memory, recall …"). */
+  /** Milliseconds after which a recall ends as `timeout`. */
   timeoutMs?: number;
-  /** Has a model write what is told. Without it, and where it fails, parts of the memories are told as they are; an empty text says that none of them matters. */
+  /**
+   * Summarises the memories with a model. If omitted or if it fails, excerpts of the memories are used; an empty text means that none of
+   * them is relevant.
+   */
   summarize?: (request: SummaryRequest) => Promise<string>;
 }
 
@@ -44,13 +47,10 @@ interface Outcome {
 
 const TIMEOUT_MS = 15_000;
 const MOST_ANSWERS = 200;
-/** What is asked for at once, for styles that pass over much of it. */
+/** Number of results requested at once, as styles discard many of them. */
 const LIMIT = 30;
 
-/**
- * Looks for what memory has on a message before it is answered (interface document 2, section 4.5). In the place of a memory's manager it takes whatever searches one; null
- * where nothing can.
- */
+/** Searches memory for context on a message before it is answered. Accepts any search backend; null if there is none. */
 export class ActiveMemoryRecaller {
   readonly config: ActiveRecallConfig;
   readonly #search: RecallSearch | null;
@@ -60,7 +60,7 @@ export class ActiveMemoryRecaller {
   readonly #answers: Answers<ActiveRecallResult>;
   readonly #breaker: Breaker;
 
-  /** Throws an Error that names a setting which does not fit. */
+  /** Throws an Error that names the invalid setting. */
   constructor(
     search: RecallSearch | null,
     config: Partial<ActiveRecallConfigFields> | Record<string, unknown> = {},
@@ -76,8 +76,9 @@ export class ActiveMemoryRecaller {
   }
 
   /**
-   * `ok` with what was recalled; `empty` where nothing bears on it; `timeout`; `unavailable` where there is nothing to search, recall is off or rests after three time-outs in a
-   * row, or the search fails. Rejects with the signal's reason when it fires, and with a TypeError for what is no text.
+   * Recalls memories. The status is `ok` with a summary, `empty` if nothing is relevant, `timeout`, or `unavailable` if there is no
+   * backend, recall is off or paused after three consecutive time-outs, or the search fails. Rejects with the signal's reason if it is
+   * aborted, and with a TypeError for input that is not text.
    */
   async recall(
     latestMessage: string,
@@ -120,7 +121,7 @@ export class ActiveMemoryRecaller {
     within.addEventListener('abort', onabort, { once: true });
     const cancel = this.#clock.after(this.#timeoutMs, () => late.abort(new Error(`No response within ${this.#timeoutMs / 1000} s`)));
     const work = this.#answer(search, asked, { key, debug, question: latestMessage, signal: within });
-    // Whatever becomes of it after this has ended.
+    // Prevents an unhandled rejection after a time-out.
     work.catch(() => {});
     try {
       const found = await Promise.race([work, stopped.promise]);
@@ -178,14 +179,14 @@ export class ActiveMemoryRecaller {
       const text = await this.#summarize({ question, memories: told.memories, maxChars, signal });
       return excerpt(onOneLine(text), [], maxChars);
     } catch (error) {
-      // Its own end is no failure of the model.
+      // An abort is not a failure of the model.
       if (signal.aborted) throw error;
       return told.summary;
     }
   }
 }
 
-/** What was found for any of the questions, each memory once, with the most that it is worth for one of them. */
+/** Results for all queries, each memory once with its highest relevance. */
 async function judged(
   search: RecallSearch,
   questions: readonly Question[],

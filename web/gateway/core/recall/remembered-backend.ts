@@ -4,13 +4,13 @@ import type { Memory } from '../memory/long-term-file.ts';
 import type { RecallSearch } from './recaller.ts';
 import type { FoundMemory, RecalledMemory } from './result.ts';
 
-/** What an agent remembers for good, for recall. */
+/** Recall backend over an agent's long-term memories. */
 export class RememberedBackend implements RecallSearch {
   readonly backend = 'remembered';
   readonly #list: () => Promise<readonly Memory[]>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #search = new RememberedSearch();
-  /** What there is, read once for each recall, which has one signal for all that it asks. */
+  /** Loads the memories once per recall, which is identified by its signal. */
   readonly #read = new WeakMap<AbortSignal, Promise<void>>();
 
   constructor({ list, clock }: { list: () => Promise<readonly Memory[]>; clock: Pick<Clock, 'now'> }) {
@@ -26,10 +26,10 @@ export class RememberedBackend implements RecallSearch {
     });
   }
 
-  /** What was forgotten, or was changed, is told no more. */
+  /** False if one of them was deleted or changed. */
   async holds(memories: readonly RecalledMemory[], signal: AbortSignal): Promise<boolean> {
     await this.#follow(signal);
-    // Another text is another memory.
+    // A changed text has another id.
     return memories.every(({ id }) => this.#search.get(id) !== undefined);
   }
 

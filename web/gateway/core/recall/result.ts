@@ -1,61 +1,61 @@
 import type { Reasons } from '../memory/search/memory-search.ts';
 import type { QueryMode } from './settings.ts';
 
-/** Something that memory has found for a question. */
+/** A search result of a recall backend. */
 export interface FoundMemory {
   /** Unique within the backend. */
   id: string;
   text: string;
-  /** One of `MemoryCategory`, where it has one. */
+  /** A `MemoryCategory`, if known. */
   category?: string | undefined;
-  /** The share of the question that it has: 0 to 1. */
+  /** Share of the question that it covers: 0 to 1. */
   coverage: number;
   why: Reasons;
-  /** When it was noted or said, in milliseconds since 1970; null where it does not age. */
+  /** When it was noted or said, in milliseconds since the Unix epoch; null if it does not age. */
   at: number | null;
-  /** Where it comes from, in words for people. */
+  /** Human-readable origin. */
   source: string;
 }
 
-/** Something that was recalled: what of it a model is told, and why. */
+/** A recalled memory: the text for the model, and why it was chosen. */
 export interface RecalledMemory {
   id: string;
-  /** As it was told, perhaps a part of it, on one line. */
+  /** The text as used, possibly an excerpt, on one line. */
   text: string;
   category?: string | undefined;
   why: Reasons;
   at: number | null;
   source: string;
-  /** How telling it is for what was asked: 0 to 1. */
+  /** Relevance to the question: 0 to 1. */
   relevance?: number | undefined;
 }
 
 export type RecallStatus = 'ok' | 'empty' | 'timeout' | 'unavailable';
 
 export interface SearchDebug {
-  /** What searched; `none` where there is nothing that could. */
+  /** Name of the search backend; `none` if there is none. */
   backend: string;
   configuredMode: QueryMode;
   effectiveMode: QueryMode;
-  /** Why the mode is another than the configured one; null where it is not. */
+  /** Why the mode differs from the configured one; null if it does not. */
   fallback: string | null;
-  /** Milliseconds of searching alone. */
+  /** Duration of the search alone, in milliseconds. */
   searchMs: number;
-  /** Different memories that were found, before the style chose among them. */
+  /** Number of distinct memories found, before the style selects among them. */
   hits: number;
 }
 
-/** What came of a recall (interface document 2, section 2.5). */
+/** Result of a recall. */
 export class ActiveRecallResult {
   readonly status: RecallStatus;
-  /** Milliseconds in all. */
+  /** Total duration in milliseconds. */
   readonly elapsedMs: number;
-  /** What a model is told, a memory a line where no model has summarised; empty but where the status is `ok`. */
+  /** Text for the model, one memory per line unless a model has summarised them; empty unless the status is `ok`. */
   readonly summary: string;
   readonly searchDebug: SearchDebug;
-  /** What the summary was made of, in its order. */
+  /** The memories in the summary, in the same order. */
   readonly memories: readonly RecalledMemory[];
-  /** In a sentence, why nothing was searched or no answer came; null where one did. */
+  /** Why nothing was searched or no answer came, as a sentence; null if there was an answer. */
   readonly reason: string | null;
 
   constructor(fields: {
@@ -74,7 +74,7 @@ export class ActiveRecallResult {
     this.reason = fields.reason ?? null;
   }
 
-  /** There is something to tell a model. */
+  /** Whether there is text for the model. */
   get isSuccess(): boolean {
     return this.status === 'ok' && this.summary !== '';
   }

@@ -3,10 +3,10 @@ import type { Agent } from '../agents.ts';
 import type { Settings } from '../settings.ts';
 import type { SessionRecord } from '../vault.ts';
 
-/** The tool that searches memory: an agent that may not use it is told nothing of memory by another way either, unless its `memory` says so. */
+/** The memory search tool. An agent that may not use it gets no recalled memories either, unless its `memory` setting allows it. */
 const SEARCH_TOOL = 'memory_search';
 
-/** Whether memory is searched before replies in a session; where it is not, why, in a sentence. */
+/** Whether memory is searched before replies in a session; if not, `reason` explains why. */
 export function recallStanding(
   { id, config: { memory, tools } }: Agent,
   session: Pick<SessionRecord, 'recall'>,

@@ -2,13 +2,13 @@ import { onOneLine } from './context-message.ts';
 import { inOrder, type Judged, type Policy } from './policies.ts';
 import type { RecalledMemory } from './result.ts';
 
-/** Fewer characters of a memory tell nothing. */
+/** Minimum length of a useful excerpt, in characters. */
 const LEAST_CHARS = 24;
 const LEAD = '- ';
 
 /**
- * What of the chosen memories fits into so many characters, the most telling first served; each a line, in the style's order. No model is asked: what is too long is cut to
- * what stands around the words that speak for it.
+ * Formats the chosen memories within a length limit: the most relevant get space first; one line each, in the style's order. No model is
+ * used: long texts are cut to an excerpt around the matched words.
  */
 export function summaryOf(chosen: readonly Judged[], policy: Policy, maxChars: number): { summary: string; memories: RecalledMemory[] } {
   const share = policy.spread ? Math.max(2 * LEAST_CHARS, Math.floor(maxChars / Math.max(1, chosen.length))) : maxChars;
@@ -27,11 +27,11 @@ export function summaryOf(chosen: readonly Judged[], policy: Policy, maxChars: n
   return { summary: ordered.map(({ text }) => `${LEAD}${text}`).join('\n'), memories: ordered };
 }
 
-/** At the most so many characters of a line, around the first of these words that it has. */
+/** Cuts a line to at most `most` characters around the first matched word. */
 export function excerpt(line: string, words: readonly string[], most: number): string {
   if (line.length <= most) return line;
   const small = line.toLowerCase();
-  // Lower case may be longer than what it was made of.
+  // Lower-casing can change the length, which would shift positions.
   const places = small.length === line.length ? words.map((word) => small.indexOf(word)).filter((place) => place >= 0) : [];
   const first = places.length > 0 ? Math.min(...places) : 0;
   const from = first < most * 0.6 ? 0 : Math.min(first - Math.floor(most / 3), line.length - most + 1);

@@ -3,13 +3,13 @@ import { tokenize } from './tokenize.ts';
 /** Term saturation and length normalisation, at their usual values. */
 const K1 = 1.2;
 const B = 0.75;
-/** Among a handful of documents every word looks common: weights are taken as if there were at least so many. */
+/** Minimum collection size for weighting: in a very small one every word looks common. */
 const LEAST_DOCUMENTS = 50;
 
 export interface Hit<T> {
   doc: T;
   score: number;
-  /** The share of the query, by the weight of its terms, that the document has: 0..1. */
+  /** Share of the query, weighted by its terms, that the document contains: 0 to 1. */
   coverage: number;
 }
 
@@ -18,20 +18,20 @@ interface Entry<T> {
   length: number;
 }
 
-/** A field of a document; `weight` counts its terms so many times. */
+/** A field of a document. `weight` multiplies its term counts. */
 export interface Field {
   text: string;
   weight?: number;
 }
 
-/** Ranks documents for a query by Okapi BM25. Small and in memory: for the product's articles, memories and recent messages. */
+/** Ranks documents by Okapi BM25, in memory. Meant for small collections: help articles, memories and recent messages. */
 export class Bm25<T> {
   readonly #entries: Entry<T>[] = [];
   /** Term → document number → count. */
   readonly #postings = new Map<string, Map<number, number>>();
   #totalLength = 0;
 
-  /** An index of `docs`, each by its fields. */
+  /** Creates an index of `docs`; `fields` returns the text of a document. */
   static of<T>(docs: Iterable<T>, fields: (doc: T) => string | readonly Field[]): Bm25<T> {
     const index = new Bm25<T>();
     for (const doc of docs) index.add(doc, fields(doc));
@@ -57,7 +57,7 @@ export class Bm25<T> {
     this.#totalLength += length;
   }
 
-  /** The best documents for a query, best first; equal scores keep the order in which they were added. */
+  /** The best documents for a query, best first; equal scores keep their order of insertion. */
   search(query: string, limit = 10): Hit<T>[] {
     const terms = new Set(tokenize(query));
     const scores = new Map<number, { score: number; matched: number }>();

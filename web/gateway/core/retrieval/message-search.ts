@@ -2,14 +2,14 @@ import { plainText } from '../providers/parts.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 import { Bm25, type Hit } from './bm25.ts';
 
-/** Of a long message only the beginning is searched. */
+/** Number of leading characters of a message that are indexed. */
 const INDEXED_CHARS = 4000;
 
-/** Of what was said lately so much is looked through for each question, and so many of older messages. */
+/** Number of recent messages, and of related older ones, searched per question. */
 const RECENT = 2000;
 const RELATED = 200;
 
-/** The newest messages, and those of all chats that have most of a question's words. */
+/** The newest messages, and those of all chats that share most words with a question. */
 export async function messagesFor({ messages, search }: Pick<Vault, 'messages' | 'search'>, question: string): Promise<MessageRecord[]> {
   const [recent, related] = await Promise.all([messages.recent(RECENT), search.messages(question, { limit: RELATED, need: 'any' })]);
   const known = new Set(recent.map(({ id }) => id));
@@ -25,22 +25,22 @@ export interface FoundMessage {
   timestamp: number;
 }
 
-/** What is worth finding: what people and models said, but no commands, no tool output, and not what the guide itself quoted. */
+/** Whether a message is worth finding: text of users and models, but no commands, tool output or quotations by the guide. */
 export function worthFinding(message: MessageRecord): boolean {
   if (message.role === 'user') return !plainText(message.content).startsWith('/');
   return message.role === 'assistant' && !message.model?.startsWith('guide/');
 }
 
-/** Searches messages by BM25, and keeps its index between searches: only new messages are read in. */
+/** Searches messages by BM25. The index is kept between searches, so that only new messages are added. */
 export class MessageSearch {
   #index = new Bm25<FoundMessage>();
   #indexed = new Set<string>();
 
-  /** The best of `messages` for a query; those that are no longer among them are not found. */
+  /** The best of `messages` for a query; indexed messages that are not among them are skipped. */
   search(messages: readonly MessageRecord[], query: string, limit: number): Hit<FoundMessage>[] {
     const current = messages.filter(worthFinding);
     const ids = new Set(current.map(({ id }) => id));
-    // Deleted ones stay in the index until they are most of it.
+    // Deleted messages stay in the index until they outnumber the others.
     if (this.#indexed.size > 2 * ids.size + 100) {
       this.#index = new Bm25();
       this.#indexed = new Set();

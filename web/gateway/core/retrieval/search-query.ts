@@ -1,39 +1,39 @@
 import { eachTerm, fold } from './terms.ts';
 import { stem } from './tokenize.ts';
 
-/** Words that say nothing beside others: they are looked for only where a query has no other ones, or within quotes. */
+/** Stop words: searched only if a query has no other words, or within quotes. */
 const FILLERS = new Set(
   'a an and are as at be but by can did do does for from had has have how i if in is it its me my of on or s so t that the their there this to was we were what when where which who will with you your'.split(
     ' ',
   ),
 );
-/** One letter begins too many words. */
+/** Minimum length of a prefix search. */
 const LEAST_PREFIX = 2;
-/** More words than anybody types: those beyond are not looked for. */
+/** Maximum number of words in a query; further ones are ignored. */
 const MOST_WORDS = 16;
 const QUOTED = /["“”„«»]([^"“”„«»]*)(?:["“”„«»]|$)/gu;
-/** A single character of a script whose terms are pairs: it begins terms, but is seldom one. */
+/** A single character of a script indexed as pairs: usually the beginning of a term rather than one. */
 const SINGLE = /^[\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}]$/u;
-/** A word that is written apart from others. */
+/** A word of a script that separates words. */
 const NEIGHBOUR =
   /^(?:(?![\p{Script=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}])[\p{L}\p{N}\p{M}])+$/u;
 
-/** A word of a query: what it finds begins with `root`, and `fits`. */
+/** A word of a query. A match begins with `root` and satisfies `fits`. */
 export interface QueryWord {
   readonly root: string;
   fits(term: string): boolean;
-  /** In a message that has it all, each of these terms follows it somewhere. */
+  /** Terms that follow this word in a message containing the phrase. */
   readonly next?: readonly string[];
 }
 
-/** A query, read: messages with all of `words` whose folded text has all of `phrases`. */
+/** A parsed query: messages must contain all `words`, and all `phrases` in their folded text. */
 export interface SearchQuery {
   words: QueryWord[];
   /** Folded, with single spaces. */
   phrases: string[];
 }
 
-/** Reads what somebody typed: words, the last one perhaps unfinished, and "phrases". English words are found in their other forms too. */
+/** Parses user input: words, of which the last may be incomplete, and quoted phrases. English words also match their other forms. */
 export function readQuery(text: string): SearchQuery {
   const phrases: string[] = [];
   const exact = new Map<string, QueryWord & { next: string[] }>();
@@ -42,7 +42,7 @@ export function readQuery(text: string): SearchQuery {
     if (phrase !== '') phrases.push(phrase);
     let before: string | undefined;
     eachTerm(phrase, (term) => {
-      // A single character may go on in the message as a pair, and words of a script that is segmented may be parted otherwise there.
+      // In a message, a single character may be the start of a pair, and segmented scripts may be split differently.
       if (before !== undefined && NEIGHBOUR.test(before) && NEIGHBOUR.test(term)) exact.get(before)?.next.push(term);
       if (!exact.has(term))
         exact.set(term, { ...(SINGLE.test(term) ? prefix(term) : { root: term, fits: (found) => found === term }), next: [] });
@@ -53,7 +53,7 @@ export function readQuery(text: string): SearchQuery {
   const terms: string[] = [];
   let runEnd = -1;
   eachTerm(rest, (term, start, end) => {
-    // The last character of a run is there for itself; the pair before has it already.
+    // The last character of a run is a separate term; the pair before already contains it.
     if (!(SINGLE.test(term) && start < runEnd)) terms.push(term);
     runEnd = end;
   });
@@ -68,7 +68,7 @@ function wordOf(term: string, unfinished: boolean): QueryWord {
   if (SINGLE.test(term)) return prefix(term);
   const form = stem(term);
   const begins = unfinished && term.length >= LEAST_PREFIX;
-  // `memories` and `memory` have `memor` in common; of shorter words too much begins with what is left.
+  // `memories` and `memory` share `memor`; for shorter words the remainder would match too much.
   const root = form.replace(/(?<=...)y$/, '');
   // `ties` does not begin with `ty`.
   if (!term.startsWith(root)) return { root: term, fits: (found) => found === term || (begins && found.startsWith(term)) };
@@ -77,12 +77,12 @@ function wordOf(term: string, unfinished: boolean): QueryWord {
 
 const prefix = (term: string): QueryWord => ({ root: term, fits: (found) => found.startsWith(term) });
 
-/** As phrases are compared: folded, white space as single spaces. */
+/** Folds a text for phrase comparison; white space becomes single spaces. */
 export const foldedLine = (text: string): string => fold(text).replace(/\s+/gu, ' ').trim();
 
-/** Whether a text has every word and phrase. */
+/** Whether a text contains every word and phrase. */
 export function matchesText({ words, phrases }: SearchQuery, text: string): boolean {
-  // Cheaper, and what fails the oftener.
+  // Phrases first: they are cheaper to check and fail more often.
   if (!hasPhrases(phrases, text)) return false;
   const missing = new Set(words);
   eachTerm(text, (term) => {
@@ -91,7 +91,7 @@ export function matchesText({ words, phrases }: SearchQuery, text: string): bool
   return missing.size === 0;
 }
 
-/** Whether a text has every phrase, as whole words where words are written apart. */
+/** Whether a text contains every phrase, as whole words in scripts that separate words. */
 export function hasPhrases(phrases: readonly string[], text: string): boolean {
   if (phrases.length === 0) return true;
   const line = foldedLine(text);
@@ -102,7 +102,7 @@ export function hasPhrases(phrases: readonly string[], text: string): boolean {
   });
 }
 
-/** Whether a word goes on at a place. */
+/** Whether a position is inside a word. */
 function isWithin(line: string, at: number): boolean {
   const [before] = [...line.slice(Math.max(0, at - 2), at)].slice(-1);
   const [after] = line.slice(at, at + 2);

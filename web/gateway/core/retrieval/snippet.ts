@@ -1,13 +1,13 @@
 import type { SearchQuery } from './search-query.ts';
 import { eachTerm } from './terms.ts';
 
-/** From and to, in UTF-16 units. */
+/** Start and end, in UTF-16 units. */
 export type Span = [start: number, end: number];
 
-/** Before the first word that was found. */
+/** Number of characters shown before the first match. */
 const LEAD = 40;
 
-/** Where in a text the words of a query stand; those that touch are one. */
+/** Positions of a query's words in a text; adjacent ones are merged. */
 export function spansOf({ words }: SearchQuery, text: string): Span[] {
   const spans: Span[] = [];
   eachTerm(text, (term, start, end) => {
@@ -19,7 +19,7 @@ export function spansOf({ words }: SearchQuery, text: string): Span[] {
   return spans;
 }
 
-/** The piece of a text, of some `length` characters, that shows most of what was looked for, on one line, and where in it that stands. */
+/** The excerpt of a text with the most matches, about `length` characters on one line, and the positions of the matches in it. */
 export function snippetOf(query: SearchQuery, text: string, length: number): { snippet: string; matches: Span[] } {
   const spans = spansOf(query, text);
   const from = text.length <= length ? 0 : startOf(text, bestWindow(spans, length));
@@ -36,11 +36,11 @@ export function snippetOf(query: SearchQuery, text: string, length: number): { s
     if (start < from || start >= to) continue;
     matches.push([start - from + before.length, Math.min(end, to) - from + before.length]);
   }
-  // White space becomes spaces one by one, so that places stay.
+  // White space is replaced character by character, so that positions stay valid.
   return { snippet: `${before}${piece.replace(/\s/gu, ' ')}${to < text.length ? '…' : ''}`, matches };
 }
 
-/** The start of the span from which on most spans are near. */
+/** The start of the span from which the most spans are within reach. */
 function bestWindow(spans: readonly Span[], length: number): number {
   let [best, most, end] = [spans[0]?.[0] ?? 0, 0, 0];
   spans.forEach(([start], first) => {
@@ -50,7 +50,7 @@ function bestWindow(spans: readonly Span[], length: number): number {
   return Math.max(0, best - LEAD);
 }
 
-/** The next beginning of a word, where there is one near. */
+/** The next word boundary, if one is near. */
 function startOf(text: string, at: number): number {
   if (at === 0) return 0;
   const space = text.slice(at, at + 20).search(/\s\S/u);
@@ -58,5 +58,5 @@ function startOf(text: string, at: number): number {
   return isCut(text, at) ? at + 1 : at;
 }
 
-/** Whether a character of two units would be cut here. */
+/** Whether a position is inside a surrogate pair. */
 const isCut = (text: string, at: number): boolean => /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1));

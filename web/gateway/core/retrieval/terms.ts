@@ -1,21 +1,21 @@
 import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
 
-/** Longer words are known by their beginning: keys, hashes and the like would fill the index. */
+/** Longer words are truncated: keys, hashes and the like would fill the index. */
 const LONGEST = 32;
-/** Accents of Latin, Greek and Cyrillic; the marks of other scripts are parts of their letters. */
+/** Accents of Latin, Greek and Cyrillic. In other scripts, marks are part of the letters. */
 const ACCENTS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
 const PLAIN_WORD = /[a-z0-9]+/g;
 
-/** A text as it is compared: without case, width and accents. */
+/** Folds a text for comparison: ignores case, width and accents. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   return ASCII.test(lower) ? lower : lower.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC').toLowerCase().replaceAll('ß', 'ss');
 }
 
 /**
- * Calls back with each term of a text and where in it the term stands, in UTF-16 units. A term is a folded word; of scripts that are written without spaces it is
- * a pair of neighbours, and the last character of a run by itself, so that each character begins a term.
+ * Calls `found` with each term of a text and its position in UTF-16 units. A term is a folded word. In scripts without spaces it is a pair
+ * of adjacent characters, or the last character of a run, so that each character begins a term.
  */
 export function eachTerm(text: string, found: (term: string, start: number, end: number) => void): void {
   if (ASCII.test(text)) {
@@ -39,7 +39,7 @@ function eachPlain(word: string, index: number, found: (term: string, start: num
   for (const { segment, index: at } of segments(word)) foundWord(segment, index + at, found);
 }
 
-/** Folding may take a sign apart (`½`, `ﬁ`), and into what is no letter. */
+/** Folding may expand a character (`½`, `ﬁ`), also to characters that are not letters. */
 function foundWord(word: string, index: number, found: (term: string, start: number, end: number) => void): void {
   for (const [part] of fold(word).matchAll(WORD)) found(part.slice(0, LONGEST), index, index + word.length);
 }

@@ -1,6 +1,6 @@
 import { PAIRED, PAIRED_RUN, SEGMENTED, segments, WORD } from './scripts.ts';
 
-/** Words too common to tell one text from another. */
+/** Words too common to distinguish texts. */
 const STOP_WORDS = new Set(
   (
     'a an and any are as at be been but by can could did do does for from had has have how i if in into is it its just me my of on or our ' +
@@ -9,9 +9,9 @@ const STOP_WORDS = new Set(
   ).split(' '),
 );
 
-/** Takes the commonest English endings off, so that `models`, `adding` and `stored` meet `model`, `add` and `store`. */
+/** Removes the most common English endings, so that `models`, `adding` and `stored` match `model`, `add` and `store`. */
 export function stem(word: string): string {
-  // Longer ones are none of the language: keys and the like.
+  // Longer strings are not words: keys and the like.
   if (!/^[a-z]{4,40}$/.test(word)) return word;
   let root = word;
   if (/(ss|sh|ch|x|z)es$/.test(root)) root = root.slice(0, -2);
@@ -20,7 +20,7 @@ export function stem(word: string): string {
   const cut = /^(.*[aeiouy].*)(ing|ed)$/.exec(root)?.[1];
   if (cut !== undefined && cut.length >= 3) root = cut.length > 3 && /([^aeiouylsz])\1$/.test(cut) ? cut.slice(0, -1) : cut;
   if (root.length > 5 && root.endsWith('ly')) root = root.slice(0, -2);
-  // `store` and `stor(ed)` must meet.
+  // `store` and `stor(ed)` must match.
   return root.length > 3 && root.endsWith('e') ? root.slice(0, -1) : root;
 }
 
@@ -36,7 +36,7 @@ function words(text: string): string[] {
   return [text];
 }
 
-/** The terms of a text for search: folded, stemmed, without stop words. The same for what is searched and what is asked. */
+/** The search terms of a text: folded, stemmed, without stop words. Used for documents and queries alike. */
 export function tokenize(text: string): string[] {
   const folded = text.normalize('NFKC').toLowerCase().replaceAll('’', "'").replaceAll(/'s\b/g, '');
   return (folded.match(WORD) ?? [])

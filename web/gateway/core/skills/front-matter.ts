@@ -1,11 +1,11 @@
 import { z } from '#shared/rpc/zod.ts';
 import { lazy } from '../lazy.ts';
 
-/** Characters of front matter that are read. */
+/** Maximum length of front matter, in characters. */
 const MAX_CHARS = 16 * 1024;
-/** Sentences that people write without quotes, though a colon in them makes them no YAML. */
+/** Unquoted sentences with a colon, which are not valid YAML. */
 const BARE_TEXT = /^(description|compatibility):[ \t]+([^\s"'|>[{&*!%@`#][^\r\n]*?)[ \t]*$/gm;
-/** Names of programs and variables that a skill may ask for, each. */
+/** Maximum number of programs, and of variables, that a skill may require. */
 const MAX_NEEDS = 50;
 
 const yaml = lazy(() => import('yaml'));
@@ -19,7 +19,7 @@ const names = z
       .transform((text) => text.split(/[\s,]+/).filter(Boolean)),
   ])
   .optional();
-/** Names of systems in the field's words, by those that people also write. */
+/** Names of operating systems as `process.platform` spells them, by common names. */
 const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['macos', 'darwin'],
   ['mac', 'darwin'],
@@ -28,7 +28,7 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
 
 const requires = z.looseObject({ bins: names, anyBins: names, env: names });
 
-/** What the open Agent Skills format says of the front matter; other keys are left alone. */
+/** Schema of the front matter in the Agent Skills format; other keys are ignored. */
 const frontMatter = z.looseObject({
   name: z
     .string()
@@ -47,23 +47,23 @@ const frontMatter = z.looseObject({
     .nullish(),
 });
 
-/** What a `SKILL.md` says of its skill. */
+/** Front matter of a `SKILL.md`. */
 export interface SkillHead {
   name: string;
   description: string;
   license: string | undefined;
   compatibility: string | undefined;
-  /** False where it is for models alone to choose. */
+  /** False if only models may choose the skill. */
   userInvocable: boolean;
-  /** What it needs: all of these programs and variables, and of each list in `anyOf` one. */
+  /** Required programs and variables; of each list in `anyOf` one is enough. */
   programs: string[];
   anyOf: string[][];
   variables: string[];
-  /** The systems that it works on, of which one is enough, as Node names them (`process.platform`); on any where there are none. */
+  /** Supported operating systems, in Node's spelling (`process.platform`); empty if all are supported. */
   systems: string[];
 }
 
-/** Reads the front matter of a `SKILL.md` in a folder of that name. Never throws: `problem` says what is wrong. */
+/** Reads the front matter of a `SKILL.md` in a folder of that name. Never throws: errors are returned as `problem`. */
 export async function readSkill(folder: string, text: string): Promise<SkillHead | { problem: string }> {
   const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/.exec(text.slice(0, MAX_CHARS));
   const source = match?.[1];
@@ -77,7 +77,7 @@ export async function readSkill(folder: string, text: string): Promise<SkillHead
     const [error] = document.errors;
     if (error) document = parse(source.replace(BARE_TEXT, (_, key: string, text: string) => `${key}: ${JSON.stringify(text)}`));
     if (error && document.errors.length > 0) return { problem: `The front matter is not valid YAML: ${firstLine(error.message)}` };
-    // Without aliases nothing can grow beyond what is written.
+    // Disallows aliases, which could expand to far more than the document's size.
     given = document.toJS({ maxAliasCount: 0 });
   } catch (error) {
     return { problem: `Couldn’t read the front matter: ${error instanceof Error ? firstLine(error.message) : 'it is nested too deeply'}` };

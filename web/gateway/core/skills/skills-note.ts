@@ -4,7 +4,7 @@ const MAX_SKILLS = 60;
 const MAX_DESCRIPTION = 300;
 const MAX_CALLED = 30_000;
 
-/** What a model is told of skills: their names and what they are for, in a bounded block. */
+/** Note for the model that lists the available skills by name and description, in a bounded block. */
 export function skillsNote(skills: readonly Pick<SkillEntry, 'name' | 'description'>[]): string {
   const lines = skills.slice(0, MAX_SKILLS).map(({ name, description }) => `- ${name}: ${description.slice(0, MAX_DESCRIPTION)}`);
   return [
@@ -14,7 +14,7 @@ export function skillsNote(skills: readonly Pick<SkillEntry, 'name' | 'descripti
   ].join('\n');
 }
 
-/** What a model is told of the skill that a person has called for a message: its `text`, in a bounded block. */
+/** Note for the model with the text of the skill that a user called in a message, in a bounded block. */
 export function calledNote(
   { entry: { name }, files }: { entry: Pick<SkillEntry, 'name'>; files: readonly string[] },
   text: string,

@@ -12,31 +12,31 @@ import type { Vault } from '../vault.ts';
 import { readSkill, type SkillHead } from './front-matter.ts';
 import { calledNote, skillsNote } from './skills-note.ts';
 
-/** What people call systems, by Node's names for them. */
+/** Display names of operating systems, by Node's names. */
 const SYSTEM_NAMES: ReadonlyMap<string, string> = new Map([
   ['darwin', 'macOS'],
   ['linux', 'Linux'],
   ['win32', 'Windows'],
 ]);
-/** So long the bridge's skills are not read anew for a run; so long a run waits for them. */
+/** How long a run may use cached skills of the bridge, and how long it waits for them. */
 const FRESH_MS = 10_000;
 const PATIENCE_MS = 2_000;
 const FOLDER = 'skills/';
 /** A message that begins with a skill's name. */
 const CALL = /^\/([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)/;
 
-/** A skill and how its files are read. */
+/** A skill with access to its files. */
 export interface Skill {
   entry: SkillEntry;
-  /** Names of its files beside `SKILL.md`. */
+  /** Names of its files other than `SKILL.md`. */
   files: string[];
   /** Outside sources of its files that no person has reviewed. */
   outside: readonly string[];
-  /** A text file of it. Throws `NOT_FOUND`, and `INVALID_PARAMS` where it is no text. */
+  /** Reads a text file of the skill. Throws `NOT_FOUND`, and `INVALID_PARAMS` if it is not text. */
   read(file: string, signal: AbortSignal): Promise<string>;
 }
 
-/** A skill whose needs have not been looked for. */
+/** A skill whose requirements have not been checked yet. */
 interface Found extends Omit<Skill, 'entry'> {
   folder: string;
   path: string;
@@ -53,10 +53,10 @@ export interface SkillsDeps {
   fault(error: unknown): unknown;
 }
 
-/** The skills of agents' workspaces and of the bridge's folder. They are texts: nothing of them is executed, and nothing in them changes what an agent may do. */
+/** Skills of agents' workspaces and of the bridge's folder. They are text: nothing in them is executed or changes what an agent may do. */
 export class Skills {
   readonly #deps: SkillsDeps;
-  /** Heads of `SKILL.md` as they were read, by where they lie; `stamp` tells whether it is still the same. */
+  /** Parsed heads of `SKILL.md` files by location; `stamp` changes with the file. */
   readonly #heads = new Map<string, { stamp: string; head: Found['head'] }>();
   #bridged: { at: number; skills: Found[] } | undefined;
 
@@ -64,7 +64,7 @@ export class Skills {
     this.#deps = deps;
   }
 
-  /** All of them, read anew; or those of one agent. Throws `NOT_FOUND` where there is none such. */
+  /** Reads all skills, or those of one agent. Throws `NOT_FOUND` if the agent does not exist. */
   async list(agentId?: string, signal?: AbortSignal): Promise<SkillEntry[]> {
     if (agentId !== undefined) return (await this.of(this.#deps.agents.get(agentId), signal)).map(({ entry }) => entry);
     const workspaces = [...new Set(this.#deps.agents.list().map(workspaceOf))];
@@ -72,7 +72,7 @@ export class Skills {
     return (await this.#complete(found, signal)).map(({ entry }) => entry);
   }
 
-  /** Those of an agent, by name; what its workspace has goes before the bridge's. The bridge's may be some seconds old. */
+  /** Skills of an agent by name. Those of its workspace take precedence over the bridge's, which may be cached for some seconds. */
   async of(agent: Agent, signal?: AbortSignal): Promise<Skill[]> {
     const found = [...(await this.#ofWorkspace(workspaceOf(agent))), ...(await this.#ofBridgeSoon(signal))];
     const first = found.filter(({ folder }, at) => found.findIndex((other) => other.folder === folder) === at);
@@ -80,8 +80,8 @@ export class Skills {
   }
 
   /**
-   * Name and description of the skills that are ready, and the text of the one that a message calls by its name (`/name …`). Unreviewed skills are not listed: the list
-   * is part of the system message.
+   * Names and descriptions of the skills that are ready, and the text of the one that a message calls by name (`/name …`). Unreviewed
+   * skills are not listed, because the list is part of the system message.
    */
   async notes(agent: Agent, message: string): Promise<{ list: string; called: AgentNote | undefined }> {
     const patience = new AbortController();
@@ -156,7 +156,7 @@ export class Skills {
     return found;
   }
 
-  /** For a run, which goes on without them where the bridge does not answer. */
+  /** For a run, which continues without the bridge's skills if the bridge does not answer. */
   async #ofBridgeSoon(signal?: AbortSignal): Promise<Found[]> {
     const { bridge, clock, fault } = this.#deps;
     if (!bridge.lends(skillsPort)) return [];
@@ -178,7 +178,7 @@ export class Skills {
     return head;
   }
 
-  /** Looks for what they need, of all of them at once. */
+  /** Checks the requirements of all skills at once. */
   async #complete(found: readonly Found[], signal?: AbortSignal): Promise<Skill[]> {
     const heads = found.flatMap(({ head }) => ('problem' in head ? [] : [head]));
     const programs = [...new Set(heads.flatMap((head) => [...head.programs, ...head.anyOf.flat()]))];
@@ -211,7 +211,7 @@ export class Skills {
     });
   }
 
-  /** `platform`: of the machine with the bridge, where it is known. */
+  /** `platform`: operating system of the bridge's machine, if known. */
   async #missing(
     { programs, variables, onlySome }: { programs: string[]; variables: string[]; onlySome: boolean },
     signal?: AbortSignal,
@@ -235,7 +235,7 @@ export class Skills {
   }
 }
 
-/** Skills that a run may be told of: reading labelled ones would taint it. */
+/** Skills that may be announced to a run without tainting it. */
 export const withoutUnreviewed = (skills: readonly Skill[], taint: RunTaint | undefined): Skill[] =>
   skills.filter(({ outside }) => outside.length === 0 || taint?.isTainted !== false);
 

@@ -2,13 +2,16 @@ import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { FileRecord } from '#shared/rpc/methods/workspace.ts';
 
-/** A file's content, as it is stored. */
+/** Content of a file as it is stored. */
 export type Content = Pick<FileRecord, 'content' | 'encoding' | 'size'>;
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const encoder = new TextEncoder();
 
-/** Checks what is to be written. Text that comes as base64 is kept as text. Throws `INVALID_PARAMS` where the content is not what `encoding` says. */
+/**
+ * Validates content to be written. Text passed as base64 is stored as text. Throws `INVALID_PARAMS` if the content does not match
+ * `encoding`.
+ */
 export function readContent(content: string, encoding: FileRecord['encoding']): Content {
   if (encoding === 'utf8') {
     if (!content.isWellFormed()) throw new RpcError('INVALID_PARAMS', '`content` is not valid text. Send it as base64.');
@@ -24,7 +27,7 @@ export function readContent(content: string, encoding: FileRecord['encoding']): 
     : { content: text, encoding: 'utf8', size: bytes.length };
 }
 
-/** The text that bytes are; undefined where they are none. */
+/** Decodes bytes as text; undefined if they are not text. */
 export function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -34,10 +37,10 @@ export function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The content's bytes. */
+/** Content as bytes. */
 export const bytesOf = ({ content, encoding }: Pick<Content, 'content' | 'encoding'>): Uint8Array<ArrayBuffer> =>
   encoding === 'base64' ? fromBase64(content) : encoder.encode(content);
 
-/** The content as base64, whatever it is stored as. */
+/** Content as base64, however it is stored. */
 export const base64Of = ({ content, encoding }: Pick<Content, 'content' | 'encoding'>): string =>
   encoding === 'base64' ? content : toBase64(encoder.encode(content));

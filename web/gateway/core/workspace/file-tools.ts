@@ -30,10 +30,10 @@ export interface FileToolsDeps {
   agent(id: string): Agent;
 }
 
-/** The tools for files. They reach the agent's own workspace, and nothing outside Perch. */
+/** Tools for files. They access the agent's own workspace only. */
 export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps): Tool[] {
   const own = ({ agentId }: ToolContext): string => workspaceOf(agent(agentId));
-  /** A new file that nothing obeys can wait for review; everything else takes effect at once. */
+  /** A new file that is not an instruction can wait for review; any other write takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
     if (isInstructionsPath(name)) return 'changes';
     const files = await workspaces.list(own(context));
@@ -57,7 +57,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
         const all = await workspaces.list(workspace, under);
         const labelled = await labels.list('file', `${workspace}/`);
         const isLabelled = ({ path: name }: { path: string }): boolean => labelled.has(`${workspace}/${name}`);
-        // A name is text too: reading it taints the run.
+        // A file name is content too: listing it taints the run.
         const isHiding = !unreviewed && context.taint?.isTainted === false;
         const files = isHiding ? all.filter((file) => !isLabelled(file)) : all;
         context.taint?.add(files.flatMap(({ path: name }) => labelled.get(`${workspace}/${name}`) ?? []));
@@ -108,7 +108,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       scopeFor: ({ path: name }) => scopeForPath(name),
       params: z.strictObject({ path, content: z.string().describe('The full text') }),
       asksWhen: 'Asks before it writes a file of a skill.',
-      // A page that has an agent write one would speak in all chats from then on.
+      // A skill affects all later chats, so a web page must not get one written unnoticed.
       effect: ({ path: name }) => (SKILLS.test(foldPath(name)) ? `Write ${name}, part of a skill that later chats can use` : undefined),
       impact: ({ path: name }, context) => getWriteImpact(name, context),
       async run({ path: name, content }, context) {
@@ -151,7 +151,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
         if (!context.send) throw new RpcError('INVALID_PARAMS', 'Files can only be sent in a chat.');
         const file = await workspaces.read(own(context), name);
         const filename = fileNameOf(name.split('/').at(-1) ?? name);
-        // A type that somebody gave, or an earlier build read off the name, stands where the content says nothing.
+        // If the content is ambiguous, the stored type counts: set by a caller, or derived from the name by an earlier version.
         const found = await mediaType(name, bytesOf(file));
         const mimeType = isGeneric(found) ? file.mimeType : found;
         context.send({ filename, mimeType, data: base64Of(file), size: file.size, note });

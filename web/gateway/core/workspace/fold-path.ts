@@ -1,6 +1,6 @@
 /**
- * A path in the spelling that some file system takes for the same file: without case, compatibility forms and invisible characters, and, as on Windows, without dots
- * and spaces at the end of a name and without the name of a stream.
+ * Folds a path to the form under which some file system may treat it as the same file: ignores case, compatibility forms and invisible
+ * characters, and, as on Windows, trailing dots and spaces of a name and stream names.
  */
 export const foldPath = (path: string): string =>
   path
@@ -12,5 +12,5 @@ export const foldPath = (path: string): string =>
     .filter((part) => part !== '')
     .join('/');
 
-/** Whether a name may be the short one that Windows gives to a file with a longer name. */
+/** Whether a name may be a Windows short name (8.3) of a file with a longer name. */
 export const isShortName = (path: string): boolean => /~\d+(\.|\/|$)/.test(path);

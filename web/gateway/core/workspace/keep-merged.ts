@@ -6,18 +6,20 @@ import type { MergeCopyDeps } from './merge-copy.ts';
 export interface KeepMergedDeps extends MergeCopyDeps {
   vault: MergeCopyDeps['vault'] & Pick<Vault, 'onforeign'>;
   sync: Pick<SyncPort, 'watch'> | undefined;
-  /** Tells that a copy is gone. */
+  /** Announces that a copy was removed. */
   changed(): void;
   fault(error: unknown): unknown;
 }
 
 const isOfFile = (id: string): boolean => id.startsWith('files/');
 
-/** Merges versions of files of lines that two hosts wrote apart, and forgets copies that say the same, on the host that serves; the others are left to the person. */
+/**
+ * Merges diverged versions of line-based files and removes identical copies, on the active gateway. Other conflicts are left to the user.
+ */
 export function keepMerged(deps: KeepMergedDeps): { settled(): Promise<void>; stop(): void } {
   const { vault, sync, serves, changed, fault } = deps;
   const load = lazy(async () => (await import('./merge-copy.ts')).mergeCopy);
-  /** Those that are for the person: they are not read again. */
+  /** Conflicts left to the user; they are not examined again. */
   const left = new Set<string>();
   let stopped = false;
   let served = false;
@@ -38,7 +40,7 @@ export function keepMerged(deps: KeepMergedDeps): { settled(): Promise<void>; st
     for (const id of ids) {
       const mergeCopy = await load();
       if (!isOn()) return;
-      // It is looked at again when the next one comes, and at the next start.
+      // A failed merge is retried with the next conflict, and at the next start.
       const outcome = await mergeCopy({ vault, serves: isOn }, id).catch(failed);
       if (outcome === 'merged') changed();
       if (outcome === 'left') left.add(id);
@@ -60,7 +62,7 @@ export function keepMerged(deps: KeepMergedDeps): { settled(): Promise<void>; st
       if (changes.some(({ store, key, deleted }) => (store === 'conflicts' && !deleted && isOfFile(key)) || (waiting && store === 'files')))
         look();
     }),
-    // The one that begins to serve looks at what there was before.
+    // A host that becomes active examines existing conflicts.
     sync?.watch(() => void (served !== serves() && look())) ?? (() => {}),
   ];
   look();

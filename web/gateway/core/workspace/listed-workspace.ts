@@ -1,11 +1,11 @@
 import { Turns } from '#shared/turns.ts';
 import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 
-/** So many changes at once, and the whole list is read anew. */
+/** Number of pending changes from which the whole list is read again. */
 const MANY = 200;
-/** A workspace whose list is read once, and kept by being told of each change: `noted`. */
+/** A workspace that lists its files once and then updates the list through `noted`. */
 export interface ListedWorkspace extends Workspace {
-  /** Somebody has written or removed this file. */
+  /** Reports that a file was written or removed by another writer. */
   noted(path: string): void;
 }
 
@@ -21,7 +21,7 @@ export function listedWorkspace(workspace: Workspace): ListedWorkspace {
       files = new Map((await workspace.list()).map((file) => [file.path, file]));
       sorted = undefined;
     }
-    // What changes meanwhile is noted again.
+    // Changes made meanwhile are noted again.
     for (const path of changed) {
       changed.delete(path);
       const file = await workspace.stat(path);

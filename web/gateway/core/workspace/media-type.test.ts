@@ -19,7 +19,7 @@ const JPEG = base64(
 );
 const WEBP = base64('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA');
 
-/** Sixteen-bit samples of silence. */
+/** 16-bit samples of silence. */
 function wav(): Uint8Array {
   const bytes = Buffer.alloc(44 + 8);
   bytes.write('RIFF', 0);
@@ -59,14 +59,14 @@ const ISO = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom\0\0
 const WASM = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
 
-/** A zip whose entries tell their sizes before their contents, as most programs write them. */
+/** A ZIP whose local headers contain the sizes, as most programs write it. */
 async function plainZip(parts: Record<string, string>): Promise<Uint8Array> {
   const zip = new ZipWriter(new Uint8ArrayWriter(), { useWebWorkers: false, dataDescriptor: false, extendedTimestamp: false });
   for (const [name, content] of Object.entries(parts)) await zip.add(name, new TextReader(content));
   return zip.close();
 }
 
-/** As Office programs begin their packages. */
+/** The order of parts that Office programs use. */
 const office = (part: string, type: string): Promise<Uint8Array> =>
   plainZip({
     '[Content_Types].xml': `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/${part}" ContentType="${OFFICE}.${type}.main+xml"/></Types>`,

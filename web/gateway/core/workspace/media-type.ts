@@ -1,6 +1,6 @@
 import { textOf } from './content.ts';
 
-/** What texts are by their endings, for a text says of itself only that it is one. */
+/** Types of text files by extension: the content only shows that a file is text. */
 const TEXTS = new Map(
   Object.entries({
     md: 'text/markdown',
@@ -26,7 +26,7 @@ const TEXTS = new Map(
   }),
 );
 
-/** Kinds whose content is a container: which of them is in it only the ending says. */
+/** Container formats, whose actual type only the extension shows. */
 const CONTAINED: Record<string, Record<string, string>> = {
   'application/x-cfb': {
     doc: 'application/msword',
@@ -42,20 +42,20 @@ const CONTAINED: Record<string, Record<string, string>> = {
   },
 };
 
-/** What every package of Office has; its name stands in the list at the end. In one that was written as a stream it may not be found any earlier. */
+/** Part that every Office package contains. In a streamed ZIP its name may only be found in the central directory at the end. */
 const OFFICE_PART = '[Content_Types].xml';
 const LIST_BYTES = 64 * 1024;
 
 const SVG = /^\uFEFF?\s*(<\?xml[^>]*\?>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE\s+svg[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<svg[\s>]/i;
-/** A drawing begins within so many characters, or is taken for a text. */
+/** Number of leading characters in which an SVG must begin. */
 const HEAD = 4096;
 
 const UNKNOWN = 'application/octet-stream';
 const PLAIN = 'text/plain';
 
 /**
- * What a file is, by its content; its ending only tells texts, and what lies in a container, apart. So text is never a picture, whatever its name says, and a picture by a text's name is a
- * picture (interface document 2, section 4.2: "MIME type detected automatically").
+ * Detects a file's type by its content. The extension only distinguishes text formats and container formats. So text is never reported as
+ * an image, whatever its name, and an image with a text extension is reported as an image.
  */
 export async function mediaType(path: string, bytes: Uint8Array): Promise<string> {
   const ending = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -71,20 +71,20 @@ export async function mediaType(path: string, bytes: Uint8Array): Promise<string
   return found ?? PLAIN;
 }
 
-/** Whether a type says no more than that nobody knows. */
+/** Whether a type carries no information: unknown or plain text. */
 export const isGeneric = (type: string): boolean => type === UNKNOWN || type === PLAIN;
 
-/** Found by its first characters, but a text all the same. */
+/** Detected by its first characters, but text nevertheless. */
 const isMarkup = (type: string): boolean => type === 'application/xml' || type.startsWith('text/') || type === 'application/rtf';
 
 const isOffice = (zip: Uint8Array): boolean => new TextDecoder('latin1').decode(zip.subarray(-LIST_BYTES)).includes(OFFICE_PART);
 
-/** By the mark at its beginning. */
+/** Whether bytes begin with a UTF-16 byte order mark. */
 const isUtf16 = ([first, second]: Uint8Array): boolean => (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
 async function detected(bytes: Uint8Array): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
-  // What breaks off where it should go on is of no kind.
+  // Truncated content has no type.
   const found = await fileTypeFromBuffer(bytes).catch(() => undefined);
   return found?.mime;
 }

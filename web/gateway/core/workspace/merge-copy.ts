@@ -9,7 +9,8 @@ import { mergeLines } from './merge-lines.ts';
 type Version = Pick<FileRecord, 'content' | 'modifiedAt'>;
 
 /**
- * The text of both; undefined where the file is none of lines. Whichever is given first, it is the same. What one side has removed and the other has changed is there, as with folders.
+ * Merges two versions, independent of their order; undefined if the file is not line-based. If one side removed the file, the changed
+ * version is kept, as in folder sync.
  */
 export function mergedText(path: string, one: Version, other: Version | undefined): string | undefined {
   const kind = mergedKind(path);
@@ -21,13 +22,14 @@ export function mergedText(path: string, one: Version, other: Version | undefine
 
 export interface MergeCopyDeps {
   vault: Pick<Vault, 'files' | 'conflicts'>;
-  /** Whether this host may write it still. */
+  /** Whether this host may still write. */
   serves(): boolean;
 }
 
 /**
- * Brings what a copy of a file has into the file as it stands, and then forgets the copy, so that dying between leaves what is merged again to the same. Where both say the same
- * already, of whatever file, only that. `waiting`: what won over the copy is not here yet. `left`: it is for the person to look at. `gone`: there is no such copy any more.
+ * Merges a conflict copy into the current file and then removes the copy; a crash in between is harmless, because merging again gives the
+ * same result. Identical files of any kind only lose the copy. Returns `waiting` if the winning version has not arrived yet, `left` if the
+ * user has to decide, and `gone` if the copy no longer exists.
  */
 export async function mergeCopy({ vault, serves }: MergeCopyDeps, id: string): Promise<'merged' | 'waiting' | 'left' | 'gone'> {
   const copy = await vault.conflicts.get(id);
@@ -45,7 +47,7 @@ export async function mergeCopy({ vault, serves }: MergeCopyDeps, id: string): P
     if (text !== current?.content) {
       const content = readContent(text, 'utf8');
       if (content.size > WORKSPACE_LIMITS.fileBytes) return 'left';
-      // The same time wherever it is done: two hosts that merge the same write the same.
+      // Deterministic, so that two hosts that merge the same versions write the same file.
       const modifiedAt = Math.max(aside.modifiedAt, current?.modifiedAt ?? 0) + 1;
       const file: FileRecord = { ...aside, ...content, mimeType: (current ?? aside).mimeType, modifiedAt };
       const [done] = await vault.files.replace(workspace, [{ path, seen: current ?? null, file }], WORKSPACE_LIMITS);

@@ -15,7 +15,7 @@ verifies('vault.files/lines', 'lines of both in the order of their times, each o
   expect(mergeLines(theirs, ours)).toBe(merged);
   expect(mergeLines(merged, ours)).toBe(merged);
   expect(mergeLines(`\uFEFF${base.replaceAll('\n', '\r\n')}`, base.trimEnd())).toBe(base);
-  // A clock that was set back: what both have still stands behind what it stood behind.
+  // The clock was set back: common lines still keep their predecessors.
   expect(mergeLines(text(at(9), at(2)), text(at(2), at(5)))).toBe(text(at(9), at(2), at(5)));
 });
 

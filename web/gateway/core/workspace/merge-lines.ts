@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 
 const time = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))]);
-/** What says when a line was written: a claim's change, a promotion, a run, a signal, or what was counted of them. */
+/** Members that hold the time of a line: of a changed claim, a promotion, a run, a signal, or counters. */
 const dated = z
   .looseObject({
     id: z.string(),
@@ -16,11 +16,11 @@ const dated = z
 
 interface Line {
   text: string;
-  /** Milliseconds since 1970; no earlier than the line before it. */
+  /** Milliseconds since the Unix epoch; not earlier than that of the line before. */
   at: number;
 }
 
-/** Undefined where it is none. */
+/** Undefined if the line is invalid. */
 function read(text: string): z.output<typeof dated> | undefined {
   try {
     return dated.safeParse(JSON.parse(text)).data;
@@ -35,7 +35,7 @@ function timeOf(text: string): number {
   return Math.max(-Infinity, ...told.filter((each) => typeof each === 'number'));
 }
 
-/** Of a line that is there twice the last counts, as it does for whoever reads. */
+/** Of duplicate lines the last counts, as for readers of the file. */
 function linesOf(file: string): Line[] {
   let at = -Infinity;
   const lines = new Map<string, Line>();
@@ -54,13 +54,13 @@ const fileOf = (lines: Iterable<string>): string => [...lines].map((line) => `${
 const isBefore = (one: Line, other: Line): boolean => one.at < other.at || (one.at === other.at && one.text < other.text);
 
 /**
- * Two versions of a file of JSON lines that were written apart, either of which may be given first: all lines of both, each file's in its own order and otherwise by their times. A line
- * that both have is there once, and of a run of dreaming what was written of it last.
+ * Merges two diverged versions of a JSON Lines file, independent of their order: all lines of both, each in its own order and otherwise by
+ * time. Lines common to both occur once, and a dreaming run keeps only its latest line.
  */
 export function mergeLines(one: string, other: string): string {
   const [a, b] = [linesOf(one), linesOf(other)];
   const [inA, inB] = [textsOf(a), textsOf(b)];
-  // One that has all of the other is what both are, in whatever order.
+  // If one version contains the other, it is the result.
   const [hasB, hasA] = [b.every(({ text }) => inA.has(text)), a.every(({ text }) => inB.has(text))];
   if (hasB && hasA) return [inA, inB].map(fileOf).sort()[0] ?? '';
   if (hasB || hasA) return fileOf(newestOfRuns([...(hasB ? inA : inB)]));
@@ -70,7 +70,7 @@ export function mergeLines(one: string, other: string): string {
     if (left && merged.has(left.text)) atA++;
     else if (right && merged.has(right.text)) atB++;
     else if (left && right) {
-      // What both have waits until all that stands before it in either is there.
+      // A common line waits until all its predecessors in both versions are written.
       const [leftWaits, rightWaits] = [inB.has(left.text), inA.has(right.text)];
       const isLeft = leftWaits === rightWaits ? isBefore(left, right) : rightWaits;
       merged.add((isLeft ? left : right).text);
@@ -79,7 +79,7 @@ export function mergeLines(one: string, other: string): string {
   return fileOf(newestOfRuns([...merged]));
 }
 
-/** The log of runs has a line for each: one that was under way in one version may have ended in the other. */
+/** The log of runs has one line per run: a run that is active in one version may have ended in the other. */
 function newestOfRuns(lines: readonly string[]): string[] {
   const newest = new Map<string, { line: string; finishedAt: number }>();
   const runs = lines.map((line) => {

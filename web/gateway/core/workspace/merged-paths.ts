@@ -1,7 +1,7 @@
-/** Files of lines, of which two versions that were written apart can be made one. */
+/** Kinds of line-based files whose diverged versions can be merged. */
 export type MergedKind = 'memories' | 'lines';
 
-/** What the workspace's file at a path is; undefined for all others, whose versions a person compares. */
+/** Kind of the workspace file at a path; undefined for other files, whose versions the user compares. */
 export function mergedKind(path: string): MergedKind | undefined {
   if (path === 'MEMORY.md') return 'memories';
   return /^(?:wiki\/\.perch-wiki\/claims|\.dreams)\/[^/]+\.jsonl$/.test(path) ? 'lines' : undefined;

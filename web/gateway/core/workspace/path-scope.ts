@@ -12,8 +12,8 @@ const FOLDERS: Readonly<Record<string, Area>> = {
 const FILES: Readonly<Record<string, Area>> = { 'memory.md': 'memory', 'dreams.md': 'memory' };
 
 /**
- * Returns the scope that changing a workspace file needs: skills and prompts tell later chats what to do, and memory is in files too. Spellings count that a
- * file system which mirrors the workspace may take for the same.
+ * Returns the scope required to change a workspace file: skills and prompts instruct later chats, and memory is stored in files too. Also
+ * covers spellings that a mirroring file system may treat as the same file.
  */
 export function scopeForPath(path: string): Area {
   const [first = '', ...rest] = foldPath(path).split('/');

@@ -1,4 +1,4 @@
-/** A page of a text, from `offset` in UTF-16 units; no character is cut in two. `nextOffset` is null at the end. */
+/** Returns a page of a text, from `offset` in UTF-16 units; surrogate pairs are kept intact. `nextOffset` is null at the end. */
 export function pageOf(
   text: string,
   offset: number,
@@ -7,7 +7,7 @@ export function pageOf(
   const isLow = (at: number): boolean => at > 0 && at < text.length && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
   const from = isLow(offset) ? offset - 1 : offset;
   let end = Math.min(text.length, from + limit);
-  // A limit of one half must still get on.
+  // A limit of half a pair must still make progress.
   if (isLow(end)) end += end - 1 > from ? -1 : 1;
   return { content: text.slice(from, end), offset: from, nextOffset: end < text.length ? end : null, chars: text.length };
 }

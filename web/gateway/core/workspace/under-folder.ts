@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 
-/** The files of one folder as a workspace of its own. */
+/** A folder of a workspace as a workspace of its own. */
 export function underFolder(workspace: Workspace, folder: string): Workspace {
   const whole = (path: string): string => `${folder}/${path}`;
   const within = ({ path, ...rest }: WorkspaceFile): WorkspaceFile => ({ path: path.slice(folder.length + 1), ...rest });

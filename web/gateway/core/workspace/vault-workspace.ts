@@ -12,8 +12,8 @@ export interface VaultWorkspaceDeps {
 }
 
 /**
- * One of the gateway's workspaces, by its name: what memory, wiki and dreaming keep there are files beside the agent's own, which the bridge mirrors to a folder. Rejects with
- * `INVALID_PARAMS` where the workspace is full, a file would be too large, or is there and is no text.
+ * A workspace of the vault by name. Files of memory, wiki and dreaming are stored next to the agent's own files, which the bridge mirrors
+ * to a folder. Rejects with `INVALID_PARAMS` if the workspace is full, a file is too large, or an existing file is not text.
  */
 export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, workspace: string): Workspace {
   const read = async (path: string): Promise<{ file: FileRecord | undefined; text: string | undefined }> => {
@@ -21,7 +21,7 @@ export function vaultWorkspace({ vault: { files }, clock }: VaultWorkspaceDeps, 
     return { file, text: file && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesOf(file)) };
   };
 
-  /** Writes a file where it is still as it was seen; false: it is not. */
+  /** Writes a file if it has not changed since `seen`; returns false otherwise. */
   const replace = async (path: string, seen: FileRecord | undefined, text: string): Promise<boolean> => {
     if (seen?.encoding === 'base64' && text.includes('\uFFFD')) refuse(`${path} is not a text file, so it was not changed.`);
     const content = readContent(text, 'utf8');

@@ -9,7 +9,7 @@ import { toSource } from '../trust/sources.ts';
 import type { FileVersionRecord, Vault } from '../vault.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** Versions that are kept of one file, and of one workspace. */
+/** Maximum number of versions per file, and per workspace. */
 const MAX_PER_FILE = 20;
 const MAX_PER_WORKSPACE = 200;
 
@@ -31,7 +31,7 @@ export class FileVersions {
     this.#deps = deps;
   }
 
-  /** Keeps the file as it is now, before a tool changes it. False if there is none. */
+  /** Saves the current file before a tool changes it. Returns false if there is no file. */
   async keep(workspace: string, path: string, toolCallId: string | undefined): Promise<boolean> {
     const { vault, labels, clock } = this.#deps;
     const file = await vault.files.get(workspace, path);
@@ -50,7 +50,7 @@ export class FileVersions {
     return true;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(workspace: string, path?: string): Promise<FileVersion[]> {
     const versions = await this.#versions(workspace, path);
     return versions.map(({ id, path: of, size, modifiedAt, at, toolCallId }) => {
@@ -58,7 +58,7 @@ export class FileVersions {
     });
   }
 
-  /** The newest version that this call of a tool replaced or removed. Throws `NOT_FOUND`. */
+  /** The newest version that this tool call replaced or removed. Throws `NOT_FOUND`. */
   async findReplaced(toolCallId: string): Promise<string> {
     const versions = (await this.#store.list()).filter((version) => version.toolCallId === toolCallId).sort((a, b) => b.at - a.at);
     const [newest] = versions;
@@ -66,7 +66,7 @@ export class FileVersions {
     return newest.id;
   }
 
-  /** Writes a version back; the file as it is now becomes a version itself. Throws `NOT_FOUND`. */
+  /** Restores a version; the current file is saved as a version. Throws `NOT_FOUND`. */
   async restore(id: string): Promise<FileEntry> {
     const { workspaces, labels } = this.#deps;
     const version = await this.#store.get(id);
@@ -76,7 +76,7 @@ export class FileVersions {
     const current = memories.length === 0 ? undefined : await this.#deps.vault.files.get(workspace, path);
     const present = current ? getMemoryIds(current) : new Set();
     await this.keep(workspace, path, undefined);
-    // A memory that is still there has the label of now, which a person may have removed.
+    // A memory that still exists keeps its current label, which the user may have removed.
     for (const { id: memory, outside: sources } of memories) {
       if (!present.has(memory)) await labels.add('memory', `${workspace}/${memory}`, sources);
     }
@@ -113,7 +113,7 @@ export class FileVersions {
   }
 }
 
-/** Labels for a version of the long-term file that an older build kept without them: nobody knows which of its memories had one. */
+/** Labels for a version of the long-term file that an earlier build saved without them: all its memories count as unreviewed. */
 const toUnknown = (version: FileVersionRecord): MemoryLabel[] =>
   version.path === LONG_TERM_FILE
     ? [...getMemoryIds(version)].map((id) => ({ id, outside: [toSource('unknown', 'an earlier version')] }))

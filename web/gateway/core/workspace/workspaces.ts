@@ -19,7 +19,7 @@ export interface NewFile {
   mimeType?: string | undefined;
 }
 
-/** The files that agents work with, by workspace. Names and paths are those of the contract (shared/rpc/methods/workspace.ts). */
+/** Files of agents, by workspace. Names and paths follow the API contract (shared/rpc/methods/workspace.ts). */
 export class Workspaces {
   readonly #deps: WorkspacesDeps;
 
@@ -27,7 +27,7 @@ export class Workspaces {
     this.#deps = deps;
   }
 
-  /** All files by path, or those under a folder. */
+  /** All files by path, or those in a folder. */
   list(workspace: string, under?: string): Promise<FileEntry[]> {
     return this.#deps.vault.files.list(workspace, under === undefined ? '' : `${under}/`);
   }
@@ -39,7 +39,7 @@ export class Workspaces {
     return file;
   }
 
-  /** Throws `INVALID_PARAMS` for content that is not what it says, and where a limit is reached. */
+  /** Throws `INVALID_PARAMS` if the content does not match its encoding or a limit is reached. */
   async write(workspace: string, file: NewFile): Promise<FileEntry> {
     const content = readContent(file.content, file.encoding);
     const { path } = file;
@@ -61,7 +61,7 @@ export class Workspaces {
   }
 }
 
-/** A file without its content. */
+/** Metadata of a file, without its content. */
 export function entryOf({ workspace, path, mimeType, size, modifiedAt }: FileEntry): FileEntry {
   return { workspace, path, mimeType, size, modifiedAt };
 }
