@@ -3,20 +3,20 @@ import type { DreamingPhases } from '../dreaming/dreaming-phases.ts';
 import type { DeepReport, LightReport, RemReport } from '../dreaming/report.ts';
 import type { RunLog } from './run-log.ts';
 
-/** Candidates that are kept of a run; problems. */
+/** Maximum number of candidates, and of problems, recorded per run. */
 const MOST_TOLD = 20;
 
 export interface DreamParts {
   phases: DreamingPhases;
   log: RunLog;
-  /** Takes what was recalled since the last time among the signals. */
+  /** Adds recalls since the last time to the signals. */
   takeRecalls(): Promise<number>;
   now(): number;
-  /** The run is at another phase, or has ended. */
+  /** Called when the run enters another phase or ends. */
   changed(run: DreamRun): void;
 }
 
-/** Runs phases one after another, and writes down how far it is and what came of each. Rejects with what a phase failed with, which is written down first. */
+/** Runs the phases in order and records progress and results. Rejects with the error of a failed phase, after recording it. */
 export async function dream(begun: DreamRun, { phases, log, takeRecalls, now, changed }: DreamParts): Promise<DreamRun> {
   let run = begun;
   const at = async (change: Partial<DreamRun>): Promise<void> => {
@@ -37,7 +37,7 @@ export async function dream(begun: DreamRun, { phases, log, takeRecalls, now, ch
     return run;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    // Where not even this can be written, the run is found to be interrupted.
+    // If this cannot be written either, the run is later listed as interrupted.
     await at({ state: 'failed', phase: null, finishedAt: now(), error: why }).catch(() => {});
     throw error;
   }

@@ -31,9 +31,9 @@ export interface DreamerDeps extends AskingDeps {
   sync: SyncPort | undefined;
   agents: Agents;
   settings(): Settings;
-  /** The configured one. */
+  /** The configured time zone. */
   timeZone(): string;
-  /** What an agent's memory lies in. */
+  /** Opens the workspace of an agent's memory. */
   workspaceOf(agentId: string): Promise<Workspace>;
   fault(error: unknown): RpcError;
 }
@@ -43,16 +43,16 @@ interface Place {
   name: string;
   workspace: Workspace;
   log: RunLog;
-  /** Made anew where the settings have changed. */
+  /** Recreated if the settings have changed. */
   phases?: { settings: string; phases: DreamingPhases; config: DreamingConfig };
-  /** What is under way here. */
+  /** The active run. */
   active?: { run: DreamRun; done: Promise<unknown> } | undefined;
 }
 
-/** For how long no other host dreams in the same workspace, at the most. */
+/** Maximum time in milliseconds for which other hosts are kept from dreaming in the same workspace. */
 const LEASE_MS = 15 * 60_000;
 
-/** Consolidates the memories of agents: by the schedule, or when a person asks; at most once at a time in one workspace. */
+/** Consolidates the memories of agents, on schedule or on request. At most one run per workspace is active at a time. */
 export class Dreamer {
   readonly #deps: DreamerDeps;
   readonly #places = new Map<string, Promise<Place>>();
@@ -61,13 +61,13 @@ export class Dreamer {
     this.#deps = deps;
   }
 
-  /** Rejects with `NOT_FOUND` for an agent that there is not. */
+  /** Rejects with `NOT_FOUND` if the agent does not exist. */
   async place(agentId: string): Promise<Place> {
     const { agents, vault, workspaceOf: open } = this.#deps;
     const name = workspaceOf(agents.get(agentId));
     let opening = this.#places.get(name);
     if (!opening) {
-      // One object for each, for it is by that that nothing runs twice at once.
+      // One object per workspace: runs are serialized by it.
       opening = open(agentId).then((workspace) => ({ name, workspace, log: new RunLog(workspace, vault.origin) }));
       this.#places.set(name, opening);
       opening.catch(() => this.#places.delete(name));
@@ -75,13 +75,13 @@ export class Dreamer {
     return opening;
   }
 
-  /** The settings as the library takes them. That the schedule can be kept is asked elsewhere. */
+  /** The settings in the form of the library. The schedule is validated elsewhere. */
   config(): DreamingConfig {
     const { cron: _, enabled: __, timezone, ...rest } = this.#deps.settings().dreaming;
     return new DreamingConfig({ ...rest, timezone: timezone ?? this.#deps.timeZone() });
   }
 
-  /** For reading, and for what a person decides. */
+  /** For queries and for decisions of the user. */
   phases(place: Place): { phases: DreamingPhases; config: DreamingConfig } {
     const config = this.config();
     const settings = canonical({ ...config });
@@ -97,7 +97,7 @@ export class Dreamer {
     return { runs: runs.slice(0, limit), problems: broken };
   }
 
-  /** Begins at once. Throws `ALREADY_EXISTS` while there is another one, here or on another host. */
+  /** Starts a run at once. Throws `ALREADY_EXISTS` if another one is active, here or on another host. */
   async begin(
     agentId: string,
     phases: readonly DreamingPhase[],
@@ -124,12 +124,12 @@ export class Dreamer {
       if (place.active === active) place.active = undefined;
     };
     done.then(end, end);
-    // What fails before it has begun is the caller's; later on it is told in the history.
+    // An error before the start goes to the caller; a later one is recorded in the history.
     await Promise.race([begun.promise, done]);
     return { run, done };
   }
 
-  /** Does what a tick of the schedule is for, after what is under way. */
+  /** Runs all phases for a scheduled tick, after the active run if there is one. */
   async tick(agentId: string): Promise<void> {
     const place = await this.place(agentId);
     while (place.active) await place.active.done.catch(() => {});
@@ -169,7 +169,7 @@ export class Dreamer {
     }
   }
 
-  /** Does what a person has decided of a proposal, and tells others of it. */
+  /** Applies a user's decision on a proposal and announces it. */
   async decide(agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> {
     const place = await this.place(agentId);
     try {

@@ -4,7 +4,7 @@ import { checkSchedule } from '../cron/schedule.ts';
 import type { SystemJob } from '../cron/system-jobs.ts';
 import type { Settings } from '../settings.ts';
 
-/** Agents that dream, one for each workspace: those that share one share its memory. `main` goes first, then by id. */
+/** Agents that dream, one per workspace, because agents of one workspace share its memory. `main` goes first, then by id. */
 export function dreamersOf(agents: Pick<Agents, 'list'>): Agent[] {
   const taken = new Set<string>();
   return agents.list().filter((agent) => {
@@ -15,10 +15,10 @@ export function dreamersOf(agents: Pick<Agents, 'list'>): Agent[] {
   });
 }
 
-/** The job that consolidates a workspace. */
+/** Id of the job that consolidates a workspace. */
 export const dreamingJobId = (workspace: string): string => `dreaming-${workspace}`;
 
-/** Why the schedule of the settings cannot be kept; undefined where it can. */
+/** Why the configured schedule is invalid; undefined if it is valid. */
 export function scheduleProblem({ dreaming: { cron, timezone } }: Pick<Settings, 'dreaming'>, now: number): string | undefined {
   try {
     checkSchedule({ kind: 'cron', expr: cron, ...(timezone === undefined ? {} : { tz: timezone }) }, now, 'dreaming.cron');
@@ -29,8 +29,8 @@ export function scheduleProblem({ dreaming: { cron, timezone } }: Pick<Settings,
 }
 
 /**
- * The jobs that consolidate memory, as the settings have them: a tick that nobody was there for is done on return, once. With a schedule that cannot be kept they
- * are there, and off.
+ * Jobs that consolidate memory, according to the settings. A missed run is made up for once. With an invalid schedule the jobs exist but
+ * are disabled.
  */
 export function dreamingJobs(settings: Settings, agents: Pick<Agents, 'list'>, now: number): SystemJob[] {
   const { enabled, cron, timezone } = settings.dreaming;

@@ -1,9 +1,9 @@
 import type { Pace } from '../dreaming/pace.ts';
 
-/** Milliseconds of work after which others have their turn. */
+/** Milliseconds of work after which other tasks get a turn. */
 const LONGEST_MS = 8;
 
-/** Lets whatever else the worker has to do go first, now and then. */
+/** Yields to other tasks of the worker from time to time. */
 export function sharedPace(): Pace {
   let since = performance.now();
   return async () => {

@@ -29,7 +29,7 @@ function messagesOf(all: MessageRecord[]): Pick<Vault['messages'], 'from' | 'get
 }
 
 let count = 0;
-/** What a person asked, and the reply for which memory had something. */
+/** A user's question, and the reply with its recalled memories. */
 function turn(at: number, { text = CAT, sessionKey = 'main/main', query = `Question ${count}` } = {}): MessageRecord[] {
   const id = `m${++count}`;
   const why = { words: [], beside: [], timely: false };
@@ -78,13 +78,13 @@ verifies('dreaming.recall/once', 'a message counts once, whenever it is looked a
   const first = [...turn(NOW - 2 * DAY_MS), ...turn(NOW - DAY_MS, { text: '…cat of Ana, who was found behind the…' })];
   expect(await take(first, workspace)).toBe(2);
   expect(await take(first, workspace)).toBe(0);
-  // Another host wrote this before, and it comes in now; what is too late is left out.
+  // Written earlier by another host and replicated now; messages that are too late are left out.
   const late = [...first, ...turn(NOW - 5 * DAY_MS), ...turn(NOW - 9 * DAY_MS), ...turn(NOW + 1000)];
   expect(await take(late, workspace, NOW + DAY_MS)).toBe(2);
   expect(await take(late, workspace, NOW + 40 * DAY_MS)).toBe(0);
   const [signal, ...more] = await signalsIn(workspace);
   expect(more).toEqual([]);
-  // The whole passage of its source, though only a part was told.
+  // The complete passage of the source, though only a part was shown.
   expect(signal).toMatchObject({ content: CAT, sourceRef: `${NOTE}#L3`, recallCount: 4 });
   expect(signal?.recalls.every(({ score }) => score === 0.8)).toBe(true);
 });

@@ -12,7 +12,7 @@ export interface RecallSignalsDeps {
   messages: Pick<Vault['messages'], 'from' | 'get'>;
   workspace: Workspace;
   signals: SignalsStore;
-  /** Whether what is said in a session counts. */
+  /** Whether a session counts. */
   belongs: (sessionKey: string) => boolean;
   maxAgeDays: number;
   now: () => number;
@@ -20,8 +20,8 @@ export interface RecallSignalsDeps {
 }
 
 /**
- * Takes the recalls of stored messages among the signals, each message once: for a message of a person what was recalled before the reply, for a search of an agent's what it returned.
- * What another host wrote up to a week before, and comes in later, is taken too. Resolves with the number of messages.
+ * Adds the recalls of stored messages to the signals, each message once: for a user's message the memories recalled before the reply, for
+ * an agent's search its results. Messages of other hosts that arrive up to a week late are included. Resolves with the number of messages.
  */
 export async function takeRecalls({ messages, workspace, signals, belongs, maxAgeDays, now, pace }: RecallSignalsDeps): Promise<number> {
   const until = now();

@@ -5,29 +5,29 @@ import { plainText } from '../sessions.ts';
 import { getMessageSources } from '../trust/sources.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 
-/** Something that memory had on a question. */
+/** A memory recalled for a query. */
 export interface RecalledPiece {
   text: string;
-  /** Where it comes from, as the memory that found it says. */
+  /** Source as reported by the memory. */
   source: string;
-  /** 0 to 1, where the search said so. */
+  /** From 0 to 1, if the search reported it. */
   score?: number | undefined;
   tags: string[];
 }
 
-/** A message that memory was asked for. */
+/** A message for which memory was searched. */
 export interface RecallingMessage {
   id: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   at: number;
   query: string;
   pieces: RecalledPiece[];
 }
 
 const SEARCH_TOOL = 'memory_search';
-/** Messages that are read at once. */
+/** Number of messages read at once. */
 const PAGE = 200;
-/** Steps up from a reply to what was asked: calls of tools stand in between. */
+/** Maximum number of messages between a reply and its question, such as tool calls. */
 const MOST_STEPS = 60;
 
 const found = z.object({
@@ -44,8 +44,8 @@ const found = z.object({
 });
 
 /**
- * What was recalled in stored messages from a time on: what was told to a model before it replied (asked for by the person's message), and what a model searched for itself. `belongs`
- * says which sessions count.
+ * Memories recalled in stored messages from a given time on: those given to a model before its reply (attributed to the user's message),
+ * and results of a model's own searches. `belongs` tells which sessions count.
  */
 export async function recallingMessages(
   messages: Pick<Vault['messages'], 'from' | 'get'>,
@@ -61,13 +61,13 @@ export async function recallingMessages(
     for (const message of fresh) seen.set(message.id, message);
     for (const message of fresh) {
       await pace();
-      // Memories recalled in a tainted run may wait for review and must not be promoted before that.
+      // Memories recalled in a tainted run may be waiting for review and must not be promoted before that.
       if (!belongs(message.sessionKey) || getMessageSources(message).length > 0) continue;
       const asked = await recallOf(message, async (id) => seen.get(id) ?? (await messages.get(id)));
       if (asked && asked.pieces.length > 0 && asked.query !== '') recalling.push(asked);
     }
     if (page.length < limit) return recalling;
-    // Of one and the same instant there may be more than a page.
+    // More messages than a page holds may have the same timestamp.
     const last = page.at(-1)?.timestamp ?? at;
     limit = last === at && fresh.length === 0 ? limit * 2 : PAGE;
     at = last;
@@ -103,7 +103,7 @@ async function above(message: MessageRecord, get: Get, fits: (message: MessageRe
   return undefined;
 }
 
-/** What a search has returned; nothing where it failed. */
+/** Results returned by a search; empty if it failed. */
 function resultsIn(content: string): RecalledPiece[] {
   let given: unknown;
   try {

@@ -5,24 +5,24 @@ import type { Workspace } from '../memory/workspace.ts';
 
 export const RUNS_FILE = '.dreams/runs.jsonl';
 const KEPT = 100;
-/** One that another host does is thought to be under way for so long. */
+/** Time in milliseconds for which a run of another host is assumed to be active. */
 const LONGEST_MS = 15 * 60_000;
 
-/** A run as it is kept: who executes it tells one that is under way from one that was interrupted. */
+/** A stored run. The executor distinguishes an active run from an interrupted one. */
 const line = dreamRun.extend({ executor: z.string().default('') });
 type StoredRun = z.output<typeof line>;
 
-/** What was dreamt, and what came of it: JSON lines in `.dreams/runs.jsonl` of a workspace, a line for each of the newest hundred runs. */
+/** History of dreaming runs: JSON Lines in `.dreams/runs.jsonl` of a workspace, one line for each of the last hundred runs. */
 export class RunLog {
   readonly #workspace: Workspace;
   readonly #executor: string;
 
-  /** `executor`: who runs here, another at each start. */
+  /** `executor`: id of this process, different at each start. */
   constructor(workspace: Workspace, executor: string) {
     [this.#workspace, this.#executor] = [workspace, executor];
   }
 
-  /** Writes a run, in the place of what was written of it before. */
+  /** Writes a run, replacing its earlier line. */
   async put(run: DreamRun): Promise<void> {
     const text = JSON.stringify({ ...run, executor: this.#executor } satisfies StoredRun);
     await this.#workspace.update(RUNS_FILE, (file = '') => {
@@ -31,7 +31,7 @@ export class RunLog {
     });
   }
 
-  /** The newest first. `isActive`: this host is at it. */
+  /** Newest first. `isActive`: whether the run is active on this host. */
   async list(now: number, isActive: (id: string) => boolean): Promise<{ runs: DreamRun[]; broken: BrokenLine[] }> {
     const { values, broken } = readJsonLines((await this.#workspace.read(RUNS_FILE)) ?? '', line, RUNS_FILE);
     const runs = values.map(({ value: { executor, ...run } }): DreamRun => {

@@ -16,7 +16,7 @@ export interface ShownDeps {
   pace: Pace;
 }
 
-/** Signals with their scores as the deep phase sees them, the highest first, and how each stands. */
+/** Signals with their scores from the deep phase and their status, highest score first. */
 export async function shownSignals(
   { signals, promotions, config, now, pace }: ShownDeps,
   { query, state, limit, offset }: Pick<MethodParsed<'dreaming.signals'>, 'query' | 'state' | 'limit' | 'offset'>,

@@ -19,7 +19,7 @@ export interface StatusDeps {
   now(): number;
 }
 
-/** How dreaming stands for an agent. */
+/** Status of dreaming for an agent. */
 export async function statusOf(
   agentId: string,
   { dreamer, agents, settings, timeZone, jobs, now }: StatusDeps,
@@ -32,7 +32,7 @@ export async function statusOf(
   const next = async (): Promise<number | null> => {
     if (!enabled || !remembers || problem !== undefined) return null;
     const kept = (await jobs()).find(({ id, enabled: on }) => on && id === dreamingJobId(place.name));
-    // The settings may be newer than the job that follows them.
+    // The settings may be newer than the job, which is updated after them.
     const job = kept && scheduleText(kept.schedule) === cron ? kept : undefined;
     return job ? job.nextRunAt : ticksOf({ kind: 'cron', expr: cron, tz: config.timezone }, 0, timeZone()).after(now());
   };

@@ -3,8 +3,8 @@ import { passagesOf } from './passages.ts';
 import { normalized, type ShortTermSignal } from './signal.ts';
 
 /**
- * What was recalled is often a piece of a file with several passages, each of which may be a signal by itself. These get the recalls of the whole; and the whole
- * is left out where all its passages are there.
+ * A recalled excerpt often spans several passages of a file that are signals of their own. These inherit its recalls; the excerpt itself is
+ * dropped if all of its passages are known.
  */
 export async function withBorrowedRecalls(signals: readonly ShortTermSignal[], pace: Pace = unhurried): Promise<ShortTermSignal[]> {
   const texts = new Map<ShortTermSignal, string>();
@@ -30,7 +30,7 @@ export async function withBorrowedRecalls(signals: readonly ShortTermSignal[], p
   }
   return lent;
 
-  /** With the recalls of larger pieces that have it. */
+  /** Adds the recalls of larger excerpts that contain the signal. */
   function withRecallsOf(signal: ShortTermSignal, file: readonly ShortTermSignal[]): ShortTermSignal {
     const text = texts.get(signal) ?? '';
     const wholes = file.filter((each) => each !== signal && pieces.get(each)?.includes(text) === true);

@@ -8,10 +8,7 @@ export { type ComponentName, COMPONENTS, StorageMode } from './settings.ts';
 export type DreamingConfigFields = z.output<typeof dreamingFields>;
 export type DreamingConfigInput = z.input<typeof dreamingFields>;
 
-/**
- * Settings of dreaming (interface document 2, section 2.3). The document's sample values are the defaults; its spelling (`min_score`) is read as well as ours
- * (`minScore`), here and in files.
- */
+/** Settings of dreaming, with defaults. Accepts camelCase (`minScore`) and snake_case (`min_score`) names, in code and in files. */
 export class DreamingConfig {
   readonly enabled: boolean;
   readonly cron: string;
@@ -23,11 +20,11 @@ export class DreamingConfig {
   readonly recencyHalfLifeDays: number;
   readonly maxAgeDays: number;
   readonly storage: StorageMode;
-  /** Together 1, whatever they were given as. */
+  /** Normalized so that the sum is 1. */
   readonly scoringWeights: Readonly<Record<ComponentName, number>>;
   readonly promotion: 'propose' | 'promote';
 
-  /** Throws an Error that names the setting and what is wrong with it. */
+  /** Throws an Error that names the invalid setting. */
   constructor(given: DreamingConfigInput | Record<string, unknown> = {}) {
     const read = readSettings(dreamingFields, given);
     checkSchedule({ kind: 'cron', expr: read.cron, tz: read.timezone }, 0, 'cron');
@@ -45,12 +42,12 @@ export class DreamingConfig {
     this.promotion = read.promotion;
   }
 
-  /** Reads the text of a YAML document, at the top or under `dreaming`. Throws an Error that names the line, or the setting. */
+  /** Parses a YAML document with the settings at the top level or under `dreaming`. Throws an Error that names the line or the setting. */
   static parseYaml(text: string): DreamingConfig {
     return new DreamingConfig(settingsInYaml(text, 'dreaming'));
   }
 
-  /** Reads a YAML file by whatever reads files here: in Node, `perch/memory/dreaming` brings that itself. */
+  /** Reads a YAML file with the given function; in Node, `perch/memory/dreaming` supplies it. */
   static async fromYaml(path: string, read: (path: string) => Promise<string>): Promise<DreamingConfig> {
     return DreamingConfig.parseYaml(await read(path));
   }

@@ -11,7 +11,7 @@ import type { CandidateReport, DeepReport } from './report.ts';
 import type { SignalsStore } from './signals-store.ts';
 import { DREAMS_FILE, type Sources } from './sources.ts';
 
-/** Proposals that wait; with so many, no more are made. */
+/** Maximum number of pending proposals; once reached, no more are made. */
 const MOST_WAITING = 200;
 const MOST_TOLD = 200;
 
@@ -28,7 +28,7 @@ export interface DeepDeps {
   pace: Pace;
 }
 
-/** Scores the signals and promotes the best, or proposes them. What a crash had interrupted is finished first. */
+/** Scores the signals and promotes or proposes the best. First completes promotions interrupted by a crash. */
 export async function deepPhase(deps: DeepDeps): Promise<Omit<DeepReport, 'startedAt' | 'finishedAt'>> {
   const { config, signals, scorer, sources, log, promoter, now, pace } = deps;
   const { promotions, broken } = await log.read();
@@ -71,7 +71,7 @@ export async function deepPhase(deps: DeepDeps): Promise<Omit<DeepReport, 'start
   };
 }
 
-/** What the long-term memory and `DREAMS.md` say, whoever wrote it. */
+/** The current content of the long-term memory and `DREAMS.md`, whoever wrote it. */
 async function saidInMemory({ workspace, longTermFile }: DeepDeps): Promise<Said[]> {
   const files = await Promise.all([longTermFile, DREAMS_FILE].map((path) => workspace.read(path)));
   return files.flatMap((file) =>

@@ -4,10 +4,10 @@ import { blocksOf, type BrokenLine, readJsonLines } from './json-lines.ts';
 import { type Pace, unhurried } from './pace.ts';
 import { type Passage, passagesOf } from './passages.ts';
 
-/** A piece of what was said in a conversation. */
+/** A passage of a conversation. */
 export interface DialogPassage extends Passage {
   role: 'user' | 'assistant' | 'tool' | 'system';
-  /** Milliseconds since 1970, where the record says. */
+  /** Milliseconds since the Unix epoch, if the record contains a time. */
   at?: number | undefined;
 }
 
@@ -15,7 +15,7 @@ const record = z.looseObject({
   session_key: z.string().default(''),
   role: z.enum(['user', 'assistant', 'tool', 'system']),
   name: z.string().nullish().catch(undefined),
-  // Pictures and the like have no words; an answer that only calls tools may have no content.
+  // Images and the like have no text; a reply that only calls tools may have no content.
   content: z
     .union([
       z.string(),
@@ -32,11 +32,14 @@ const record = z.looseObject({
     .catch(undefined),
 });
 
-/** What it returns stands elsewhere in the memory, each under its own source: that it was found makes nobody else's words of it. */
+/**
+ * Memory search tool. Its results are stored elsewhere in the memory under their own sources, so that quoting them does not make them
+ * untrusted.
+ */
 const OWN_SEARCH = 'memory_search';
 const AFTER_TOOLS = 'the reply was based on tool results';
 
-/** The passages of a file of conversations (interface document 2, section 2.5: `dialog/<date>.jsonl`). Lines are those of the file. */
+/** The passages of a dialog file (`dialog/<date>.jsonl`), with the line numbers of the file. */
 export async function dialogPassages(
   file: string,
   path: string,
@@ -44,7 +47,7 @@ export async function dialogPassages(
 ): Promise<{ passages: DialogPassage[]; broken: BrokenLine[] }> {
   const passages: DialogPassage[] = [];
   const broken: BrokenLine[] = [];
-  /** Sessions whose turn has results of tools: a day's file has the lines of all of them, one between the other. */
+  /** Sessions whose current turn has tool results; a day's file interleaves the lines of all sessions. */
   const afterTools = new Set<string>();
   for await (const { block, first } of blocksOf(file, pace)) {
     const read = readJsonLines(block, record, path, first);

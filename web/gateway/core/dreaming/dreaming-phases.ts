@@ -14,24 +14,24 @@ import { SignalsStore } from './signals-store.ts';
 import { type ReadSource, Sources } from './sources.ts';
 
 export interface DreamingOptions {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   now?: () => number;
-  /** `MEMORY.md` where left out. */
+  /** Defaults to `MEMORY.md`. */
   longTermFile?: string;
-  /** A model that puts the narrative into words. */
+  /** Model that writes the narrative. */
   narrate?: Narrate;
-  /** Milliseconds that it may take; a minute where left out. */
+  /** Time limit for the model in milliseconds; defaults to one minute. */
   narrateMs?: number;
-  /** Reads sources that are no files of the workspace. */
+  /** Reads sources that are not files of the workspace. */
   readSource?: ReadSource;
-  /** Called between pieces of the work, which waits for it. */
+  /** Awaited between pieces of work. */
   pace?: Pace;
 }
 
-/** Consolidates memory (interface document 2, section 4.7; decisions, "Memory, recall, wiki, dreaming"): light → REM → deep, of which only deep promotes. */
+/** Consolidates memory in three phases, light, REM and deep; only the deep phase promotes. */
 export class DreamingPhases {
   readonly signals: SignalsStore;
-  /** What waits for a person's word. */
+  /** Proposals that wait for a decision of the user. */
   readonly review: ReviewQueue;
   readonly #workspace: Workspace;
   readonly #config: DreamingConfig;
@@ -65,7 +65,7 @@ export class DreamingPhases {
     });
   }
 
-  /** Runs one phase, after whatever runs on this workspace. Throws an Error for a phase that there is not. */
+  /** Runs one phase, after any phase active on this workspace. Throws an Error for an unknown phase. */
   async runPhase<Phase extends DreamingPhase>(phase: Phase): Promise<ReportOf[Phase]> {
     const phases: { [Each in DreamingPhase]: () => Promise<ReportOf[Each]> } = {
       LIGHT: () => this.#timed(() => this.#light()),
@@ -76,7 +76,7 @@ export class DreamingPhases {
     return this.#inTurn(phases[phase]);
   }
 
-  /** All three, in their order. */
+  /** Runs all three phases in order. */
   async run(): Promise<{ light: ReportOf['LIGHT']; rem: ReportOf['REM']; deep: ReportOf['DEEP'] }> {
     const light = await this.runPhase(DreamingPhase.LIGHT);
     const rem = await this.runPhase(DreamingPhase.REM);
@@ -93,7 +93,7 @@ export class DreamingPhases {
     return { ...report, startedAt, finishedAt: this.#now() };
   }
 
-  /** Anew for each phase: it keeps what it has read. */
+  /** Created for each phase, because it caches what it reads. */
   #sources(): Sources {
     return new Sources(this.#workspace, {
       longTermFile: this.#longTermFile,

@@ -3,7 +3,7 @@ import { DreamingConfig, type DreamingConfigInput } from './config.ts';
 import { type DreamingOptions, DreamingPhases } from './dreaming-phases.ts';
 import { DAY_MS } from './signal.ts';
 
-/** Three in the morning, as the schedule has it. */
+/** 3 a.m., the scheduled time. */
 export const NOW = Date.UTC(2026, 10, 22, 3);
 
 /** A workspace with files. */
@@ -18,7 +18,7 @@ export const dialog = (...records: object[]): string => records.map((record) => 
 export const phasesOn = (workspace: Workspace, config: DreamingConfigInput = {}, options: DreamingOptions = {}): DreamingPhases =>
   new DreamingPhases(workspace, new DreamingConfig({ minScore: 0.1, ...config }), { now: () => NOW, ...options });
 
-/** Has a content found by two queries on two days, which is enough for promotion. */
+/** Records a content as found by two queries on two days, which is enough for promotion. */
 export async function recalled({ signals }: DreamingPhases, content: string, sourceRef: string, score = 0.9): Promise<string> {
   const [, signal] = await signals.note(
     ['what was it', 'tell me again'].map((query, index) => ({

@@ -1,15 +1,15 @@
 import type { z } from '#shared/rpc/zod.ts';
 import type { Pace } from './pace.ts';
 
-/** A line that cannot be read: it stays in its file, and is told. */
+/** A line that cannot be parsed: it stays in its file and is reported. */
 export interface BrokenLine {
   path: string;
-  /** From 1 on. */
+  /** Counted from 1. */
   line: number;
   why: string;
 }
 
-/** Reads the lines of a text, one JSON value each; `first` is the number of its first line. Empty lines are none. */
+/** Parses a text with one JSON value per line; `first` is the number of its first line. Empty lines are skipped. */
 export function readJsonLines<Schema extends z.ZodType>(
   text: string,
   schema: Schema,
@@ -39,10 +39,10 @@ export function readJsonLines<Schema extends z.ZodType>(
   return { values, broken };
 }
 
-/** Lines that are read at once. */
+/** Number of lines parsed at once. */
 const BLOCK = 50;
 
-/** A text in blocks of lines, each with the number of its first, letting others through in between. */
+/** Splits a text into blocks of lines, each with the number of its first line, yielding to other tasks in between. */
 export async function* blocksOf(text: string, pace: Pace, first = 1): AsyncGenerator<{ block: string; first: number }> {
   let from = 0;
   let line = first;
@@ -61,6 +61,6 @@ export async function* blocksOf(text: string, pace: Pace, first = 1): AsyncGener
   }
 }
 
-/** What is appended to a file so that it begins on a line of its own, also where the one before was cut off. */
+/** Prepends a line break if the file's last line was cut off, so that the appended text starts on a line of its own. */
 export const onOwnLine = (file: string | undefined, text: string): string =>
   file === undefined || file === '' || file.endsWith('\n') ? text : `\n${text}`;

@@ -9,12 +9,12 @@ import type { Noted, SignalsStore } from './signals-store.ts';
 import { saysSomething } from './says-something.ts';
 import type { Sources } from './sources.ts';
 
-/** Larger files are left out, and told. */
+/** Larger files (in bytes) are skipped and reported. */
 const LARGEST_FILE = 5_000_000;
-/** New signals of one run; the rest comes with the next. */
+/** Maximum number of new signals per run, and of characters per signal. */
 const MOST_COLLECTED = 1000;
 const LONGEST = 500;
-/** Of each result of a tool; enough to show that it is there. */
+/** Number of passages taken from a tool result; enough to show that it exists. */
 const MOST_OF_RESULT = 3;
 const DAILY = /^(?:memory\/(\d{4}-\d\d-\d\d)\.md|dialog\/(\d{4}-\d\d-\d\d)\.jsonl)$/;
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
@@ -30,8 +30,8 @@ export interface LightDeps {
 }
 
 /**
- * Collects what was noted and said on the days that still count, and looks where the recalled comes from. What tools returned, quoted texts and dreaming's own
- * words are kept as signals that are never promoted. Doing it twice changes nothing.
+ * Collects recent notes and conversations as signals, and finds the sources of recalled texts. Tool results, quotations and text written by
+ * dreaming are kept as signals that are never promoted. Idempotent.
  */
 export async function lightPhase({
   workspace,
@@ -68,7 +68,7 @@ export async function lightPhase({
         signal.consolidationDays.push(dayOf(noted.at ?? at));
       }
       const before = found.get(contentHash);
-      // A trusted source of the same words is the better one.
+      // A trusted source of the same text is preferred.
       if ((signal && (signal.untrusted === undefined || noted.untrusted !== undefined)) || (before && before.untrusted === undefined))
         continue;
       if (!before && found.size >= MOST_COLLECTED) left++;
@@ -91,7 +91,7 @@ export async function lightPhase({
   };
 }
 
-/** The days' notes and conversations, newest first. */
+/** Daily notes and conversations, newest first. */
 async function dailyFiles(
   workspace: Workspace,
   now: number,
@@ -102,7 +102,7 @@ async function dailyFiles(
   for (const { path, size } of [...(await workspace.list('memory')), ...(await workspace.list('dialog'))]) {
     const [, note, dialog] = DAILY.exec(path) ?? [];
     const at = Date.parse(`${note ?? dialog ?? ''}T12:00:00Z`);
-    // A day more on either side: the date is that of some time zone.
+    // One day of tolerance on either side, because the date's time zone is unknown.
     if (Number.isNaN(at) || at < now - (maxAgeDays + 1) * DAY_MS || at > now + 2 * DAY_MS) continue;
     if (size > LARGEST_FILE) problems.push({ path, why: `skipped because it is larger than ${LARGEST_FILE} bytes` });
     else files.push({ path, at: Math.min(at, now) });
@@ -117,7 +117,7 @@ async function piecesOf(
 ): Promise<Noted[]> {
   const text = (await workspace.read(path)) ?? '';
   if (!path.endsWith('.jsonl')) {
-    // What a summary has from persons is in the conversations in their own words.
+    // User statements in a summary also occur verbatim in the conversations.
     const own = (await passagesInTurns(text, pace)).filter(({ untrusted }) => untrusted !== SUMMARY);
     return signalsOfAll(own, () => day);
   }
@@ -151,7 +151,7 @@ function signalsOf({ text, line, untrusted }: Passage, path: string, at: number)
   );
 }
 
-/** What a text is about, as far as it shows: its #tags, and names within its sentences. */
+/** Topics of a text as far as they are recognizable: #tags, and names within sentences. */
 function tagsIn(text: string): string[] {
   const tags = [...text.matchAll(/(?:^|\s)#([\p{L}\p{N}_-]{2,40})/gu)].map(([, tag = '']) => tag);
   const names = [...text.matchAll(/(?<=[\p{L}\p{N},;] )\p{Lu}[\p{L}\p{N}'’-]{1,40}/gu)].map(([name]) => name);

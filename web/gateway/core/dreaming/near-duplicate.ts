@@ -1,18 +1,18 @@
 import { tokenize } from '../retrieval/tokenize.ts';
 import { normalized } from './signal.ts';
 
-/** The share of terms that two texts have in common when they say the same. */
+/** Share of common terms from which two texts count as equal. */
 const SAME = 0.85;
 const FEW = 3;
 const NEGATION =
   /\b(?:not?|never|nor|none|nobody|nothing|without|cannot|no longer|nicht|kein\w*|nie|jamais|pas|nunca|non)\b|n['’]t\b|[不没無ない]/giu;
 const NUMBER = /\p{N}+(?:[.,:/-]\p{N}+)*/gu;
 
-/** What is compared of a text. */
+/** Features of a text that are compared. */
 export interface Said {
   whole: string;
   terms: ReadonlySet<string>;
-  /** Figures, and how often it denies: texts that differ here differ, however much else they share. */
+  /** Numbers, and the count of negations: texts that differ here differ, however much else they share. */
   values: string;
 }
 
@@ -24,7 +24,7 @@ export function saidIn(text: string): Said {
   };
 }
 
-/** Whether `known` says what `text` says, in the same words or nearly. */
+/** Whether `known` has the same content as `text`, in identical or similar words. */
 export function saysTheSame(known: Said, text: Said): boolean {
   if (known.whole === text.whole) return true;
   if (text.terms.size >= FEW && ` ${known.whole} `.includes(` ${text.whole} `)) return true;

@@ -1,5 +1,5 @@
-/** Called between pieces of long work: now and then it lets others have their turn. */
+/** Awaited between pieces of long work; yields to other tasks from time to time. */
 export type Pace = () => Promise<void>;
 
-/** For who has nobody else to let through. */
+/** A pace that never yields, for callers without other tasks. */
 export const unhurried: Pace = () => Promise.resolve();

@@ -1,23 +1,23 @@
 import type { Pace } from './pace.ts';
 
-/** A piece of a source that can be read by itself. */
+/** A part of a source that can be understood on its own. */
 export interface Passage {
   text: string;
-  /** From 1 on. */
+  /** Counted from 1. */
   line: number;
-  /** Why it is nobody's own word here. */
+  /** Why the text must not be attributed to the user or the agent. */
   untrusted?: string | undefined;
 }
 
-/** Around what dreaming writes itself, in files that others read. */
+/** Markers around text written by dreaming in files that others read. */
 export const OWN_BEGIN = '<!-- dreaming -->';
 export const OWN_END = '<!-- /dreaming -->';
 
-/** Around the summary of a day in its note. */
+/** Markers around the summary of a day in its notes. */
 const SUMMARY_BEGIN = '<!-- perch:summary -->';
 const SUMMARY_END = '<!-- /perch:summary -->';
 
-/** Results of tools go into summaries as what persons said does. */
+/** Summaries mix tool results with statements of users. */
 export const SUMMARY = 'it comes from a summary, which can include other people’s words';
 const QUOTED = 'it is a quotation';
 const OWN = 'it was written by dreaming';
@@ -25,19 +25,19 @@ const REGIONS = [
   { begin: OWN_BEGIN, end: OWN_END, why: OWN },
   { begin: SUMMARY_BEGIN, end: SUMMARY_END, why: SUMMARY },
 ];
-/** Also as items of lists. */
+/** Also matches within list items. */
 const FENCE = /^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)*(`{3,}|~{3,})(.*)$/;
 const QUOTE = /^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)*>/;
 const QUOTE_BEGIN = /<blockquote\b/i;
 const QUOTE_END = /<\/blockquote\s*>/i;
 const HEADING = /^\s{0,3}#{1,6}\s/;
-/** An item of a list, with the date and kind that a remembered line has. */
+/** A list item, with the date and category of a memory line. */
 const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?:\d{4}-\d\d-\d\d(?: \d\d:\d\d)? \[[a-z]+\] )?/;
-/** A page's words, with where they are from. */
+/** Words quoted from a page, with their source. */
 const ATTRIBUTED = /["“„«'‘][^]{20,}["”“»'’]/;
 const ADDRESS = /\bhttps?:\/\//i;
 
-/** What gathers passages, line by line. */
+/** Collects passages line by line. */
 interface Reading {
   take(raw: string, index: number): void;
   passages(): Passage[];
@@ -55,7 +55,7 @@ function reading(): Reading {
     const ends = fence !== undefined && mark?.startsWith(fence) === true && after.trim() === '';
     const before = region;
     region ??= REGIONS.find(({ begin }) => raw.includes(begin));
-    // Each ends by its own mark alone, for what is in it is not to end it.
+    // A region ends only with its own marker, so that its content cannot end it.
     if (region && raw.includes(region.end)) region = undefined;
     const bounds = region !== before || REGIONS.some(({ begin, end }) => before === undefined && raw.includes(begin) && raw.includes(end));
     if (!bounds && ends) fence = undefined;
@@ -65,7 +65,7 @@ function reading(): Reading {
     const inBlock = block;
     if (QUOTE_END.test(raw)) block = false;
     if (raw.trim() === '' || (fence === undefined && HEADING.test(raw))) return close();
-    // A quotation goes on to the end of its paragraph, also where `>` is left out.
+    // A quotation continues to the end of its paragraph, even without `>`.
     const goesOn = open?.untrusted === QUOTED && !ITEM.test(raw);
     const quoted = fence !== undefined || inBlock || QUOTE.test(raw) || goesOn;
     const untrusted = region !== undefined ? region.why : quoted ? QUOTED : undefined;
@@ -81,8 +81,8 @@ function reading(): Reading {
 const linesOf = (markdown: string): string[] => markdown.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
 
 /**
- * The passages of a Markdown text: items of lists and paragraphs, without headings. What is quoted (`>`, fences, words in quotation marks with an address) and
- * what dreaming wrote is marked.
+ * The passages of a Markdown text: list items and paragraphs, without headings. Quotations (`>`, fenced code, quoted words with an address)
+ * and text written by dreaming are marked.
  */
 export function passagesOf(markdown: string): Passage[] {
   const read = reading();
@@ -90,10 +90,10 @@ export function passagesOf(markdown: string): Passage[] {
   return read.passages();
 }
 
-/** Lines that are read at once. */
+/** Number of lines parsed at once. */
 const BLOCK = 200;
 
-/** As above, for texts that may be long: others have their turn between. */
+/** Like `passagesOf`, but yields to other tasks, for long texts. */
 export async function passagesInTurns(markdown: string, pace: Pace): Promise<Passage[]> {
   const read = reading();
   for (const [index, raw] of linesOf(markdown).entries()) {

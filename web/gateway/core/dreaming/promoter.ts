@@ -10,14 +10,17 @@ import { DREAMS_FILE } from './sources.ts';
 
 const TITLE = '# Dreams\n\nMemories that dreaming promoted from recurring signals.\n\n';
 
-/** What is written to the memory for a signal: its words without the marks of a list. */
+/** Text written to memory for a signal, without list markers. */
 export const memoryText = ({ text, content }: Pick<Promotion, 'text' | 'content'>): string =>
   text ??
   passagesOf(content)
     .map((passage) => passage.text)
     .join('\n');
 
-/** Writes to the long-term memory, and says so in the log before and after: what a crash has interrupted is finished by `finish`, and nothing is written twice. */
+/**
+ * Writes to the long-term memory and records it in the log before and after, so that `finish` can complete an interrupted promotion and
+ * nothing is written twice.
+ */
 export class Promoter {
   readonly #workspace: Workspace;
   readonly #log: PromotionLog;
@@ -45,7 +48,7 @@ export class Promoter {
     await this.finish(begun);
   }
 
-  /** Goes on where `promoting` was said. */
+  /** Completes promotions in the state `promoting`. */
   async finish(begun: readonly Promotion[]): Promise<void> {
     if (begun.length === 0) return;
     for (const file of this.#files) await this.#append(file, begun);

@@ -7,11 +7,11 @@ export const PROMOTIONS_FILE = '.dreams/promotions.jsonl';
 const share = z.number().min(0).max(1);
 
 const line = z.object({
-  /** `promoting` is written before the memory and `promoted` after it, so that what a crash interrupts is finished. */
+  /** `promoting` is logged before writing to memory and `promoted` after it, so that an interrupted promotion can be completed. */
   state: z.enum(['proposed', 'promoting', 'promoted', 'rejected']),
   content_hash: z.string().regex(/^[0-9a-f]{64}$/),
   content: z.string(),
-  /** What is written instead of the content, where a person has edited it. */
+  /** Text written instead of the content, if a user has edited it. */
   text: z.string().optional(),
   category: z.enum(MemoryCategory),
   source_ref: z.string(),
@@ -25,7 +25,7 @@ const line = z.object({
     consolidation: share,
     conceptual: share,
   }),
-  /** When it came into this state; milliseconds since 1970. */
+  /** When it entered this state, in milliseconds since the Unix epoch. */
   at: z.number().min(0).max(8_640_000_000_000_000),
   reason: z.string().optional(),
 });
@@ -37,7 +37,7 @@ const entry = line.transform(({ content_hash: contentHash, source_ref: sourceRef
   createdAt,
 }));
 
-/** How the promotion of a signal stands. */
+/** State of a signal's promotion. */
 export type Promotion = z.output<typeof entry>;
 
 function format({ contentHash, sourceRef, createdAt, ...rest }: Promotion): string {
@@ -45,7 +45,10 @@ function format({ contentHash, sourceRef, createdAt, ...rest }: Promotion): stri
   return `${JSON.stringify(written)}\n`;
 }
 
-/** What was proposed, promoted and rejected: JSON lines in `.dreams/promotions.jsonl`. Nothing is ever taken out, so nothing is promoted twice. */
+/**
+ * Log of proposed, promoted and rejected signals: JSON Lines in `.dreams/promotions.jsonl`. Nothing is ever removed, so nothing is promoted
+ * twice.
+ */
 export class PromotionLog {
   readonly #workspace: Workspace;
 

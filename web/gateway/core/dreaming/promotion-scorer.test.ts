@@ -114,7 +114,7 @@ describe('PromotionScorer', () => {
         expect(formulas.diversityOf(half, more)).toBeGreaterThanOrEqual(formulas.diversityOf(half, less));
         expect(formulas.recencyOf(less, half + 1)).toBeGreaterThanOrEqual(formulas.recencyOf(more, half + 1));
         expect(formulas.conceptualOf(more)).toBeGreaterThanOrEqual(formulas.conceptualOf(less));
-        // So many days lie so far apart at least.
+        // Minimum span of this number of days.
         expect(formulas.consolidationOf(more, more + half)).toBeGreaterThanOrEqual(
           formulas.consolidationOf(less, less === 0 ? 0 : less - 1 + half * Number(less > 1)),
         );

@@ -10,12 +10,12 @@ export interface Candidate {
   components: ScoreComponents;
 }
 
-/** Weighs what is worth keeping for long (interface document 2, section 4.7; formulas: decisions, "Memory, recall, wiki, dreaming"). */
+/** Scores signals for promotion to the long-term memory. */
 export class PromotionScorer {
   readonly #config: DreamingConfig;
   readonly #now: () => number;
 
-  /** Throws an Error that names a setting which does not fit. */
+  /** Throws an Error that names the invalid setting. */
   constructor(
     config: DreamingConfig | DreamingConfigInput | Record<string, unknown> = {},
     { now = Date.now }: { now?: () => number } = {},
@@ -29,17 +29,17 @@ export class PromotionScorer {
     return { score: components.weighed(this.#config.scoringWeights), components };
   }
 
-  /** The best of those that may be promoted, highest first: `limit` of them at most. `minScore` stands in for that of the settings. */
+  /** Signals eligible for promotion, highest score first, at most `limit`. `minScore` overrides the setting. */
   filterCandidates(signals: readonly ShortTermSignal[], minScore = this.#config.minScore): Candidate[] {
     return this.rank(signals, minScore).slice(0, this.#config.limit);
   }
 
-  /** Likewise, but all of them. */
+  /** Like `filterCandidates`, but without the limit. */
   rank(signals: readonly ShortTermSignal[], minScore = this.#config.minScore): Candidate[] {
     return inOrder(signals.flatMap((signal) => this.#candidate(signal, minScore) ?? []));
   }
 
-  /** As `rank`, letting others through in between. */
+  /** Like `rank`, but yields to other tasks. */
   async rankInSlices(signals: readonly ShortTermSignal[], pace: Pace): Promise<Candidate[]> {
     const found: Candidate[] = [];
     for (const signal of signals) {

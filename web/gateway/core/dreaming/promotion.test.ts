@@ -39,7 +39,7 @@ describe('promotion', () => {
       expect(candidates).toContainEqual(
         expect.objectContaining({ contentHash, outcome: 'withheld', reason: expect.stringMatching(reason) }),
       );
-    // What is withheld is not lost: the source may say it again.
+    // Withheld content is not lost: the source may contain it again later.
     await workspace.write('memory/2026-11-18.md', 'From a file that is gone.');
     expect(await phases.runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 1 });
   });
@@ -140,7 +140,7 @@ describe('promotion', () => {
     expect(promotedCount).toBe(5);
     for (const text of texts) await recalled(phases, text, NOTE);
     expect((await phases.runPhase(DreamingPhase.DEEP)).promotedCount).toBe(0);
-    // Who takes it out of the memory does not get it back.
+    // Content that a user removed from memory is not promoted again.
     await workspace.write('MEMORY.md', '');
     expect(
       (await phases.runPhase(DreamingPhase.DEEP)).candidates
@@ -165,7 +165,7 @@ describe('promotion', () => {
         await phases.run();
         for (const { contentHash } of await phases.review.pending()) await phases.review.accept(contentHash);
       };
-      // Up to where it gets through; each write is lost, or done without an answer.
+      // Until a run succeeds; each write either fails or succeeds without an answer.
       for (let crash = 2, through = false; !through; crash++) {
         const [at, half] = [Math.floor(crash / 2), crash % 2 === 1];
         const workspace = await workspaceWith({ [NOTE]: texts.map((text) => `- ${text}\n`).join(''), 'MEMORY.md': '# By hand\n' });

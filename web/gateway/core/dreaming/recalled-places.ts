@@ -6,7 +6,7 @@ import { normalized } from './signal.ts';
 
 const LONG_TERM = 'MEMORY.md';
 const LONGEST = 4000;
-/** What an excerpt begins and ends with where it leaves something out. */
+/** Marks omissions at the beginning and end of an excerpt. */
 const CUT = /^…|…$/g;
 
 interface RecalledPlace {
@@ -14,7 +14,7 @@ interface RecalledPlace {
   sourceRef: string;
 }
 
-/** Finds the passages that were recalled: a model is told an excerpt, and promotion wants the words of the source. */
+/** Finds the passages of recalled excerpts: promotion needs the original text of the source. */
 export class RecalledPlaces {
   readonly #workspace: Workspace;
   readonly #pace: Pace;
@@ -25,7 +25,7 @@ export class RecalledPlaces {
     this.#pace = pace;
   }
 
-  /** Undefined if nothing is left of it. `source`: a file of the workspace, with lines or without. */
+  /** Undefined if the text is empty after cleaning. `source`: a file of the workspace, with or without line numbers. */
   async find({ text, source }: { text: string; source: string }): Promise<RecalledPlace | undefined> {
     const told = text.trim().replace(CUT, '').trim();
     if (told === '') return undefined;
@@ -36,7 +36,7 @@ export class RecalledPlaces {
       const passage = passages.find(({ plain }) => plain.includes(wanted));
       if (passage) return { content: passage.text.slice(0, LONGEST), sourceRef: `${path}#L${passage.line}` };
     }
-    // What it has no file for is remembered for long already, or its file is gone.
+    // Without a file it is already in the long-term memory, or its file is gone.
     return { content: told.slice(0, LONGEST), sourceRef: path === undefined ? LONG_TERM : source };
   }
 
@@ -60,7 +60,7 @@ export class RecalledPlaces {
   }
 }
 
-/** The file that a source names, with lines or without: `memory/2026-11-20.md#L3`, `dialog/2026-11-20.jsonl:12-14`. */
+/** Path in a source with or without line numbers: `memory/2026-11-20.md#L3`, `dialog/2026-11-20.jsonl:12-14`. */
 function pathIn(source: string): string | undefined {
   const [path = ''] = /^[^#:\s\\]+\.(?:md|jsonl|txt)\b/i.exec(source.trim()) ?? [];
   return path === '' || path.startsWith('/') || path.split('/').some((name) => name === '..' || name === '.') ? undefined : path;

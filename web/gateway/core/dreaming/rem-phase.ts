@@ -21,12 +21,15 @@ export interface RemDeps {
   maxAgeDays: number;
   timezone: string;
   narrate?: Narrate | undefined;
-  /** Milliseconds that the model may take. */
+  /** Time limit for the model in milliseconds. */
   narrateMs: number;
   pace: Pace;
 }
 
-/** Reflects on what came up: themes by terms that come together; with a model, its words about them too, marked as such. It promotes nothing, and what others wrote has no part in it. */
+/**
+ * Finds themes by terms that occur together; if there is a model, adds its narrative, marked as such. Promotes nothing, and ignores text by
+ * others.
+ */
 export async function remPhase({
   workspace,
   signals,
@@ -81,7 +84,7 @@ function paragraph({ terms, signals, days, recalls, excerpts }: Theme): string {
 
 const count = (number: number, one: string, more: string): string => `${number} ${number === 1 ? one : more}`;
 
-/** One line of text in which nothing is Markdown: no link, no picture, no mark. */
+/** One line of plain text without Markdown: no links, images or markup. */
 function plain(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   const short = line.length > LONGEST_EXCERPT ? `${line.slice(0, LONGEST_EXCERPT)}…` : line;

@@ -1,19 +1,19 @@
 import type { ComponentName } from './config.ts';
 
-/** The parts of a dream (interface document 2, section 2.5): collect signals, score and promote, reflect. They run light, REM, deep. */
+/** Phases of a dream: collect signals, score and promote, reflect. They run in the order light, REM, deep. */
 export const DreamingPhase = { LIGHT: 'LIGHT', DEEP: 'DEEP', REM: 'REM' } as const;
 export type DreamingPhase = (typeof DreamingPhase)[keyof typeof DreamingPhase];
 
-/** What went not as it should, and stopped nothing. */
+/** A problem that did not stop the run. */
 export interface Problem {
-  /** Empty where it is no file's. */
+  /** Empty if it concerns no file. */
   path: string;
   line?: number | undefined;
   why: string;
 }
 
 interface Report {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   startedAt: number;
   finishedAt: number;
   problems: Problem[];
@@ -21,26 +21,26 @@ interface Report {
 
 export interface LightReport extends Report {
   phase: 'LIGHT';
-  /** The files that were read. */
+  /** Files that were read. */
   sources: string[];
-  /** New signals, and such whose source is better now. */
+  /** New signals, and signals with a better source than before. */
   collected: number;
-  /** Known signals that were come across on another day. */
+  /** Known signals that occurred on another day. */
   seenAgain: number;
-  /** Signals that were too old. */
+  /** Signals removed because of their age. */
   removed: number;
-  /** How many there are now, and how many of them are never promoted. */
+  /** Number of signals now, and number of those that are never promoted. */
   total: number;
   untrusted: number;
 }
 
-/** What several signals are about. */
+/** A topic shared by several signals. */
 export interface Theme {
   terms: string[];
   signals: number;
   days: number;
   recalls: number;
-  /** The first and the last that was said. */
+  /** The first and the last of its texts. */
   excerpts: { content: string; sourceRef: string }[];
 }
 
@@ -49,13 +49,16 @@ export interface RemReport extends Report {
   themes: Theme[];
   /** Markdown. */
   narrative: string;
-  /** Whether a model has written a part of it, which is marked. */
+  /** Whether a part was written by a model; that part is marked. */
   byModel: boolean;
-  /** The file that keeps it. */
+  /** File that contains it. */
   path: string;
 }
 
-/** `proposed`: it waits for a person. `known`: the memory says it already. `withheld`: its source does not bear it. `later`: this run had enough. */
+/**
+ * `proposed`: waits for a user's decision. `known`: already in memory. `withheld`: its source does not support it. `later`: the limit of
+ * this run was reached.
+ */
 export type Outcome = 'promoted' | 'proposed' | 'known' | 'withheld' | 'later';
 
 export interface CandidateReport {
@@ -65,7 +68,7 @@ export interface CandidateReport {
   score: number;
   components: Record<ComponentName, number>;
   outcome: Outcome;
-  /** Why it is neither promoted nor proposed. */
+  /** Why it was neither promoted nor proposed. */
   reason?: string | undefined;
 }
 
@@ -73,7 +76,7 @@ export interface DeepReport extends Report {
   phase: 'DEEP';
   promotedCount: number;
   proposedCount: number;
-  /** What a crash had interrupted, and is promoted now; it is in `promotedCount`. */
+  /** Promotions completed after an interruption; included in `promotedCount`. */
   finishedCount: number;
   /** By score, highest first. */
   candidates: CandidateReport[];

@@ -1,13 +1,13 @@
 import type { Workspace } from '../memory/workspace.ts';
 
-/** Where the narratives are kept. */
+/** Folder of the narratives. */
 export const REPORTS = '.dreams/reports';
 const MOST_REPORTS = 100;
 
-/** The path of the narrative of a time, in milliseconds since 1970: a file name may have no colon. */
+/** Path of the narrative of a time in milliseconds since the Unix epoch. File names must not contain colons. */
 export const reportPath = (at: number): string => `${REPORTS}/${new Date(at).toISOString().replaceAll(':', '-')}.md`;
 
-/** When a narrative was written, by its path. */
+/** Time of a narrative, from its path. */
 export function reportTime(path: string): number | undefined {
   const at = Date.parse(
     path
@@ -18,7 +18,7 @@ export function reportTime(path: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Keeps a narrative, and the newest hundred before it. */
+/** Stores a narrative, and keeps the newest hundred. */
 export async function keepReport(workspace: Workspace, at: number, text: string): Promise<string> {
   const path = reportPath(at);
   await workspace.write(path, text);

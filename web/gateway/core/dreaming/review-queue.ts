@@ -5,7 +5,7 @@ import type { Sources } from './sources.ts';
 
 const LONGEST_TEXT = 4000;
 
-/** Why nothing was done: there is no such proposal, its word was said already, or what is asked for cannot be. */
+/** Why a decision was not applied: the proposal does not exist, was already decided, or the change is invalid. */
 export class ReviewRefusal extends Error {
   override name = 'ReviewRefusal';
   readonly kind: 'absent' | 'settled' | 'unfit';
@@ -21,11 +21,14 @@ export interface ReviewDeps {
   promoter: Promoter;
   sources: () => Sources;
   now: () => number;
-  /** Runs it when no phase runs. */
+  /** Runs a function while no phase is active. */
   inTurn: <Result>(run: () => Promise<Result>) => Promise<Result>;
 }
 
-/** What waits for a person's word before it is promoted. All methods take the content hash of a proposal, and throw a `ReviewRefusal` where none waits under it. */
+/**
+ * Proposals that wait for a user's decision. All methods take the content hash of a proposal and throw a `ReviewRefusal` if none is pending
+ * under it.
+ */
 export class ReviewQueue {
   readonly #deps: ReviewDeps;
 
@@ -33,17 +36,20 @@ export class ReviewQueue {
     this.#deps = deps;
   }
 
-  /** Proposals, the best first. */
+  /** Pending proposals, best first. */
   async pending(): Promise<Promotion[]> {
     return (await this.history()).filter(({ state }) => state === 'proposed').sort((a, b) => b.score - a.score);
   }
 
-  /** Everything that was ever proposed or promoted, as it stands now; the latest first. */
+  /** Everything that was ever proposed or promoted, in its current state; latest first. */
   async history(): Promise<Promotion[]> {
     return [...(await this.#deps.log.read()).promotions.values()].sort((a, b) => b.at - a.at);
   }
 
-  /** Promotes it, edited before or here. Unedited, its source must still say it; edited words are the person's own. */
+  /**
+   * Promotes a proposal, with the text and category edited before or passed here. Unedited text must still be in its source; edited text
+   * counts as the user's own.
+   */
   accept(contentHash: string, { text, category }: { text?: string; category?: MemoryCategory } = {}): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
       const proposal = this.#with(await this.#waiting(contentHash), text, category);
@@ -56,7 +62,7 @@ export class ReviewQueue {
     });
   }
 
-  /** Changes what will be written, and lets it wait on. */
+  /** Changes the text of a proposal, which stays pending. */
   edit(contentHash: string, text: string, category?: MemoryCategory): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
       const proposal = this.#with(await this.#waiting(contentHash), text, category);
@@ -65,7 +71,7 @@ export class ReviewQueue {
     });
   }
 
-  /** It is never proposed again. */
+  /** Rejects a proposal permanently. */
   reject(contentHash: string, reason?: string): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
       const proposal = await this.#waiting(contentHash);
@@ -80,7 +86,7 @@ export class ReviewQueue {
     });
   }
 
-  /** Takes a rejection back: it waits as before. */
+  /** Reverts a rejection: the proposal is pending again. */
   restore(contentHash: string): Promise<Promotion> {
     return this.#deps.inTurn(async () => {
       const found = await this.#found(contentHash);
@@ -101,7 +107,7 @@ export class ReviewQueue {
 
   async #found(contentHash: string): Promise<Promotion> {
     const { promotions } = await this.#deps.log.read();
-    // One whose writing a crash interrupted was accepted: it is finished before anything else is said of it.
+    // An interrupted promotion was already accepted: it is completed before any other decision.
     const interrupted = [...promotions.values()].filter(({ state }) => state === 'promoting');
     await this.#deps.promoter.finish(interrupted);
     const found = promotions.get(contentHash);

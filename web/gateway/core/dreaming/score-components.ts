@@ -3,7 +3,7 @@ import { DAY_MS, lastActive, normalized, type ShortTermSignal } from './signal.t
 
 const within = (value: number): number => (value >= 0 ? Math.min(1, value) : 0);
 
-/** What a score is made of (decisions, "Memory, recall, wiki, dreaming"); each 0 to 1. */
+/** Components of a score, each from 0 to 1. */
 export class ScoreComponents implements Readonly<Record<ComponentName, number>> {
   readonly frequency: number;
   readonly relevance: number;
@@ -26,25 +26,25 @@ export class ScoreComponents implements Readonly<Record<ComponentName, number>> 
     return { frequency, relevance, diversity, recency, consolidation, conceptual };
   }
 
-  /** The mean of all by weights that are 1 together. */
+  /** Weighted mean; the weights must add up to 1. */
   weighed(weights: Readonly<Record<ComponentName, number>>): number {
     return within(COMPONENTS.reduce((sum, name) => sum + this[name] * weights[name], 0));
   }
 }
 
-/** Of a number of recalls: 1 from ten on. */
+/** Score of a number of recalls: 1 from ten on. */
 export const frequencyOf = (recalls: number): number => within(Math.log(1 + recalls) / Math.log(11));
 
-/** The mean of how well it fitted; 0 without recalls. */
+/** Mean of the relevance scores; 0 without recalls. */
 export const relevanceOf = (scores: readonly number[]): number =>
   scores.length === 0 ? 0 : within(scores.reduce((sum, score) => sum + score, 0) / scores.length);
 
 export const diversityOf = (queries: number, days: number): number => within(Math.max(queries, days) / 5);
 
-/** Halves with each half-life; what is yet to come is new. */
+/** Halves with each half-life; times in the future count as new. */
 export const recencyOf = (ageDays: number, halfLifeDays: number): number => within(0.5 ** (Math.max(0, ageDays) / halfLifeDays));
 
-/** Of the number of distinct days, and how many lie between the first and the last. */
+/** Score of the number of distinct days, and of the span between the first and the last. */
 export function consolidationOf(days: number, spanDays: number): number {
   if (days <= 0) return 0;
   if (days === 1) return 0.2;
@@ -58,10 +58,10 @@ const spanOf = (days: readonly string[]): number => {
   return times.length === 0 ? 0 : (Math.max(...times) - Math.min(...times)) / DAY_MS;
 };
 
-/** Queries that differ in more than case and spaces. */
+/** Distinct queries, ignoring case and spacing. */
 export const queriesOf = ({ recalls }: ShortTermSignal): Set<string> => new Set(recalls.map(({ query }) => normalized(query)));
 
-/** The components of a signal at a time, in milliseconds since 1970. */
+/** The components of a signal at a time in milliseconds since the Unix epoch. */
 export function componentsOf(signal: ShortTermSignal, now: number, halfLifeDays: number): ScoreComponents {
   const recallDays = new Set(signal.recalls.map(({ day }) => day));
   const days = [...new Set([...recallDays, ...signal.consolidationDays])];

@@ -12,8 +12,8 @@ interface SearchSignalsDeps {
 }
 
 /**
- * Notes what a memory search finds in notes and conversations as recalls, which dreaming scores. What is in the long-term file already is left out. Undefined if
- * dreaming is off.
+ * Records search results from notes and conversations as recalls, which dreaming scores. Results already in the long-term file are left
+ * out. Undefined if dreaming is off.
  */
 export function createSearchSignals(
   config: Pick<DreamingConfig, 'enabled'>,

@@ -2,11 +2,11 @@ import { cronProblem } from '#shared/cron/fields.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { isTimeZone } from '../local-time.ts';
 
-/** Where what is promoted is written (interface document 2, section 2.3): the long-term memory file, `DREAMS.md`, or both. */
+/** Destination of promotions: the long-term memory file, `DREAMS.md`, or both. */
 export const StorageMode = { INLINE: 'inline', SEPARATE: 'separate', BOTH: 'both' } as const;
 export type StorageMode = (typeof StorageMode)[keyof typeof StorageMode];
 
-/** The components of a score, in the order of the documents. */
+/** Components of a score, in canonical order. */
 export const COMPONENTS = ['frequency', 'relevance', 'diversity', 'recency', 'consolidation', 'conceptual'] as const;
 export type ComponentName = (typeof COMPONENTS)[number];
 
@@ -24,7 +24,7 @@ const weights = z
   .transform((given, context) => {
     const sum = COMPONENTS.reduce((all, name) => all + given[name], 0);
     if (sum <= 0) context.addIssue({ code: 'custom', message: 'must include at least one weight above 0' });
-    // What makes 1 but for rounding stays as it was written.
+    // Weights that add up to 1, apart from rounding, stay as written.
     if (sum <= 0 || Math.abs(sum - 1) < 1e-9) return given;
     const { frequency, relevance, diversity, recency, consolidation, conceptual } = given;
     return {
@@ -42,13 +42,13 @@ const timezone = z.string().max(100).refine(isTimeZone, 'must be an IANA time zo
 const cron = z.string().trim().min(1).max(200);
 
 const fields = {
-  /** Whether a schedule runs it; who calls `runPhase` need not ask. */
+  /** Whether dreaming runs on schedule; `runPhase` works either way. */
   enabled: z.boolean().default(false),
   /** Five fields: minute, hour, day, month, weekday. */
   cron: cron.default('0 3 * * *'),
-  /** Of the schedule, and of the days that recalls are counted by. */
+  /** Time zone of the schedule, and of the days by which recalls are counted. */
   timezone: timezone.default('UTC'),
-  /** Items per run. */
+  /** Maximum number of items per run. */
   limit: count(1, 1000).default(10),
   minScore: z.number().min(0).max(1).default(0.5),
   minRecallCount: count(0, 1_000_000).default(2),
@@ -59,14 +59,14 @@ const fields = {
     .preprocess((given) => (typeof given === 'string' ? given.toLowerCase() : given), z.enum(StorageMode))
     .default(StorageMode.INLINE),
   scoringWeights: weights,
-  /** `propose`: what would be promoted waits for a person's word. `promote`: it is written at once. */
+  /** `propose`: promotions wait for a user's approval. `promote`: they are written at once. */
   promotion: z.enum(['propose', 'promote']).default('propose'),
 };
 
-/** The settings of dreaming (interface document 2, section 2.3); the document's sample values are the defaults. */
+/** Settings of dreaming, with their defaults. */
 export const dreamingFields = z.strictObject(fields);
 
-/** The section `dreaming` of the configuration. Where it names no time zone, that of the gateway holds. */
+/** The section `dreaming` of the configuration. The time zone defaults to the gateway's. */
 export const dreamingSettings = z.strictObject({
   ...fields,
   timezone: timezone.optional(),

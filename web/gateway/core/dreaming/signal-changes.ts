@@ -1,9 +1,9 @@
 import { lastActive, type Recall, type ShortTermSignal } from './signal.ts';
 
-/** Recalls that are kept of one signal, and days. */
+/** Maximum number of recalls, and of days, kept per signal. */
 export const MOST_RECALLS = 32;
 
-/** Changes those that there are, in the map too. */
+/** Changes existing signals, in the map too. */
 export function changedOf<Given extends { contentHash: string }>(
   signals: Map<string, ShortTermSignal>,
   all: readonly Given[],
@@ -18,11 +18,11 @@ export function changedOf<Given extends { contentHash: string }>(
   });
 }
 
-/** Untrusted ones first, then those longest unused. */
+/** Compares signals for removal: untrusted ones first, then the least recently used. */
 export const leastFirst = (a: ShortTermSignal, b: ShortTermSignal): number =>
   Number(a.untrusted === undefined) - Number(b.untrusted === undefined) || lastActive(a) - lastActive(b);
 
-/** Drops the oldest whose query and day others have too, so that what is counted of them stays. */
+/** Drops the oldest recalls whose query and day others share, so that counts of distinct ones stay the same. */
 export function fewer(recalls: Recall[]): Recall[] {
   const left = [...recalls];
   while (left.length > MOST_RECALLS) {

@@ -5,7 +5,7 @@ export const LONGEST_CONTENT = 4000;
 const MOST_TAGS = 32;
 const whole = z.number().int().min(0);
 const day = z.string().regex(/^\d{4}-\d\d-\d\d$/);
-/** Milliseconds since 1970 that a date can be made of. */
+/** Milliseconds since the Unix epoch, within the range of `Date`. */
 const instant = z.number().min(0).max(8_640_000_000_000_000);
 
 const line = z.looseObject({
@@ -22,7 +22,7 @@ const line = z.looseObject({
   untrusted: z.string().optional(),
 });
 
-/** A line of the file of signals: the whole of one as it was then, in the documents' spelling. The last of a content counts. */
+/** A line of the signals file: the complete state of a signal, in snake_case. The last line of a content counts. */
 export const signalLine = line.transform((read): ShortTermSignal => ({
   content: read.content,
   sourceRef: read.source_ref,
@@ -37,7 +37,7 @@ export const signalLine = line.transform((read): ShortTermSignal => ({
   ...(read.untrusted !== undefined && { untrusted: read.untrusted }),
 }));
 
-/** The line with its end. */
+/** Formats a line, with its line break. */
 export function formatSignal(signal: ShortTermSignal): string {
   const written: z.input<typeof line> = {
     content: signal.content,
@@ -55,6 +55,6 @@ export function formatSignal(signal: ShortTermSignal): string {
   return `${JSON.stringify(written)}\n`;
 }
 
-/** Tags without spaces around them, each once. */
+/** Distinct tags, trimmed. */
 export const tagsOf = (...given: (readonly string[])[]): string[] =>
   [...new Set(given.flat().map((tag) => tag.trim().slice(0, 100)))].filter((tag) => tag !== '').slice(0, MOST_TAGS);

@@ -2,45 +2,45 @@ import { sha256 } from '#shared/sha256.ts';
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** Once that a signal came up for a query. */
+/** One recall of a signal by a query. */
 export interface Recall {
   query: string;
-  /** `YYYY-MM-DD` in the time zone of the settings. */
+  /** `YYYY-MM-DD` in the configured time zone. */
   day: string;
-  /** How well it fitted, 0 to 1. */
+  /** Relevance, 0 to 1. */
   score: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   at: number;
 }
 
-/** Something that may be worth remembering for long (interface document 2, section 2.5; recalls and what follows are ours). */
+/** A candidate for long-term memory. */
 export interface ShortTermSignal {
   content: string;
-  /** A file of the workspace, with lines where they are known: `memory/2026-11-20.md#L3-L5`. */
+  /** File of the workspace, with line numbers if known: `memory/2026-11-20.md#L3-L5`. */
   sourceRef: string;
-  /** The query that it came up for first; empty where it was collected without one. */
+  /** First query that recalled it; empty if it was collected without one. */
   query: string;
   tags: string[];
-  /** SHA-256 of the content without differences of case, form and white space: 64 characters of hex. */
+  /** SHA-256 of the content, ignoring case, Unicode form and white space: 64 hex characters. */
   contentHash: string;
-  /** When it was said or noted first; milliseconds since 1970. */
+  /** When it was first said or noted, in milliseconds since the Unix epoch. */
   createdAt: number;
-  /** All recalls; of old ones only the number is kept. */
+  /** Number of all recalls, including old ones no longer listed in `recalls`. */
   recallCount: number;
   /** The newest recalls, oldest first. */
   recalls: Recall[];
-  /** How often a phase came across it again, or promoted it. */
+  /** How often a phase found it again, or promoted it. */
   consolidations: number;
-  /** On which days; the newest. */
+  /** The newest days of those. */
   consolidationDays: string[];
-  /** Why it is never promoted, where its text is others' or dreaming's own. */
+  /** Why it must never be promoted; set if the text is by others or by dreaming itself. */
   untrusted?: string | undefined;
 }
 
-/** A text as signals are compared. */
+/** Normalizes a text for comparison. */
 export const normalized = (content: string): string => content.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
 
 export const contentHashOf = (content: string): Promise<string> => sha256(normalized(content));
 
-/** When it last came up, or was noted; milliseconds since 1970. Its age counts from there. */
+/** When it was last recalled or noted, in milliseconds since the Unix epoch. Its age is measured from then. */
 export const lastActive = ({ createdAt, recalls }: ShortTermSignal): number => Math.max(createdAt, recalls.at(-1)?.at ?? 0);

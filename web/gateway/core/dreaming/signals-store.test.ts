@@ -47,7 +47,7 @@ describe('SignalsStore', () => {
       recallCount: 1,
     });
     expect(first.contentHash).toMatch(/^[0-9a-f]{64}$/);
-    // Half past midnight in Berlin.
+    // 00:30 in Berlin.
     expect(first.recalls).toEqual([{ query: 'cat', day: '2026-11-23', score: 0.5, at: NOW }]);
     const [again] = await store.note([
       { content: ' miso IS the cat\n', sourceRef: 'other.md', query: 'pets', score: 7, tags: ['pet', 'miso'] },

@@ -9,25 +9,25 @@ import { formatSignal, LONGEST_CONTENT, signalLine, tagsOf } from './signal-line
 import { formatTaken, readTaken, type Taken, TAKEN_MARK, withTaken } from './taken-line.ts';
 
 export const SIGNALS_FILE = '.dreams/signals.jsonl';
-/** The least recently active go first; so many are left then. */
+/** Maximum number of signals, and the number left after removing the least recently active. */
 const MOST_SIGNALS = 5000;
 const LEFT_SIGNALS = 4500;
 const LONGEST_QUERY = 300;
-/** The file is written anew when so many of its lines are past. */
+/** Number of obsolete lines from which the file is rewritten. */
 const PAST_LINES = 500;
-/** Of a recall whose fit nobody told. */
+/** Score of a recall without a reported relevance. */
 const UNTOLD_SCORE = 0.5;
 
-/** What came up, or was come across. */
+/** A recall or an observation of a content. */
 export interface Noted {
   content: string;
   sourceRef: string;
-  /** Without one it is no recall. */
+  /** If omitted, it is not a recall. */
   query?: string | undefined;
   tags?: readonly string[] | undefined;
-  /** How well it fitted the query, 0 to 1. */
+  /** Relevance to the query, 0 to 1. */
   score?: number | undefined;
-  /** When; milliseconds since 1970, now where left out. */
+  /** Milliseconds since the Unix epoch; defaults to now. */
   at?: number | undefined;
   /** Why it must never be promoted. */
   untrusted?: string | undefined;
@@ -51,18 +51,18 @@ interface Loaded {
   taken: Taken | undefined;
 }
 
-/** What was recalled for a message, or in it. */
+/** Recalls of a message. */
 export interface Recalling {
   id: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   at: number;
   noted: readonly Noted[];
 }
 
 /**
- * What came up in conversations and may be worth keeping (interface document 2, section 4.7): JSON lines in `.dreams/signals.jsonl` of a workspace. Each change
- * is one line appended, so a crash leaves what was or what is; now and then the file is written anew without what is past. Lines that cannot be read stay.
- * Only the newest 5,000 signals are kept.
+ * Recalled and observed texts that may be worth keeping: JSON Lines in `.dreams/signals.jsonl` of a workspace. Each change appends one
+ * line, so that a crash leaves either the old or the new state; the file is rewritten from time to time without obsolete lines. Invalid
+ * lines are kept. Only the newest 5,000 signals are kept.
  */
 export class SignalsStore {
   readonly #workspace: Workspace;
@@ -71,7 +71,7 @@ export class SignalsStore {
   readonly #dayOf: (at: number) => string;
   #loaded: Loaded | undefined;
 
-  /** `timeZone`: of the days that recalls are counted by. */
+  /** `timeZone`: for the days by which recalls are counted. */
   constructor(
     workspace: Workspace,
     { now = Date.now, timeZone = 'UTC', pace = unhurried }: { now?: () => number; timeZone?: string; pace?: Pace } = {},
@@ -83,21 +83,21 @@ export class SignalsStore {
     this.#dayOf = (at) => local(at).date;
   }
 
-  /** Keeps a signal; what is known already gets the query as one more recall, and the tags. Throws an Error where there is no content, or more than 4,000 characters. */
+  /** Adds a signal, or a recall and tags to an existing one. Throws an Error if the content is empty or longer than 4,000 characters. */
   async addSignal(content: string, sourceRef: string, query = '', tags: readonly string[] = []): Promise<ShortTermSignal> {
     const [signal] = await this.note([{ content, sourceRef, query, tags }]);
     if (!signal) throw new Error('The signal was not saved.');
     return signal;
   }
 
-  /** Keeps several in one write, in their order. */
+  /** Adds several in one write, in order. */
   note(all: readonly Noted[]): Promise<ShortTermSignal[]> {
     return this.#change((signals) => this.#noted(signals, all));
   }
 
   /**
-   * Keeps what was recalled for messages, each of which counts once, however often it is given: that it is counted is written with the signals, in one step.
-   * `until`: up to when messages were looked through. Resolves with how many messages were new.
+   * Adds the recalls of messages. Each message counts once, however often it is passed: this is recorded together with the signals in one
+   * step. `until`: time up to which messages were examined. Resolves with the number of new messages.
    */
   async noteRecalls(all: readonly Recalling[], until: number): Promise<number> {
     let count = 0;
@@ -115,7 +115,7 @@ export class SignalsStore {
     return count;
   }
 
-  /** Up to when messages were looked through for recalls; undefined before the first time. */
+  /** Time up to which messages were examined for recalls; undefined before the first time. */
   async recallsUntil(): Promise<number | undefined> {
     return (await this.#inTurn(() => this.#load())).taken?.until;
   }
@@ -131,12 +131,12 @@ export class SignalsStore {
     return noted;
   }
 
-  /** A phase came across the content again, or promoted it. Throws an Error where there is no such signal. */
+  /** Records that a phase found the content again, or promoted it. Throws an Error if the signal does not exist. */
   async recordConsolidation(contentHash: string, at = this.#now()): Promise<void> {
     if ((await this.recordConsolidations([{ contentHash, at }])).length === 0) throw new Error(`No signal with hash "${contentHash}".`);
   }
 
-  /** Several in one write; those that are gone are left out. */
+  /** Records several in one write; missing signals are skipped. */
   recordConsolidations(all: readonly { contentHash: string; at: number }[]): Promise<ShortTermSignal[]> {
     return this.#change((signals) =>
       changedOf(signals, all, (signal, { at }) => ({
@@ -147,12 +147,12 @@ export class SignalsStore {
     );
   }
 
-  /** From now on they are never promoted, whoever recalls them again. */
+  /** Marks signals as never to be promoted, even if they are recalled again. */
   async markUntrusted(all: readonly { contentHash: string; why: string }[]): Promise<void> {
     await this.#change((signals) => changedOf(signals, all, (signal, { why }) => ({ ...signal, untrusted: signal.untrusted ?? why })));
   }
 
-  /** All of them, oldest first. */
+  /** All signals, oldest first. */
   async getAllSignals(): Promise<ShortTermSignal[]> {
     const { signals } = await this.#inTurn(() => this.#load());
     const all: ShortTermSignal[] = [];
@@ -163,13 +163,13 @@ export class SignalsStore {
     return all.sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** Those that were noted or recalled within so many days. */
+  /** Signals noted or recalled within a number of days. */
   async getSignalsByAge(maxAgeDays: number): Promise<ShortTermSignal[]> {
     const from = this.#now() - checkedDays(maxAgeDays) * DAY_MS;
     return (await this.getAllSignals()).filter((signal) => lastActive(signal) >= from);
   }
 
-  /** Removes those that were neither noted nor recalled within so many days, and gives them. */
+  /** Removes signals that were neither noted nor recalled within a number of days, and returns them. */
   cleanupOldSignals(maxAgeDays: number): Promise<ShortTermSignal[]> {
     return this.#inTurn(async () => {
       const loaded = await this.#load();
@@ -189,13 +189,13 @@ export class SignalsStore {
     };
   }
 
-  /** Lines of the file that cannot be read. */
+  /** Lines of the file that cannot be parsed. */
   async brokenLines(): Promise<BrokenLine[]> {
     const { broken } = await this.#inTurn(() => this.#load());
     return broken.map(({ path, line, why }) => ({ path, line, why }));
   }
 
-  /** Where another process, or tab, has written meanwhile, it is done again on what is there now. */
+  /** If another process or tab has written meanwhile, the operation is repeated on the new content. */
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
     return oneAtATime(this.#workspace, SIGNALS_FILE, async () => {
       for (;;)
@@ -207,7 +207,7 @@ export class SignalsStore {
     });
   }
 
-  /** Writes what `change` gives, which is in the map already; it works on a copy, so that what could not be written is not there. */
+  /** Writes the result of `change`, which operates on a copy, so that a failed write leaves no trace in memory. */
   #change(
     change: (signals: Map<string, ShortTermSignal>, taken: Taken | undefined) => ShortTermSignal[] | Promise<ShortTermSignal[]>,
     more?: Taken,
@@ -231,7 +231,7 @@ export class SignalsStore {
     });
   }
 
-  /** `before`: what the file has. Where another has written meanwhile nothing is done, and it throws `Moved`. */
+  /** `before`: the expected content of the file. Throws `Moved`, without writing, if it has changed. */
   async #rewrite(before: string | undefined, { signals, broken, taken }: Loaded, without: ReadonlySet<string>): Promise<void> {
     const left = [...signals.values()].filter(({ contentHash }) => !without.has(contentHash));
     const file = broken.map(({ text }) => `${text}\n`).join('') + left.map(formatSignal).join('') + (taken ? formatTaken(taken) : '');
@@ -242,7 +242,7 @@ export class SignalsStore {
     this.#loaded = undefined;
   }
 
-  /** The file is looked at each time, for another may have written it; only what is new in it is read. */
+  /** Reads the file each time, because another process may have written it; parses only new lines. */
   async #load(): Promise<Loaded> {
     const file = await this.#workspace.read(SIGNALS_FILE);
     const known = this.#loaded;
@@ -253,7 +253,7 @@ export class SignalsStore {
     let taken = goesOn ? known.taken : undefined;
     const lines = goesOn ? known.lines : 0;
     for await (const { block, first } of blocksOf((file ?? '').slice(goesOn ? known.file?.length : 0), this.#pace, lines + 1)) {
-      // Lines of the other kind are empty for each reader, so that numbers stay.
+      // Each parser sees the other kind's lines as empty, so that line numbers stay valid.
       const only = (isTaken: boolean): string => block.replace(/^.+$/gm, (line) => (line.startsWith(TAKEN_MARK) === isTaken ? line : ''));
       const read = readJsonLines(only(false), signalLine, SIGNALS_FILE, first);
       for (const { value } of read.values) signals.set(value.contentHash, value);
@@ -273,7 +273,7 @@ export class SignalsStore {
     const at = noted.at ?? this.#now();
     const query = (noted.query ?? '').trim().slice(0, LONGEST_QUERY);
     const recall = query === '' ? [] : [{ query, day: this.#dayOf(at), score: clamped(noted.score ?? UNTOLD_SCORE), at }];
-    // What somebody trusted said counts, not that another quoted it before.
+    // A trusted source replaces an untrusted one that was noted before.
     const better = !known || (known.untrusted !== undefined && noted.untrusted === undefined && query === '');
     const { sourceRef, untrusted } = better ? noted : known;
     return {

@@ -7,14 +7,14 @@ import { normalized, type ShortTermSignal } from './signal.ts';
 
 export const DREAMS_FILE = 'DREAMS.md';
 
-/** What the source of a signal says today. */
+/** Whether the source of a signal still contains it. */
 export type SourceState =
-  { stands: true } | { stands: false; why: string; /** For good: it is never to be promoted. */ untrusted: boolean };
+  { stands: true } | { stands: false; why: string; /** If true, the signal must never be promoted. */ untrusted: boolean };
 
-/** Reads a source that is no file of the workspace; undefined where it is gone, or no such source is known. */
+/** Reads a source that is not a file of the workspace; undefined if it is gone or unknown. */
 export type ReadSource = (sourceRef: string) => Promise<Passage[] | undefined>;
 
-/** A passage with its text as it is compared, for many are looked for in the same file. */
+/** A passage with its normalized text, because many are searched for in the same file. */
 type ReadPassage = Passage & { role?: string; plain: string };
 async function plain(passages: (Passage & { role?: string })[] | undefined, pace: Pace): Promise<ReadPassage[] | undefined> {
   if (!passages) return undefined;
@@ -26,10 +26,10 @@ async function plain(passages: (Passage & { role?: string })[] | undefined, pace
   return read;
 }
 
-/** Results of tools that are looked through, in bytes: the newest. */
+/** Maximum size of tool results that are searched, in bytes; the newest are kept. */
 const MOST_RESULTS = 8_000_000;
 
-/** Reads again what signals come from, as it is now; each file once. */
+/** Reads the current content of signals' sources, each file once. */
 export class Sources {
   readonly #workspace: Workspace;
   readonly #longTermFile: string;
@@ -68,7 +68,7 @@ export class Sources {
       const [first] = found;
       if (!first) return { stands: false, why: `its source ${sourceRef} no longer contains it`, untrusted: false };
       if (found.every(({ untrusted }) => untrusted !== undefined)) return never(first.untrusted ?? '');
-      // What a user said is theirs, whoever else says it.
+      // A statement of a user stays trusted, even if others repeat it.
       if (found.some(({ role, untrusted }) => role === 'user' && untrusted === undefined)) continue;
       if ((await this.#toolResults()).some((result) => result.includes(wanted))) return never('a tool result contains the same words');
       if ((await this.#ownReports()).some((report) => report.at < createdAt && report.text.includes(wanted)))
@@ -122,7 +122,7 @@ export class Sources {
 
 const never = (why: string): SourceState => ({ stands: false, why, untrusted: true });
 
-/** The file of a source; undefined where it cannot be one of the workspace. */
+/** Path of a source's file; undefined if it cannot be a file of the workspace. */
 function pathOf(sourceRef: string): string | undefined {
   const path = sourceRef.replace(/#.*$/, '').replace(/:\d+(-\d+)?$/, '');
   const isFile = path !== '' && !/^[a-z][\w+.-]*:|\\|^\//i.test(path) && !path.split('/').some((name) => name === '..' || name === '.');

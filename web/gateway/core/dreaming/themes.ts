@@ -9,7 +9,7 @@ const MOST_TERMS = 200;
 const MOST_THEMES = 5;
 const TERMS_OF_THEME = 5;
 
-/** What signals are about, without a model: terms that come up together in more than one of them, the most frequent first. */
+/** Themes of signals, found without a model: terms that occur together in more than one signal, most frequent first. */
 export async function themesIn(
   signals: readonly ShortTermSignal[],
   dayOf: (at: number) => string,
@@ -63,7 +63,7 @@ export async function themesIn(
   });
 }
 
-/** Terms are stems; people read words. */
+/** Terms are stems; this returns readable words for them. */
 async function spellings(signals: readonly ShortTermSignal[], wanted: ReadonlySet<string>, pace: Pace): Promise<Map<string, string>> {
   const spelt = new Map<string, string>();
   for (const { content } of signals) {
