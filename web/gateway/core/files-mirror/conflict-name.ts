@@ -1,10 +1,13 @@
-/** The longest name that disks take, in bytes, and the longest path of a workspace. */
+/** Maximum length of a file name in bytes, and of a workspace path in characters. */
 const NAME_BYTES = 255;
 const PATH_CHARS = 400;
 
 const encoder = new TextEncoder();
 
-/** What the copy of a file is called that lost: `notes/a (conflict 2026-11-22 0930).md`, from the second on with a number. A name that would be too long loses some of its own. */
+/**
+ * Name for the losing version of a file: `notes/a (conflict 2026-11-22 0930).md`, with a number from the second on. A name that would be
+ * too long is shortened.
+ */
 export function conflictName(path: string, { at, timeZone, count }: { at: number; timeZone: string; count: number }): string {
   const { folder, stem, ending } = partsOf(path);
   const tail = `${MARK}${minuteOf(at, timeZone)}${count > 1 ? ` ${count}` : ''})${ending}`;
@@ -17,10 +20,10 @@ export function conflictName(path: string, { at, timeZone, count }: { at: number
   return folder + kept.join('') + tail;
 }
 
-/** Whether a file is called as a copy that lost. */
+/** Whether a path is named like a conflict copy. */
 export const isConflict = (path: string): boolean => path.includes(MARK);
 
-/** Whether the one is called as a copy of the other. */
+/** Whether `copy` is named like a conflict copy of `path`. */
 export function isConflictOf(copy: string, path: string): boolean {
   const { folder, stem, ending } = partsOf(path);
   return copy.startsWith(`${folder}${stem}${MARK}`) && copy.endsWith(`)${ending}`);

@@ -21,20 +21,23 @@ export interface ExchangeDeps {
   timeZone(): string;
   workspace: string;
   signal: AbortSignal;
-  /** These files get the content that they have on disk. */
+  /** Called before these files get the content that they have on disk. */
   taken(workspace: string, paths: readonly string[]): Promise<void>;
-  /** It cannot be done with this file as it is. */
+  /** Reports that a file cannot be synced in its current state. */
   refuse(row: Row, why: string): void;
 }
 
 const TOO_LONG = `it is larger than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
 const FULL = `the workspace is full (limit: ${WORKSPACE_LIMITS.files} files or ${WORKSPACE_LIMITS.bytes / 1024 / 1024} MiB)`;
 
-/** Carries files over, in batches, so that neither the worker nor the bridge is held up. Whatever it is cut off at, nothing of either side is lost: what is taken comes before what is deleted. */
+/**
+ * Transfers files in batches, so that neither the worker nor the bridge is blocked. An interruption loses no file: copies are written
+ * before anything is deleted.
+ */
 export class Exchange {
   readonly #deps: ExchangeDeps;
   readonly #rows: ReadonlyMap<string, Row>;
-  /** Something was changed or noted, or has changed since. */
+  /** Whether something was changed or recorded, or has changed since. */
   isDone = false;
 
   constructor(deps: ExchangeDeps, rows: readonly Row[]) {
@@ -51,12 +54,15 @@ export class Exchange {
     await this.#putOut(work['to-disk']);
   }
 
-  /** What these came to be agreed on is forgotten, in one step: cut off, it must not look as if a few of them had been deleted. */
+  /** Clears the sync baseline of these files in one step, so that an interruption does not make some of them look deleted. */
   async forget(paths: Iterable<string>): Promise<void> {
     await this.#send([...paths].map((path) => ({ do: 'note', path, agreed: null })));
   }
 
-  /** The vault's versions of files that both have changed get names of their own. Resolves with those that the disk's version may replace now. */
+  /**
+   * Saves the vault's versions of files that both sides changed under names of their own. Resolves with the rows whose vault file may now
+   * be replaced by the disk's version.
+   */
   async #keepLosers(rows: readonly Row[]): Promise<Row[]> {
     const { vault, clock, timeZone, workspace } = this.#deps;
     const copies = [...this.#rows.values()].filter(({ path }) => isConflict(path));
@@ -67,7 +73,7 @@ export class Exchange {
       const changes: FileChange[] = [];
       for (const row of some) {
         const { path, vault: hash, record } = row;
-        // Kept already: something went wrong behind that.
+        // Already saved: an earlier attempt failed after this step.
         if (copies.some((copy) => isConflictOf(copy.path, path) && (copy.vault === hash || copy.disk === hash))) {
           kept.push(row);
           continue;
@@ -107,7 +113,7 @@ export class Exchange {
         const row = left.get(file.path);
         if (row) changes.push({ row, path: row.path, seen: row.record, file: await this.#recordOf(file) });
       }
-      // Before they are written: cut off between the two, no file loses its label.
+      // Called before writing, so that an interruption leaves no file without its label.
       await this.#deps.taken(
         workspace,
         changes.map(({ path }) => path),
@@ -123,7 +129,7 @@ export class Exchange {
       }
       await this.#apply(notes);
       if (changes.length > 0) continue;
-      // None of them is as it was any more: the next round sees what they are.
+      // If none of them was unchanged, the next round looks at them again.
       for (const { path } of wanted) left.delete(path);
       this.isDone = true;
     }
@@ -149,7 +155,7 @@ export class Exchange {
 
   async #putOut(rows: readonly Row[]): Promise<void> {
     const { files, refuse } = this.#deps;
-    // What is made is as long as it comes to be.
+    // The size of a generated file is unknown until it is generated.
     for (const some of batches(rows, ({ path, record }) => (files.isMade(path) ? FOLDER_BATCH.bytes : (record?.size ?? 0)))) {
       const steps: FolderStep[] = [];
       for (const row of some) {
@@ -187,7 +193,7 @@ const noteOf = ({ path, disk, record }: Pick<Row, 'path' | 'disk' | 'record'>): 
   agreed: disk !== null && record ? { hash: disk, size: record.size, modifiedAt: record.modifiedAt } : null,
 });
 
-/** As many at a time as one call carries. */
+/** Splits items into batches that fit into one call. */
 function batches<T>(items: readonly T[], bytesOfOne: (item: T) => number): T[][] {
   const found: T[][] = [];
   let bytes = 0;

@@ -12,7 +12,7 @@ import type { Vault } from '../vault.ts';
 import { sessionDialogs } from '../memory/session-dialogs.ts';
 import { type GoneChoice, WorkspaceMirror } from './workspace-mirror.ts';
 
-/** How often folders are looked through that nothing was heard of. */
+/** Interval in milliseconds at which folders without change notifications are scanned. */
 const LOOK_MS = 30_000;
 
 export interface FilesMirrorDeps {
@@ -24,21 +24,21 @@ export interface FilesMirrorDeps {
   log: Pick<Log, 'write'>;
   timeZone(): string;
   settings(): Pick<Settings, 'workspaces'>;
-  /** Whether this host is the one that serves: one alone mirrors. */
+  /** Whether this host is the active gateway; only that one mirrors. */
   serves(): boolean;
-  /** These files of a workspace get the content that they have on disk. */
+  /** Called before these files of a workspace get the content that they have on disk. */
   taken(workspace: string, paths: readonly string[]): Promise<void>;
-  /** All folders are the same as the vault, as they were at `lookedAt`. */
+  /** All folders matched the vault as of `lookedAt`. */
   agreed(lookedAt: number): Promise<void>;
   fault(error: unknown): RpcError;
 }
 
-/** Keeps each workspace and a folder of the bridge's machine the same: those of agents, and all others that have files. */
+/** Syncs each workspace with a folder on the bridge's machine: those of agents, and all others that have files. */
 export class FilesMirror {
   readonly #deps: FilesMirrorDeps;
   readonly #mirrors = new Map<string, WorkspaceMirror>();
   readonly #stops: (() => void)[];
-  /** Workspaces to be looked at; null: all of them. */
+  /** Workspaces to examine; null: all of them. */
   #wanted: Set<string> | null = new Set();
   #looking: Promise<void> | undefined;
   readonly #turns = new Turns();
@@ -59,7 +59,7 @@ export class FilesMirror {
           if (store === 'files') this.#noted(key.slice(0, slash), key.slice(slash + 1), deleted);
         }
       }),
-      // The one that begins to serve does not wait.
+      // A host that becomes active syncs at once.
       sync?.watch(() => void (this.#served !== deps.serves() && this.look())) ?? (() => {}),
     ];
     this.look();
@@ -69,7 +69,7 @@ export class FilesMirror {
     return this.#isOn ? [...this.#mirrors.values()].map(({ state }) => state) : [];
   }
 
-  /** Looks at a workspace, or at all, soon. */
+  /** Schedules a sync of one workspace, or of all. */
   look(workspace?: string): void {
     if (workspace === undefined) this.#wanted = null;
     else this.#wanted?.add(workspace);
@@ -79,13 +79,13 @@ export class FilesMirror {
     });
   }
 
-  /** Resolves when nothing waits to be looked at; never rejects. */
+  /** Resolves once no sync is pending; never rejects. */
   async settled(): Promise<void> {
     while (this.#looking) await this.#looking;
     await this.#turns.run(async () => {});
   }
 
-  /** Goes on with one that has stopped, and tells how it stands; undefined: the workspace is not mirrored. */
+  /** Resumes a stopped workspace and returns its state; undefined if the workspace is not mirrored. */
   resume(workspace: string, gone: GoneChoice): Promise<MirrorState | undefined> {
     return this.#turns.run(async () => {
       const mirror = this.#mirrors.get(workspace);
@@ -131,7 +131,7 @@ export class FilesMirror {
     try {
       if (this.#isOn) await mirror.agree(this.#ended.signal);
     } catch (error) {
-      // The bridge is gone, or another host serves: it is looked at again when that changes.
+      // If the bridge is gone or another host is active, the sync is retried when that changes.
       if (this.#isOn) mirror.failed(this.#deps.fault(error).message);
     }
     const { problem, workspace } = mirror.state;
@@ -150,7 +150,7 @@ export class FilesMirror {
 
   #noted(workspace: string, path: string, removed: boolean): void {
     this.#mirrors.get(workspace)?.noted(path, removed);
-    // One that nobody knows of yet is found with the others.
+    // A workspace not known yet is found when all are examined.
     this.look(this.#mirrors.has(workspace) ? workspace : undefined);
   }
 
@@ -160,7 +160,7 @@ export class FilesMirror {
     this.look();
   }
 
-  /** Has the bridge tell of changes, as long as it is there. */
+  /** Subscribes to the bridge's change notifications while it is connected. */
   #watch(names: readonly string[]): void {
     const { bridge } = this.#deps;
     const told = names.join(' ');

@@ -4,17 +4,17 @@ import { whileLent } from '../while-lent.ts';
 import type { FilesMirrorDeps } from './files-mirror.ts';
 import type { GoneChoice } from './workspace-mirror.ts';
 
-/** The mirror of workspaces in folders, as the rest of the gateway sees it. */
+/** The mirror of workspaces in folders, as used by the rest of the gateway. */
 export interface KeptMirror {
   readonly states: MirrorState[];
-  /** Something may have changed. */
+  /** Reports that something may have changed. */
   look(): void;
-  /** Goes on with one that has stopped. Throws `NOT_FOUND` where the workspace is not mirrored. */
+  /** Resumes a stopped workspace. Throws `NOT_FOUND` if the workspace is not mirrored. */
   resume(workspace: string, gone: GoneChoice): Promise<MirrorState>;
   stop(): void;
 }
 
-/** Mirrors workspaces from the time on when there is a bridge that lends folders. */
+/** Mirrors workspaces while a bridge with the capability `files` is connected. */
 export function keepMirror(deps: FilesMirrorDeps): KeptMirror {
   const kept = whileLent({ kind: 'files' }, deps, async () => new (await import('./files-mirror.ts')).FilesMirror(deps));
   return {

@@ -5,7 +5,7 @@ import { dialogDate } from '../memory/layout.ts';
 import type { Dialogs } from '../memory/with-dialogs.ts';
 import type { Vault } from '../vault.ts';
 
-/** How often it is looked whether something was said: a day's file is written anew each time. */
+/** Interval in milliseconds at which conversations are checked for changes; each change regenerates the file of a day. */
 const DIALOGS_MS = 5 * 60_000;
 const MIME_TYPE = 'application/x-ndjson';
 
@@ -15,12 +15,15 @@ export interface MirroredFilesDeps {
   dialogs: Dialogs;
 }
 
-/** What of a workspace is mirrored: its files, and its conversations as `dialog/`, which are made for it and taken from nowhere (docs/decisions/0051). */
+/**
+ * The mirrored files of a workspace: its own files, and its conversations as generated files in `dialog/` that are never read back
+ * (docs/decisions/0051).
+ */
 export class MirroredFiles {
   readonly #deps: MirroredFilesDeps;
   readonly #workspace: string;
   #made: ReadonlyMap<string, FileEntry> = new Map();
-  /** Days of which nothing is of these agents, as they were looked at. */
+  /** Days without conversations of these agents, as of their last check. */
   readonly #empty = new Map<string, FileEntry>();
   #lookedAt: number | undefined;
 
@@ -29,7 +32,7 @@ export class MirroredFiles {
     this.#workspace = workspace;
   }
 
-  /** Looks from time to time what was said. True: something was, or is gone. */
+  /** Checks periodically whether conversations have changed. */
   async haveDialogsChanged(): Promise<boolean> {
     const now = this.#deps.clock.monotonic();
     if (this.#lookedAt !== undefined && now - this.#lookedAt < DIALOGS_MS) return false;
@@ -41,7 +44,7 @@ export class MirroredFiles {
     return canonical([...before.values()]) !== canonical([...this.#made.values()]);
   }
 
-  /** Whether the file is made of conversations: one that a person has put there is none. */
+  /** Whether a file is generated from conversations. False for a file that a user has put there. */
   isMade(path: string): boolean {
     return this.#made.has(path);
   }

@@ -5,20 +5,20 @@ import { sha256 } from '#shared/sha256.ts';
 import { bytesOf } from '../workspace/content.ts';
 import type { MirroredFiles } from './mirrored-files.ts';
 
-/** A file as both sides have it. */
+/** The state of a file on both sides. */
 export interface Row {
   path: string;
   disk: string | null;
   agreed: FolderEntry['agreed'];
-  /** The vault's record; null: there is none. */
+  /** The vault's record; null if there is none. */
   record: FileEntry | null;
-  /** Of its content; null where there is none, undefined where nobody had to know it. */
+  /** Hash of the vault's content; null if there is none, undefined if it was not needed. */
   vault: string | null | undefined;
-  /** Why the one on disk is left alone. */
+  /** Why the file on disk cannot be synced. */
   problem: string | undefined;
 }
 
-/** Hashes of a workspace's files, as far as they were read. */
+/** Cache of the hashes of a workspace's files. */
 export class VaultHashes {
   readonly #files: Pick<MirroredFiles, 'get'>;
   readonly #known = new Map<string, { size: number; modifiedAt: number; hash: string }>();
@@ -27,7 +27,7 @@ export class VaultHashes {
     this.#files = files;
   }
 
-  /** What the record's content has, read where it has to be; undefined: the record is another one by now. */
+  /** Hash of the record's content, which is read if necessary; undefined if the file has changed since. */
   async of({ path, size, modifiedAt }: FileEntry, agreed: FolderEntry['agreed']): Promise<string | undefined> {
     const isIt = (known: { size: number; modifiedAt: number } | null | undefined): boolean =>
       known?.size === size && known.modifiedAt === modifiedAt;
@@ -45,7 +45,7 @@ export class VaultHashes {
   }
 }
 
-/** All files that one of the two has, or that were agreed on. */
+/** All files that exist on either side or in the sync baseline. */
 export async function rowsOf(entries: readonly FolderEntry[], records: readonly FileEntry[], hashes: VaultHashes): Promise<Row[]> {
   const rows = new Map<string, Row>();
   for (const { path, hash, agreed, problem } of entries) rows.set(path, { path, disk: hash, agreed, problem, record: null, vault: null });
@@ -53,14 +53,14 @@ export async function rowsOf(entries: readonly FolderEntry[], records: readonly 
     const { path } = record;
     if (!isMirrored(path)) continue;
     const row = rows.get(path) ?? { path, disk: null, agreed: null, problem: problemAbove(path, rows), record, vault: undefined };
-    // What the vault alone has needs no comparing.
+    // A file that only the vault has needs no comparison.
     const isNew = row.disk === null && row.agreed === null;
     rows.set(path, { ...row, record, vault: isNew || row.problem !== undefined ? undefined : await hashes.of(record, row.agreed) });
   }
   return [...rows.values()];
 }
 
-/** A file below what cannot be looked into cannot be there. */
+/** Problem of a parent folder; a file below a folder that cannot be read cannot be synced. */
 function problemAbove(path: string, rows: ReadonlyMap<string, Row>): string | undefined {
   const parts = path.split('/');
   for (let depth = 1; depth < parts.length; depth++) {

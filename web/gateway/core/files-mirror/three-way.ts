@@ -1,15 +1,15 @@
-/** Hashes of a file's bytes; null: there is no file. */
+/** Hashes of a file's bytes; null if the file does not exist. */
 export interface Versions {
-  /** When the two agreed last. */
+  /** The sync baseline. */
   agreed: string | null;
   disk: string | null;
   vault: string | null;
 }
 
-/** What is to be done with a file. `note`: they agree, which only has to be noted. */
+/** Action for a file. `note`: both sides are equal, and only the baseline is updated. */
 export type Verdict = 'nothing' | 'note' | 'to-disk' | 'to-vault' | 'off-disk' | 'off-vault' | 'conflict';
 
-/** What one side changed is taken; what one changed and the other deleted stays. */
+/** Decides by three-way comparison: a change on one side is applied to the other, and an edit wins over a deletion. */
 export function verdictOn({ agreed, disk, vault }: Versions): Verdict {
   if (disk === vault) return agreed === disk ? 'nothing' : 'note';
   if (vault === null) return disk === agreed ? 'off-disk' : 'to-vault';

@@ -7,34 +7,34 @@ import { type Row, rowsOf, VaultHashes } from './sides.ts';
 import { verdictOn } from './three-way.ts';
 import { type Gone, tooMuchGone } from './too-much-gone.ts';
 
-/** Both sides are changed again and again while they are compared. */
+/** Maximum number of rounds while both sides keep changing. */
 const TRIES = 12;
 const MADE = 'it is generated from chats and was changed in the folder; delete it to generate it again';
-/** Of what is left alone so many are told by name. */
+/** Maximum number of skipped files listed by name. */
 const MAX_TOLD = 100;
 
 export interface WorkspaceMirrorDeps
   extends Pick<ExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'taken'>, Pick<MirroredFilesDeps, 'dialogs'> {
-  /** A file is left alone: told once for each reason. */
+  /** Reports a file that is skipped; called once per reason. */
   skipped(workspace: string, path: string, why: string): void;
 }
 
-/** What is gone comes back from the other side, or goes there too. */
+/** Handling of missing files: restore them from the other side, or remove them there too. */
 export type GoneChoice = 'restore' | 'remove';
 
-/** One workspace and its folder, kept the same three-way. */
+/** Three-way sync of a workspace with its folder. */
 export class WorkspaceMirror {
   readonly #deps: WorkspaceMirrorDeps;
   readonly #workspace: string;
   readonly #files: MirroredFiles;
   readonly #hashes: VaultHashes;
-  /** The folder as it was when nothing was left to do; null: look anew. */
+  /** State of the folder when nothing was left to do; null forces a scan. */
   #settled: string | null = null;
-  /** The vault has changed since the look at it began. */
+  /** Whether the vault has changed since its comparison began. */
   #changed = false;
-  /** Seen to be removed from the vault, and so meant. */
+  /** Paths known to have been deleted from the vault on purpose. */
   readonly #removed = new Set<string>();
-  /** What could not be done with the file as it was. */
+  /** Files that could not be synced in a given state, with the reason. */
   readonly #refused = new Map<string, { as: string; why: string }>();
   readonly #told = new Set<string>();
   #state: MirrorState;
@@ -51,7 +51,7 @@ export class WorkspaceMirror {
     return this.#state;
   }
 
-  /** A file of the vault was written or removed. */
+  /** Reports that a file of the vault was written or removed. */
   noted(path: string, removed: boolean): void {
     this.#changed = true;
     this.#settled = null;
@@ -59,7 +59,7 @@ export class WorkspaceMirror {
     else this.#removed.delete(path);
   }
 
-  /** Another bridge has another folder. */
+  /** Discards the state: another bridge has another folder. */
   forget(): void {
     this.#settled = null;
   }
@@ -69,7 +69,10 @@ export class WorkspaceMirror {
     this.#state = { ...this.#state, state: 'failed', problem: message };
   }
 
-  /** Resolves when the two are the same, or cannot be. Rejects where one of them cannot be used. `choice`: what to do with what is gone. */
+  /**
+   * Resolves once both sides are equal or cannot be made equal. Rejects if one of them is unavailable. `choice`: what to do about missing
+   * files.
+   */
   async agree(signal: AbortSignal, choice?: GoneChoice): Promise<void> {
     let isFirst = true;
     for (let tries = 0; tries < TRIES; tries++) {
@@ -78,7 +81,7 @@ export class WorkspaceMirror {
     }
   }
 
-  /** False: nothing is left to do. */
+  /** Returns false if nothing is left to do. */
   async #round(signal: AbortSignal, isFirst: boolean, choice: GoneChoice | undefined): Promise<boolean> {
     const { bridge } = this.#deps;
     const workspace = this.#workspace;
@@ -94,7 +97,7 @@ export class WorkspaceMirror {
     if (state === 'same') return false;
     if (isFirst) this.#refused.clear();
     const rows = await rowsOf(entries, await this.#files.list(), this.#hashes);
-    // What is made of conversations is gone where they are, and made anew where it is gone.
+    // Generated files do not count as lost: they are removed with their conversations, and generated again if missing.
     const own = rows.filter(({ path }) => dialogDate(path) === undefined);
     const gone = tooMuchGone(own, state === 'vanished', this.#removed);
     if (gone && choice === undefined) {
@@ -114,7 +117,7 @@ export class WorkspaceMirror {
     return exchange.isDone || this.#changed;
   }
 
-  /** What is to be done with which; what is left alone goes into `skipped`. */
+  /** Groups the files by action; skipped files are added to `skipped`. */
   #sorted(rows: readonly Row[], skipped: Map<string, string>): Work {
     const work: Work = { nothing: [], note: [], 'to-disk': [], 'to-vault': [], 'off-disk': [], 'off-vault': [], conflict: [] };
     for (const row of rows) {
@@ -122,7 +125,7 @@ export class WorkspaceMirror {
       const refused = this.#refused.get(path);
       if (problem !== undefined) skipped.set(path, problem);
       else if (refused && refused.as === versionOf(row)) skipped.set(path, refused.why);
-      // It was written meanwhile: the next round sees what it is.
+      // Written meanwhile: the next round compares it again.
       else if (record && vault === undefined && (disk !== null || agreed !== null)) this.#changed = true;
       else if (record && vault === undefined) work['to-disk'].push(row);
       else {
@@ -160,5 +163,5 @@ export class WorkspaceMirror {
   }
 }
 
-/** What a refusal was of: with another version it is tried again. */
+/** Version to which a refusal applies; another version is tried again. */
 const versionOf = ({ disk, record }: Row): string => `${disk} ${record?.size} ${record?.modifiedAt}`;
