@@ -28,7 +28,7 @@ const noPage = (path: string): RpcError => new RpcError('NOT_FOUND', `No page wi
 const found = (findings: readonly Finding[]) =>
   findings.slice(0, MOST_PAIRS).map(({ claim, reason }) => ({ claim: shownClaim(claim), reason }));
 
-/** What the methods `wiki.*` answer. */
+/** Implementations of the methods `wiki.*`. */
 export const wikiAnswers = (wikis: Wikis, labels: Pick<ContentLabels, 'add' | 'remove' | 'getSources' | 'getLinkOrigins'>): Answers => ({
   async pages({ agentId, under }) {
     const { vault } = wikis.of(agentId);
@@ -68,7 +68,7 @@ export const wikiAnswers = (wikis: Wikis, labels: Pick<ContentLabels, 'add' | 'r
     const isLabelled = (await labels.getSources('file', name)).length > 0;
     await labels.add('file', name, outside);
     const saved = await vault.savePage(page, { seen: version }).catch(async (error: unknown) => {
-      // The page is as it was, and so is its label.
+      // The page was not saved, so its label is reverted too.
       if (outside.length > 0 && !isLabelled) await labels.remove('file', name);
       throw error;
     });

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { Claim, ClaimStatus, Evidence, type EvidenceInput } from './claim.ts';
 import { type ClaimChange, ClaimEvent, type LineProblem } from './claim-lines.ts';
 
-/** All claims at one moment: their histories by id, and what could not be read. */
+/** A snapshot of all claims: their histories by id, and lines that could not be parsed. */
 export interface ClaimHistories {
   histories: ReadonlyMap<string, readonly ClaimChange[]>;
   problems: readonly LineProblem[];

@@ -3,7 +3,7 @@ import { camelCase } from '../memory/spelling.ts';
 import { isObject } from '../merge.ts';
 import { Claim, Evidence, readFields } from './claim.ts';
 
-/** What can happen to a claim. */
+/** Events in the history of a claim. */
 export const ClaimEvent = {
   ADDED: 'added',
   IMPORTED: 'imported',
@@ -16,24 +16,24 @@ export const ClaimEvent = {
 } as const;
 export type ClaimEvent = (typeof ClaimEvent)[keyof typeof ClaimEvent];
 
-/** One line of a claim's history: what happened, when, why, and the claim as it was from then on. */
+/** One line of a claim's history: the event, its time and reason, and the claim after it. */
 export interface ClaimChange {
   event: ClaimEvent;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   at: number;
   why?: string;
-  /** What speaks against a claim that was refuted. */
+  /** Evidence against a refuted claim. */
   against?: readonly Evidence[];
   claim: Claim;
 }
 
-/** A line that cannot be read. It stays in its file. */
+/** A line that cannot be parsed. It stays in its file. */
 export interface LineProblem {
   path: string;
-  /** From 1 on. */
+  /** Counted from 1. */
   line: number;
   problem: string;
-  /** Its beginning. */
+  /** The beginning of the line. */
   text: string;
 }
 
@@ -56,7 +56,7 @@ const fileEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence
   excerpt,
 });
 
-/** A claim as files and the wire spell it; what is not there is left out by JSON. */
+/** Converts a claim to snake_case for files and the wire. Undefined members are dropped by JSON. */
 export const fileClaim = (claim: Claim): Record<string, unknown> => ({
   id: claim.id,
   page_path: claim.pagePath,
@@ -81,10 +81,10 @@ export const fileChange = ({ event, at, why, against, claim }: ClaimChange): Rec
   claim: fileClaim(claim),
 });
 
-/** One line with its end. */
+/** Formats a line, with its line break. */
 export const formatChange = (change: ClaimChange): string => `${JSON.stringify(fileChange(change))}\n`;
 
-/** Reads such an object. Throws a sentence that names the member. */
+/** Parses a change. Throws an Error that names the invalid member. */
 export function readChange(given: unknown): ClaimChange {
   const { event, at, why, against, claim } = readFields(change, given, 'A change');
   return {
@@ -96,11 +96,11 @@ export function readChange(given: unknown): ClaimChange {
   };
 }
 
-/** Its own members in our spelling; those of what is in them are read by who reads that. */
+/** Converts the object's own member names to camelCase; nested objects are parsed elsewhere. */
 const memberNames = (given: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [camelCase(name), value]));
 
-/** Reads the objects of JSON lines one by one; `read` throws a sentence for what does not fit, which is told and passed over. */
+/** Parses JSON Lines one by one. `read` throws an Error for an invalid object, which is reported and skipped. */
 export function eachJsonLine(path: string, text: string, read: (given: Record<string, unknown>) => void): LineProblem[] {
   const problems: LineProblem[] = [];
   for (const [at, line] of text.split(/\r?\n/).entries()) {
@@ -124,7 +124,7 @@ export function eachJsonLine(path: string, text: string, read: (given: Record<st
   return problems;
 }
 
-/** A claim's file: its history as far as it can be read, and what cannot. */
+/** A claim's file: its history as far as it can be parsed, and the invalid lines. */
 export interface ClaimFile {
   text: string;
   changes: ClaimChange[];

@@ -3,11 +3,11 @@ import { z } from '#shared/rpc/zod.ts';
 import { complaint } from '../memory/complaint.ts';
 import { inOurSpelling } from '../memory/spelling.ts';
 
-/** What has become of a claim (interface document 2, sections 2.5 and 3). */
+/** Status of a claim. */
 export const ClaimStatus = { ACTIVE: 'ACTIVE', SUPERSEDED: 'SUPERSEDED', REFUTED: 'REFUTED' } as const;
 export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
 
-/** What is taken for granted of a claim whose confidence nobody told. */
+/** Default confidence of a claim. */
 const CONFIDENCE = 0.8;
 
 const lines = z
@@ -26,7 +26,7 @@ const evidence = z.strictObject({
   excerpt: z.string().max(20_000).optional(),
 });
 
-/** As callers give it: in either spelling. */
+/** Input in camelCase or snake_case. */
 export type EvidenceInput = z.input<typeof evidence> | Record<string, unknown>;
 
 const text = z.string().trim().min(1, 'must not be empty').max(10_000);
@@ -56,14 +56,14 @@ const claim = z.object({
 export type ClaimFields = z.infer<typeof claim>;
 export const claimChanges = z.strictObject({ confidence: confidence.optional(), tags: tags.optional() });
 
-/** Reads what callers give in either spelling. Throws INVALID_PARAMS that names the member. */
+/** Parses input in camelCase or snake_case. Throws INVALID_PARAMS that names the member. */
 export function readFields<T>(schema: z.ZodType<T>, given: unknown, whole: string): T {
   const read = schema.safeParse(inOurSpelling(given));
   if (!read.success) throw new RpcError('INVALID_PARAMS', complaint(read.error, `field of ${whole.toLowerCase()}`, whole));
   return read.data;
 }
 
-/** What a claim rests on. `lines`: `3` or `3-7` of the file at `sourcePath`; `weight`: 0 to 1; `excerpt`: what stands there, word for word. */
+/** Evidence for a claim. `lines`: `3` or `3-7` of the file at `sourcePath`; `weight`: 0 to 1; `excerpt`: the verbatim text. */
 export class Evidence {
   readonly sourceId: string;
   readonly sourcePath?: string;
@@ -71,7 +71,7 @@ export class Evidence {
   readonly weight: number;
   readonly excerpt?: string;
 
-  /** Takes either spelling: `source_id` as well as `sourceId`. Throws INVALID_PARAMS that names the member. */
+  /** Accepts camelCase and snake_case: `source_id` as well as `sourceId`. Throws INVALID_PARAMS that names the member. */
   constructor(given: EvidenceInput) {
     const { sourceId, sourcePath, lines, weight, excerpt } = readFields(evidence, given, 'Evidence');
     this.sourceId = sourceId;
@@ -82,7 +82,7 @@ export class Evidence {
   }
 }
 
-/** What a page of the wiki says is so, and why. Times in milliseconds since 1970. */
+/** A statement on a wiki page, with its evidence. Times are in milliseconds since the Unix epoch. */
 export class Claim {
   readonly id: string;
   readonly pagePath: string;
@@ -94,15 +94,15 @@ export class Claim {
   readonly tags: readonly string[];
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The claim in whose place this one stands. */
+  /** Id of the claim that this one replaces. */
   readonly supersedes?: string;
   readonly supersededBy?: string;
   /** Why it was superseded or refuted. */
   readonly reason?: string;
-  /** Claims that it seems to contradict, and beside which it stands by a person's word. */
+  /** Ids of claims that it seems to contradict, but which a user decided to keep as well. */
   readonly beside?: readonly string[];
 
-  /** Takes either spelling. Throws INVALID_PARAMS that names the member. */
+  /** Accepts camelCase and snake_case. Throws INVALID_PARAMS that names the member. */
   constructor(given: z.input<typeof claim> | Record<string, unknown>) {
     const fields = readFields(claim, given, 'A claim');
     this.id = fields.id;

@@ -1,14 +1,17 @@
 import { type Claim, ClaimStatus } from './claim.ts';
 import { withoutCode } from './markup.ts';
 
-/** Where a page's claims are shown, where a person wants them elsewhere than at its end. */
+/** Placeholder for a page's claims, if they should not be shown at its end. */
 export const CLAIMS_HERE = '<!-- perch:claims -->';
 const BEGIN = '<!-- perch:claims:begin (Perch writes these lines; write outside of them) -->';
 const END = '<!-- perch:claims:end -->';
 const BEGINS = /^<!-- perch:claims:begin\b[^\n]*-->[ \t]*\r?$/;
 const ENDS = /^<!-- perch:claims:end -->[ \t]*\r?$/;
 
-/** The page without the lines that Perch writes: at the end of the page they are gone, elsewhere `<!-- perch:claims -->` stands for them. All else stays as it was. */
+/**
+ * Removes the claims that Perch has written into a page. A block at the end is deleted; elsewhere it is replaced by `<!-- perch:claims
+ * -->`. All other text is unchanged.
+ */
 export function withoutClaims(body: string): string {
   if (!body.includes('<!-- perch:claims:begin')) return body;
   const text = withoutLast(body);
@@ -18,7 +21,7 @@ export function withoutClaims(body: string): string {
   const kept: string[] = [];
   let marked = false;
   for (let at = 0; at < lines.length; at++) {
-    // One that is never closed is no block: what follows it is a person's.
+    // A block that is never closed is not a block: the text after it is the user's.
     const end = BEGINS.test(shown[at] ?? '') ? shown.findIndex((line, i) => i > at && (ENDS.test(line) || BEGINS.test(line))) : -1;
     if (end < 0 || !ENDS.test(shown[end] ?? '')) {
       kept.push(lines[at] ?? '');
@@ -31,7 +34,7 @@ export function withoutClaims(body: string): string {
   return kept.join('\n');
 }
 
-/** The block at the end counts even after code that was never closed. The empty line before it is Perch's, too. */
+/** Removes the block at the end, even after an unclosed code block, together with the empty line before it, which Perch wrote. */
 function withoutLast(body: string): string {
   const end = body.lastIndexOf(END);
   const begin = body.lastIndexOf('<!-- perch:claims:begin', end);
@@ -41,7 +44,7 @@ function withoutLast(body: string): string {
   return own ? body.slice(0, begin).replace(/(\r?\n){1,2}$/, '') : body;
 }
 
-/** The page with its claims where `<!-- perch:claims -->` stands, else at its end; as it is where there are none. */
+/** Inserts the claims at `<!-- perch:claims -->`, or else at the end of the page. Returns the page unchanged if there are none. */
 export function withClaims(content: string, claims: readonly Claim[]): string {
   const text = withoutClaims(content);
   if (claims.length === 0) return text;
@@ -56,7 +59,10 @@ export function withClaims(content: string, claims: readonly Claim[]): string {
   return [...lines.slice(0, here), block, ...lines.slice(here + 1)].join('\n');
 }
 
-/** One line whatever the claim says: `- The tower is 330 m tall. (confidence 0.9; sources/tower.md, lines 3-7) #height ^claim-…`, struck out where it is not active. */
+/**
+ * A claim on one line: `- The tower is 330 m tall. (confidence 0.9; sources/tower.md, lines 3-7) #height ^claim-…`, struck through if it is
+ * not active.
+ */
 function shownClaim({ id, text, status, confidence, evidence, tags, reason }: Claim): string {
   const said = oneLine(text);
   const notes = [
@@ -70,6 +76,6 @@ function shownClaim({ id, text, status, confidence, evidence, tags, reason }: Cl
   return `- ${status === ClaimStatus.ACTIVE ? said : `~~${said}~~`} (${notes.join('; ')})${marks.join('')} ^claim-${id}`;
 }
 
-/** A claim is text: it can neither end the block nor hide what follows. */
+/** Escapes a claim's text, so that it can neither end the block nor hide the text after it. */
 const oneLine = (text: string): string =>
   text.replace(/\s+/g, ' ').trim().replaceAll('<', '&lt;').replaceAll('%%', '%\u200b%').replaceAll('`', '\\`');

@@ -10,22 +10,22 @@ import { folderPath, pagePath } from './page-path.ts';
 import { ReadFiles } from './read-files.ts';
 
 export interface ClaimsOptions {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   now?: () => number;
   newId?: () => string;
-  /** Reaches files outside the workspace, for programs that have a disk. Without it, exports stay in the workspace. */
+  /** Access to files outside the workspace. If omitted, exports stay in the workspace. */
   disk?: ClaimsDisk;
 }
 
 /** Files outside the workspace. */
 export interface ClaimsDisk {
-  /** The whole path of a file outside the workspace; undefined for a name in it. */
+  /** Absolute path of a file outside the workspace; undefined for a path inside it. */
   resolve(path: string): string | undefined;
   read(path: string): Promise<string | undefined>;
   write(path: string, text: string): Promise<void>;
 }
 
-/** What `updateClaim` can change. */
+/** Changes that `updateClaim` accepts. */
 interface ClaimChanges {
   confidence?: number | undefined;
   tags?: readonly string[] | undefined;
@@ -33,14 +33,14 @@ interface ClaimChanges {
 
 const SUFFIX = '.jsonl';
 
-/** The claim has a longer history than the change was made for. */
+/** The claim's history has grown since it was read. */
 class Moved extends Error {}
 
 const never = new AbortController().signal;
 
 /**
- * The claims of a wiki (interface document 2, section 4.6): a file of JSON lines each, to which every change adds a line. Each operation writes one file, whole: after a
- * crash there is the old or the new. Nothing takes a line away, not even `deleteClaim`.
+ * The claims of a wiki: one JSON Lines file per claim, to which every change appends a line. Each operation writes one file atomically, so
+ * that a crash leaves either the old or the new state. Lines are never removed, not even by `deleteClaim`.
  */
 export class ClaimsManager {
   readonly #workspace: Workspace;
@@ -55,7 +55,7 @@ export class ClaimsManager {
   constructor(workspace: Workspace, claimsDir: string, { now = Date.now, newId = () => crypto.randomUUID(), disk }: ClaimsOptions = {}) {
     this.#workspace = workspace;
     this.#dir = claimsDir.replace(/\/+$/, '');
-    // A hidden folder may stand first, and nowhere else.
+    // Only the first folder may be hidden.
     folderPath(this.#dir.replace(/^\./, ''));
     this.#files = new ReadFiles(workspace, (text, { path }) => readClaimFile(path, this.#idOf(path), text));
     this.#now = now;
@@ -64,8 +64,8 @@ export class ClaimsManager {
   }
 
   /**
-   * A new claim of a page, ACTIVE. `evidence`: `{sourceId, sourcePath, lines, weight, excerpt}` in either spelling; `confidence`: 0 to 1, 0.8 if left out.
-   * Throws INVALID_PARAMS that names the member.
+   * Adds an active claim to a page. `evidence`: `{sourceId, sourcePath, lines, weight, excerpt}`, in camelCase or snake_case; `confidence`:
+   * 0 to 1, defaults to 0.8. Throws INVALID_PARAMS that names the member.
    */
   async addClaim(
     page: string,
@@ -91,32 +91,32 @@ export class ClaimsManager {
     });
   }
 
-  /** Throws NOT_FOUND for an id that is unknown, or was deleted. */
+  /** Throws NOT_FOUND if the claim does not exist or was deleted. */
   async getClaim(id: string): Promise<Claim> {
     return latest(await this.#historyOf(id)).claim;
   }
 
-  /** All claims that were not deleted, the oldest first; of one page, if it is named. */
+  /** All claims that were not deleted, oldest first; only those of a page, if one is given. */
   async listClaims(page?: string): Promise<Claim[]> {
     const wanted = page === undefined ? undefined : pagePath(page);
     return current(await this.read()).filter(({ pagePath }) => wanted === undefined || pagePath === wanted);
   }
 
-  /** What happened to a claim, the oldest first; of a deleted one, too. Throws NOT_FOUND. */
+  /** The history of a claim, oldest first, even if it was deleted. Throws NOT_FOUND. */
   async history(id: string): Promise<ClaimChange[]> {
     const found = (await this.read()).histories.get(id);
     if (!found) throw unknown(id);
     return [...found];
   }
 
-  /** Lines of the claims' files that cannot be read: nothing takes them away, and nothing is made of them. */
+  /** Lines of the claims' files that cannot be parsed. They are neither removed nor used. */
   async problems(): Promise<LineProblem[]> {
     return [...(await this.read()).problems];
   }
 
   /**
-   * Changes the confidence of a claim, its tags, or both: `updateClaim(id, 0.9, ['cats'])`, or `updateClaim(id, { tags: ['cats'] }, why)`. `supersedeClaim` changes its
-   * text. Throws NOT_FOUND, INVALID_PARAMS.
+   * Changes the confidence of a claim, its tags, or both: `updateClaim(id, 0.9, ['cats'])`, or `updateClaim(id, { tags: ['cats'] }, why)`.
+   * Use `supersedeClaim` to change its text. Throws NOT_FOUND, INVALID_PARAMS.
    */
   updateClaim(id: string, changes: ClaimChanges, why?: string): Promise<Claim>;
   updateClaim(id: string, confidence?: number | null, tags?: readonly string[]): Promise<Claim>;
@@ -133,7 +133,7 @@ export class ClaimsManager {
     });
   }
 
-  /** The active claims that cannot be so where this one is, each with the reason; the surest first. Throws NOT_FOUND for an id that is unknown. */
+  /** Active claims that contradict this one, each with the reason; most certain first. Throws NOT_FOUND for an unknown id. */
   async findContradictions(claim: Claim | string, signal: AbortSignal = never): Promise<Contradiction[]> {
     const all = await this.read();
     const one = typeof claim === 'string' ? latest(await this.#historyOf(claim, { all })).claim : claim;
@@ -141,8 +141,8 @@ export class ClaimsManager {
   }
 
   /**
-   * Puts a new claim in the place of an active one: same page, tags and confidence, `text` and `evidence` its own. The old one becomes SUPERSEDED, with `rationale` as the reason.
-   * Returns the new one. Throws NOT_FOUND; INVALID_PARAMS where the old one is not active.
+   * Replaces an active claim by a new one with the same page, tags and confidence, but its own `text` and `evidence`. The old one becomes
+   * SUPERSEDED, with `rationale` as the reason. Returns the new one. Throws NOT_FOUND; INVALID_PARAMS if the old one is not active.
    */
   async supersedeClaim(oldId: string, text: string, rationale: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
     return this.#change(async () => {
@@ -151,12 +151,12 @@ export class ClaimsManager {
       const at = this.#now();
       const { pagePath, tags, confidence } = old;
       const fields = { id: this.#newId(), pagePath, text, evidence: given(evidence), tags, confidence, createdAt: at, updatedAt: at };
-      // The new one's first line says both: the old one's change is read from it, so one write does all.
+      // The first line of the new claim also implies the change of the old one, so that one write is enough.
       return await this.#write([], { event: ClaimEvent.ADDED, at, why, claim: new Claim({ ...fields, supersedes: old.id }) });
     });
   }
 
-  /** Says that an active claim is not so, why, and what shows it. Throws NOT_FOUND; INVALID_PARAMS where it is not active. */
+  /** Refutes an active claim, with a reason and evidence. Throws NOT_FOUND; INVALID_PARAMS if it is not active. */
   async refuteClaim(id: string, reason: string, evidence: readonly EvidenceInput[] = []): Promise<Claim> {
     return this.#change(async () => {
       const history = await this.#historyOf(id);
@@ -167,12 +167,12 @@ export class ClaimsManager {
     });
   }
 
-  /** Takes a claim out of the wiki; its history stays. Throws NOT_FOUND. */
+  /** Deletes a claim; its history stays. Throws NOT_FOUND. */
   async deleteClaim(id: string, why?: string): Promise<void> {
     await this.#change(async () => this.#next(await this.#historyOf(id), ClaimEvent.DELETED, {}, why));
   }
 
-  /** Takes back that a claim was deleted: it is as it was. Throws NOT_FOUND where it was never there; INVALID_PARAMS where it is there. */
+  /** Restores a deleted claim. Throws NOT_FOUND if it never existed; INVALID_PARAMS if it is not deleted. */
   async restoreClaim(id: string): Promise<Claim> {
     return this.#change(async () => {
       const history = await this.#historyOf(id, { deleted: true });
@@ -181,7 +181,10 @@ export class ClaimsManager {
     });
   }
 
-  /** Says that a claim stands although another one seems to contradict it, and why: they are told as a contradiction no more. Throws NOT_FOUND, INVALID_PARAMS. */
+  /**
+   * Keeps a claim although another one seems to contradict it, with a reason; the pair is no longer reported as a contradiction. Throws
+   * NOT_FOUND, INVALID_PARAMS.
+   */
   async keepBeside(id: string, other: string, why: string): Promise<Claim> {
     return this.#change(async () => {
       const { claim: beside } = latest(await this.#historyOf(other));
@@ -192,12 +195,12 @@ export class ClaimsManager {
     });
   }
 
-  /** Histories of all claims, and what could not be read. */
+  /** Histories of all claims, and lines that could not be parsed. */
   async read(): Promise<ClaimHistories> {
     const files = await this.#files.all(this.#dir, (path) => path.endsWith(SUFFIX));
     const histories = new Map<string, readonly ClaimChange[]>();
     for (const [path, { changes }] of files) if (changes.length > 0) histories.set(this.#idOf(path), changes);
-    // Two may stand for the same old one where two hosts wrote apart: the first counts.
+    // Two claims may supersede the same one if two hosts wrote concurrently: the first counts.
     const successors = [...histories.values()].flatMap(([first]) => (first?.claim.supersedes === undefined ? [] : first));
     for (const { at, why, claim } of successors.sort((a, b) => a.at - b.at)) {
       const history = histories.get(claim.supersedes ?? '');
@@ -209,8 +212,9 @@ export class ClaimsManager {
   }
 
   /**
-   * Writes all claims to a file: a line each, in the documents' spelling, with its whole history. Deleted ones only if asked. A name in the workspace ends with `.jsonl`;
-   * in Node, an absolute path, or one that begins with `./` or `../`, is any file on disk. Returns where they are. Throws INVALID_PARAMS for another path.
+   * Exports all claims to a file: one line each, in snake_case, with the complete history. Deleted claims are only included on request. A
+   * path in the workspace must end with `.jsonl`; in Node, an absolute path or one that begins with `./` or `../` is a file on disk.
+   * Returns the path. Throws INVALID_PARAMS for any other path.
    */
   async exportToJsonl(path: string, { deleted = false }: { deleted?: boolean } = {}): Promise<{ path: string; claims: number }> {
     const onDisk = this.#disk?.resolve(path);
@@ -220,13 +224,16 @@ export class ClaimsManager {
     return { path: file, claims };
   }
 
-  /** The text of such a file. */
+  /** The content of such a file. */
   async exportLines({ deleted = false }: { deleted?: boolean } = {}): Promise<{ text: string; claims: number }> {
     const all = [...(await this.read()).histories.values()].filter((history) => deleted || latest(history).event !== ClaimEvent.DELETED);
     return { text: all.map(exportLine).join(''), claims: all.length };
   }
 
-  /** Reads such a file, or one of another program with the same members. What is here already is never lost: another history of the same claim is a conflict. Throws NOT_FOUND. */
+  /**
+   * Imports such a file, or one of another program with the same members. Existing claims are never lost: a diverged history of the same
+   * claim is a conflict. Throws NOT_FOUND.
+   */
   async importFromJsonl(path: string): Promise<ImportReport> {
     const onDisk = this.#disk?.resolve(path);
     const file = onDisk ?? jsonlPath(path);
@@ -235,7 +242,7 @@ export class ClaimsManager {
     return this.importLines(file, text);
   }
 
-  /** As `importFromJsonl`, of lines that lie in no file of the workspace; `file` is what they are called in what is told of them. */
+  /** Like `importFromJsonl`, for lines that are not in a file of the workspace; `file` is the name used in reports. */
   async importLines(file: string, text: string): Promise<ImportReport> {
     return this.#change(async () => {
       const { histories, problems } = readExport(file, text, this.#now(), this.#newId);
@@ -278,7 +285,7 @@ export class ClaimsManager {
     return this.#write(history, { event, at, ...(why !== undefined && { why }), ...(against.length > 0 && { against }), claim });
   }
 
-  /** What the file has, whether it can be read or not, and the new lines after it. */
+  /** Appends lines to a claim's file, keeping its content, valid or not. */
   async #write(history: readonly ClaimChange[], ...added: readonly ClaimChange[]): Promise<Claim> {
     const { claim } = latest(added);
     const path = `${this.#dir}/${claim.id}${SUFFIX}`;
@@ -297,7 +304,7 @@ export class ClaimsManager {
     return claim;
   }
 
-  /** Where somebody else has changed the claim meanwhile, all of it is looked at and done again. */
+  /** Repeats the operation if the claim was changed by another writer meanwhile. */
   #change<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run(async () => {
       for (;;)

@@ -4,26 +4,26 @@ import type { Claim } from './claim.ts';
 import { type ClaimChange, ClaimEvent, eachJsonLine, fileChange, fileClaim, type LineProblem, readChange } from './claim-lines.ts';
 import { folderPath } from './page-path.ts';
 
-/** What came of reading claims in. */
+/** Result of an import. */
 export interface ImportReport {
-  /** Ids of those that were not there, of those whose history went on, and how many were the same already. */
+  /** Ids of new claims and of those with a longer history, and the number of identical ones. */
   added: string[];
   updated: string[];
   unchanged: number;
-  /** Those of which another history is here: they stay as they are here. */
+  /** Ids of claims whose history has diverged; they stay unchanged here. */
   conflicts: string[];
-  /** Lines that cannot be read; the file stays as it is. */
+  /** Lines that cannot be parsed; the file stays as it is. */
   problems: LineProblem[];
 }
 
-/** The path of such a file. Throws INVALID_PARAMS for what is not names with `/` between them, and for another ending: no page is ever overwritten. */
+/** Validates the path of an export. Throws INVALID_PARAMS for an invalid path or another extension, so that no page is ever overwritten. */
 export function jsonlPath(given: string): string {
   const path = folderPath(given);
   if (!path.endsWith('.jsonl')) throw new RpcError('INVALID_PARAMS', `${JSON.stringify(path.slice(0, 200))} must end with .jsonl.`);
   return path;
 }
 
-/** A claim as a line: its members in the documents' spelling, and `history`, in which nothing is left out. */
+/** Formats a claim as a line in snake_case, with its complete `history`. */
 export function exportLine(history: readonly ClaimChange[]): string {
   const last = history.at(-1);
   if (!last) return '';
@@ -31,7 +31,10 @@ export function exportLine(history: readonly ClaimChange[]): string {
   return `${JSON.stringify({ ...fileClaim(last.claim), ...deleted, history: history.map(fileChange) })}\n`;
 }
 
-/** Histories of a file by the ids of their claims. One without a history of its own, as another program writes it, begins now; one without an id gets one. */
+/**
+ * Histories in a file, by claim id. A claim without a history, as another program may write it, begins now; one without an id gets a new
+ * one.
+ */
 export function readExport(
   path: string,
   text: string,
@@ -58,7 +61,7 @@ function begun(given: Record<string, unknown>, now: number, newId: () => string)
   return readChange({ event: ClaimEvent.IMPORTED, at: iso, claim });
 }
 
-/** How a history that comes in stands to the one that is here: `longer` goes on from it. */
+/** Compares an imported history with the existing one: `longer` continues it. */
 export function comparedWith(
   ours: readonly ClaimChange[] | undefined,
   theirs: readonly ClaimChange[],
@@ -67,7 +70,7 @@ export function comparedWith(
   const [here, there] = [ours.map(lineOf), theirs.map(lineOf)];
   const shared = Math.min(here.length, there.length);
   if (here.slice(0, shared).every((line, at) => line === there[at])) return there.length > here.length ? 'longer' : 'same';
-  // A line without a history says only what is so now.
+  // A line without a history only contains the current state.
   const [alone, last] = [theirs[0], ours.at(-1)];
   const bare = theirs.length === 1 && alone?.event === ClaimEvent.IMPORTED;
   return bare && last && sameClaim(alone.claim, last.claim) ? 'same' : 'conflict';

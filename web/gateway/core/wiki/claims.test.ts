@@ -18,7 +18,7 @@ const filesOf = async (workspace: Workspace): Promise<Record<string, string>> =>
     await Promise.all((await workspace.list()).map(async ({ path }) => [path, (await workspace.read(path)) ?? ''] as const)),
   );
 
-/** Fails at the nth write, once: nothing of it is written. */
+/** Fails once, at the nth write, without writing anything. */
 function failing(workspace: Workspace, nth: number): Workspace {
   let writes = 0;
   const unlessNth = <T>(write: () => Promise<T>): Promise<T> =>
@@ -232,7 +232,7 @@ describe('claims', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(steps, steps), { maxLength: 4 }), fc.scheduler(), async (rounds, scheduler) => {
         const files = memoryWorkspace();
-        // Between any two of their steps the other one may come.
+        // Both operations interleave between any two steps.
         const slow: Workspace = {
           ...files,
           read: scheduler.scheduleFunction((path: string) => files.read(path)),
@@ -259,7 +259,7 @@ describe('claims', () => {
           .split('\n')
           .filter(Boolean);
         expect(lines.length).toBeGreaterThanOrEqual(done);
-        // Each line goes on from the one before it: nothing that another host said is taken back.
+        // Each line continues the one before it: no change of another host is reverted.
         for (const [, history] of (await claimsIn(files).read()).histories) {
           const ended = history.findIndex(({ event }) => event === 'refuted');
           if (ended >= 0) expect(history.slice(ended).every(({ claim }) => claim.status === 'REFUTED')).toBe(true);
@@ -284,7 +284,7 @@ describe('claims', () => {
       };
       const ours = claimsIn({ ...files, update });
       const { id } = await ours.addClaim('x', 'Miso is 10.');
-      // Each time they come just before our line is written.
+      // The other host writes just before each write of ours.
       before = () => theirs.updateClaim(id, { tags: ['theirs'] });
       expect(await ours.updateClaim(id, { confidence: 0.3 })).toMatchObject({ tags: ['theirs'], confidence: 0.3 });
       before = () => theirs.refuteClaim(id, 'It is a dog.');
@@ -334,7 +334,7 @@ describe('claims', () => {
             (error: unknown) => error instanceof Error && error.message === 'The disk is full',
           );
           if (!failed) continue;
-          // Every operation is one write: nothing of it is there. An import writes claims that are all there already.
+          // Every operation is a single write, so nothing of it is stored; the imported claims already exist.
           const { 'out.jsonl': _, ...after } = await filesOf(whole);
           const { 'out.jsonl': _old, ...old } = before;
           expect(after).toEqual(old);

@@ -3,11 +3,11 @@ import { complaint } from '../memory/complaint.ts';
 import { inOurSpelling } from '../memory/spelling.ts';
 
 const schema = z.strictObject({
-  /** Days after which a claim that nobody touched is looked at again. */
+  /** Number of days without a change after which a claim is reported as stale. */
   staleAfterDays: z.number().positive().max(36_500).default(180),
-  /** Claims below it are pointed out: 0 to 1. */
+  /** Claims with a lower confidence are reported: 0 to 1. */
   lowConfidence: z.number().min(0).max(1).default(0.5),
-  /** Characters of the largest page. */
+  /** Maximum length of a page, in characters. */
   maxPageChars: z
     .number()
     .int()
@@ -18,13 +18,13 @@ const schema = z.strictObject({
 
 export type WikiConfigInput = z.input<typeof schema>;
 
-/** Settings of a wiki (interface document 2, section 4.6, which names no fields). Either spelling is read: `stale_after_days` as well as `staleAfterDays`. */
+/** Settings of a wiki. Accepts camelCase (`staleAfterDays`) and snake_case (`stale_after_days`) names. */
 export class WikiConfig {
   readonly staleAfterDays: number;
   readonly lowConfidence: number;
   readonly maxPageChars: number;
 
-  /** Throws an Error that names the setting and what is wrong with it. */
+  /** Throws an Error that names the invalid setting. */
   constructor(given: WikiConfigInput | Record<string, unknown> = {}) {
     const read = schema.safeParse(inOurSpelling(given));
     if (!read.success) throw new Error(complaint(read.error));

@@ -1,7 +1,7 @@
 import { isMap, isNode, isScalar, parseDocument, stringify, type YAMLMap } from 'yaml';
 import { isObject } from '../merge.ts';
 
-/** What the front matter of a page says. `created`, `updated`: as written, `2026-11-22T09:30:00` in UTC where Perch wrote it, as Obsidian takes them. */
+/** Front matter of a page. `created`, `updated`: as written; Perch writes `2026-11-22T09:30:00` in UTC, a format that Obsidian accepts. */
 export interface PageHead {
   title?: string | undefined;
   kind?: string | undefined;
@@ -14,14 +14,14 @@ export interface PageHead {
 export const joinHead = (yaml: string | undefined, body: string): string =>
   yaml === undefined ? body : `---\n${yaml}${yaml === '' || yaml.endsWith('\n') ? '' : '\n'}---\n${body}`;
 
-/** Reads front matter. Never throws: `problem` says what is wrong, and what can be read is there all the same. */
+/** Parses front matter. Never throws: `problem` describes the error, and valid members are returned all the same. */
 export function readHead(yaml: string): PageHead & { problem?: string } {
   const none = { tags: [], aliases: [] };
   try {
     const document = parseDocument(yaml, { schema: 'core', prettyErrors: true, logLevel: 'silent' });
     const [error] = document.errors;
     if (error) return { ...none, problem: `The front matter is not valid YAML: ${firstLine(error.message)}` };
-    // Without aliases nothing can grow beyond what is written.
+    // Disallows aliases, which could expand to far more than the document's size.
     const given: unknown = document.toJS({ maxAliasCount: 0 });
     if (given === null || given === undefined) return none;
     if (!isObject(given)) return { ...none, problem: 'The front matter must be a map of names to values' };
@@ -42,8 +42,8 @@ export function readHead(yaml: string): PageHead & { problem?: string } {
 }
 
 /**
- * The YAML with these members set and everything else in it as it was: other members, their order, comments. What says the same already is not touched. Front matter that
- * cannot be read is left as it is.
+ * Sets members in the YAML and keeps everything else: other members, their order, comments. Members that already have the value are not
+ * touched. Invalid front matter is returned unchanged.
  */
 export function writeHead(yaml: string, head: PageHead): string {
   const { problem, ...before } = readHead(yaml);
@@ -69,7 +69,7 @@ const isSame = ({ problem, ...read }: PageHead & { problem?: string }, wanted: P
     ([name, value]) => JSON.stringify(Object.entries(read).find(([each]) => each === name)?.[1]) === JSON.stringify(value),
   );
 
-/** Only the text of the changed members is another: how a person has written the rest is theirs. Undefined where that is not clear. */
+/** Replaces only the text of the changed members and keeps the formatting of all others. Undefined if that is ambiguous. */
 function splice(yaml: string, map: YAMLMap, changed: [string, unknown][]): string | undefined {
   let text = yaml === '' || yaml.endsWith('\n') ? yaml : `${yaml}\n`;
   const places = changed.map(([name, value]) => {
@@ -78,7 +78,7 @@ function splice(yaml: string, map: YAMLMap, changed: [string, unknown][]): strin
     const end = pair && isNode(pair.value) ? pair.value.range?.[1] : undefined;
     return { line: isSaid(value) ? said({ [name]: value }).trimEnd() : '', pair, from, end };
   });
-  // From the end on, so that the places before stay what they are.
+  // Last to first, so that earlier positions stay valid.
   for (const { line, pair, from, end } of [...places].filter(({ pair }) => pair).sort((a, b) => (b.from ?? 0) - (a.from ?? 0))) {
     if (!pair || from === undefined || end === undefined) return undefined;
     const rest = text.slice(from, end).endsWith('\n') && line !== '' ? '\n' : '';
@@ -92,7 +92,7 @@ const firstLine = (text: string): string => (text.split('\n', 1)[0] ?? '').repla
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 
-/** Obsidian has written lists as one text, too: `tags: cat, pet`. */
+/** Obsidian also writes lists as text: `tags: cat, pet`. */
 const listOf = (value: unknown): string[] =>
   typeof value === 'string'
     ? value

@@ -5,9 +5,9 @@ import { LinkTargets } from './links.ts';
 import { nameOf } from './page-path.ts';
 import type { WikiVault } from './vault.ts';
 
-/** A page, or what links name and is no page yet. */
+/** A page, or the target of a link that is not a page yet. */
 export interface GraphNode {
-  /** The page's path; `?` and the name where there is none. */
+  /** The page's path; `?` and the name if there is no page. */
   id: string;
   title: string;
   path: string | null;
@@ -22,7 +22,7 @@ export interface GraphEdge {
   kind: 'link' | 'contradiction';
 }
 
-/** The pages of a wiki and what leads from one to another, each edge once. */
+/** The pages of a wiki and the links between them, each edge once. */
 export async function graphOf(vault: WikiVault, signal: AbortSignal): Promise<{ nodes: GraphNode[]; edges: GraphEdge[] }> {
   const { files } = await vault.graph();
   const claims = (await vault.claims.listClaims()).filter(({ status }) => status === ClaimStatus.ACTIVE);

@@ -3,31 +3,31 @@ import type { LineProblem } from './claim-lines.ts';
 import type { WikiConfig } from './config.ts';
 import { type ContradictingPair, contradictingPairs } from './contradiction/contradiction.ts';
 
-/** A claim that wants a look, and why. */
+/** A claim that needs review, and why. */
 export interface Finding {
   claim: Claim;
   reason: string;
 }
 
-/** What wants a look. Superseded and refuted claims are out of it. */
+/** Claims that need review. Superseded and refuted claims are excluded. */
 export interface HealthReport {
-  /** Nobody touched it for long, or a source has changed since. */
+  /** Not changed for a long time, or a source has changed since. */
   stale: Finding[];
   lowConfidence: Finding[];
-  /** Its page is gone, or no page links to that page. */
+  /** Its page is missing, or no other page links to that page. */
   orphaned: Finding[];
   /** At most a thousand pairs. */
   contradicted: ContradictingPair[];
-  /** Lines of claims and front matter that cannot be read; they are kept. */
+  /** Lines of claims and front matter that cannot be parsed; they are kept. */
   unreadable: LineProblem[];
 }
 
 interface Looked {
   claims: readonly Claim[];
-  /** Paths of the pages that are there, and of those that another page links to. */
+  /** Paths of existing pages, and of pages that another page links to. */
   pages: ReadonlySet<string>;
   linked: ReadonlySet<string>;
-  /** When each file of the vault was changed. */
+  /** Modification time of each file in the vault. */
   modified: ReadonlyMap<string, number>;
   readSource(path: string): Promise<string | undefined>;
   unreadable: LineProblem[];
@@ -36,7 +36,7 @@ interface Looked {
   signal: AbortSignal;
 }
 
-/** Who has more of them mends these first. */
+/** Maximum number of contradicting pairs reported at once. */
 export const MOST_PAIRS = 1000;
 const DAY = 86_400_000;
 const INDEX = 'index.md';
@@ -73,7 +73,7 @@ async function staleness({ evidence, updatedAt }: Claim, { modified, readSource,
     const changedAt = sourcePath === undefined ? undefined : modified.get(sourcePath);
     if (sourcePath === undefined || changedAt === undefined || changedAt <= updatedAt) continue;
     if (excerpt === undefined) return `${sourcePath} changed on ${day(changedAt)}, after the claim`;
-    // A source that still says so has not changed as far as this claim goes.
+    // If the source still contains the excerpt, the claim is not affected by its change.
     if (!plain((await readSource(sourcePath)) ?? '').includes(plain(excerpt)))
       return `${sourcePath} changed and no longer contains the quoted text`;
   }

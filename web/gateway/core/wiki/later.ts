@@ -3,7 +3,7 @@ import type { Tool } from '../tools/registry.ts';
 import type { ContentLabels } from '../trust/labels.ts';
 import type { Wikis, WikisDeps } from './wikis.ts';
 
-/** The wikis, whose code is fetched when one is asked for. */
+/** The wikis, whose code is loaded on first use. */
 export interface WikisLater {
   load(): Promise<Wikis>;
   tools(labels: ContentLabels): Promise<readonly Tool[]>;

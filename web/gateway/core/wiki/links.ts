@@ -2,14 +2,20 @@ import { MARKDOWN_LINK, resolveRelative, toPageTarget } from '#shared/wiki-link.
 import { withoutCode } from './markup.ts';
 import { folderOf, nameOf } from './page-path.ts';
 
-/** A link of a page as Obsidian writes them: `[[Target]]`, `[[Target|shown]]`, `[[Target#Heading]]`, `[[#Heading]]` within the page, `![[Target]]` embedded, `[shown](Target.md)`. */
+/**
+ * A link in a page, in Obsidian's syntax: `[[Target]]`, `[[Target|shown]]`, `[[Target#Heading]]`, `[[#Heading]]` within the page,
+ * `![[Target]]` embedded, `[shown](Target.md)`.
+ */
 export interface WikiLink {
-  /** As written, without `.md` of a Markdown link; a relative one from the top of the wiki. Empty for a link within the page. */
+  /**
+   * As written, but without `.md` for a Markdown link, and relative links resolved from the root of the wiki. Empty for a link within the
+   * page.
+   */
   target: string;
   heading?: string;
   alias?: string;
   embedded: boolean;
-  /** From 1 on, in the text that was given. */
+  /** Line in the given text, counted from 1. */
   line: number;
 }
 
@@ -17,7 +23,7 @@ const LINK = /(!?)\[\[([^[\]\n|#]*)(?:#([^[\]\n|]*))?(?:\|([^[\]\n]*))?\]\]/g;
 
 const MARKDOWN_LINKS = new RegExp(MARKDOWN_LINK, 'g');
 
-/** The links of the text of the page at `from`, line by line; none of those in code. */
+/** The links in the text of the page at `from`, line by line, ignoring code. */
 export function linksIn(markdown: string, from: string): WikiLink[] {
   const links: WikiLink[] = [];
   for (const [at, line] of withoutCode(markdown).split('\n').entries()) {
@@ -28,7 +34,7 @@ export function linksIn(markdown: string, from: string): WikiLink[] {
       }
     if (!line.includes('[[')) continue;
     for (const [, mark, target = '', heading, alias] of line.matchAll(LINK)) {
-      // Within a table the bar before the alias is written `\|`.
+      // In a table, the bar before the alias is written `\|`.
       const named = (heading === undefined ? target : `${target}#${heading}`).replace(/\\$/, '').split('#');
       const [name = '', ...rest] = named;
       if (name.trim() === '' && rest.length === 0) continue;
@@ -47,7 +53,10 @@ export function linksIn(markdown: string, from: string): WikiLink[] {
 type Named = { path: string; title: string; aliases: readonly string[] };
 const key = (text: string): string => text.normalize('NFC').toLowerCase();
 
-/** Which page a link means: by path, by the end of a path, by file name, then by title or alias. Of several the one in the same folder, then the one least deep. */
+/**
+ * Resolves links to pages: by path, by the end of a path, by file name, then by title or alias. If several match, a page in the same folder
+ * is preferred, then the one with the shortest path.
+ */
 export class LinkTargets {
   readonly #paths = new Map<string, string[]>();
   readonly #titles = new Map<string, string[]>();
@@ -64,7 +73,7 @@ export class LinkTargets {
     }
   }
 
-  /** The page's path; undefined where there is no such page yet. */
+  /** Path of the page; undefined if there is none yet. */
   resolve(target: string, from: string): string | undefined {
     if (target === '') return from;
     const name = target.replace(/^\/+/, '').replace(/\.md$/i, '');
@@ -76,19 +85,19 @@ export class LinkTargets {
   }
 }
 
-/** A page that links to another, and where. */
+/** A page that links to another one, with its links. */
 export interface Backlink {
   path: string;
   title: string;
   links: WikiLink[];
 }
 
-/** Who links to whom: by the path of the page that is linked to. A page's links to itself are left out. */
+/** Backlinks by the path of the linked page. Links of a page to itself are left out. */
 export function backlinksOf(pages: readonly (Named & { links: readonly WikiLink[] })[]): Map<string, Backlink[]> {
   const targets = new LinkTargets(pages);
   const backlinks = new Map<string, Backlink[]>();
   for (const { path, title, links } of pages) {
-    // A long page names the same again and again.
+    // A long page may contain the same link many times.
     const resolved = new Map([...new Set(links.map(({ target }) => target))].map((target) => [target, targets.resolve(target, path)]));
     for (const [to, found] of Map.groupBy(links, ({ target }) => resolved.get(target)))
       if (to !== undefined && to !== path)

@@ -1,4 +1,4 @@
-/** Markdown with its code blanked out, of the same length: what stands in code is no link and no mark. */
+/** Replaces code in Markdown by blanks of the same length: links and markers in code do not count. */
 export function withoutCode(markdown: string): string {
   let fence: string | undefined;
   return markdown
@@ -24,7 +24,7 @@ function withoutSpans(line: string): string {
   if (!line.includes('`')) return line;
   const runs = [...line.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ length, index }));
   const closing = new Map<number, number>();
-  // From the end on, so that each knows the next of its length.
+  // Last to first, so that the next run of the same length is known.
   const next = runs.map(() => -1);
   for (let at = runs.length - 1; at >= 0; at--) {
     const { length = 0, index = 0 } = runs[at] ?? {};

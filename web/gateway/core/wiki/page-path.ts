@@ -1,10 +1,10 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
 const MAX_NAME = 200;
-/** File systems count bytes, up to 255, and a file has another ending while it is written. */
+/** File systems allow names of up to 255 bytes, and a file has a longer extension while it is being written. */
 const MAX_BYTES = 225;
 const MAX_DEPTH = 10;
-/** What some file system or Obsidian's links cannot have in a name. */
+/** Characters and names that some file system or Obsidian's links do not allow. */
 const FORBIDDEN = /[\p{Cc}\p{Cf}\\:*?"<>|#^[\]]/u;
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|^node_modules$/i;
 
@@ -12,15 +12,15 @@ const complain = (path: string, why: string): RpcError =>
   new RpcError('INVALID_PARAMS', `Invalid page path ${JSON.stringify(path.slice(0, 200))}: ${why}.`);
 
 /**
- * The path of a page's file in the vault: `entities/Miso` and `entities/Miso.md` are both `entities/Miso.md`. Throws INVALID_PARAMS for what is not names with `/`
- * between them: nothing can lead out of the vault or into its hidden folders.
+ * Normalizes the path of a page: `entities/Miso` and `entities/Miso.md` both become `entities/Miso.md`. Throws INVALID_PARAMS for anything
+ * but names separated by `/`, so that a path cannot leave the vault or enter its hidden folders.
  */
 export function pagePath(given: string): string {
   const path = folderPath(given);
   return /\.md$/i.test(path) ? path : `${path}.md`;
 }
 
-/** The path of a folder of pages, by the same rules. */
+/** Normalizes the path of a folder of pages, by the same rules. */
 export function folderPath(given: string): string {
   const names = given.normalize('NFC').split('/');
   if (names.length > MAX_DEPTH) throw complain(given, 'it has too many folders');
@@ -36,13 +36,13 @@ export function folderPath(given: string): string {
   return names.join('/');
 }
 
-/** Files of the vault that are Markdown, outside hidden folders. */
+/** Whether a path is a Markdown file outside hidden folders. */
 export const isMarkdown = (path: string): boolean => /\.md$/i.test(path) && !path.split('/').some((name) => name.startsWith('.'));
 
-/** Those among them that can be pages: others may have put any name there. */
+/** Whether a Markdown file is a valid page: other programs may create files with any name. */
 export const isPage = (path: string): boolean => isMarkdown(path) && problemOfName(path) === undefined;
 
-/** Why a file's name is none for a page. */
+/** Why a file name is invalid for a page; undefined if it is valid. */
 export function problemOfName(path: string): string | undefined {
   try {
     return folderPath(path) === path ? undefined : 'The name is not in Unicode NFC form';
@@ -51,8 +51,8 @@ export function problemOfName(path: string): string | undefined {
   }
 }
 
-/** `Miso` of `entities/Miso.md`. */
+/** `Miso` for `entities/Miso.md`. */
 export const nameOf = (path: string): string => (path.split('/').at(-1) ?? '').replace(/\.md$/i, '');
 
-/** `entities` of `entities/Miso.md`; empty at the top. */
+/** `entities` for `entities/Miso.md`; empty at the top level. */
 export const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/');

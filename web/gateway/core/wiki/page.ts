@@ -9,7 +9,7 @@ import { linksIn, type WikiLink } from './links.ts';
 import { withoutCode } from './markup.ts';
 import { folderOf, nameOf, pagePath } from './page-path.ts';
 
-/** Kinds of pages by the folder that they lie in (decisions, "Memory, recall …"). */
+/** Kinds of pages by the folder that contains them. */
 export const KINDS: ReadonlyMap<string, string> = new Map([
   ['entities', 'entity'],
   ['concepts', 'concept'],
@@ -36,27 +36,30 @@ const schema = z.object({
 
 export type WikiPageInput = z.input<typeof schema>;
 
-/** A page of the wiki (interface document 2, section 2.5): Markdown with front matter, as Obsidian has it. */
+/** A page of the wiki: Markdown with front matter, as in Obsidian. */
 export class WikiPage {
   /** `entities/Miso.md`. */
   readonly path: string;
   readonly title: string;
-  /** What follows the front matter, without the lines in which Perch shows the claims. */
+  /** Text after the front matter, without the block of claims that Perch writes. */
   readonly content: string;
   readonly claims: readonly Claim[];
-  /** entity, concept, synthesis, source, report, or what a person has written. */
+  /** entity, concept, synthesis, source, report, or a custom value. */
   readonly kind?: string;
-  /** Undefined where nobody said: what the page has already stays when it is saved. */
+  /** If undefined, the value in the file is kept on save. */
   readonly tags?: readonly string[];
   readonly aliases?: readonly string[];
   readonly created?: string;
   readonly updated?: string;
-  /** The YAML as it stands in the file, with all that Perch does not know. */
+  /** The YAML of the file, including members unknown to Perch. */
   readonly frontMatter?: string;
-  /** What is wrong with the file; its text is there all the same. */
+  /** An error in the file; its text is available all the same. */
   readonly problem?: string;
 
-  /** Takes either spelling. A page without a title has its first heading's, or its file's name. Throws INVALID_PARAMS that names the member. */
+  /**
+   * Accepts camelCase and snake_case. The title defaults to the first heading, or else the file name. Throws INVALID_PARAMS that names the
+   * member.
+   */
   constructor(given: WikiPageInput | Record<string, unknown>) {
     const { path, title, content, claims, ...rest } = readFields(schema, given, 'A page');
     this.path = path;
@@ -70,20 +73,20 @@ export class WikiPage {
 const headingOf = (content: string): string | undefined =>
   /^# +(\S.*?)[ #]*$/m.exec(withoutCode(content.slice(0, 4000)))?.[1]?.slice(0, 500);
 
-/** What a page is called that has no title of its own. */
+/** Title of a page without an explicit one. */
 const titleOf = (path: string, content: string): string => seenOr(inOrder(headingOf(content) ?? ''), nameOf(path));
 
-/** What a page's file says, but for its claims. */
+/** Content of a page's file, without its claims. */
 export interface PageFile {
   page: WikiPage;
   links: WikiLink[];
   modifiedAt: number;
 }
 
-/** Tells versions of a page apart; the claims that it shows are no part of it. */
+/** Identifies the version of a page; its claims do not count. */
 export const versionOf = ({ frontMatter, content }: WikiPage): string => textVersion(JSON.stringify([frontMatter ?? null, content]));
 
-/** Reads a page's file. Never throws for what stands in it: `problem` tells. */
+/** Parses a page's file. Never throws for its content: errors are returned as `problem`. */
 export function readPage(path: string, text: string): WikiPage {
   const { yaml, body } = splitHead(text);
   const { problem, title, ...head } = readHead(yaml ?? '');
@@ -99,7 +102,7 @@ export function readPage(path: string, text: string): WikiPage {
   });
 }
 
-/** The file with the claims shown as they are now, and all else as it was. */
+/** Updates the block of claims in a file; all other text is unchanged. */
 export function withShown(text: string, claims: readonly Claim[]): string {
   const { body } = splitHead(text);
   return text.slice(0, text.length - body.length) + withClaims(withoutClaims(body), claims);
@@ -107,17 +110,17 @@ export function withShown(text: string, claims: readonly Claim[]): string {
 
 export const linksOf = (page: WikiPage): WikiLink[] => linksIn(page.content, page.path);
 
-/** A page's file. `before`: what was there, of which all stays that the page does not speak of. `now`: as front matter has times. */
+/** Formats a page's file. `before`: the old file, whose members stay unless the page sets them. `now`: the time in front-matter format. */
 export function writePage(page: WikiPage, claims: readonly Claim[], before: string | undefined, now: string): string {
   const old = before === undefined ? undefined : splitHead(before);
   const yaml = page.frontMatter ?? old?.yaml ?? '';
   const { problem, ...known } = readHead(yaml);
   const body = withClaims(page.content, claims);
-  // Such front matter is a person's to mend; the text can be written all the same.
+  // Invalid front matter is left to the user; the text can be saved all the same.
   if (problem !== undefined) return joinHead(yaml, body);
   const was = titleOf(page.path, page.content);
   const head: PageHead = {
-    // A person's page whose title is its heading's, or its file's name, needs no other.
+    // A page by a user whose title is its heading or file name needs no title member.
     title: known.title === undefined && page.title === was && before !== undefined ? undefined : page.title,
     kind: page.kind ?? known.kind ?? KINDS.get(folderOf(page.path).split('/')[0] ?? ''),
     tags: [...(page.tags ?? known.tags)],

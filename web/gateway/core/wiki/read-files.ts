@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceFile } from '../memory/workspace.ts';
 
-/** What the files of a workspace say, read again only where they have changed. */
+/** Cache of parsed files of a workspace; a file is read again only if it has changed. */
 export class ReadFiles<T> {
   readonly #workspace: Workspace;
   readonly #read: (text: string, file: WorkspaceFile) => T;
@@ -11,7 +11,7 @@ export class ReadFiles<T> {
     this.#read = read;
   }
 
-  /** By path, of the files that are wanted. */
+  /** Parsed files accepted by `wanted`, by path. */
   async all(under: string | undefined, wanted: (path: string) => boolean): Promise<Map<string, T>> {
     const found = new Map<string, T>();
     const listed = (await this.#workspace.list(under)).filter(({ path }) => wanted(path));
@@ -33,7 +33,7 @@ export class ReadFiles<T> {
     return found;
   }
 
-  /** To be called by whoever has written a file: two writes within a millisecond may look the same. */
+  /** Must be called after writing a file: two writes within a millisecond may be indistinguishable. */
   forget(path: string): void {
     this.#known.delete(path);
   }

@@ -5,16 +5,16 @@ import { snippetOf } from '../retrieval/snippet.ts';
 import { type Claim, ClaimStatus } from './claim.ts';
 import type { WikiVault } from './vault.ts';
 
-/** Of a long page only the beginning is searched. */
+/** Number of leading characters of a page that are indexed. */
 const INDEXED_CHARS = 200_000;
 const SHOWN = 240;
 
-/** A page or a claim that has words of a query. */
+/** A page or claim that matches a query. */
 export interface WikiHit {
   kind: 'page' | 'claim';
   path: string;
   title: string;
-  /** What of it shows them, on one line. */
+  /** Excerpt with the matches, on one line. */
   text: string;
   claim?: Claim;
   score: number;
@@ -29,7 +29,7 @@ interface Entry {
 
 const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** Searches a wiki; what it has read for that stays until `forget`. */
+/** Searches a wiki. The index is kept until `forget` is called. */
 export class WikiSearch {
   readonly #vault: WikiVault;
   #index: Promise<{ entries: Entry[]; words: Bm25<Entry> }> | undefined;
@@ -38,12 +38,12 @@ export class WikiSearch {
     this.#vault = vault;
   }
 
-  /** Something in the wiki is another now. */
+  /** Discards the index after a change. */
   forget(): void {
     this.#index = undefined;
   }
 
-  /** The best first; a page whose title has the query, also where its last word is unfinished, before all others. */
+  /** Best matches first; pages whose title matches, even with an incomplete last word, come before all others. */
   async search(query: string, limit: number): Promise<WikiHit[]> {
     this.#index ??= this.#read().catch((error: unknown) => {
       this.#index = undefined;
@@ -85,5 +85,5 @@ export class WikiSearch {
   }
 }
 
-/** What was superseded or refuted is found after what still stands. */
+/** Superseded and refuted claims rank after active ones. */
 const stands = ({ claim }: Entry): boolean => claim === undefined || claim.status === ClaimStatus.ACTIVE;

@@ -4,7 +4,7 @@ import type { ClaimChange } from './claim-lines.ts';
 import type { ContradictingPair } from './contradiction/contradiction.ts';
 import { versionOf, type WikiPage } from './page.ts';
 
-// How pages and claims go over the wire: in the documents' spelling, and what nobody said is left out.
+// Conversion of pages and claims to the wire format: snake_case, without undefined members.
 
 const shownEvidence = ({ sourceId, sourcePath, lines, weight, excerpt }: Evidence): WikiEvidence => ({
   source_id: sourceId,
@@ -40,7 +40,7 @@ export const shownPair = ({ claims: [one, other], kind, reason }: ContradictingP
   reason,
 });
 
-/** What a list of pages tells of one. */
+/** Metadata of a page for lists. */
 export const shownHead = ({ path, title, kind, tags = [], aliases = [], created, updated, problem }: WikiPage) => ({
   ...{ path, title, tags: [...tags], aliases: [...aliases] },
   ...(kind !== undefined && { kind }),

@@ -11,7 +11,7 @@ import { folderOf, folderPath, isMarkdown, isPage, pagePath, problemOfName } fro
 import { ReadFiles } from './read-files.ts';
 
 export const CLAIMS_DIR = '.perch-wiki/claims';
-/** What a wiki keeps under names that begin with a dot: the claims, and what keeps empty folders. */
+/** Hidden names in a wiki: the claims, and placeholder files of empty folders. */
 export const HIDDEN = ['.perch-wiki', '.keep'];
 const FOLDERS = [...KINDS.keys()];
 const INDEX = 'index.md';
@@ -28,8 +28,8 @@ function unlessChanged(path: string, before: string | undefined, seen: string | 
 }
 
 /**
- * A wiki of Markdown pages and claims (interface document 2, section 4.6; layout: decisions, "Memory, recall …"). The folder opens in Obsidian as it is.
- * Paths are names with `/` between them, `.md` or not; everything else throws INVALID_PARAMS.
+ * A wiki of Markdown pages and claims, whose folder can be opened in Obsidian. Paths consist of names separated by `/`, with or without
+ * `.md`; any other path throws INVALID_PARAMS.
  */
 export class WikiVault {
   readonly config: WikiConfig;
@@ -51,21 +51,21 @@ export class WikiVault {
     });
   }
 
-  /** Makes the folders and `index.md` where they are missing, and shows each page's claims as they are now. Nothing that is there is lost. */
+  /** Creates missing folders and `index.md`, and updates the claims shown on each page. Never overwrites other content. */
   async initialize(): Promise<void> {
     await this.#turns.run(async () => {
       const there = new Set((await this.#workspace.list()).map(({ path }) => path));
       const folders = new Set([...there].map((path) => path.split('/')[0]));
       if (!there.has(INDEX))
         await this.#workspace.write(INDEX, writePage(new WikiPage({ path: INDEX, content: INDEX_TEXT }), [], undefined, this.#time()));
-      // A workspace has no empty folders.
+      // A workspace cannot contain empty folders.
       for (const folder of FOLDERS) if (!folders.has(folder)) await this.#workspace.write(`${folder}/.keep`, '');
     });
     const pages = new Set((await this.claims.listClaims()).map(({ pagePath }) => pagePath));
     for (const path of pages) await this.showClaims(path);
   }
 
-  /** The page with its claims; undefined where there is none. A page that cannot be read in part has a `problem`. */
+  /** The page with its claims; undefined if it does not exist. `problem` is set if parts of it cannot be parsed. */
   async getPage(path: string): Promise<WikiPage | undefined> {
     const file = pagePath(path);
     const text = await this.#workspace.read(file);
@@ -73,9 +73,10 @@ export class WikiVault {
   }
 
   /**
-   * Writes a page: its text, and of its front matter what the page speaks of; the rest stays. The claims shown are those of the claims' store: one in `page.claims` that was never
-   * added throws INVALID_PARAMS, as does a page that is too large. Returns the page as it is now. `seen`: the `versionOf` the page that was edited; null: there is to be none yet.
-   * Where it is another by now, ABORTED or ALREADY_EXISTS, and nothing is written.
+   * Saves a page: its text and the front-matter members that it sets; other members stay. The claims come from the claims' store; an
+   * unknown one in `page.claims` throws INVALID_PARAMS, as does a page that is too large. Returns the page as saved. `seen`: the
+   * `versionOf` the page that was edited, or null if it must not exist yet; if it does not match, throws ABORTED or ALREADY_EXISTS without
+   * writing.
    */
   async savePage(page: WikiPage | WikiPageInput, { seen }: { seen?: string | null | undefined } = {}): Promise<WikiPage> {
     const path = pagePath(page.path);
@@ -95,7 +96,10 @@ export class WikiVault {
     return (await this.getPage(path)) ?? new WikiPage({ ...page });
   }
 
-  /** Removes a page; its claims stay, and are told as orphaned. Resolves with what it was; undefined: there was none. `seen` as for `savePage`. */
+  /**
+   * Removes a page; its claims stay and are reported as orphaned. Resolves with the removed page; undefined if it does not exist. `seen` as
+   * for `savePage`.
+   */
   async removePage(path: string, { seen }: { seen?: string | undefined } = {}): Promise<WikiPage | undefined> {
     const file = pagePath(path);
     return this.#turns.run(async () => {
@@ -108,7 +112,7 @@ export class WikiVault {
     });
   }
 
-  /** The pages of a folder and of those within it, by path; all pages, if none is named. */
+  /** The pages of a folder and its subfolders, by path; all pages if no folder is given. */
   async listPages(directory?: string): Promise<WikiPage[]> {
     const under = directory === undefined || directory === '' ? undefined : folderPath(directory.replace(/\/$/, ''));
     const files = await this.#files.all(under, isPage);
@@ -116,7 +120,10 @@ export class WikiVault {
     return [...files.values()].map(({ page }) => new WikiPage({ ...page, claims: claims.get(page.path) ?? [] }));
   }
 
-  /** `pages`: Markdown files. `claims`: those not deleted. `directories`: folders with something in them, hidden ones apart. `sources`: pages in `sources/`. */
+  /**
+   * `pages`: Markdown files. `claims`: claims that are not deleted. `directories`: non-empty folders, except hidden ones. `sources`: pages
+   * in `sources/`.
+   */
   async getStats(): Promise<{ pages: number; claims: number; directories: number; sources: number }> {
     const paths = (await this.#workspace.list()).map(({ path }) => path).filter((path) => !path.startsWith('.'));
     const pages = paths.filter(isPage);
@@ -129,12 +136,12 @@ export class WikiVault {
     };
   }
 
-  /** The pages that link to this one, each with its links: found by path, name, title or alias. */
+  /** The pages that link to this one, with their links; links are resolved by path, name, title or alias. */
   async backlinks(path: string): Promise<Backlink[]> {
     return (await this.graph()).backlinks.get(pagePath(path)) ?? [];
   }
 
-  /** Brings the lines in which a page shows its claims up to date. All else in the file stays as it was. False: there was nothing to do, or no such page. */
+  /** Updates the block of claims in a page; all other text is unchanged. Returns false if nothing changed or the page does not exist. */
   async showClaims(path: string): Promise<boolean> {
     const file = pagePath(path);
     return this.#turns.run(async () => {
@@ -144,7 +151,7 @@ export class WikiVault {
     });
   }
 
-  /** What of the claims wants a look: stale, unsure, orphaned, contradicted; and what of the files cannot be read. */
+  /** Reports claims that need review (stale, uncertain, orphaned, contradicted), and parts of files that cannot be parsed. */
   async health(signal: AbortSignal = never): Promise<HealthReport> {
     const { files, backlinks } = await this.graph();
     const claims = await this.claims.listClaims();
@@ -175,14 +182,14 @@ export class WikiVault {
     });
   }
 
-  /** All pages as they are, without their claims, and who links to whom. */
+  /** All pages without their claims, and their backlinks. */
   async graph(): Promise<{ files: Map<string, PageFile>; backlinks: Map<string, Backlink[]> }> {
     const files = await this.#files.all(undefined, isPage);
     const named = [...files.values()].map(({ page: { path, title, aliases = [] }, links }) => ({ path, title, aliases, links }));
     return { files, backlinks: backlinksOf(named) };
   }
 
-  /** Whether the file is another now. */
+  /** Edits a file; returns whether it changed. */
   async #edit(path: string, edit: (before: string | undefined) => string | undefined): Promise<boolean> {
     let changed = false;
     await this.#workspace.update(path, (before) => {
@@ -197,7 +204,7 @@ export class WikiVault {
     return changed;
   }
 
-  /** To the second, without a zone: as Obsidian takes it. */
+  /** Exact to the second and without a time zone, as Obsidian expects it. */
   #time(): string {
     return new Date(this.#now()).toISOString().slice(0, 19);
   }

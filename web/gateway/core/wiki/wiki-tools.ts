@@ -30,25 +30,25 @@ const evidence = z
   )
   .max(50);
 
-/** The tools for an agent's own wiki. Pages and claims are kept with their history, so that only what takes the place of a page's text wants a person. */
+/** Tools for an agent's own wiki. Claims and their history are never lost, so that only replacing the text of a page needs approval. */
 export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: ContentLabels }): Tool[] {
   const own = async ({ agentId }: ToolContext): Promise<OpenWiki> => (await wikis()).of(agentId);
   const toName = ({ workspace }: OpenWiki, page: string): string => `${workspace}/${WIKI_FOLDER}/${pagePath(page)}`;
-  /** Notes that the text of these pages is in the context. */
+  /** Taints the run with the labels of these pages. */
   const taintBy = async (pages: readonly string[], context: ToolContext): Promise<void> => {
     if (!context.taint || pages.length === 0) return;
     const wiki = await own(context);
     const labelled = await labels.list('file', `${wiki.workspace}/${WIKI_FOLDER}/`);
     context.taint.add(pages.flatMap((page) => labelled.get(toName(wiki, page)) ?? []));
   };
-  /** Without the labelled pages in an untainted run: their names are text too. */
+  /** Excludes labelled pages in an untainted run, because their names are content too. */
   const reviewedPages = async <P extends { path: string }>(pages: P[], context: ToolContext): Promise<P[]> => {
     if (context.taint?.isTainted !== false) return pages;
     const wiki = await own(context);
     const labelled = await labels.list('file', `${wiki.workspace}/${WIKI_FOLDER}/`);
     return pages.filter((page) => !labelled.has(toName(wiki, page.path)));
   };
-  /** Labels a page that gets text of this call. */
+  /** Labels a page that receives text of this call. */
   const labelPage = async (page: string, context: ToolContext, content = ''): Promise<void> =>
     labels.add('file', toName(await own(context), page), getLabelSources(context), context.taint?.findQuotedUrls(content));
   const reading = [
@@ -156,7 +156,7 @@ export function wikiTools({ wikis, labels }: { wikis(): Promise<Wikis>; labels: 
         tags: z.array(z.string().trim().min(1).max(100)).max(50).optional(),
         version: z.string().max(64).optional().describe('From wiki_read, to change a page'),
       }),
-      // A page has no history of its own, as claims have.
+      // Unlike claims, a page has no history of its own.
       effect: ({ path: name, version }) => (version === undefined ? undefined : `Change the wiki page ${name}`),
       impact: ({ version }) => (version === undefined ? 'adds' : 'changes'),
       async run({ path: name, version, ...page }, context) {

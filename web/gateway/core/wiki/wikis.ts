@@ -20,11 +20,11 @@ export interface WikisDeps {
   fault(error: unknown): unknown;
 }
 
-/** The folder of a workspace that its wiki lies in: with a bridge, `<home>/workspaces/<name>/wiki` on its disk. */
+/** Folder of a workspace's wiki; with a bridge it is mirrored to `<home>/workspaces/<name>/wiki`. */
 export const WIKI_FOLDER = 'wiki';
-/** Pages hear of changes so often at the most. */
+/** Minimum interval in milliseconds between change events. */
 const TELL_MS = 100;
-/** More than that changed at once, and clients look at everything. */
+/** Maximum number of paths in a change event; beyond it clients reload everything. */
 const MOST_TOLD = 50;
 
 /** The wiki of a workspace. */
@@ -32,9 +32,9 @@ export interface OpenWiki {
   workspace: string;
   vault: WikiVault;
   search: WikiSearch;
-  /** Makes its folders and first page where it has none yet; to be called when something was written. */
+  /** Creates the folders and the first page if they are missing; call it after writing. */
   prepare(): Promise<void>;
-  /** Changes a claim, and has its page show it. */
+  /** Changes a claim and updates its page. */
   change(work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim>;
 }
 
@@ -42,7 +42,7 @@ interface Kept extends OpenWiki {
   files: ListedWorkspace;
 }
 
-/** The wikis of agents, one a workspace, opened when they are first wanted, and kept in step with whoever else writes their files. */
+/** The wikis of agents, one per workspace. They are opened on first use and follow changes by other writers. */
 export class Wikis {
   readonly #deps: WikisDeps;
   readonly #open = new Map<string, Kept>();
@@ -64,7 +64,7 @@ export class Wikis {
     for (const stop of this.#stops) stop();
   }
 
-  /** The wiki of an agent; nothing is read or made yet. Throws `NOT_FOUND` where there is no such agent. */
+  /** The wiki of an agent; nothing is read or created yet. Throws `NOT_FOUND` if the agent does not exist. */
   of(agentId: string): OpenWiki {
     const { vault, clock, agents, fault } = this.#deps;
     const workspace = workspaceOf(agents.get(agentId));
@@ -77,7 +77,7 @@ export class Wikis {
     };
     const change = async (work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim> => {
       const claim = await work(wiki.claims);
-      // The claim is stored; its page shows it at the next chance where it cannot now.
+      // The claim is stored; if its page cannot be updated now, it is updated later.
       await wiki.showClaims(claim.pagePath).catch(fault);
       return claim;
     };

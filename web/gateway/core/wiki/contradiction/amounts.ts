@@ -2,9 +2,9 @@ import { ENGLISH } from '../../memory/text/languages.ts';
 import { replaced } from './replaced.ts';
 import { stemOf } from './words.ts';
 
-/** A number that a text names, from the lowest to the highest that it can be. */
+/** A number in a text, as the range of its possible values. */
 export interface Amount {
-  /** What is counted: a dimension such as `length`, or the stem of what stands beside the number. */
+  /** Unit: a dimension such as `length`, or the stem of the word next to the number. */
   unit: string;
   low: number;
   high: number;
@@ -81,16 +81,16 @@ const AMOUNT = new RegExp(
 const count = (text: string, scale: string | undefined): number =>
   (NUMBERS.get(text.toLowerCase()) ?? Number(text.replaceAll(',', ''))) * (SCALES.get((scale ?? '').toLowerCase()) ?? 1);
 
-/** Where an amount stood: `xxamount3`, a word that no text has. */
+/** Placeholder of an amount: `xxamount3`, a word that occurs in no text. */
 export const AMOUNT_MARK = /^xxamount(\d+)$/;
 
-/** The numbers of a text that are no dates, and the text with a mark in the place of each; words that are no units stay. */
+/** Extracts the numbers of a text that are not dates. `rest` is the text with a placeholder for each; words other than units stay. */
 export function takeAmounts(text: string): { amounts: Amount[]; rest: string } {
   const amounts: Amount[] = [];
   const add = (unit: string, low: number, high: number, written: string): string =>
     ` xxamount${amounts.push({ unit, low, high, written: written.trim() }) - 1} `;
   const versions = replaced(text, VERSION, ([written, named, dotted]) => {
-    // 3.10 is not 3.1: compared part by part.
+    // 3.10 differs from 3.1: compared part by part.
     const value = (named ?? dotted ?? '').split('.').reduce((sum, part, at) => sum + Number(part) / 1000 ** at, 0);
     return add('version', value, value, written);
   });
@@ -107,7 +107,7 @@ export function takeAmounts(text: string): { amounts: Amount[]; rest: string } {
   return { amounts, rest };
 }
 
-/** What stands in the place of an amount. */
+/** Records an amount and returns its replacement in the text. */
 function read(
   written: string,
   { bound = '', money, from = '', scale, to, scale2, unit: named }: Record<string, string | undefined>,
@@ -120,7 +120,7 @@ function read(
   const [least, most] = bounded(bound.toLowerCase(), Math.min(low, high), Math.max(low, high));
   const small = named === undefined || ENGLISH.stopWords.has(named.toLowerCase());
   const mark = add(dimension ?? stemOf((small ? before : named).toLowerCase()), least, most, written);
-  // A unit says nothing more; what is counted does.
+  // A unit carries no further meaning, but a counted noun does.
   return money === undefined && dimension !== undefined ? mark : `${mark}${named ?? ''}`;
 }
 
@@ -133,7 +133,7 @@ function bounded(bound: string, low: number, high: number): [number, number] {
   return [low, high];
 }
 
-/** Whether two amounts of the same unit cannot both be so. Units that were turned into one another differ by their rounding. */
+/** Whether two amounts of the same unit exclude each other. Converted units tolerate rounding. */
 export function exclude(a: Amount, b: Amount): boolean {
   const slack = Math.max(Math.abs(a.low), Math.abs(b.low)) * 1e-6;
   const gap = Math.max(a.low, b.low) - Math.min(a.high, b.high);

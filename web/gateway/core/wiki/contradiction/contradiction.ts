@@ -8,14 +8,14 @@ import { areOpposite, ONCE, SINGLE, SINGLE_VERBS } from './words.ts';
 
 export type ContradictionKind = 'negation' | 'value';
 
-/** Why two texts cannot both be so. */
+/** Why two texts contradict each other. */
 export interface Conflict {
   kind: ContradictionKind;
   /** A sentence. */
   reason: string;
 }
 
-/** A claim that cannot be so where another one is. */
+/** A claim that contradicts another one. */
 export interface Contradiction extends Conflict {
   claim: Claim;
 }
@@ -24,7 +24,7 @@ export interface ContradictingPair extends Conflict {
   claims: [Claim, Claim];
 }
 
-/** Words that one side may say beyond the other: more, and it speaks of something else. */
+/** Maximum number of words that only one side has; beyond it the two are about different things. */
 const MOST_MORE = 4;
 const never = new AbortController().signal;
 const known = new Map<string, Statement[]>();
@@ -40,8 +40,8 @@ function read(text: string): Statement[] {
 }
 
 /**
- * Whether two texts, in English, cannot both be so: the same subject, and a negated or a differing value (decisions, "Memory, recall …"). The same whichever is named first.
- * Careful rather than complete: what it is not sure of, it does not tell.
+ * Finds a contradiction between two English texts: the same subject, with a negation or a different value. Symmetric. Prefers precision to
+ * recall: uncertain cases are not reported.
  */
 export function conflictOf(one: string, other: string): Conflict | undefined {
   const [first, second] = one < other ? [one, other] : [other, one];
@@ -53,15 +53,15 @@ export function conflictOf(one: string, other: string): Conflict | undefined {
   return undefined;
 }
 
-/** Whether a person has said that both stand. */
+/** Whether a user has decided to keep both. */
 const areKept = (a: Claim, b: Claim): boolean => (a.beside?.includes(b.id) ?? false) || (b.beside?.includes(a.id) ?? false);
 
-/** Characters that reading a claim is worth, so that thousands of them leave room for other work between. */
+/** Cost of parsing a claim, in characters; used to yield to other tasks regularly. */
 const READING = 60;
-/** What comparing two of them is worth. */
+/** Cost of comparing two claims. */
 const COMPARING = 1000;
 
-/** What a claim may be contradicted by: those that say something of the same. Two without any in common cannot contradict each other. */
+/** Keys of the subjects of a claim. Two claims without a common key cannot contradict each other. */
 function subjectsOf(text: string): Set<string> {
   const keyOf = (words: ReadonlySet<string>): string => [...words].sort().join(' ');
   return new Set(
@@ -71,7 +71,10 @@ function subjectsOf(text: string): Set<string> {
   );
 }
 
-/** The active ones among `claims` that contradict a claim, the surest first. Lets others have their turn between; rejects with the reason of `signal`. */
+/**
+ * The active ones among `claims` that contradict a claim, most certain first. Yields to other tasks; rejects with the reason of `signal` if
+ * it is aborted.
+ */
 export async function contradictionsOf(claim: Claim, claims: readonly Claim[], signal: AbortSignal = never): Promise<Contradiction[]> {
   const breath = new Breath(signal);
   const found: Contradiction[] = [];
@@ -87,8 +90,8 @@ export async function contradictionsOf(claim: Claim, claims: readonly Claim[], s
 }
 
 /**
- * Pairs of active claims that contradict each other, `most` of them. Only those are compared that say something of the same, and others have their turn between. Rejects with
- * the reason of `signal`.
+ * Up to `most` pairs of active claims that contradict each other. Only claims with a common subject are compared. Yields to other tasks;
+ * rejects with the reason of `signal` if it is aborted.
  */
 export async function contradictingPairs(
   claims: readonly Claim[],
@@ -120,7 +123,7 @@ export async function contradictingPairs(
 function conflictBetween(a: Statement, b: Statement): Conflict | undefined {
   if (a.possible || b.possible || a.attitudes !== b.attitudes) return undefined;
   if (a.negated !== b.negated) return a.negated ? denied(a, b) : denied(b, a);
-  // "Not five" and "not six" go together.
+  // "Not five" and "not six" are compatible.
   if (a.negated) return undefined;
   return (
     attributes(a, b) ??
@@ -144,14 +147,14 @@ const value = (a: Statement, said: string, and: string): Conflict => ({
 });
 const quoted = (text: string): string => `“${text.length > 200 ? `${text.slice(0, 200)}…` : text}”`;
 
-/** Whether the dates that the two name allow them to speak of the same time. */
+/** Whether the dates of both statements are compatible. */
 const sameTime = (a: Statement, b: Statement): boolean =>
   (a.dates.length === 0) === (b.dates.length === 0) && a.dates.every((date) => b.dates.some((other) => !differ(date, other)));
 
-/** What one denies, the other says: all of it, and perhaps more. */
+/** One statement denies the other, which may say more. */
 function denied(no: Statement, yes: Statement): Conflict | undefined {
   if (!same(no.subject, yes.subject) || no.past !== yes.past) return undefined;
-  // "Not all" goes with "some", and some do where some do not.
+  // "Not all" is compatible with "some", and positive and negative "some" are compatible.
   if ((no.quantity === 'some' && yes.quantity !== 'all') || (yes.quantity === 'some' && no.quantity !== 'all')) return undefined;
   if (minus(no.words, yes.words).length > 0 || minus(yes.words, no.words).length > MOST_MORE) return undefined;
   if (no.dates.length > 0 && !sameTime(no, yes)) return undefined;
@@ -163,7 +166,7 @@ function denied(no: Statement, yes: Statement): Conflict | undefined {
   };
 }
 
-/** What happens once has one date. */
+/** An event that happens once has two different dates. */
 function dates(a: Statement, b: Statement): Conflict | undefined {
   if (![...a.words].some((word) => ONCE.has(word) && b.words.has(word))) return undefined;
   if (minus(a.words, b.words).length > 0 && minus(b.words, a.words).length > 0) return undefined;
@@ -172,7 +175,7 @@ function dates(a: Statement, b: Statement): Conflict | undefined {
   return one && other && differ(one, other) ? value(a, one.written, other.written) : undefined;
 }
 
-/** The same is counted or measured, with another outcome. */
+/** The same quantity has two different values. */
 function amounts(a: Statement, b: Statement): Conflict | undefined {
   const [more, less] = [minus(a.words, b.words), minus(b.words, a.words)];
   if ((more.length > 0 && less.length > 0) || more.length + less.length > MOST_MORE || !sameTime(a, b)) return undefined;
@@ -188,7 +191,7 @@ function amounts(a: Statement, b: Statement): Conflict | undefined {
 const agreeing = (a: Statement, b: Statement): boolean =>
   sameTime(a, b) && a.amounts.every((amount) => !b.amounts.some((other) => other.unit === amount.unit && exclude(amount, other)));
 
-/** One is open, the other closed. */
+/** The statements contain opposites, such as open and closed. */
 function opposites(a: Statement, b: Statement): Conflict | undefined {
   const [more, less] = [minus(a.words, b.words), minus(b.words, a.words)];
   if (!agreeing(a, b) || a.quantity === 'some' || b.quantity === 'some') return undefined;
@@ -202,7 +205,7 @@ function opposites(a: Statement, b: Statement): Conflict | undefined {
   return undefined;
 }
 
-/** Who lives in one place does not live in another. */
+/** A subject has two values where only one is possible, such as two places of residence. */
 function values(a: Statement, b: Statement): Conflict | undefined {
   const [more, less] = [minus(a.words, b.words), minus(b.words, a.words)];
   if (more.length === 0 || less.length === 0 || !agreeing(a, b)) return undefined;
@@ -212,7 +215,7 @@ function values(a: Statement, b: Statement): Conflict | undefined {
   return comparable(more, less) ? value(a, about(more, a), about(less, b)) : undefined;
 }
 
-/** A city is no other country: both must be of a kind, as far as that is known. */
+/** Only places of the same kind exclude each other: a city may lie in a country. */
 function comparable(more: readonly string[], less: readonly string[]): boolean {
   const [one, other] = [kindsOf(more), kindsOf(less)];
   return one === other;
@@ -221,7 +224,7 @@ function comparable(more: readonly string[], less: readonly string[]): boolean {
 interface Attribute {
   of: ReadonlySet<string>;
   is: ReadonlySet<string>;
-  /** The value stands first: "Canberra is the capital of Australia". */
+  /** The value comes first: "Canberra is the capital of Australia". */
   turned: boolean;
 }
 
@@ -234,7 +237,7 @@ function attributesOf({ state, subject, predicate, definite }: Statement): Attri
   ];
 }
 
-/** "The capital of Australia" is one, whichever way round it is said. */
+/** A unique attribute has two values, in either word order: "The capital of Australia is …", "… is the capital of Australia". */
 function attributes(a: Statement, b: Statement): Conflict | undefined {
   if (a.past !== b.past || !agreeing(a, b)) return undefined;
   for (const one of attributesOf(a))

@@ -1,14 +1,14 @@
 import { replaced } from './replaced.ts';
 
-/** A date that a text names, as far as it does. */
+/** A date in a text; any part may be missing. */
 export interface NamedDate {
   year?: number;
-  /** From 1 on. */
+  /** Counted from 1. */
   month?: number;
   day?: number;
   /** Monday is 1. */
   weekday?: number;
-  /** `before`, `since` and the like: an end of a time, not a time. */
+  /** `before`, `since` and the like: a limit rather than a point in time. */
   bound: string;
   written: string;
 }
@@ -19,7 +19,7 @@ const MONTH = `(?:${MONTHS.map((month) => `${month}|${month.slice(0, 3)}\\.?`).j
 const YEAR = '(?:1\\d|20)\\d\\d(?!\\d|[,.]\\d)';
 const DAY = '(?:3[01]|[12]\\d|0?[1-9])(?!\\d)(?:st|nd|rd|th)?';
 
-// By the letter's case: "May" is a month where "may" is none. What names the day stands first.
+// Case-sensitive: "May" is a month, "may" is not. The more specific forms come first.
 const DATE = new RegExp(
   `\\b(?:(?<bound>[Bb]efore|[Aa]fter|[Ss]ince|[Uu]ntil|[Tt]ill|[Bb]y) )?(?:(?:[Ii]n|[Oo]n|[Aa]t|[Ff]rom|[Dd]uring) (?:the )?)?(?:` +
     [
@@ -39,7 +39,7 @@ const monthOf = (name: string | undefined): number | undefined =>
   name === undefined ? undefined : MONTHS.findIndex((month) => month.startsWith(name.slice(0, 3))) + 1;
 const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number.parseInt(text, 10));
 
-/** The dates of a text, and the text without them. */
+/** Extracts the dates of a text; `rest` is the text without them. */
 export function takeDates(text: string): { dates: NamedDate[]; rest: string } {
   const dates: NamedDate[] = [];
   const rest = replaced(text, DATE, ([written], g) => {
@@ -62,7 +62,7 @@ export function takeDates(text: string): { dates: NamedDate[]; rest: string } {
   return { dates, rest };
 }
 
-/** Whether two dates cannot be the same. */
+/** Whether two dates exclude each other. */
 export function differ(a: NamedDate, b: NamedDate): boolean {
   if (a.bound !== b.bound) return false;
   return (['year', 'month', 'day', 'weekday'] as const).some(

@@ -1,6 +1,6 @@
 type Pair = readonly [string, string];
 
-/** Judged by reading: both cannot be so. */
+/** Pairs judged by reading to be contradictory. */
 export const CONTRADICTING: readonly Pair[] = [
   ['Miso is a cat.', 'Miso is not a cat.'],
   ['Ana lives in Paris.', 'Ana no longer lives in Paris.'],
@@ -74,7 +74,7 @@ export const CONTRADICTING: readonly Pair[] = [
   ['The function returns null.', 'The function never returns null.'],
 ];
 
-/** Judged by reading: both can be so. */
+/** Pairs judged by reading to be compatible. */
 export const AGREEING: readonly Pair[] = [
   ['Miso is a cat.', 'Miso is not a black cat.'],
   ['Miso is a cat.', 'Miso is black.'],

@@ -1,4 +1,4 @@
-/** The text with each match of a pattern (global) replaced by what `by` makes of it. */
+/** Replaces each match of a global pattern with the result of `by`. */
 export function replaced(
   text: string,
   pattern: RegExp,

@@ -5,32 +5,32 @@ import { type Amount, AMOUNT_MARK, takeAmounts } from './amounts.ts';
 import { type NamedDate, takeDates } from './dates.ts';
 import { ALL, ATTITUDES, NEGATIONS, POSSIBLE, SOME, stemOf } from './words.ts';
 
-/** What a sentence claims, as far as its words tell. Words are stems; those that say nothing are left out. */
+/** A parsed sentence. Words are stems, without stop words. */
 export interface Statement {
   /** As written. */
   text: string;
   negated: boolean;
   past: boolean;
-  /** Of all, or only of some. */
+  /** Whether it is about all, or only some. */
   quantity: 'all' | 'some' | undefined;
-  /** Asked, supposed, or only possible: nothing is claimed. */
+  /** Whether it is a question, an assumption or a possibility, and so claims nothing. */
   possible: boolean;
-  /** Said, thought or wanted by somebody. */
+  /** Verbs of reported statements, thoughts or wishes. */
   attitudes: string;
   words: ReadonlySet<string>;
-  /** Before the verb; with amounts that belong to a name, as in "Apollo 11". */
+  /** Words before the verb, and amounts that are part of a name, as in "Apollo 11". */
   subject: ReadonlySet<string>;
-  /** After it. */
+  /** Words after the verb. */
   predicate: ReadonlySet<string>;
-  /** The verb is "is", or like it. */
+  /** Whether the verb is "is" or similar. */
   state: boolean;
-  /** What is said is definite: "the capital of", "Ana's boss". */
+  /** Whether the predicate is definite: "the capital of", "Ana's boss". */
   definite: boolean;
-  /** It says where something is. */
+  /** Whether it says where something is. */
   placed: boolean;
-  /** The words as written, by their stems. */
+  /** Words as written, by stem. */
   written: ReadonlyMap<string, string>;
-  /** Stems that are written with a capital. */
+  /** Stems of capitalized words. */
   names: ReadonlySet<string>;
   amounts: readonly Amount[];
   dates: readonly NamedDate[];
@@ -39,18 +39,18 @@ export interface Statement {
 const BE = new Set('is are am was were be been being become becomes became remain remains remained stay stays stayed'.split(' '));
 const PRESENT = new Set('is are am has have does do will can must cannot shall'.split(' '));
 const PAST = new Set('was were had did could formerly previously once'.split(' '));
-/** Verbs stand first in the list of irregular forms. These may be something else. */
+/** Irregular forms of verbs, which come first in the list; `OTHERS` are ambiguous. */
 const FORMS = [...irregular].slice(0, [...irregular.keys()].indexOf('children'));
 const OTHERS = new Set('left mean meant lay lie light lit hide hang read reads lead felt found saw like'.split(' '));
 const PASTS = new Map(FORMS.filter(([form]) => !form.endsWith('s') && !OTHERS.has(form)));
 const VERBS = new Set(FORMS.flat().filter((word) => !OTHERS.has(word)));
 const ENDING = /[^aeious]s$|[^s]es$|[^e]ed$/;
-/** What stands where a verb could, and is none. */
+/** Words that look like verbs but are not. */
 const NO_VERBS = new Set('this its his hers ours theirs yours always perhaps less plus across united hundred limited'.split(' '));
 const AUXILIARY = new Set([...BE, ...PRESENT, ...PAST, 'having', 'may', 'might', 'should', 'would']);
 const MAX_SENTENCES = 30;
 
-/** The sentences of a text, read. */
+/** Splits a text into sentences and parses them. */
 export function statementsOf(text: string): Statement[] {
   return text
     .slice(0, 20_000)
@@ -70,7 +70,7 @@ function statementOf(sentence: string): Statement {
     .replace(/\bno longer\b|\bnot any ?more\b/gi, 'not')
     .replace(/\b(fails?|failed|refuses?|refused|unable) to\b/gi, 'not')
     .replace(/\bnot only\b/gi, '')
-    // A bound, no denial; and what answers something else.
+    // A limit, not a negation; and the "No," of an answer.
     .replace(/\bno (less|fewer|more) than\b/gi, (_, word: string) => (word === 'more' ? 'at most' : 'at least'))
     .replace(/^no, /i, '');
   const { dates, rest: undated } = takeDates(plain);
@@ -109,7 +109,7 @@ function statementOf(sentence: string): Statement {
   };
 }
 
-/** "On", "off", "own" and the like say something of a state; as for the rest, the language knows. */
+/** Stop words that carry meaning in statements about a state. */
 const TELLING = new Set(
   'on off own first last before after inside outside up down true false open full new old high low long like'.split(' '),
 );
@@ -119,7 +119,7 @@ function tells({ text, folded, paired }: Word): boolean {
   return paired || TELLING.has(text) || !ENGLISH.stopWords.has(folded) || /^\p{N}/u.test(text);
 }
 
-/** With its capital. */
+/** Restores the original capitalization. */
 const asWritten = (text: string, word: string): string => {
   const at = text.toLowerCase().indexOf(word);
   return at < 0 ? word : text.slice(at, at + word.length);
@@ -127,7 +127,7 @@ const asWritten = (text: string, word: string): string => {
 
 const stemsOf = (words: readonly Word[]): Set<string> => new Set(words.map(({ text, paired }) => (paired ? text : stemOf(text))));
 
-/** Where the verb stands: an auxiliary, a form that only verbs have, or what ends as one after something else. */
+/** Position of the verb: an auxiliary, an unambiguous verb form, or a word with a verb ending after another word. */
 function verbAt(words: readonly Word[]): number {
   const auxiliary = words.findIndex(({ text }, at) => at > 0 && AUXILIARY.has(text));
   let told = 0;

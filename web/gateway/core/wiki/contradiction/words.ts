@@ -8,7 +8,7 @@ const lines = (text: string): string[][] =>
 const words = (text: string): string[] => text.trim().split(/\s+/);
 const stems = (text: string): ReadonlySet<string> => new Set(words(text).map((word) => ENGLISH.stem(word)));
 
-/** Words that mean the same in a claim, by the stem of the first. Fewer than search takes for alike: there a mother may be found by "parent", here she is no father. */
+/** Synonyms by the stem of the first word. Stricter than in search, where "mother" may match "parent". */
 const SAME = new Map(
   lines(`
 own possess
@@ -38,7 +38,7 @@ export function stemOf(word: string): string {
   return SAME.get(stem) ?? stem;
 }
 
-/** Of what is so by "is" only one can be so at a time. */
+/** Predicates of "is" that exclude each other. */
 const STATES = lines(`
 open closed shut
 alive dead
@@ -100,7 +100,7 @@ north south east west
 republic monarchy
 `);
 
-/** What somebody or something does, whatever the rest: one or the other. */
+/** Verbs that exclude each other. */
 const ACTS = lines(`
 like dislike hate
 love hate dislike
@@ -138,7 +138,7 @@ const states = pairsOf(STATES);
 const acts = pairsOf(ACTS);
 const PREFIX = /^(un|in|im|dis|non|il|ir)(?=.{4})/;
 
-/** Whether two stems exclude one another; `state`: both are said to *be* so. */
+/** Whether two stems exclude each other; `state`: both are predicates of "is". */
 export function areOpposite(one: string, other: string, state: boolean): boolean {
   if (acts.get(one)?.has(other) === true || (state && states.get(one)?.has(other) === true)) return true;
   return one !== other && (one.replace(PREFIX, '') === other || other.replace(PREFIX, '') === one);
@@ -151,23 +151,23 @@ export const ALL: ReadonlySet<string> = new Set(words('all every each always eve
 export const SOME: ReadonlySet<string> = new Set(
   words('some many most few several sometimes often usually partly rarely seldom occasionally typically generally certain various'),
 );
-/** What is only possible, asked or supposed is not claimed. */
+/** Words that mark a statement as possible, asked or supposed. */
 export const POSSIBLE: ReadonlySet<string> = new Set(
   words('may might could perhaps maybe possibly probably likely if unless whether would should supposedly allegedly apparently rumoured'),
 );
-/** Who thinks, wants or says something does not make it so. */
+/** Verbs of thinking, wanting or saying, which do not make a statement true. */
 export const ATTITUDES = stems(
   'say think believe claim want hope ask wish plan doubt assume suggest expect deny argue fear dream pretend intend consider',
 );
-/** Happens to its subject once, so that it has one date. */
+/** Events that happen to a subject once, and so have one date. */
 export const ONCE = stems(
   'born die death founded establish release launch start begin end finish graduate marry birthday deadline due expire schedule appoint elect happen publish inaugurate birth date retire complete construct build invent discover sign merge acquire open move join',
 );
-/** What its subject has one of. */
+/** Attributes of which a subject has only one. */
 export const SINGLE = stems(
   'capital colour price name age ceo owner author birthday password licence license status location address version default timezone currency population size manager director president chancellor king queen mayor headquarters deadline height weight length width depth speed surname nickname title language nationality birthplace wife husband spouse mother father boss chair chairman editor publisher maintainer leader winner captain principal email number purpose cause symbol format protocol port limit host hometown profession maximum minimum favourite main primary only current official largest smallest tallest biggest highest longest oldest youngest first last best worst',
 );
-/** Somebody does this in, to or for one at a time, as a rule. */
+/** Verbs that usually have only one object or place at a time. */
 export const SINGLE_VERBS = stems(
   'live locate base born die marry belong headquarter name call work study employ own write founded direct invent discover compose',
 );
