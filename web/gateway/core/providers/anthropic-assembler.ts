@@ -8,7 +8,7 @@ import { readChunk } from './chunk.ts';
 import { mayPass, shorten } from './openai-errors.ts';
 import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
 
-/** What the `kept` of this wire is marked with; its value are the turn's blocks of thought. */
+/** `wire` of the `kept` values of this format; the value is the turn's thinking blocks. */
 export const WIRE = 'anthropic';
 
 const tokens = z.number().nonnegative().nullish();
@@ -29,7 +29,7 @@ const block = z.looseObject({
   data: z.string().nullish(),
   id: z.string().nullish(),
   name: z.string().nullish(),
-  /** Whole arguments, of servers that do not stream them. */
+  /** Complete arguments, from servers that do not stream them. */
   input: z.record(z.string(), z.unknown()).nullish().catch(null),
 });
 const delta = z.looseObject({
@@ -65,7 +65,7 @@ const FINISH = new Map<string, FinishReason>([
   ['refusal', 'content_filter'],
 ]);
 
-/** The HTTP statuses that errors in a stream would have had. */
+/** HTTP status for each error type that a stream can contain. */
 const STATUS = new Map<string, number>([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -79,34 +79,34 @@ const STATUS = new Map<string, number>([
   ['overloaded_error', 529],
 ]);
 
-/** One block of the answer while it comes. */
+/** A content block that is still being received. */
 interface Partial {
   index: number;
   type: string;
   id: string;
   name: string;
   json: string;
-  /** Arguments that came with the beginning of the call; undefined if there were none. */
+  /** Arguments sent in `content_block_start`; undefined if there were none. */
   input: string | undefined;
   thinking: string;
   signature: string;
   data: string;
 }
 
-/** Puts the events of one streamed message together into model events. */
+/** Converts the events of one streamed message to model events. */
 export class AnthropicAssembler implements Assembler {
   readonly #provider: string;
   readonly #blocks: Partial[] = [];
-  /** The block whose arguments are the answer. */
+  /** Block whose arguments are the answer. */
   #answer: Partial | undefined;
   #usage: z.infer<typeof usage> = {};
   #finish: FinishReason | undefined;
-  /** Why the answer was refused. */
+  /** Reason of a refusal. */
   #refusal: string | undefined;
 
   readonly #tellsUnread: ModelRequest['tellsUnread'];
 
-  /** `provider` is the display name that errors speak of; `tellsUnread` as in the request. */
+  /** `provider`: display name for error messages. `tellsUnread`: see `ModelRequest`. */
   constructor(provider: string, tellsUnread?: ModelRequest['tellsUnread']) {
     this.#provider = provider;
     this.#tellsUnread = tellsUnread;
@@ -116,7 +116,7 @@ export class AnthropicAssembler implements Assembler {
     return this.#finish !== undefined;
   }
 
-  /** Events that are new are passed over. */
+  /** Ignores unknown events. */
   add(data: string): ModelEvent[] {
     const event = readChunk(this.#provider, data, EVENT);
     switch (event.type) {
@@ -143,7 +143,7 @@ export class AnthropicAssembler implements Assembler {
 
   end(): ModelEvent[] {
     const blocks = this.#blocks.toSorted((a, b) => a.index - b.index);
-    // What was refused is not to be done: a call may have been cut off within its arguments.
+    // A refused answer runs no tools: a call may be truncated within its arguments.
     const refused = this.#refusal !== undefined;
     const calls = refused ? [] : blocks.filter(isCall);
     const thoughts = blocks.flatMap(thoughtOf);
@@ -168,7 +168,7 @@ export class AnthropicAssembler implements Assembler {
   }
 
   #begin(at: number, { type, text, thinking, data, id, name, input }: z.infer<typeof block>): ModelEvent[] {
-    // Some servers give all blocks one number, and some tell of a call again with its pieces.
+    // Some servers give all blocks the same index, and some repeat the start of a call with each piece.
     if (id && this.#last(at)?.id === id) return [];
     const begun = {
       ...{ index: at, type },
@@ -217,7 +217,7 @@ export class AnthropicAssembler implements Assembler {
     return { type: 'calling', tools: this.#blocks.filter(isCall).map(({ name, json }) => readCalledTool(name, json)) };
   }
 
-  /** Figures of a later event are of the whole answer so far. */
+  /** Later events contain totals for the whole answer so far. */
   #count(counted: z.infer<typeof usage> | null | undefined): void {
     for (const [name, value] of Object.entries(counted ?? {})) if (value != null) this.#usage = { ...this.#usage, [name]: value };
   }

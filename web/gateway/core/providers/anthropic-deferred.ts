@@ -5,13 +5,13 @@ import type { ModelMessage, ModelRequest, ToolSpec } from './provider.ts';
 
 /**
  * Tools that the API loads when a result refers to them: `defer_loading` and `tool_reference`
- * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool, "Custom tool search implementation"). They stand in the request and not in the prompt, whose cache
- * thus outlasts their changes.
+ * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool, "Custom tool search implementation"). They are part of
+ * the request but not of the cached prompt, so changing them keeps the cache valid.
  */
 
-/** Models since 4.5. */
+/** Models from version 4.5. */
 const DEFERRING = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([5-9]|\d{2})(?!\d))/;
-/** The refusal of a server that does not support them. */
+/** Matches errors of servers that do not support them. */
 const REFUSED = /defer_loading|tool_reference/;
 
 type Body = Record<string, unknown>;
@@ -20,25 +20,26 @@ const searchResult = z.object({
   tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.unknown()).optional() })),
 });
 
-/** The request without its deferred tools, if the server or the model would not load them. */
+/** The request without its deferred tools if the server or the model does not support them. */
 export function withDeferral(request: ModelRequest, baseUrl: string): ModelRequest {
   const loads = DEFERRING.test(request.model) && URL.parse(baseUrl)?.hostname === 'api.anthropic.com';
   return loads ? request : { ...request, deferredTools: undefined };
 }
 
-/** The tools that a result of `tool_search` holds. */
+/** Tools in a result of `tool_search`. */
 function readFound({ role, name, content }: ModelMessage): z.infer<typeof searchResult>['tools'] {
   if (role !== 'tool' || name !== TOOL_SEARCH || typeof content !== 'string') return [];
   try {
     return searchResult.parse(parseJson(content)).tools;
   } catch {
-    // An error.
+    // An error message, not JSON.
     return [];
   }
 }
 
 /**
- * The deferred tools of a request. A tool that was found and is not here any more stays among them as it was: a result refers to it, and what is a reference once remains one.
+ * Deferred tools of a request. A tool that was found but no longer exists stays in the list: a result in the conversation still refers to
+ * it.
  */
 export function deferredTools({ deferredTools: given, tools = [], messages }: ModelRequest): ToolSpec[] {
   if (!given) return [];
@@ -49,7 +50,7 @@ export function deferredTools({ deferredTools: given, tools = [], messages }: Mo
   return [...all.values()];
 }
 
-/** A result of `tool_search` as references to the tools that it found; undefined for other messages. */
+/** Converts a result of `tool_search` to references to the tools found; undefined for other messages. */
 export function toReferences(message: ModelMessage, { deferredTools: given, tools = [] }: ModelRequest): Body[] | undefined {
   if (!given) return undefined;
   const direct = new Set(tools.map(({ name }) => name));
@@ -59,7 +60,7 @@ export function toReferences(message: ModelMessage, { deferredTools: given, tool
 
 const isDeferred = (tool: unknown): boolean => typeof tool === 'object' && tool !== null && 'defer_loading' in tool;
 
-/** The body without deferred tools, if that is what the refusal is about; its messages still refer to them. */
+/** The body without deferred tools if the refusal is about them; its messages still refer to them. */
 export function withoutDeferral(body: Body, refusal: string): Body | undefined {
   const tools: unknown = body['tools'];
   if (!REFUSED.test(refusal) || !Array.isArray(tools) || !tools.some(isDeferred)) return undefined;

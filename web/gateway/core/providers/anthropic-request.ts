@@ -16,7 +16,7 @@ interface Turn {
 const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 const text = (value: string): Block[] => (value.trim() === '' ? [] : [{ type: 'text', text: value }]);
-/** Ids of other providers' calls may have characters that are refused here. */
+/** Ids of calls from other providers may contain characters that this API rejects. */
 const callId = (id: string): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call';
 
 function partBlocks(part: Part, reader: Reader): Block[] {
@@ -41,8 +41,8 @@ function blocks({ role, content, toolCalls, toolCallId, kept }: ModelMessage, re
 }
 
 /**
- * Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. What a program sent is all
- * sent on, behind an opening of ours where it begins otherwise.
+ * Merges consecutive messages of one role into one turn. The first turn is the user's. Messages of an API client are all sent, after a
+ * placeholder user turn if they start differently.
  */
 function turns(request: ModelRequest, breakpoints: CacheBreakpoints): Turn[] {
   const readerFor = readerOf(request);
@@ -51,7 +51,7 @@ function turns(request: ModelRequest, breakpoints: CacheBreakpoints): Turn[] {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = out.at(-1);
-    // The branch may have been cut in the middle of a turn.
+    // The branch may have been truncated in the middle of a turn.
     if (!last && !request.exact && (role === 'assistant' || message.role === 'tool')) continue;
     const content = markedAtEnd(blocks(message, readerFor(message), toReferences(message, request)), breakpoints.messages.get(message));
     if (content.length === 0) continue;
@@ -62,11 +62,11 @@ function turns(request: ModelRequest, breakpoints: CacheBreakpoints): Turn[] {
   return out;
 }
 
-/** Thoughts take no breakpoint. */
+/** Thinking blocks cannot have a breakpoint. */
 const markedAtEnd = (content: Block[], lifetime: CacheLifetime | undefined): Block[] =>
   /thinking/.test(String(content.at(-1)?.['type'])) ? content : markLast(content, lifetime);
 
-/** The body of `POST /messages`, streaming. `limit` is the model's, where the request names none. Throws `Unsupported`. */
+/** Body of a streaming `POST /messages`. `limit`: the model's output limit, used if the request has none. Throws `Unsupported`. */
 export function messagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
   refuseUnsupported(request);
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => plainText(content));
@@ -91,8 +91,8 @@ const systemBlocks = (written: string, lifetime: CacheLifetime | undefined): str
   lifetime && written.trim() !== '' ? [{ type: 'text', text: written, ...cacheControl(lifetime) }] : written;
 
 /**
- * The body without what the refusal is about: a limit too high for the model, a temperature that it does not take, a schema that its own
- * format does not serve, breakpoints that a server behind another address does not know.
+ * The body without the part that the refusal is about: an output limit too high for the model, a temperature, a schema that the native
+ * format does not support, or breakpoints that a compatible server does not know.
  */
 export function adaptMessagesBody(
   request: ModelRequest,

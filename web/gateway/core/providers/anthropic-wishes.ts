@@ -4,15 +4,15 @@ import { describedSchema, type ModelRequest, type ReasoningEffort, type Response
 
 type Body = Record<string, unknown>;
 
-/** The tool whose arguments are the answer, for models and schemas that the API's own formats do not serve. */
+/** Tool whose arguments are the answer, for models and schemas that the API's native formats do not support. */
 export const ANSWER_TOOL = 'answer_in_json';
 
-/** Models that keep to a schema by themselves, and tools that are strict: those since 4.5. */
+/** Models that support structured outputs and strict tools: from version 4.5. */
 const STRUCTURED = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([5-9]|\d{2})(?!\d))/;
-/** Models that think as they see fit, as hard as they are told. */
+/** Models with adaptive thinking, controlled by effort. */
 const ADAPTIVE = /^claude-([a-z]+-([5-9]|\d{2,})|[a-z]+-4[-.]([6-9]|\d{2})(?!\d))/;
 
-/** Tokens to think with, for models that want a number. */
+/** Thinking budget in tokens, for models that require a number. */
 const BUDGET = { minimal: 1024, low: 2048, medium: 8192, high: 16_384, xhigh: 32_768 } as const;
 const LEAST_BUDGET = 1024;
 
@@ -20,7 +20,7 @@ const no = (field: keyof ModelRequest, message: string): never => {
   throw new Unsupported(field, message);
 };
 
-/** Throws `Unsupported` for what the API has no word for. */
+/** Throws `Unsupported` for options that the API lacks. */
 export function refuseUnsupported({ seed, presencePenalty, frequencyPenalty, temperature, ownTemperature, exact }: ModelRequest): void {
   if (seed !== undefined) no('seed', 'Anthropic does not support seeds.');
   if (presencePenalty) no('presencePenalty', 'Anthropic does not support penalties.');
@@ -28,7 +28,7 @@ export function refuseUnsupported({ seed, presencePenalty, frequencyPenalty, tem
   if (exact && !ownTemperature && temperature !== undefined && temperature > 1) no('temperature', 'Anthropic supports values from 0 to 1.');
 }
 
-/** What the caller wants of the answer, as fields of the body whose limit is `maxTokens`. */
+/** Generation options as fields of the body. `maxTokens`: the body's output limit. */
 export function wishes(request: ModelRequest, maxTokens: number): Body {
   const { topP, stop, responseFormat } = request;
   const native = responseFormat?.type === 'json_schema' && STRUCTURED.test(request.model);
@@ -38,7 +38,7 @@ export function wishes(request: ModelRequest, maxTokens: number): Body {
     ...(native ? { format: { type: 'json_schema', schema: describedSchema(responseFormat) } } : {}),
   };
   const body = {
-    // With 1 nothing is left out, and newer models refuse to be told even that.
+    // 1 is the default, and newer models reject even that value.
     ...(topP === undefined || topP === 1 ? {} : { top_p: topP }),
     ...(stop?.length ? { stop_sequences: stop } : {}),
     ...(thinking ? { thinking } : {}),
@@ -50,7 +50,7 @@ export function wishes(request: ModelRequest, maxTokens: number): Body {
 
 function toolFields(request: ModelRequest): Body {
   const { tools = [], toolChoice: choice, parallelToolCalls, model } = request;
-  // Messages with blocks of tools are refused where no tools are declared.
+  // The API rejects messages with tool blocks if no tools are declared.
   const spent = request.spentTools?.length ? request.spentTools : calledTools(request.messages);
   if (tools.length === 0) return spent.length > 0 ? toolFields({ ...request, tools: spent, toolChoice: 'none' }) : {};
   const strict = STRUCTURED.test(model);
@@ -58,7 +58,7 @@ function toolFields(request: ModelRequest): Body {
   const chosen = choice ?? (parallelToolCalls === false ? 'auto' : undefined);
   return {
     tools: [
-      // They come first: the last tool may mark where a cache ends, which a deferred one must not.
+      // Deferred tools come first: the last tool may have a cache breakpoint, which is not allowed on a deferred one.
       ...deferredTools(request).map((tool) => ({ ...toTool(tool), defer_loading: true })),
       ...tools.map((tool) => ({
         ...toTool(tool),
@@ -71,7 +71,7 @@ function toolFields(request: ModelRequest): Body {
 
 const toTool = ({ name, description, schema }: ToolSpec): Body => ({ name, description, input_schema: { type: 'object', ...schema } });
 
-/** The tools that were called in the messages, of which no more is known than their names. */
+/** Tools called in the messages, of which only the names are known. */
 const calledTools = (messages: ModelRequest['messages']): ToolSpec[] =>
   [...new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ tool }) => tool)))].map((name) => ({
     name,
@@ -84,7 +84,7 @@ function choiceOf(choice: NonNullable<ModelRequest['toolChoice']>): Body {
   return { type: choice === 'required' ? 'any' : choice };
 }
 
-/** The body with a tool that has to be called with the answer, beside the others where these may be called. */
+/** Adds a tool that the model must call with its answer; other tools stay available if the model may call them. */
 export function withAnswerTool(body: Body, format: ResponseFormat): Body {
   const { output_config: output, thinking, ...rest } = body;
   if (thinking && typeof thinking === 'object' && 'type' in thinking && thinking.type !== 'disabled')
@@ -93,7 +93,7 @@ export function withAnswerTool(body: Body, format: ResponseFormat): Body {
   const choice = rest['tool_choice'];
   const type = typeof choice === 'object' && choice !== null && 'type' in choice ? choice.type : 'auto';
   const { format: _native, ...left } = { format: undefined, ...(typeof output === 'object' ? output : {}) };
-  // A tool that has to be called is called first; the answer has its form when its result is there.
+  // The forced tool is called first; the answer gets its format once the result is there.
   if (type === 'any' || type === 'tool') return { ...rest, ...(Object.keys(left).length > 0 ? { output_config: left } : {}) };
   const free = others.length > 0 && type === 'auto';
   const schema = format.type === 'json_schema' ? format.schema : {};
@@ -115,12 +115,12 @@ function thinkingOf({ reasoningEffort: effort, model, messages }: ModelRequest, 
   if (effort === undefined) return {};
   if (effort === 'none') return findModel('anthropic', model)?.thinking === false ? {} : { thinking: { type: 'disabled' } };
   if (ADAPTIVE.test(model)) {
-    // Without the wish, newer models keep their thoughts to themselves.
+    // By default, newer models do not show their thinking.
     return { effort: effort === 'minimal' ? 'low' : effort, thinking: { type: 'adaptive', display: 'summarized' } };
   }
   if (findModel('anthropic', model)?.thinking === false) no('reasoningEffort', `${model} does not support thinking.`);
   if (maxTokens <= LEAST_BUDGET) no('reasoningEffort', `Thinking requires an output limit of more than ${LEAST_BUDGET} tokens.`);
-  // A turn that began without thoughts, or whose thoughts are not at hand, has to end without.
+  // A turn that began without thinking blocks, or whose blocks are not available, must end without them.
   if (inTurnWithoutThoughts(messages)) return {};
   return { thinking: { type: 'enabled', budget_tokens: budgetOf(effort, maxTokens) } };
 }
@@ -129,7 +129,7 @@ const budgetOf = (effort: Exclude<ReasoningEffort, 'none'>, maxTokens: number): 
   Math.max(LEAST_BUDGET, Math.min(BUDGET[effort], Math.floor(maxTokens / 2)));
 
 function inTurnWithoutThoughts(messages: ModelRequest['messages']): boolean {
-  // What a person says right behind results goes in one turn with them.
+  // User messages right after tool results belong to the same turn.
   const end = messages.findLastIndex(({ role }) => role !== 'user');
   if (messages[end]?.role !== 'tool') return false;
   const turn = messages.slice(messages.findLastIndex(({ role }, at) => role === 'user' && at < end) + 1, end);

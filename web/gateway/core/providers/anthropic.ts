@@ -12,7 +12,7 @@ import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
 const VERSION = '2023-06-01';
-/** The answer's limit has to be said; this is what the smallest of today's models take. */
+/** Default for the required `max_tokens`: the smallest limit of current models. */
 const MAX_TOKENS = 8192;
 const PAGES = 10;
 
@@ -32,9 +32,9 @@ export class Anthropic implements MessagesProvider {
   readonly name: string;
   readonly #http: UpstreamHttp;
   readonly #forwarding: MessagesForwarding;
-  /** What the server last listed as limits of answers. */
+  /** Output limits as the server last listed them, by model. */
   readonly #limits = new Map<string, number>();
-  /** Models that were refused deferred tools. */
+  /** Models that rejected deferred tools. */
   readonly #undeferred = new Set<string>();
 
   constructor(options: UpstreamOptions) {
@@ -43,7 +43,7 @@ export class Anthropic implements MessagesProvider {
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey) => ({
         'anthropic-version': VERSION,
-        // Without the bridge the browser itself asks, which the API allows only so. The key is the person's own.
+        // Without the bridge, the browser sends the request itself, which the API allows only with this header. The key is the user's own.
         'anthropic-dangerous-direct-browser-access': 'true',
         ...(apiKey ? { 'x-api-key': apiKey } : {}),
       }),

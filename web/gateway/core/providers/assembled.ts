@@ -5,27 +5,30 @@ import { readItems } from './upstream-body.ts';
 import { parseJson, type UpstreamHttp } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** After the finish reason only a trailer may follow: servers that leave the connection open get this long. */
+/** Time to wait for a trailer after the finish reason, for servers that leave the connection open. */
 export const TRAILER_MS = 2_000;
 
-/** Characters of events that show nothing (thoughts, pieces of calls) in one answer: a model that has lost itself writes on for ever, and all of it is held. */
+/**
+ * Maximum number of characters in events that show nothing (thoughts, parts of calls) of one answer: a model in a loop writes endlessly,
+ * and all of it is kept in memory.
+ */
 export const MAX_UNSEEN = 64 * 1024 * 1024;
-/** Characters of its text, likewise. */
+/** Maximum number of characters of text in one answer. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
-/** Puts what a server streams together into model events. */
+/** Converts a server's stream to model events. */
 export interface Assembler {
-  /** A finish reason has come; only a trailer may follow. */
+  /** True after the finish reason; only a trailer may follow. */
   readonly finished: boolean;
-  /** Reads one event's data. Throws `ProviderError` for what cannot be read and for an error that it tells of. */
+  /** Reads the data of one event. Throws `ProviderError` if the data is invalid or reports an error. */
   add(data: string): ModelEvent[];
-  /** The events that close the answer. */
+  /** The events that end the answer. */
   end(): ModelEvent[];
 }
 
 /**
- * The model events of one answer, which end in exactly one finish or throw: the signal's reason, or `ProviderError`. `isEnd` knows the data
- * of the last event, where there is such a one beside `[DONE]`.
+ * Model events of one answer, ending with exactly one `finish`. `isEnd` recognizes the data of the last event, in addition to `[DONE]`.
+ * Throws the signal's reason, or `ProviderError`.
  */
 export async function* assembled(
   http: UpstreamHttp,
@@ -49,7 +52,7 @@ export async function* assembled(
         }
         if (isDone(item.data)) return yield* assembler.end();
         if (isKeepAlive(item.data)) continue;
-        // Half an event at the very end is a stream that was cut, not garbage.
+        // An incomplete event at the very end means a truncated stream, not invalid data.
         if (last && parseJson(item.data) === undefined) break;
         const before = assembler.finished;
         const events = assembler.add(item.data);
@@ -67,7 +70,7 @@ export async function* assembled(
     yield* assembler.end();
   } catch (error) {
     signal.throwIfAborted();
-    // Silence or a cut after the finish reason: the answer is whole, only the trailer never came.
+    // A time-out or a broken connection after the finish reason: the answer is complete, only the trailer is missing.
     if (!assembler.finished || (error instanceof ProviderError && !watchdog.signal.aborted)) throw http.explain(error);
     yield* assembler.end();
   } finally {

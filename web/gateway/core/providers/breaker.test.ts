@@ -47,7 +47,7 @@ verifies('providers/breaker', 'one request tries it then, and what comes of it h
   clock.advance(29_999);
   expect(isOpen()).toBe(true);
   clock.advance(1);
-  // A caller who hangs up says nothing of the server: the next one tries it.
+  // A caller that disconnects proves nothing about the server: the next one tries it.
   made.enter().failed(new DOMException('left', 'AbortError'));
   const last = made.enter();
   expect(isOpen()).toBe(true);

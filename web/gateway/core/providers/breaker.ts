@@ -2,26 +2,29 @@ import type { UpstreamLimits } from '#shared/upstream-limits.ts';
 import type { Clock } from '../clock.ts';
 import { ProviderError } from './provider.ts';
 
-/** The provider is not asked for a while: its server has failed too often. */
+/** The request was not sent: the provider's server has failed too often and is paused. */
 export class NotAsked extends ProviderError {
   override name = 'NotAsked';
 
   constructor(name: string, waitMs: number) {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000));
     const message = `${name} failed several times in a row. Try again in ${seconds} s.`;
-    // Waiting for it is the caller's business; another model may answer meanwhile.
+    // Callers decide whether to wait; meanwhile, another model can answer.
     super(message, { retryable: true, silent: true, retryAfterMs: seconds * 1000 });
   }
 }
 
-/** What comes of one request; the first word counts. */
+/** Outcome of one request; only the first report counts. */
 export interface Attempt {
-  /** The server has answered, with whatever. */
+  /** The server responded, with any status. */
   answered(): void;
   failed(error: unknown): void;
 }
 
-/** One server's failures in a row. After too many nobody asks it for a while; then one request tries it, and the others wait for what comes of it. */
+/**
+ * Circuit breaker: counts one server's consecutive failures. After too many, requests are rejected for a while; then one request tries the
+ * server, and the others wait for its result.
+ */
 export class Breaker {
   readonly #name: string;
   readonly #clock: Clock;
@@ -36,18 +39,18 @@ export class Breaker {
     this.#limits = limits;
   }
 
-  /** While it is left alone: the failures that led to it, and the milliseconds until somebody may try it. */
+  /** Undefined if not paused, else the number of failures so far and the milliseconds until the next attempt. */
   get rest(): { failures: number; leftMs: number } | undefined {
     if (this.#pausedUntil === undefined) return undefined;
     return { failures: this.#failures, leftMs: Math.max(0, this.#pausedUntil - this.#clock.monotonic()) };
   }
 
-  /** The next request tries it, however long it was to be left alone. */
+  /** Ends the pause: the next request tries the server. */
   wake(): void {
     if (this.#pausedUntil !== undefined) this.#pausedUntil = Math.min(this.#pausedUntil, this.#clock.monotonic());
   }
 
-  /** Throws `NotAsked` where the server is left alone. */
+  /** Throws `NotAsked` while the server is paused. */
   enter(): Attempt {
     const left = this.#pausedUntil === undefined ? undefined : this.#pausedUntil - this.#clock.monotonic();
     if (left !== undefined && (left > 0 || this.#trying)) throw new NotAsked(this.#name, Math.max(left, 1000));
@@ -76,9 +79,9 @@ export class Breaker {
   }
 }
 
-/** The server could not be reached, said nothing, or said that it failed. */
+/** The server was unreachable, timed out, or reported a failure of its own. */
 const isOfServer = (error: unknown): boolean =>
   error instanceof ProviderError && (error.status === undefined ? error.retryable : error.status >= 500);
 
-/** A refusal is an answer: the server is well. */
+/** An error response is a response: the server works. */
 const isRefusal = (error: unknown): boolean => error instanceof ProviderError && error.status !== undefined;

@@ -3,7 +3,7 @@ import type { LocalModel } from '#shared/ports/models.ts';
 import type { Bridge } from '../bridge.ts';
 import type { LocalRunner } from './local-runner.ts';
 
-/** Models on the bridge's disk that one of its backends runs; none where no bridge lends them. */
+/** Runs models on the bridge's disk with one of its backends; lists none without a bridge. */
 export function bridgeRunner(bridge: Bridge, backend: LocalModel['backend']): LocalRunner {
   return {
     cannot: backend === 'mlx' ? ['responseFormat'] : [],

@@ -1,7 +1,7 @@
 import { plainText } from './parts.ts';
 import type { CacheLifetime, ModelMessage, ModelRequest } from './provider.ts';
 
-/** The places in a prompt up to which it is to be cached. */
+/** Positions in a prompt up to which the provider should cache it. */
 export interface CacheBreakpoints {
   tools: boolean;
   system: CacheLifetime | undefined;
@@ -10,9 +10,9 @@ export interface CacheBreakpoints {
 
 export const NO_BREAKPOINTS: CacheBreakpoints = { tools: false, system: undefined, messages: new Map() };
 
-/** Breakpoints that Anthropic, and those who have taken over its format, accept in a request. */
+/** Maximum number of breakpoints in a request to Anthropic and compatible servers. */
 const MAX_BREAKPOINTS = 4;
-/** Length in tokens from which a prompt is cached, by model; markers in shorter ones are ignored there. */
+/** Minimum length, in tokens, of a cacheable prompt, by model; breakpoints in shorter prompts are ignored. */
 const MINIMUMS: readonly (readonly [model: RegExp, tokens: number])[] = [
   [/claude-(opus-4[-.][56]|haiku-4[-.]5)(?!\d)/, 4096],
   [/claude-(opus-4[-.]7(?!\d)|3[-.]5-haiku|3-haiku)/, 2048],
@@ -21,9 +21,9 @@ const MINIMUMS: readonly (readonly [model: RegExp, tokens: number])[] = [
 const MINIMUM = 1024;
 
 /**
- * Chooses breakpoints for a provider that caches on request. Writing costs more than plain input, so a prompt is marked as far as it is
- * likely to come again: tools and system message of a request that has tools, and messages of a conversation that goes on (one with a
- * `cacheKey`, or with a reply in it). A program that has set breakpoints of its own gets those, and no others.
+ * Chooses breakpoints for a provider that caches on request. Writing costs more than plain input, so only parts that are likely to be sent
+ * again are marked: tools and system message of a request with tools, and messages of an ongoing conversation (one with a `cacheKey`, or
+ * with a reply in it). If an API client has set breakpoints, only those are used.
  */
 export function chooseBreakpoints(request: ModelRequest): CacheBreakpoints {
   const { messages, tools = [], spentTools = [], cacheKey } = request;
@@ -49,9 +49,9 @@ export function chooseBreakpoints(request: ModelRequest): CacheBreakpoints {
   const isInput = ({ role }: ModelMessage): boolean => role === 'user' || role === 'tool';
   const candidates = [
     messages.findLastIndex(isInput),
-    // The summary of the conversation's earlier part.
+    // Summary of the conversation's earlier part.
     messages.findLastIndex(({ role, cacheBreakpoint }) => cacheBreakpoint && role !== 'system'),
-    // The end of the previous request: providers look back only some 20 blocks for an entry, and a step with many calls has more.
+    // End of the previous request: providers look back only about 20 blocks for an entry, and a step with many calls has more.
     messages.findLastIndex((message, at) => at < answered && isInput(message)),
   ];
   const from = typeof start === 'number' ? start : 0;
@@ -60,7 +60,10 @@ export function chooseBreakpoints(request: ModelRequest): CacheBreakpoints {
   return { ...found, messages: lifetimes(chosen.flatMap((at) => messages[at] ?? [])) };
 }
 
-/** Places at which a prompt is long enough to be cached: with the tools, the system message, or the message at an index. A token has at least one character. */
+/**
+ * First position where a prompt is long enough to be cached: the tools, the system message, or the index of a message. A token has at least
+ * one character.
+ */
 function firstCacheable({ model, messages, tools = [], spentTools = [] }: ModelRequest): 'tools' | 'system' | number {
   const minimum = MINIMUMS.find(([pattern]) => pattern.test(model))?.[1] ?? MINIMUM;
   let length = JSON.stringify([...tools, ...spentTools]).length;
@@ -80,12 +83,12 @@ const lengthOf = (content: ModelMessage['content']): number =>
     ? content.length
     : content.reduce((sum, part) => sum + (part.type === 'text' ? part.text : part.data).length, 0);
 
-/** The mark of a block at whose end the prompt is cached. */
+/** The field that marks a block as the end of a cached prompt. */
 export const cacheControl = (lifetime: CacheLifetime): Record<string, unknown> => ({
   cache_control: { type: 'ephemeral', ...(lifetime === '1h' ? { ttl: lifetime } : {}) },
 });
 
-/** The list with a breakpoint at its last element. */
+/** The list with a breakpoint on its last element. */
 export function markLast<T extends object>(list: readonly T[], lifetime: CacheLifetime | undefined): T[] {
   const last = list.at(-1);
   return last && lifetime ? [...list.slice(0, -1), { ...last, ...cacheControl(lifetime) }] : [...list];

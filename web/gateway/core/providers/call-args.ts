@@ -5,7 +5,9 @@ import { type ModelEvent, type ModelRequest, ProviderError } from './provider.ts
 
 const object = z.record(z.string(), z.unknown());
 
-/** The arguments of a call from their JSON, which is empty if there are none and undefined if they were lost; or why they cannot be read. */
+/**
+ * Parses the arguments of a call. `json` is empty if there are none and undefined if they were lost. Returns the reason if parsing fails.
+ */
 function readArgs(json: string | undefined): { args: Record<string, unknown> } | { why: string } {
   if (json === undefined) return { why: 'are missing' };
   let value: unknown;
@@ -14,15 +16,15 @@ function readArgs(json: string | undefined): { args: Record<string, unknown> } |
   } catch {
     return { why: `are not valid JSON: ${shorten(json, 80)}` };
   }
-  // Some servers encode them twice.
+  // Some servers encode the arguments twice.
   if (typeof value === 'string') return readArgs(value);
   const parsed = object.safeParse(value ?? {});
   return parsed.success ? { args: parsed.data } : { why: 'are not an object' };
 }
 
 /**
- * A call as a model has written it. `tells`: arguments that cannot be read come with the call, for its model to be told. Throws `ProviderError`
- * where they cannot be read else, and for a call of nothing.
+ * Parses a tool call of a model. `tells`: invalid arguments are reported with the call, so that the model can be told. Throws
+ * `ProviderError` for invalid arguments otherwise, and for a call without a name.
  */
 export function toolCall(
   provider: string,
@@ -36,5 +38,5 @@ export function toolCall(
   return { type: 'tool_call', call: { id, tool, args: {} }, unread: read.why };
 }
 
-/** An id for a call that came without one. */
+/** Id for a call that the model sent without one. */
 export const newCallId = (): string => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;

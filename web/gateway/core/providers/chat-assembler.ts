@@ -28,9 +28,9 @@ const delta = z.object({
   reasoning: z.string().nullish(),
   reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(null),
   tool_calls: z.array(toolDelta).nullish(),
-  /** The former name of `tool_calls`. */
+  /** Deprecated form of `tool_calls`. */
   function_call: calledFunction.nullish(),
-  /** Pictures that the model made. */
+  /** Images that the model generated. */
   images: z
     .array(z.object({ image_url: z.object({ url: z.string() }) }))
     .nullish()
@@ -55,7 +55,7 @@ const chunk = z.object({
 
 type ToolDelta = z.infer<typeof toolDelta>;
 
-/** Most calls in one answer. */
+/** Maximum number of calls in one answer. */
 const MAX_CALLS = 1000;
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
@@ -75,22 +75,22 @@ interface PartialCall {
   args: string;
 }
 
-/** What the `kept` of this wire is marked with; its value are fields of the assistant's message. */
+/** `wire` of the `kept` values of this format; the value is fields of the assistant's message. */
 export const WIRE = 'openai';
 
-/** Fields of thought that some providers want back when the tools have run. */
+/** Reasoning fields that some providers require back once the tools have run. */
 export type KeptField = 'reasoning_content' | 'reasoning_details';
 
-/** Puts the chunks of one completion (or a whole completion object) together into model events. */
+/** Converts the chunks of one completion (or a whole completion object) to model events. */
 export class ChatAssembler implements Assembler {
   readonly #provider: string;
   readonly #calls: PartialCall[] = [];
   readonly #keeps: KeptField | undefined;
   readonly #tellsUnread: ModelRequest['tellsUnread'];
   readonly #text: AnswerText;
-  /** Pieces of text that have come since the last event. */
+  /** Text received since the last event. */
   #pieces: ModelEvent[] = [];
-  /** Thoughts that were given apart from the text. */
+  /** The server sent reasoning separately from the text. */
   #hasReasoning = false;
   #reasoning = '';
   readonly #details: Record<string, unknown>[] = [];
@@ -99,7 +99,10 @@ export class ChatAssembler implements Assembler {
   #finish: FinishReason | undefined;
   #stopSequence: string | undefined;
 
-  /** `provider` is the display name that errors speak of; `keeps` the field that it wants back; `tellsUnread` as in the request; `thinksFirst` as in `AnswerText`. */
+  /**
+   * `provider`: display name for error messages. `keeps`: field that the provider requires back. `tellsUnread`: see `ModelRequest`.
+   * `thinksFirst`: see `AnswerText`.
+   */
   constructor(provider: string, keeps?: KeptField, tellsUnread?: ModelRequest['tellsUnread'], thinksFirst = false) {
     this.#provider = provider;
     this.#keeps = keeps;
@@ -107,17 +110,17 @@ export class ChatAssembler implements Assembler {
     this.#text = new AnswerText([], ({ text, thought }) => this.#pieces.push({ type: thought ? 'reasoning' : 'text', text }), thinksFirst);
   }
 
-  /** The model ends thoughts in its text without having begun them. */
+  /** The model closes a thinking tag in its text without having opened it. */
   get isUnopened(): boolean {
     return this.#text.isUnopened;
   }
 
-  /** A finish reason has come; only usage may follow. */
+  /** True after the finish reason; only usage may follow. */
   get finished(): boolean {
     return this.#finish !== undefined;
   }
 
-  /** Reads one chunk as JSON text. Throws `ProviderError` for what cannot be read and for an error object. */
+  /** Reads one chunk as JSON text. Throws `ProviderError` if the chunk is invalid or reports an error. */
   add(data: string): ModelEvent[] {
     const { usage, choices, timings } = readChunk(this.#provider, data, { schema: chunk, fault: streamFault });
     if (usage) this.#usage = readUsage(usage, timings) ?? this.#usage;
@@ -125,14 +128,14 @@ export class ChatAssembler implements Assembler {
     const choice = choices?.find((each) => (each.index ?? 0) === 0);
     if (!choice) return [];
     const out = this.#delta(choice.delta ?? choice.message ?? {});
-    // A reason we do not know (`eos`, `end_turn`) still means that the model came to its end.
-    // vLLM and others tell the text, or the number of the token, at which they stopped.
+    // An unknown reason (`eos`, `end_turn`) still means that the model finished. vLLM and others report the text, or the token number, at
+    // which they stopped.
     if (choice.finish_reason === 'stop' && typeof choice.stop_reason === 'string') this.#stopSequence = choice.stop_reason;
     if (choice.finish_reason) this.#finish = FINISH.get(choice.finish_reason) ?? 'stop';
     return out;
   }
 
-  /** The events that close the answer: tool calls, usage if known, and the finish. */
+  /** The events that end the answer: tool calls, usage if known, and `finish`. */
   end(): ModelEvent[] {
     this.#text.end();
     const out: ModelEvent[] = this.#takePieces();
@@ -160,7 +163,7 @@ export class ChatAssembler implements Assembler {
     this.#reasoning += reasoning;
     for (const detail of part.reasoning_details ?? []) addDetail(this.#details, detail);
     const content = typeof part.content === 'string' ? part.content : textOf(pieces);
-    // A server that gives thoughts apart has taken them out of the text.
+    // A server that sends reasoning separately has already removed it from the text.
     if (content && this.#hasReasoning) out.push({ type: 'text', text: content });
     else if (content) {
       this.#text.add(content);
@@ -192,16 +195,16 @@ export class ChatAssembler implements Assembler {
       this.#calls.push(call);
     }
     call.id ||= id ?? '';
-    // Some servers repeat the name, or what has come of it, with each piece.
+    // Some servers repeat the name, or its beginning, with each piece.
     call.name = name?.startsWith(call.name) ? name : call.name + (name ?? '');
     call.args += args;
   }
 
-  /** The call that a piece continues; undefined if it begins one. */
+  /** Finds the call that a piece continues; undefined if the piece starts a new one. */
   #find(index: number | undefined, id: string, name: string, args: string): PartialCall | undefined {
     const known = id === '' ? undefined : this.#calls.find((call) => call.id === id);
     if (known) return known;
-    // Servers that leave the index out send whole calls, or go on with the last one.
+    // Servers that omit the index send whole calls, or continue the last one.
     const last = index === undefined ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (!last) return undefined;
     if (id !== '') return last.id === '' && index !== undefined && !isWholeObject(last.args) ? last : undefined;
@@ -220,7 +223,7 @@ function isWholeObject(text: string): boolean {
   }
 }
 
-/** A picture in a data URL. Others would have to be fetched from an address that the model wrote. */
+/** Parses an image in a data URL. Other URLs are ignored: the model wrote them, so they are not fetched. */
 function toPicture(url: string): ModelEvent[] {
   const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,([\w+/=]+)$/.exec(url) ?? [];
   return mimeType && data ? [{ type: 'picture', picture: { mimeType, data } }] : [];
@@ -228,7 +231,7 @@ function toPicture(url: string): ModelEvent[] {
 
 const textOf = (pieces: readonly { text?: string | null | undefined }[]): string => pieces.map(({ text }) => text ?? '').join('');
 
-/** Pieces of one thought come one after another; they go back as one. */
+/** Merges consecutive pieces of one thought, which are sent back as one. */
 function addDetail(details: Record<string, unknown>[], detail: Record<string, unknown>): void {
   const last = details.at(-1);
   const field = detail['type'] === 'reasoning.text' ? 'text' : detail['type'] === 'reasoning.summary' ? 'summary' : undefined;

@@ -6,16 +6,16 @@ import { shorten, type UpstreamFault } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 import { tooLongOf } from './too-long.ts';
 
-/** What one wire's pieces of an answer look like. */
+/** Format of the pieces of an answer. */
 export interface ChunkForm<T> {
   schema: z.ZodType<T>;
-  /** What errors call one; `a chunk` where left out. */
+  /** Name of a piece in error messages; default: `a chunk`. */
   called?: string;
-  /** The fault that a piece tells of in a shape of its own, looked for before the schema. */
+  /** Finds an error that is reported in a special format; called before the schema is applied. */
   fault?(value: unknown): UpstreamFault | undefined;
 }
 
-/** Reads one piece of a provider's answer as JSON text. Throws `ProviderError` for what cannot be read and for a fault that it tells of. */
+/** Parses one piece of a provider's answer. Throws `ProviderError` if the piece is invalid or reports an error. */
 export function readChunk<T>(provider: string, data: string, { schema, called = 'a chunk', fault }: ChunkForm<T>): T {
   let value: unknown;
   try {
@@ -43,10 +43,10 @@ export const tooLarge = (provider: string, cause?: unknown): ProviderError =>
 export const overloaded = (cause?: unknown): ProviderError =>
   new ProviderError('Perch is reading too many large responses at once. Try again.', { status: 503, retryable: true, cause });
 
-/** What the bridge's own way out gives as a reason; any other way that a stream is cut off is the link's end. */
+/** Reset codes that the bridge's own requests end with; any other code means that the connection to the bridge was lost. */
 const EGRESS_CODES: readonly number[] = [CLOSE.internal, CLOSE.policy, CLOSE.tooBig, CLOSE.protocolError];
 
-/** The answer ended before its end was told: of itself, or for the bridge that it came through is gone. */
+/** The answer is incomplete: the server closed the connection, or the bridge was lost. */
 export function brokeOff(provider: string, cause?: unknown): ProviderError {
   const cutOff = cause instanceof ExchangeReset && !EGRESS_CODES.includes(cause.code);
   const message = cutOff

@@ -8,7 +8,7 @@ import type { LocalServer } from './discovery.ts';
 import { baseUrlOf } from './kinds.ts';
 import type { ProviderConfig } from './made-provider.ts';
 
-/** The providers that the configuration has and that are not switched off, with their keys. */
+/** Enabled providers of the configuration, with their keys. */
 export function configuredProviders(config: Config, references: Pick<SecretReferences, 'wait'>): ProviderConfig[] {
   return Object.entries(config.settings.providers)
     .filter(([, provider]) => provider.enabled !== false)
@@ -21,14 +21,14 @@ export function configuredProviders(config: Config, references: Pick<SecretRefer
     }));
 }
 
-/** A key; where it is a reference without a value, what waits for that. */
+/** The API key; if it is a reference without a value, a function that waits for the value. */
 function keyAt(path: string, config: Config, references: Pick<SecretReferences, 'wait'>): Pick<ProviderConfig, 'apiKey' | 'reference'> {
   const apiKey = config.secret(path);
   const name = apiKey === undefined ? config.reference(path) : undefined;
   return name === undefined ? { apiKey } : { reference: { name, wait: () => references.wait(name) } };
 }
 
-/** Where the gateway may ask on its own: providers, model servers of this machine, tool servers, channels. */
+/** Origins that the gateway may send requests to on its own: providers, local model servers, MCP servers, channels. */
 export function originsOf({ providers, tools, channels }: Settings, localServers: readonly LocalServer[]): ReadonlySet<string> {
   const own = Object.values(providers).flatMap((part) => baseUrlOf(part) ?? []);
   return new Set([

@@ -1,7 +1,7 @@
 import { countUsage } from './estimate.ts';
 import type { ModelEvent, ModelMessage } from './provider.ts';
 
-/** The events of an answer, with its usage counted at the end where the provider has given none. `key`: the model's. */
+/** The events of an answer, with its usage counted at the end if the provider reported none. `key`: the model's key. */
 export async function* countedStream(
   events: AsyncIterable<ModelEvent>,
   messages: readonly ModelMessage[],

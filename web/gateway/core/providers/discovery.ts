@@ -3,7 +3,7 @@ import type { Fetch } from '../fetch.ts';
 import { readModels } from './listed-models.ts';
 import { withTimeout } from './watchdog.ts';
 
-/** A model server that runs on this machine by custom on a port of its own. */
+/** A local model server with its usual port. */
 export interface LocalServer {
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export const LOCAL_SERVERS: readonly LocalServer[] = [
 ];
 
 const PROBE_MS = 1000;
-/** Lists of models are far smaller; something else on the port may send without end. */
+/** Maximum size of a model list; another program on the port may send data endlessly. */
 const PROBE_BYTES = 4 * 1024 * 1024;
 
 export interface FoundServer {
@@ -49,7 +49,7 @@ async function looksLikeModels(fetch: Fetch, baseUrl: string, signal: AbortSigna
   return readModels(JSON.parse(text + decoder.decode())) !== undefined;
 }
 
-/** Which of the servers answer `GET /v1/models` with a list of models, asked all at once, a second each. */
+/** Finds the servers that respond to `GET /v1/models` with a list of models. Probes all at once, with a time-out of one second each. */
 export async function discover(fetch: Fetch, clock: Clock, servers: readonly LocalServer[], signal: AbortSignal): Promise<FoundServer[]> {
   const found = await Promise.all(
     servers.map(async ({ id, name, port }): Promise<FoundServer[]> => {
@@ -59,7 +59,7 @@ export async function discover(fetch: Fetch, clock: Clock, servers: readonly Loc
           ? [{ id, name, baseUrl }]
           : [];
       } catch {
-        // Nothing listens there, or something that is no model server: the usual case, and no fault.
+        // Nothing listens on the port, or another program does: the usual case, not an error.
         return [];
       }
     }),

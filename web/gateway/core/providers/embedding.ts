@@ -2,11 +2,11 @@ import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Provider } from './provider.ts';
 
-/** A provider that makes vectors of texts. */
+/** A provider that supports embeddings. */
 export interface EmbeddingProvider extends Provider {
   /**
-   * Answers a body of `POST /embeddings` in the OpenAI format with what that gives, as far as the server told; the caller checks it. Rejects
-   * with `ProviderError`.
+   * Sends a body of `POST /embeddings` in the OpenAI format and returns the result, which the caller validates. Rejects with
+   * `ProviderError`.
    */
   embed(body: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
 }
@@ -15,7 +15,7 @@ export function canEmbed(provider: Provider): provider is EmbeddingProvider {
   return 'embed' in provider && typeof provider.embed === 'function';
 }
 
-/** What `embed` gives, where it can be read. */
+/** Result of `embed`. */
 export const embeddings = z.looseObject({
   data: z.array(
     z.looseObject({ index: z.number().int().optional().catch(undefined), embedding: z.union([z.string(), z.array(z.number())]) }),
@@ -23,7 +23,7 @@ export const embeddings = z.looseObject({
   usage: z.unknown().optional(),
 });
 
-/** A vector, which may be the base64 of its 32-bit numbers; undefined where it cannot be read. */
+/** Decodes a vector, which may be the base64 of 32-bit floats; undefined if it is invalid. */
 export function vectorOf(vector: string | number[]): (ArrayLike<number> & Iterable<number>) | undefined {
   if (typeof vector !== 'string') return vector;
   try {

@@ -1,8 +1,8 @@
 import type { Provider } from './provider.ts';
 
-/** A provider whose server may have other endpoints of the OpenAI format, such as `/rerank`. */
+/** A provider whose server may support other endpoints of the OpenAI format, such as `/rerank`. */
 export interface EndpointProvider extends Provider {
-  /** Posts a body, and returns the answer as the server gave it. Rejects with `ProviderError`; its status is 404 if the server lacks the endpoint. */
+  /** Posts a body and returns the response unchanged. Rejects with `ProviderError`; its status is 404 if the server lacks the endpoint. */
   post(path: '/rerank' | '/moderations', body: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
 }
 

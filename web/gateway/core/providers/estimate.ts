@@ -4,14 +4,14 @@ import type { Part, Usage } from '#shared/rpc/records.ts';
 import { lazy } from '../lazy.ts';
 import type { ModelMessage } from './provider.ts';
 
-/** What a picture of ordinary size costs with the usual vision models. */
+/** Cost of an average image with common vision models. */
 const IMAGE_TOKENS = 800;
 /** Role and separators of one message. */
 const MESSAGE_TOKENS = 4;
 
 const counting = lazy(() => import('../tokens/count-tokens.ts'));
 
-/** What is to be counted of a message, and the tokens of the rest. */
+/** Texts of a message to count, and the tokens of its other content. */
 interface Weighed {
   texts: string[];
   tokens: number;
@@ -33,14 +33,14 @@ function weighed({ content, toolCalls }: Counted): Weighed {
   return { texts, tokens };
 }
 
-/** Tokens of a message for a model, by an estimate. */
+/** Estimates the tokens of a message for a model. */
 export function estimateMessage(message: Counted, model: string): number {
   const family = familyOf(model);
   const { texts, tokens } = weighed(message);
   return texts.reduce((sum, text) => sum + estimateFor(text, family), tokens);
 }
 
-/** Tokens of a message for a model, with its tokenizer where that is here. Others have their turn while a long one is counted. */
+/** Counts the tokens of a message with the model's tokenizer if it is available. Yields to other tasks while counting a long message. */
 export async function countMessage(message: Counted, model: string, signal?: AbortSignal): Promise<number> {
   const { countTokens } = await counting();
   const { texts, tokens } = weighed(message);
@@ -56,7 +56,7 @@ const usageOf = (inputTokens: number, outputTokens: number): Usage => ({
   estimated: true,
 });
 
-/** Usage of a call whose provider gave no figures, by an estimate, where nothing can be waited for. `output` is all that was generated. */
+/** Estimates the usage of a call whose provider reported none, synchronously. `output`: all generated text. */
 export function estimateUsage(messages: readonly ModelMessage[], output: string, model: string): Usage {
   return usageOf(
     messages.reduce((sum, message) => sum + estimateMessage(message, model), 0),
@@ -64,17 +64,20 @@ export function estimateUsage(messages: readonly ModelMessage[], output: string,
   );
 }
 
-/** Usage of a call whose provider gave no figures: counted with the model's tokenizer where that is here, and marked `estimated` (decisions, "Chat"). Never rejects. */
+/**
+ * Usage of a call whose provider reported none: counted with the model's tokenizer if it is available, and marked `estimated`. Never
+ * rejects.
+ */
 export async function countUsage(messages: readonly ModelMessage[], output: string, model: string): Promise<Usage> {
   try {
     let input = 0;
     for (const message of messages) input += await countMessage(message, model);
     return usageOf(input, await (await counting()).countTokens(output, model));
   } catch {
-    // What counts could not be loaded.
+    // The token counter could not be loaded.
     return estimateUsage(messages, output, model);
   }
 }
 
-/** As above, where only the number of characters is known that were generated. */
+/** Like `estimateUsage`, from the number of generated characters only. */
 export const guessed = (inputTokens: number, outputChars: number): Usage => usageOf(inputTokens, Math.ceil(outputChars / 4));

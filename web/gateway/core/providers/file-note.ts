@@ -3,25 +3,25 @@ import type { Part } from '#shared/rpc/records.ts';
 import { kindOf, READER } from '../documents/kinds.ts';
 import { type ModelMessage, type ModelRequest, toolNames, Unsupported } from './provider.ts';
 
-/** Characters of a text file that a model is given at once. */
+/** Maximum number of characters of a text file in a prompt. */
 const SHOWN_CHARS = 50_000;
 
 type FilePart = Pick<Extract<Part, { type: 'file' }>, 'filename' | 'mimeType' | 'data'>;
 
-/** Who reads what is attached. */
+/** How a model can read attached files. */
 export interface Reader {
-  /** Names of the tools that may read it. */
+  /** Names of the tools that can read them. */
   tools: ReadonlySet<string>;
-  /** For a program: shown in full, or refused (`Unsupported`). */
+  /** For an API client: the file is shown in full, or the request fails with `Unsupported`. */
   exact?: boolean | undefined;
-  /** The tools find what is attached: to a session's messages, not to a program's own. */
+  /** The tools can access the attachment: in a session's messages, but not in an API client's. */
   finds?: boolean;
-  /** A file that cannot be shown exactly is described, not refused. */
+  /** A file that cannot be shown exactly is described instead of rejected. */
   isLenient?: boolean;
 }
 
 export const NO_READER: Reader = { tools: new Set() };
-/** Who reads what is attached to each message of a request. */
+/** Returns, for each message of a request, how its attachments can be read. */
 export function readerOf(request: Pick<ModelRequest, 'tools' | 'exact'>): (message: Pick<ModelMessage, 'inSession' | 'files'>) => Reader {
   const tools = toolNames(request);
   return ({ inSession, files }) => ({
@@ -32,17 +32,17 @@ export function readerOf(request: Pick<ModelRequest, 'tools' | 'exact'>): (messa
   });
 }
 
-/** The tool that reads a file. */
+/** Name of the tool that reads a file. */
 function toolFor({ filename, mimeType }: Pick<FilePart, 'filename' | 'mimeType'>, { tools, finds = true }: Reader): string | undefined {
   const kind = kindOf(filename, mimeType);
   return finds && kind && tools.has(READER[kind]) ? READER[kind] : undefined;
 }
 
-/** Whether a program's model is to be given a file itself: no tool reads it. */
+/** Whether an API client's file must be sent to the model itself, because no tool reads it. */
 export const isExact = (part: Pick<FilePart, 'filename' | 'mimeType'>, reader: Reader): boolean =>
   reader.exact === true && toolFor(part, reader) === undefined;
 
-/** What a model that takes text alone is told of an attached file: its text, or its name and, where `tools` has it, the tool that reads it. */
+/** Description of an attached file for a text-only model: its text, or its name and the tool that reads it, if `tools` has one. */
 export function fileNote({ filename, mimeType, data }: FilePart, who: Reader): string {
   const kind = kindOf(filename, mimeType);
   const reader = toolFor({ filename, mimeType }, who);
@@ -58,7 +58,7 @@ export function fileNote({ filename, mimeType, data }: FilePart, who: Reader): s
   const limit = exact ? data.length : Math.ceil((SHOWN_CHARS * 4) / 3 / 4) * 4;
   const start = decodeText(data.slice(0, limit)).replaceAll('\r\n', '\n');
   if (data.length <= limit) return `File ${filename}:\n\n${start}`;
-  // Of a page, the reader counts the characters of what it makes of it.
+  // For a web page, the tool's offset counts characters of the extracted text, so none is given.
   const from = kind === 'text' ? ` and offset ${start.length}` : '';
   const rest = reader ? `read the rest with ${reader}, attachment ${JSON.stringify(filename)}${from}` : 'the rest is not shown';
   return `File ${filename}:\n\n${start}\n\n[The file goes on; ${rest}.]`;

@@ -3,57 +3,57 @@ import type { Stream } from '#shared/link/stream.ts';
 import type { Provider } from './provider.ts';
 import type { BodyItem } from './upstream-body.ts';
 
-/** How an answer that went past the host ended. */
+/** End of an answer that the bridge passed on without the host. */
 export interface PastHost {
-  /** Resolves when it is over: with what went wrong, as it may be told, or with undefined where the answer is whole. Rejects with the signal's reason. */
+  /** Settles at the end: with a displayable error, or undefined if the answer is complete. Rejects with the signal's reason. */
   failed: Promise<unknown>;
 }
 
-/** The caller to whom the bridge may give the answer itself (shared/link/splice.ts). */
+/** The caller to whom the bridge may send the answer itself (shared/link/splice.ts). */
 export interface SpliceTo {
-  /** The stream on which the request came. */
+  /** Stream of the caller's request. */
   exchange: Stream;
-  /** The request's body, read and as the bridge has it; undefined where it has not kept it. */
+  /** The request's body, parsed and as the bridge has it; undefined if the bridge has not kept it. */
   own: { body: Record<string, unknown>; text: string } | undefined;
   call: SplicedCall;
-  /** The caller's next requests of the kind may be answered alike. */
+  /** The bridge may handle the caller's next similar requests the same way. */
   stands: boolean;
-  /** All in the request line and headers that such a decision depends on. */
+  /** Everything in the request line and headers that such a decision depends on. */
   variant?: string | undefined;
 }
 
-/** A raw answer of the upstream, for a caller that speaks the same language. */
+/** A raw response of the upstream, for a caller that uses the same format. */
 export interface Forwarded {
-  /** Batches as they come, one per network chunk; ends or throws as the upstream does. */
+  /** Batches as they arrive, one per network chunk; ends or throws as the upstream does. */
   batches: AsyncGenerator<{ items: BodyItem[]; last: boolean }>;
-  /** After the finish: only a trailer is still waited for. */
+  /** Call this after the finish: from then on, only a trailer is expected. */
   trailer(): void;
-  /** A failure that was found in what came, as it may be told. */
+  /** Converts a failure found in the response to a displayable error. */
   told(error: unknown): unknown;
-  /** Of models that end thoughts in their text without having begun them. */
+  /** For models that close a thinking tag in their text without having opened it. */
   thinking?: {
-    /** This model does. */
+    /** This model is known to do so. */
     first: boolean;
-    /** It was found that this model does. */
+    /** Records that this model does so. */
     found(): void;
   };
-  /** Instead of batches, of which there are none then. */
+  /** Set if the bridge passes the answer on; then there are no batches. */
   past?: PastHost;
 }
 
-/** A provider that passes a completions request through as it is. */
+/** A provider that forwards a chat-completions request unchanged. */
 export interface ForwardingProvider extends Provider {
   /**
-   * Sends a caller's own `POST /chat/completions` body. Resolves when the upstream has accepted it, with what it sends; rejects with
-   * `ProviderError` before that. The upstream is cancelled by `signal` and when the batches are left early. `addUsage`: also asks for figures of
-   * usage, if the server gives them, for the gateway's own records. `to`: the answer may go to that caller past the host.
+   * Sends a caller's own `POST /chat/completions` body. Resolves with the response once the upstream has accepted it; rejects with
+   * `ProviderError` before that. `signal`, and ending the batches early, cancel the upstream. `addUsage`: also asks for usage, if the
+   * server supports it, for the gateway's own records. `to`: the caller to whom the bridge may send the answer directly.
    */
   forward(
     body: Record<string, unknown>,
     signal: AbortSignal,
     options: { addUsage: boolean; to?: SpliceTo | undefined },
   ): Promise<Forwarded>;
-  /** Resolves with what went wrong in an answer that ended so past the host, as it may be told. */
+  /** Resolves with a displayable error for an answer that the bridge passed on and that ended with `end`. */
   faultOfEnd(end: SpliceEnd, signal: AbortSignal): Promise<unknown>;
 }
 

@@ -8,14 +8,14 @@ import { readChunk } from './chunk.ts';
 import { mayPass, shorten } from './openai-errors.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 
-/** What the `kept` of this wire is marked with; its value are the turn's parts as they came. */
+/** `wire` of the `kept` values of this format; the value is the turn's parts as received. */
 export const WIRE = 'google';
 
 const piece = z.looseObject({
   text: z.string().nullish(),
   thought: z.boolean().nullish(),
   thoughtSignature: z.string().nullish(),
-  /** A picture that the model made. */
+  /** An image that the model generated. */
   inlineData: z.object({ mimeType: z.string(), data: z.string() }).nullish().catch(null),
   functionCall: z
     .looseObject({ id: z.string().nullish(), name: z.string().min(1), args: z.record(z.string(), z.unknown()).nullish() })
@@ -47,7 +47,7 @@ const chunk = z.object({
 });
 type Piece = z.infer<typeof piece>;
 
-/** Reasons that speak of what was said; the answer so far stands. */
+/** Finish reasons of blocked content; the answer so far stays valid. */
 const BLOCKED = new Set([
   'SAFETY',
   'RECITATION',
@@ -58,20 +58,20 @@ const BLOCKED = new Set([
   'IMAGE_SAFETY',
   'IMAGE_PROHIBITED_CONTENT',
 ]);
-/** Reasons that mean that the model stumbled over its own call. */
+/** Finish reasons of an invalid tool call. */
 const STUMBLED = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE']);
 
-/** Puts the chunks of one streamed answer together into model events. */
+/** Converts the chunks of one streamed answer to model events. */
 export class GoogleAssembler implements Assembler {
   readonly #provider: string;
   readonly #parts: Piece[] = [];
   readonly #calls: ToolCall[] = [];
   #counted: ReturnType<typeof countedOf> | undefined;
   #reason: string | undefined;
-  /** Why the answer was refused. */
+  /** Reason of a refusal. */
   #refusal: string | undefined;
 
-  /** `provider` is the display name that errors speak of. */
+  /** `provider`: display name for error messages. */
   constructor(provider: string) {
     this.#provider = provider;
   }
@@ -102,7 +102,7 @@ export class GoogleAssembler implements Assembler {
   }
 
   end(): ModelEvent[] {
-    // What was refused is not to be done.
+    // A refused answer runs no tools.
     const refused = this.#refusal !== undefined;
     const out: ModelEvent[] = refused ? [] : this.#calls.map((call) => ({ type: 'tool_call', call }));
     if (this.#refusal !== undefined) out.push({ type: 'refusal', text: this.#refusal });
@@ -121,7 +121,7 @@ export class GoogleAssembler implements Assembler {
 
   #part(part: Piece): ModelEvent[] {
     if (part.inlineData?.mimeType.startsWith('image/')) return part.thought ? [] : [{ type: 'picture', picture: part.inlineData }];
-    // Some servers send a call again with the next chunk.
+    // Some servers repeat a call in the next chunk.
     const called = part.functionCall?.id;
     if (called && this.#calls.some(({ id }) => id === called)) return [];
     this.#keep(part);
@@ -134,7 +134,7 @@ export class GoogleAssembler implements Assembler {
     return [part.thought ? { type: 'reasoning', text: part.text } : { type: 'text', text: part.text }];
   }
 
-  /** Pieces of one text go back as one, a signature where it came. */
+  /** Merges consecutive pieces of text, which are sent back as one; a signature keeps its position. */
   #keep(part: Piece): void {
     const last = this.#parts.at(-1);
     const plain = (each: Piece): boolean => typeof each.text === 'string' && !each.functionCall && !each.thoughtSignature;

@@ -15,7 +15,7 @@ const answered = z.object({
   usageMetadata: z.object({ promptTokenCount: z.number().nonnegative().nullish() }).nullish().catch(null),
 });
 
-/** The body of `:batchEmbedContents` for one in the OpenAI format. Throws `ProviderError` for what that API does not have. */
+/** Converts a body in the OpenAI format to one of `:batchEmbedContents`. Throws `ProviderError` for options that the API lacks. */
 export function embedBody(body: Record<string, unknown>, name: string): Record<string, unknown> {
   const parsed = asked.safeParse(body);
   if (!parsed.success) {
@@ -35,7 +35,7 @@ export function embedBody(body: Record<string, unknown>, name: string): Record<s
   };
 }
 
-/** What it answered, in the OpenAI format; undefined where that cannot be read. */
+/** Converts the response to the OpenAI format; undefined if it is invalid. */
 export function embedAnswer(value: unknown): unknown {
   const parsed = answered.safeParse(value);
   if (!parsed.success) return undefined;

@@ -8,7 +8,7 @@ const details = z.object({
   }),
 });
 
-/** The error of an answer that was no success: as elsewhere, but a bad key comes as 400, and the wish to wait within the body. */
+/** Error of an unsuccessful response. Unlike elsewhere, an invalid key has status 400, and the retry delay is in the body. */
 export function googleFailure(name: string, response: Response, body: string, now: number): ProviderError {
   const error = statusError(name, response, body, now);
   const all = detailsOf(body);

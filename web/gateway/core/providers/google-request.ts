@@ -11,9 +11,9 @@ interface Turn {
   parts: Piece[];
 }
 
-/** What is sent as it is; the rest is described. */
+/** MIME types sent as they are; other files are described. */
 const INLINE = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|audio\/|video\/)/;
-/** Newer models refuse calls without their signature. This is the API's own word for calls of other models and of earlier runs. */
+/** Newer models reject calls without a signature. The API defines this value for calls of other models and of earlier runs. */
 const UNSIGNED = 'skip_thought_signature_validator';
 
 const text = (value: string): Piece[] => (value === '' ? [] : [{ text: value }]);
@@ -24,7 +24,7 @@ function partPieces(part: Part, reader: Reader): Piece[] {
   return text(fileNote({ ...part, filename: part.filename ?? 'image' }, reader));
 }
 
-/** A tool's result has to be an object. */
+/** A tool's result must be an object. */
 function resultOf(content: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(content);
@@ -43,22 +43,22 @@ function pieces(
   if (role === 'tool') {
     const tool = name ?? calls.get(toolCallId ?? '')?.tool ?? 'tool';
     const response = { functionResponse: { name: tool, response: resultOf(plainText(textsOf(content))) } };
-    // An object has no place for pictures and files; they come right behind it.
+    // The result object cannot contain images and files; they follow it.
     return [response, ...besideOf(content).flatMap((part) => partPieces(part, reader))];
   }
   if (role === 'user') return typeof content === 'string' ? text(content) : content.flatMap((part) => partPieces(part, reader));
   if (kept?.wire === WIRE && Array.isArray(kept.value)) return kept.value;
   const asked = (toolCalls ?? []).map(({ tool, args }, index) => ({
     functionCall: { name: tool, args },
-    // Of calls that were made at once, the first alone is signed.
+    // Of parallel calls, only the first is signed.
     ...(index === 0 ? { thoughtSignature: UNSIGNED } : {}),
   }));
   return [...text(plainText(content)), ...asked];
 }
 
 /**
- * Turns by whoever speaks: messages of one role that follow each other are one turn. It begins with the person's. What a program sent is all
- * sent on, behind an opening of ours where it begins otherwise.
+ * Merges consecutive messages of one role into one turn. The first turn is the user's. Messages of an API client are all sent, after a
+ * placeholder user turn if they start differently.
  */
 function turns(request: ModelRequest): Turn[] {
   const readerFor = readerOf(request);
@@ -69,7 +69,7 @@ function turns(request: ModelRequest): Turn[] {
     for (const call of message.toolCalls ?? []) calls.set(call.id, call);
     const role = message.role === 'assistant' ? 'model' : 'user';
     const last = out.at(-1);
-    // The branch may have been cut in the middle of a turn.
+    // The branch may have been truncated in the middle of a turn.
     if (!last && !request.exact && (role === 'model' || message.role === 'tool')) continue;
     const parts = pieces(message, calls, readerFor(message));
     if (parts.length === 0) continue;
@@ -80,7 +80,7 @@ function turns(request: ModelRequest): Turn[] {
   return out;
 }
 
-/** The body of `:streamGenerateContent`. Throws `Unsupported`. */
+/** Body of `:streamGenerateContent`. Throws `Unsupported`. */
 export function generateBody(request: ModelRequest): Record<string, unknown> {
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: plainText(content) }));
   const config = generationConfig(request);

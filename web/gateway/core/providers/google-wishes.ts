@@ -3,12 +3,12 @@ import { describedSchema, type ModelRequest, type ReasoningEffort, Unsupported }
 
 type Body = Record<string, unknown>;
 
-/** Models that are told how hard to think in tokens; later ones in a word. */
+/** Models whose thinking is set as a number of tokens; later ones take a level. */
 const BUDGETED = /^gemini-2/;
-/** As Google's own translation of efforts has it. */
+/** Same values as Google's own mapping of efforts. */
 const BUDGET: Partial<Record<ReasoningEffort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 };
 
-/** What the caller wants of the answer, as the API's `generationConfig`. Throws `Unsupported`. */
+/** Generation options as the API's `generationConfig`. Throws `Unsupported`. */
 export function generationConfig(request: ModelRequest): Body {
   const { responseFormat: format, stop } = request;
   const fields = {
@@ -26,7 +26,7 @@ export function generationConfig(request: ModelRequest): Body {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The tools and how they may be called, as fields of the body. Throws `Unsupported`. */
+/** Tools and tool choice as fields of the body. Throws `Unsupported`. */
 export function toolFields({ tools = [], toolChoice, parallelToolCalls }: ModelRequest): Body {
   if (tools.length === 0) return {};
   if (parallelToolCalls === false && toolChoice !== 'none')
@@ -37,7 +37,7 @@ export function toolFields({ tools = [], toolChoice, parallelToolCalls }: ModelR
   return { tools: [{ functionDeclarations }], ...(calling ? { toolConfig: { functionCallingConfig: calling } } : {}) };
 }
 
-/** Calls that have to happen keep to their schema anyway. */
+/** Forced calls always follow their schema. */
 function callingOf(choice: NonNullable<ModelRequest['toolChoice']>, strict: boolean): Body {
   if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
   if (choice === 'auto') return { mode: strict ? 'VALIDATED' : 'AUTO' };

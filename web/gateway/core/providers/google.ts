@@ -13,7 +13,7 @@ import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
 const PAGES = 10;
-/** Models that take `generateContent` and do not chat. */
+/** Models that support `generateContent` but not chat. */
 const NO_CHAT = /embedding|-tts|image|live|audio|veo|imagen|robotics|computer-use|aqa/i;
 
 const model = z.object({

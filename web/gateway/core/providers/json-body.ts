@@ -4,8 +4,8 @@ import type { FetchInit } from '../fetch.ts';
 const encoder = new TextEncoder();
 
 /**
- * What a body is as JSON. A long one is written item by item of its lists, and comes as bytes: the megabytes of a long conversation take tens of milliseconds, in which
- * others have their turn. Rejects with the reason of `signal`.
+ * Serializes a body as JSON. A large body is written item by item of its lists, yielding to other tasks, and returned as bytes: megabytes
+ * of a long conversation take tens of milliseconds. Rejects with the reason of `signal`.
  */
 export async function jsonBody(body: object, signal: AbortSignal): Promise<Pick<FetchInit, 'body' | 'bytes'>> {
   const breath = new Breath(signal);
@@ -17,14 +17,14 @@ export async function jsonBody(body: object, signal: AbortSignal): Promise<Pick<
     await breath.after(piece.length);
   }
   if (length < SLICE) return { body: pieces.join('') };
-  // No character takes more than three bytes for each of its units.
+  // UTF-8 uses at most three bytes per UTF-16 code unit.
   let bytes = new Uint8Array(length + SLICE);
   let written = 0;
   for (const piece of pieces) {
     for (let from = 0; from < piece.length;) {
       const slice = piece.slice(from, from + SLICE);
       if (bytes.length - written < slice.length * 3) bytes = grown(bytes, written + slice.length * 3);
-      // Half of a character that stands at the end waits for its other half.
+      // A high surrogate at the end waits for its low surrogate.
       const whole = slice.length > 1 && isHalf(slice) && from + SLICE < piece.length ? slice.slice(0, -1) : slice;
       written += encoder.encodeInto(whole, bytes.subarray(written)).written;
       from += whole.length;

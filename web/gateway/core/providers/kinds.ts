@@ -21,29 +21,29 @@ const TABLE: Readonly<Record<ProviderKind, Omit<KindEntry, 'id'>>> = {
   lmstudio: entry('LM Studio', 'http://127.0.0.1:1234/v1', 'https://lmstudio.ai/docs', false),
 };
 
-/** Every kind, as `models.catalog` lists them. */
+/** All kinds, as `models.catalog` lists them. */
 export const kinds = (): KindEntry[] => providerKind.options.map((id) => ({ id, ...TABLE[id] }));
 
 export const kindOf = (id: ProviderKind): Omit<KindEntry, 'id'> => TABLE[id];
 
-/** Kinds whose models run on the person's own machine and cost nothing. */
+/** Kinds whose models run locally and are free. */
 export const isLocal = (kind: ProviderKind): boolean => kind === 'ollama' || kind === 'lmstudio';
 
-/** Whose models an address serves: OpenAI's stay OpenAI's where they were configured as "any server". */
+/** Vendor of the models at a URL: OpenAI's server is recognized even if it is configured as `openai-compatible`. */
 export function vendorAt(kind: ProviderKind, baseUrl: string): ProviderKind {
   if (kind !== 'openai-compatible') return kind;
   const origin = URL.parse(baseUrl)?.origin;
   return kinds().find((each) => each.needsKey && each.baseUrl !== null && new URL(each.baseUrl).origin === origin)?.id ?? kind;
 }
 
-/** The address that a part of the configuration means; undefined where it has neither one of its own nor its kind's. */
+/** Base URL of a provider's configuration; undefined if neither it nor its kind has one. */
 export function baseUrlOf(part: { kind?: ProviderKind | undefined; baseUrl?: string | undefined }): string | undefined {
   return part.baseUrl ?? kindOf(part.kind ?? 'openai-compatible').baseUrl ?? undefined;
 }
 
-/** Hosts of this machine and its network, by name or address. */
+/** Hosts on this machine or its network, by name or address. */
 const PRIVATE_HOST =
   /^(?:[^.:]+|.+\.(?:localhost|local|lan|internal|home\.arpa)|(?:127|10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+)+|\[(?:::1|f[cd].*|fe[89ab].*)\])$/;
 
-/** Whether a server is on this machine or in its network, such as `http://127.0.0.1:8080/v1`. */
+/** Whether a server is on this machine or its network, such as `http://127.0.0.1:8080/v1`. */
 export const isPrivateServer = (baseUrl: string): boolean => PRIVATE_HOST.test(URL.parse(baseUrl)?.hostname ?? '');

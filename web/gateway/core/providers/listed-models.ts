@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import { type ListedModel, listedModel } from './provider.ts';
 
-/** An entry of `GET /models`; beside `id` each server has its own extras, of which these are read. */
+/** An entry of `GET /models`. Servers add different fields to `id`; these are the ones read. */
 const listed = z.object({
   id: z.string().min(1).max(300),
   name: z.string().nullish(),
@@ -17,9 +17,9 @@ const listed = z.object({
   supported_parameters: z.array(z.string()).nullish(),
   architecture: z.object({ input_modalities: z.array(z.string()).nullish() }).nullish(),
   pricing: z.looseObject({ prompt: z.unknown(), completion: z.unknown() }).nullish(),
-  /** Mistral's flags, LM Studio's list. */
+  /** Flags (Mistral) or a list (LM Studio). */
   capabilities: z.union([z.record(z.string(), z.unknown()), z.array(z.string())]).nullish(),
-  /** LM Studio's: `llm`, `vlm`, `embeddings`. */
+  /** LM Studio: `llm`, `vlm` or `embeddings`. */
   type: z.string().nullish(),
   active: z.boolean().nullish(),
 });
@@ -27,7 +27,7 @@ type Listed = z.infer<typeof listed>;
 
 const list = z.object({ object: z.string().nullish(), data: z.array(z.unknown()).nullish() });
 
-/** Prices are given for one token, as text or as a number; a negative one means "it depends". */
+/** Converts a price per token, given as text or number; a negative one means "variable". */
 function perMillion(perToken: unknown): number | null {
   const value = typeof perToken === 'string' && perToken.trim() !== '' ? Number(perToken) : perToken;
   return typeof value !== 'number' || !Number.isFinite(value) || value < 0 ? null : Math.round(value * 1e12) / 1e6;
@@ -40,7 +40,7 @@ function priceOf({ pricing }: Listed): ListedModel['price'] {
   return { input, output, cachedInput: perMillion(pricing?.['input_cache_read']), cacheWrite: perMillion(pricing?.['input_cache_write']) };
 }
 
-/** Whether the model can do something: by the server's flags, its list of parameters, or null where it has neither. */
+/** Whether the model has a capability, from the server's flags or its list of parameters; null if it has neither. */
 function can({ capabilities, supported_parameters }: Listed, flag: string, parameter?: string): boolean | null {
   if (Array.isArray(capabilities)) return capabilities.includes(flag) ? true : null;
   const value = capabilities?.[flag];
@@ -53,14 +53,14 @@ const chats = ({ capabilities, type, active }: Listed): boolean =>
   type !== 'embeddings' &&
   (capabilities == null || Array.isArray(capabilities) || capabilities['completion_chat'] !== false);
 
-/** Models from the body of `GET /models`; undefined where it is no such list. Those that say themselves that they do not chat are left out. */
+/** Parses the body of `GET /models`; undefined if it is not a list of models. Omits models marked as not supporting chat. */
 export function readModels(body: unknown): ListedModel[] | undefined {
   const parsed = list.safeParse(body);
   if (!parsed.success) return undefined;
-  // Ollama without a model lists `null`.
+  // Ollama without models returns `null`.
   if (!parsed.data.data) return parsed.data.object === 'list' ? [] : undefined;
   const entries = parsed.data.data.map((item) => listed.safeParse(item));
-  // One odd entry must not hide the others, but a list of nothing but odd ones is not a list of models.
+  // An invalid entry must not hide the others, but a list of only invalid entries is not a list of models.
   const good = entries.flatMap((entry) => (entry.success ? [entry.data] : []));
   if (good.length === 0 && entries.length > 0) return undefined;
   return good.filter(chats).map((model) =>

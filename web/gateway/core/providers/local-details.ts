@@ -4,15 +4,15 @@ import { type ListedModel, listedModel } from './provider.ts';
 import type { UpstreamHttp } from './upstream-http.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** Models of Ollama that are looked at; the others are listed without details. */
+/** Maximum number of Ollama models to query; others are listed without details. */
 const MOST_SHOWN = 60;
 
 const shown = z.object({ capabilities: z.array(z.string()).nullish(), model_info: z.record(z.string(), z.unknown()).nullish() });
 
-/** The server's own API lies beside the OpenAI one. */
+/** The server's native API is next to the OpenAI one. */
 const ownApi = (http: UpstreamHttp, path: string): string => http.baseUrl.replace(/\/v1$/, '') + path;
 
-/** LM Studio's own list, which tells limits and what a model is for; undefined where it has none (older ones). */
+/** LM Studio's native list, with limits and types; undefined if the server has none (older versions). */
 export async function lmStudioModels(http: UpstreamHttp, watchdog: Watchdog): Promise<ListedModel[] | undefined> {
   try {
     return readModels(await http.json(ownApi(http, '/api/v0/models'), watchdog));
@@ -22,7 +22,7 @@ export async function lmStudioModels(http: UpstreamHttp, watchdog: Watchdog): Pr
   }
 }
 
-/** What Ollama tells of its models one by one: limits and abilities. Those that only embed are left out. `known` remembers. */
+/** Adds limits and capabilities, which Ollama reports model by model. Omits models that only embed. `known` is a cache. */
 export async function withOllamaDetails(
   http: UpstreamHttp,
   models: readonly ListedModel[],
@@ -38,7 +38,7 @@ export async function withOllamaDetails(
         known.set(model.id, detailed);
       } catch {
         watchdog.signal.throwIfAborted();
-        // Something else that answers on Ollama's port: its list is all there is.
+        // Another server on Ollama's port: only its list is available.
         return [model];
       }
     }

@@ -18,7 +18,7 @@ const embedding = z.object({
   ]),
 });
 
-/** Models of this machine, by what runs them. */
+/** Provider of local models, run by a `LocalRunner`. */
 export class LocalProvider implements EmbeddingProvider {
   readonly id: string;
   readonly name: string;
@@ -77,7 +77,7 @@ export class LocalProvider implements EmbeddingProvider {
     }
   }
 
-  /** Those that can be run. */
+  /** Lists the models that can run. */
   async models(signal: AbortSignal): Promise<ListedModel[]> {
     const tools = this.#runner.cannot.includes('tools') ? { tools: false } : {};
     return (await this.#runner.list(signal))
@@ -97,7 +97,7 @@ const WORDS: Partial<Record<keyof ModelRequest, string>> = {
   frequencyPenalty: 'frequency penalties',
 };
 
-/** Throws `Unsupported` for what a model here cannot be asked. */
+/** Throws `Unsupported` for options that local models lack. */
 function requestOf(whole: ModelRequest, cannot: LocalRunner['cannot']): LocalRequest {
   for (const field of cannot) {
     const wish = field === 'temperature' && whole.ownTemperature ? undefined : whole[field];
@@ -144,7 +144,7 @@ function* eventsOf({ finish, calls, inputTokens, cachedTokens, outputTokens }: L
   yield { type: 'finish', reason: finish };
 }
 
-/** What its runner says, as a provider's fault. */
+/** Converts an error of the runner to a `ProviderError`. */
 function told(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error;
   const { code, message, extra } = error;

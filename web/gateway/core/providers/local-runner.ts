@@ -8,17 +8,20 @@ export type LocalAnswer = z.output<typeof ggufAnswer>;
 export type LocalVectors = z.output<typeof ggufVectors>;
 export type LocalText = z.output<typeof ggufText>;
 
-/** A model as who runs it tells of it; `problem`: why it cannot be run. */
+/** A model as its runner lists it. `problem`: why it cannot run. */
 export type Runnable = Pick<LocalModel, 'id' | 'name' | 'contextWindow' | 'problem'>;
 
-/** Runs models that are on this machine: on the bridge's disk, or in this browser. */
+/** Runs local models: on the bridge's disk, or in this browser. */
 export interface LocalRunner<Model extends Runnable = LocalModel> {
-  /** The models that are there, those too that cannot be run. */
+  /** All models, including those that cannot run. */
   list(signal: AbortSignal): Promise<Model[]>;
-  /** Answers a chat, a piece at a time. Rejects with `RpcError`: `NOT_FOUND` without such a model, `INVALID_PARAMS` with `details.field` for what it cannot be asked. */
+  /**
+   * Answers a chat, piece by piece. Rejects with `RpcError`: `NOT_FOUND` if the model does not exist, `INVALID_PARAMS` with `details.field`
+   * for an unsupported option.
+   */
   generate(model: string, request: LocalRequest, options: { signal: AbortSignal; ontext(piece: LocalText): void }): Promise<LocalAnswer>;
-  /** A vector of each text. */
+  /** One vector per text. */
   embed(model: string, texts: string[], signal: AbortSignal): Promise<LocalVectors>;
-  /** What its models cannot be asked: refused where a program wants it to the letter, else left out. */
+  /** Options that its models do not support: rejected if an API client requires exactness, otherwise omitted. */
   readonly cannot: readonly (keyof ModelRequest)[];
 }

@@ -15,25 +15,28 @@ import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest
 import type { DrawingProvider, Relayed, RelayingProvider } from './relaying.ts';
 import { abortable } from './watchdog.ts';
 
-/** A provider as the configuration gives it, its secret resolved. */
+/** A provider's configuration, with its secret resolved. */
 export interface ProviderConfig {
   id: string;
   name: string;
-  /** `openai-compatible` where left out. */
+  /** Default: `openai-compatible`. */
   kind?: ProviderKind | undefined;
-  /** The kind's own where left out. */
+  /** Default: the kind's URL. */
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
-  /** Where the key is a reference that has no value yet: its name, and what waits for the value, or rejects with why there is none. */
+  /**
+   * Set if the key is a reference without a value: its name, and a function that waits for the value or rejects with the reason for its
+   * absence.
+   */
   reference?: { name: string; wait(): Promise<string> } | undefined;
 }
 
-/** What two configurations have in common whose provider is the same. */
+/** Identity of a configuration: equal for configurations of the same provider. */
 export function makeKey({ id, name, kind, baseUrl, apiKey, reference }: ProviderConfig): string {
   return JSON.stringify([id, name, kind ?? null, baseUrl ?? null, apiKey ?? null, reference?.name ?? null]);
 }
 
-/** What a provider is made from. */
+/** Options to create a provider. */
 export interface Making extends ProviderConfig {
   baseUrl: string;
   fetch: Fetch;
@@ -47,13 +50,13 @@ const anthropic = lazy(() => import('./anthropic.ts'));
 const google = lazy(() => import('./google.ts'));
 const local = lazy(() => import('./local-provider.ts'));
 
-/** A provider whose code is loaded when it is first asked. */
+/** A provider whose code is loaded on first use. */
 class Deferred<P extends Provider> implements Provider {
   readonly id: string;
   readonly name: string;
   readonly #load: () => Promise<P>;
 
-  /** `load` is told the key, where there is one. */
+  /** `load` receives the key, if there is one. */
   constructor(
     { id, name, kind = 'openai-compatible', apiKey, reference }: ProviderConfig,
     load: (apiKey: string | undefined) => Promise<P>,
@@ -137,7 +140,7 @@ class DeferredMessages extends Deferred<MessagesProvider> implements MessagesPro
   }
 }
 
-/** Without its key a server is not asked: it might take the request for one of somebody else's. */
+/** Without its key, no request is sent: the server might treat it as another user's. */
 const valueOf = (reference: NonNullable<ProviderConfig['reference']>, name: string): Promise<string> =>
   reference.wait().catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -157,7 +160,7 @@ export function makeProvider(making: Making): Provider {
   }
 }
 
-/** What runs models without an address, in the order in which they are listed: Perch, and the browser itself. */
+/** Kinds that run models without a server, in the order in which they are listed. */
 export const OWN_KINDS = ['gguf', 'mlx', 'browser', 'builtin'] as const;
 export type OwnKind = (typeof OWN_KINDS)[number];
 
@@ -168,7 +171,7 @@ const OWN_NAMES: Readonly<Record<OwnKind, string>> = {
   builtin: 'Built into this browser',
 };
 
-/** Models that Perch runs itself, which need no configuration. */
+/** Provider of models that Perch runs itself; needs no configuration. */
 export function localProvider(id: OwnKind, runner: LocalRunner<Runnable>): EmbeddingProvider {
   const named = { id, name: OWN_NAMES[id] };
   return new DeferredEmbedding(named, async () => new (await local()).LocalProvider({ ...named, runner }));

@@ -11,7 +11,7 @@ import { retried } from './retry.ts';
 import { toStanding } from './standing.ts';
 import { parseJson, type UpstreamHttp } from './upstream-http.ts';
 
-/** Version and beta features that the caller asks for. */
+/** API version and beta features of the caller's request. */
 export interface MessagesHeaders {
   version: string | null;
   beta: string | null;
@@ -19,24 +19,27 @@ export interface MessagesHeaders {
   betaPath: boolean;
 }
 
-/** A provider that passes a request of Anthropic's Messages API through as it is. */
+/** A provider that forwards a request of Anthropic's Messages API unchanged. */
 export interface MessagesProvider extends Provider {
-  /** Sends a caller's own body. Resolves when the upstream has accepted it; rejects with `ProviderError` before that. `to`: the caller to whom the bridge may send the answer. */
+  /**
+   * Sends a caller's own body. Resolves once the upstream has accepted it; rejects with `ProviderError` before that. `to`: the caller to
+   * whom the bridge may send the answer directly.
+   */
   forwardMessages(
     body: Record<string, unknown>,
     signal: AbortSignal,
     options: { headers: MessagesHeaders; to?: SpliceTo | undefined },
   ): Promise<Forwarded>;
-  /** The upstream's count of a request's tokens, as it answers it. */
+  /** The upstream's response to a request to count tokens. */
   countTokens(body: Record<string, unknown>, signal: AbortSignal, headers: MessagesHeaders): Promise<unknown>;
-  /** Resolves with the fault of an answer that the bridge has passed on and that ended so. */
+  /** Resolves with the failure of an answer that the bridge passed on and that ended with `end`. */
   faultOfEnd(end: SpliceEnd, signal: AbortSignal): Promise<unknown>;
 }
 
 export const canForwardMessages = (provider: Provider): provider is MessagesProvider =>
   'forwardMessages' in provider && typeof provider.forwardMessages === 'function';
 
-/** Passes requests and answers between callers and one Anthropic server. */
+/** Forwards requests and responses between callers and one Anthropic server. */
 export class MessagesForwarding {
   readonly #http: UpstreamHttp;
   readonly #clock: Clock;
@@ -46,7 +49,7 @@ export class MessagesForwarding {
     this.#clock = clock;
   }
 
-  /** Tries three times in all, before the upstream has accepted it. */
+  /** Tries up to three times until the upstream has accepted the request. */
   forward(...given: Parameters<MessagesProvider['forwardMessages']>): Promise<Forwarded> {
     return retried(() => this.#forward(...given), { clock: this.#clock, signal: given[1] });
   }
@@ -81,7 +84,7 @@ export class MessagesForwarding {
 /** Whether an event is the last one of an answer. */
 export const isEnd = (data: string): boolean => /"type"\s*:\s*"message_stop"/.test(data.slice(0, 100));
 
-/** The fault that an event or a whole answer tells of. */
+/** The error that an event or a whole answer reports. */
 export function readFault(provider: string, data: string): unknown {
   try {
     new AnthropicAssembler(provider).add(data);
@@ -93,7 +96,7 @@ export function readFault(provider: string, data: string): unknown {
 
 const fault = z.object({ error: z.object({ details: z.record(z.string(), z.unknown()) }) });
 
-/** The error that an answer without success tells of, with the details that Anthropic's clients act on. */
+/** Error of an unsuccessful response, with the details that Anthropic's clients act on. */
 export const messagesFailure: typeof statusError = (provider, response, text, now) => {
   const error = statusError(provider, response, text, now);
   error.details = fault.safeParse(parseJson(text)).data?.error.details;

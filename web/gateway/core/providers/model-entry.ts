@@ -7,8 +7,8 @@ const THINKING = /\br1\b|deepseek-r|\bo[1-9]\b|qwq|qwen-?3|thinking|reason|gpt-o
 type Known = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools' | 'vision' | 'thinking'>;
 
 /**
- * A model as `models.list` shows it: what its server lists wins, then `table`. Vision and thinking that neither tells of are guessed from the
- * name; tools are taken to work. `free` is what runs on the person's own machine.
+ * A model as `models.list` shows it: the server's list takes precedence over `table`. Unknown vision and thinking are guessed from the
+ * name; tools are assumed to work. `free`: the model runs locally.
  */
 export function modelEntry(provider: string, listed: ListedModel, table: Known | undefined, free: boolean): ModelEntry {
   const price = free ? { input: 0, output: 0, cachedInput: 0 } : (listed.price ?? table?.price);
@@ -29,10 +29,10 @@ export function modelEntry(provider: string, listed: ListedModel, table: Known |
   };
 }
 
-/** Price of input written to Anthropic's cache for an hour, as a multiple of other input. */
+/** Price of input written to Anthropic's one-hour cache, as a multiple of plain input. */
 const HOUR_WRITE_FACTOR = 2;
 
-/** The usage with what it cost, in USD, where the figures are real and the price is known. What the provider itself billed stays. */
+/** Adds the cost in USD if the usage is not estimated and the price is known. A cost reported by the provider is kept. */
 export function withCost(usage: Usage, entry: ModelEntry): Usage {
   const {
     cost_per_1m_input: input,

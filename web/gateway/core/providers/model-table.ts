@@ -4,17 +4,15 @@ import type { ListedModel } from './provider.ts';
 export { findSmallModel } from './small-model.ts';
 
 /**
- * List prices and limits of the vendors' models, for what their servers do not list.
- *
- * The prices are those of the vendors' public price pages for pay-as-you-go use without batch or priority, as collected in the data of
- * `@pydantic/genai-prices` 0.1.8 (MIT) of this day; where a price rises with the length of the prompt, the first step. Limits are those of
- * the vendors' model pages. A figure that is not here is not known.
+ * List prices and limits of the vendors' models, for values that their servers do not list. The prices are from the vendors' public price
+ * pages for pay-as-you-go use without batch or priority, as collected in the data of `@pydantic/genai-prices` 0.1.8 (MIT) of this day; for
+ * prices that rise with the length of the prompt, the first step. Limits are from the vendors' model pages. Missing values are unknown.
  */
 export const PRICES_AS_OF = '2026-09-23';
 
 type Known = Pick<ListedModel, 'contextWindow' | 'maxTokens' | 'price' | 'tools' | 'vision' | 'thinking'>;
 
-/** What models can do beside text: `t` tools, `v` vision, `r` reasoning. */
+/** Capabilities besides text: `t` tools, `v` vision, `r` reasoning. */
 type Abilities = '' | 't' | 'tv' | 'tr' | 'tvr' | 'v' | 'r' | 'vr';
 /** USD per million tokens: input, output, cached input, input written to the cache. */
 type Price = readonly [number, number, number?, number?] | null;
@@ -23,7 +21,7 @@ type Row = readonly [pattern: RegExp, contextWindow: number | null, maxTokens: n
 const K = 1000;
 const M = 1_000_000;
 
-/** The first row that fits decides; an id may be followed by its date. */
+/** The first matching row wins; an id may end with a date. */
 const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
   anthropic: [
     [/^claude-fable-5[-.]1/, M, 128 * K, 'tvr', [10, 50, 0.25]],
@@ -149,7 +147,7 @@ const TABLE: Partial<Record<ProviderKind, readonly Row[]>> = {
   ],
 };
 
-/** Price of input written to the cache, as a multiple of other input, by vendor and model. Other vendors charge nothing for it. */
+/** Price of input written to the cache, as a multiple of plain input, by vendor and model. Other vendors charge nothing for it. */
 const WRITE_FACTORS: Partial<Record<ProviderKind, readonly [model: RegExp, factor: number]>> = {
   anthropic: [/^/, 1.25],
   openai: [/^gpt-(5\.[6-9]|[6-9])/, 1.25],
@@ -163,7 +161,7 @@ function toPrice(vendor: ProviderKind, id: string, [input, output, cachedInput, 
   };
 }
 
-/** What is known of a vendor's model; undefined where nothing is. */
+/** Known data of a vendor's model; undefined if there is none. */
 export function findModel(vendor: ProviderKind, id: string): Known | undefined {
   const row = TABLE[vendor]?.find(([pattern]) => pattern.test(id));
   if (!row) return undefined;

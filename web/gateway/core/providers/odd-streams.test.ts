@@ -20,7 +20,7 @@ const toProvider = (kind: Kind, answer: () => Response): Provider => {
   return kind === 'anthropic' ? new Anthropic(options) : new OpenAiCompatible({ ...options, kind });
 };
 
-/** The result of a request: its text, thoughts, calls and pictures, and its one end. */
+/** Result of a request: its text, thoughts, calls and images, and its single end. */
 async function read(text: string, kind: Kind = 'openai-compatible', cuts: number[] = []) {
   const { events, error } = await outcomeOf(
     toProvider(kind, () => streamed(text, { cuts })),
@@ -72,7 +72,7 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
       ...good,
       calls: [ALPHA, BETA],
     });
-    // Names in halves, and what has come of them again.
+    // Names in halves, and names repeated with what came before.
     for (const names of [
       ['docs_', 'search'],
       ['docs_', 'docs_search'],
@@ -87,7 +87,7 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
           kind,
         ),
       ).toEqual({ ...good, calls: [ALPHA] });
-    // An id that comes late, pieces without an index, arguments as an object, and encoded twice.
+    // A late id, pieces without an index, arguments as an object, and arguments encoded twice.
     expect(
       await read(
         stream(call(search('{"query":')), call({ index: 0, id: 'a', function: { arguments: '"alpha"}' } }), finish('tool_calls')),
@@ -108,7 +108,7 @@ describe.each(KINDS)('an odd stream of the kind %s', (kind) => {
       await read(stream(call({ ...search(''), function: { name: 'docs_search', arguments: { query: 'alpha' } } }), finish('stop')), kind),
     ).toEqual({ ...good, calls: [ALPHA] });
     expect(await read(stream(call(search(JSON.stringify(alpha))), finish('stop')), kind)).toEqual({ ...good, calls: [ALPHA] });
-    // The call of before there were several.
+    // The deprecated `function_call`.
     const former = chunk({ function_call: { name: 'docs_search', arguments: '{"query":' } });
     expect(await read(stream(former, chunk({ function_call: { arguments: '"alpha"}' } }), finish('function_call')), kind)).toEqual({
       ...good,
@@ -251,7 +251,7 @@ verifies(
       stream(chunk({ content: 'ok', images: [{ image_url: { url: `data:image/png;base64,${'A'.repeat(length)}` } }] }, 'stop'));
     for (const length of [1_500_000, 20_000_000]) expect(await read(images(length))).toEqual({ ...good, text: 'ok', pictures: 1 });
     expect(await read(images(26 * 1024 * 1024))).toMatchObject({ ends: 0, error: 'Upstream sent an event that is too large.' });
-    // Streams that stay within a large event hold its bytes until they are left.
+    // Streams inside a large event hold its bytes until they are closed.
     const bytes = new TextEncoder().encode(`data: "${'A'.repeat(20 * 1024 * 1024)}`);
     const open = Array.from({ length: 20 }, () => new SseScanner());
     const held = open.map((scanner) => {
@@ -272,7 +272,7 @@ verifies(
   },
 );
 
-/** How a server writes one answer: the same calls and text in one of many forms. */
+/** A server's way to write one answer: the same calls and text in one of many forms. */
 const answers = fc.record({
   text: fc.array(fc.constantFrom('Hel', 'lo ', '😀', 'wörld', ' <b>', '\n\n'), { maxLength: 6 }),
   thought: fc.option(fc.constantFrom('plan', 'a\nb', '')),
@@ -289,7 +289,7 @@ const answers = fc.record({
 });
 type WrittenAnswer = typeof answers extends fc.Arbitrary<infer T> ? T : never;
 
-/** The chunks of an answer. Servers that write one call in several pieces say which by its index or its id. */
+/** Chunks of an answer. Servers that write a call in several pieces identify it by index or id. */
 function writeChunks({ text, thought, calls, index, id, name, parts }: WrittenAnswer): object[] {
   const chunks = thought === null ? [] : [chunk({ content: `<think>${thought}</think>` })];
   chunks.push(...text.map((content) => chunk({ content })));

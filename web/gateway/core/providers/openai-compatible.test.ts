@@ -14,7 +14,7 @@ import { retriedStream } from './retry.ts';
 
 const TEXT = UPSTREAM_TEXT.join('');
 const realFetch: Fetch = (url, init) => fetch(url, init);
-/** Back-off without its waiting. */
+/** Back-off without delay. */
 const hasty: Clock = { ...systemClock, after: (ms, callback) => systemClock.after(ms >= 2000 ? ms : 0, callback) };
 
 let upstream: Upstream;
@@ -328,7 +328,7 @@ describe('silence', () => {
       })();
       const request = await upstream.request(before + 1);
       if (text !== '') await seen.promise;
-      // Only who waits for more finds it silent.
+      // Silence counts only while a reader waits for more.
       await new Promise(setImmediate);
       clock.advance(60_000);
       await expect(result).rejects.toMatchObject({ name: 'ProviderError', message: 'Upstream sent nothing for 60 s.' });

@@ -26,7 +26,7 @@ export interface OpenAiCompatibleOptions extends UpstreamOptions {
   kind?: ProviderKind | undefined;
 }
 
-/** Any server that speaks the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
+/** Any server with the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
 export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, EndpointProvider, RelayingProvider, DrawingProvider {
   readonly id: string;
   readonly name: string;
@@ -34,11 +34,11 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   readonly #quirks: Quirks;
   readonly #http: UpstreamHttp;
   readonly #options: OpenAiCompatibleOptions;
-  /** Models that end thoughts in their text without having begun them. */
+  /** Models that close a thinking tag in their text without having opened it. */
   readonly #thinkFirst = new Set<string>();
-  /** Models whose server refuses to stream figures of usage. */
+  /** Models whose server rejects `stream_options`. */
   readonly #noStreamUsage = new Set<string>();
-  /** Fields of callers that the server of a model refuses. */
+  /** Request fields that the server of a model rejects. */
   readonly #refused = new Map<string, Set<string>>();
   readonly #ollama = new Map<string, ListedModel | null>();
 
@@ -53,7 +53,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     });
   }
 
-  /** As OpenRouter has it: a chat completion that may answer with images. */
+  /** OpenRouter's way: a chat completion that may answer with images. */
   draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
     return this.stream({ model, messages: [{ role: 'user', content }], passed: { modalities: ['image', 'text'] } }, signal);
   }
@@ -81,7 +81,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     if (assembler.isUnopened) this.#thinkFirst.add(request.model);
   }
 
-  /** Tries three times in all, before the upstream has accepted it. */
+  /** Tries up to three times until the upstream has accepted the request. */
   forward(...[body, signal, options]: Parameters<ForwardingProvider['forward']>): Promise<Forwarded> {
     return retried(() => this.#forward(body, signal, options), { clock: this.#options.clock, signal });
   }
@@ -92,7 +92,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     const given = body['stream_options'];
     const options = { ...(typeof given === 'object' ? given : {}), include_usage: true };
     const asked = asksUsage ? { ...body, stream_options: options } : body;
-    // A server that does not know the option gets the caller's own request, now and from then on.
+    // A server that rejects the option gets the caller's own request, now and from then on.
     const adapt = (current: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined => {
       if (current === body || !refusesUsage(refusal)) return undefined;
       this.#noStreamUsage.add(model);

@@ -5,7 +5,7 @@ import { tooLongOf } from './too-long.ts';
 
 const DETAIL_LIMIT = 500;
 const RETRYABLE = new Set([408, 409, 425, 429]);
-/** Servers that say so will not do better the next time. */
+/** Server errors that a retry does not fix. */
 const NEVER = new Set([501, 505, 508]);
 
 const errorObject = z.object({
@@ -19,19 +19,19 @@ const inStream = z.union([
   z.looseObject({ object: z.literal('error'), message: z.string() }),
 ]);
 const WORD = /^[A-Za-z][\w.-]{0,99}$/;
-/** By this programs know that they have to send less. */
+/** Error code that tells clients to send less. */
 const TOO_LONG = 'context_length_exceeded';
-/** What servers send with an error status, beside the above: `{detail: …}`, `{message: "…"}`. */
+/** Other error bodies: `{detail: …}`, `{message: "…"}`. */
 const plain = z.object({ message: z.string().nullish(), detail: z.unknown().optional() });
 
 export interface UpstreamFault {
   message: string;
   code?: string | undefined;
-  /** Its code alone, where it is a word. */
+  /** Its code, if it is a string. */
   word?: string | undefined;
-  /** What was asked is at fault, as far as it says. */
+  /** The request is at fault, as far as the server reports it. */
   ofRequest?: boolean;
-  /** The part of the request that it is about. */
+  /** The request's parameter at fault. */
   param?: string | undefined;
 }
 
@@ -45,11 +45,11 @@ const elsewhere = z.looseObject({
 });
 
 /**
- * The fault that a chunk or completion reports, or undefined: `{error: {message}}`, `{error: "…"}`, `{object: "error", message}`, `{detail}`,
- * `{base_resp: {status_code, status_msg}}`, or an `error` or the finish reason `error` in a choice.
+ * The error that a chunk or completion reports, or undefined: `{error: {message}}`, `{error: "…"}`, `{object: "error", message}`,
+ * `{detail}`, `{base_resp: {status_code, status_msg}}`, or an `error` or the finish reason `error` in a choice.
  */
 export function streamFault(value: unknown): UpstreamFault | undefined {
-  // Nearly every chunk is none: a failing parse of each would cost more than reading it.
+  // Most chunks contain no error, and a failing parse of each would cost more than reading it.
   if (typeof value !== 'object' || value === null) return undefined;
   if (!tellsOfError(value)) return undefined;
   const parsed = inStream.safeParse(value);
@@ -87,17 +87,17 @@ function bodyFault(value: unknown): UpstreamFault | undefined {
   return { message: toText(detail) };
 }
 
-/** What an error body says, be it JSON, plain text or a web page. */
+/** The error in a body of JSON, plain text or HTML. */
 export function faultFromText(text: string): UpstreamFault {
   const trimmed = text.trim();
   if (trimmed === '') return { message: 'no reason given' };
   try {
     const value: unknown = JSON.parse(trimmed);
-    // Google sends its errors in a list where it was asked for events.
+    // Google sends errors in an array if events were requested.
     const fault = bodyFault(Array.isArray(value) ? value[0] : value);
     if (fault) return { ...fault, message: shorten(fault.message) };
   } catch {
-    // Not JSON: a page or plain text, below.
+    // Not JSON: HTML or plain text, handled below.
   }
   if (isPage(trimmed)) {
     const title = /<title[^<>]{0,200}>([^<]{1,200})/i.exec(trimmed)?.[1]?.trim();
@@ -115,14 +115,14 @@ export function shorten(text: string, limit = DETAIL_LIMIT): string {
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
-/** Whoever asks for more is told that long. */
+/** Longer waits are capped to this. */
 const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** A wait that a server asks for, in whole milliseconds; undefined for what is none. */
+/** A requested wait, in whole milliseconds; undefined if it is invalid. */
 export const waitMs = (ms: number): number | undefined =>
   ms >= 0 && Number.isFinite(ms) ? Math.min(Math.ceil(ms), LONGEST_WAIT_MS) : undefined;
 
-/** Milliseconds that `Retry-After` asks for, given in seconds or as a date; undefined where it says nothing. */
+/** Milliseconds from `Retry-After`, which is a number of seconds or a date; undefined if it is missing or invalid. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const seconds = Number(header);
@@ -140,19 +140,19 @@ export function lead(name: string, status: number): string {
 /** Whether the same request may succeed later, by its HTTP status. */
 export const mayPass = (status: number): boolean => RETRYABLE.has(status) || (status >= 500 && !NEVER.has(status));
 
-/** Milliseconds that an answer's headers ask to wait. */
+/** Milliseconds that the response's headers ask to wait. */
 export function waitOf(headers: Headers, now: number): number | undefined {
   const ms = headers.get('retry-after-ms');
   const given = ms === null || ms.trim() === '' ? undefined : waitMs(Number(ms));
   return given ?? retryAfterMs(headers.get('retry-after'), now);
 }
 
-/** The error of an answer that was no success. `body` is its text, of which the reason is quoted. */
+/** Error of an unsuccessful response. `body`: its text, which the message quotes. */
 export function statusError(name: string, response: Response, body: string, now: number): ProviderError {
   const { status } = response;
   const fault = faultFromText(body);
   const retryAfter = waitOf(response.headers, now);
-  // A used-up quota is told with 429 as well, and trying again does not help.
+  // An exhausted quota has status 429 too, but retrying does not help.
   const retryable = mayPass(status) && fault.code !== 'insufficient_quota';
   return new ProviderError(`${lead(name, status)}: ${fault.message}`, {
     status,

@@ -2,32 +2,32 @@ import type { ProviderKind } from '#shared/rpc/records.ts';
 import type { KeptField } from './chat-assembler.ts';
 import { vendorAt } from './kinds.ts';
 
-/** How a vendor's chat completions differ from what most servers take. */
+/** How a vendor's chat completions differ from the common format. */
 export interface Quirks {
-  /** What the limit of the answer is called. */
+  /** Field name of the output limit. */
   maxTokens?: 'max_completion_tokens';
-  /** What the seed is called. */
+  /** Field name of the seed. */
   seed?: 'random_seed';
-  /** False: refuses `stream_options`, and gives the usage without being asked. */
+  /** False: rejects `stream_options`, and always reports usage. */
   streamOptions?: false;
-  /** Fields of every request. */
+  /** Extra fields of every request. */
   body?: Record<string, unknown>;
-  /** The id of a tool call in the form that is accepted, whoever gave it. */
+  /** Converts the id of a tool call, from any provider, to an accepted format. */
   callId?: (id: string) => string;
-  /** What of a turn's thoughts is wanted back with its tool calls. */
+  /** Reasoning field that must be sent back with the turn's tool calls. */
   keeps?: KeptField;
-  /** Its field for the key by which requests of a chat meet the same cache. */
+  /** Field for the key that routes a chat's requests to the same cache. */
   cacheKey?: 'prompt_cache_key' | 'session_id';
-  /** Models that cache only what is marked with `cache_control`. */
+  /** Models that cache only content marked with `cache_control`. */
   marksCache?: RegExp;
-  /** Models that it lists and that do not chat. */
+  /** Listed models that do not support chat. */
   hidden?: RegExp;
 }
 
 const NO_CHAT =
   /embed|whisper|tts|dall-e|image|moderation|babbage|davinci|realtime|transcribe|audio|sora|guard|ocr|voxtral|instruct-\d{4}$|computer-use/i;
 
-/** Mistral takes nine letters and digits, and nothing else. */
+/** Mistral accepts only ids of nine letters and digits. */
 function nineLetters(id: string): string {
   if (/^[a-zA-Z0-9]{9}$/.test(id)) return id;
   let hash = 0xcbf29ce484222325n;
@@ -41,7 +41,7 @@ const TABLE: Partial<Record<ProviderKind, Quirks>> = {
     body: { usage: { include: true } },
     keeps: 'reasoning_details',
     cacheKey: 'session_id',
-    // Others cache without marks. Gemini is left out: each longer prompt would be written again, whole.
+    // Other models cache automatically. Gemini is excluded: it would write each longer prompt again in full.
     marksCache: /^~?(anthropic|qwen)\//,
   },
   mistral: { seed: 'random_seed', streamOptions: false, callId: nineLetters, cacheKey: 'prompt_cache_key', hidden: NO_CHAT },
@@ -52,7 +52,7 @@ const TABLE: Partial<Record<ProviderKind, Quirks>> = {
 
 const AZURE = /\.(openai|cognitiveservices|services\.ai)\.azure\.com$/;
 
-/** How the server at an address differs: OpenAI's and Azure's take a cache key however they were configured. */
+/** Quirks of the server at a URL: OpenAI's and Azure's accept a cache key, whatever kind they are configured as. */
 export function quirksAt(kind: ProviderKind, baseUrl: string): Quirks {
   const own = TABLE[kind] ?? {};
   if (kind !== 'openai-compatible') return own;

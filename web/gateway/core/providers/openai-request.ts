@@ -28,7 +28,7 @@ function contentPart(part: Part, reader: Reader): ContentPart {
     case 'image':
       return { type: 'image_url', image_url: { url: dataUrl(part) } };
     case 'file': {
-      // A program knows what its model reads; where it does not, the server says so.
+      // An API client knows what its model can read; otherwise, the server reports an error.
       const format = SOUNDS.get(part.mimeType);
       if (format && isExact(part, reader)) return { type: 'input_audio', input_audio: { data: base64Of(part), format } };
       if (!isText(part) && isExact(part, reader)) return { type: 'file', file: { filename: part.filename, file_data: dataUrl(part) } };
@@ -41,7 +41,7 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
   const { role, content, kept } = message;
   switch (role) {
     case 'user': {
-      // Many servers take parts only with models that see; a plain string is what all of them take.
+      // Many servers accept parts only for vision models; all accept a plain string.
       const plain =
         typeof content === 'string' ||
         !content.some((part) => part.type === 'image' || (part.type === 'file' && !isText(part) && isExact(part, reader)));
@@ -73,7 +73,7 @@ function chatMessage(message: ModelMessage, { callId = (id) => id }: Quirks, rea
   }
 }
 
-/** A result that is no text. */
+/** Placeholder for a result that is not text. */
 const BELOW = 'The result is below.';
 
 /** The message with a breakpoint at the end of its text. */
@@ -84,7 +84,7 @@ function markText(message: Record<string, unknown>, lifetime: CacheLifetime | un
   return lifetime && fields.at(-1)?.['type'] === 'text' ? { ...message, content: markLast(fields, lifetime) } : message;
 }
 
-/** Results are text alone in this format: pictures and files that tools gave follow the results of their turn, as if the person had sent them. */
+/** Tool results are text only in this format: images and files from tools follow the results of their turn, as a user message. */
 function withGiven(
   messages: readonly ModelMessage[],
   quirks: Quirks,
@@ -112,7 +112,7 @@ function withGiven(
 
 const isFields = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The body of `POST /chat/completions`, streaming, with the usage asked for. */
+/** Body of a streaming `POST /chat/completions` that requests usage. */
 export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<string, unknown> {
   const { cacheKey, marksCache } = quirks;
   const breakpoints = marksCache?.test(request.model) ? chooseBreakpoints(request) : NO_BREAKPOINTS;
@@ -135,11 +135,11 @@ export function chatBody(request: ModelRequest, quirks: Quirks = {}): Record<str
   return { ...body, ...given(wishes(request, quirks)), ...request.passed };
 }
 
-/** What else the caller wants of the answer. */
+/** Other generation options. */
 function wishes(request: ModelRequest, quirks: Quirks): Record<string, unknown> {
   const { toolChoice, responseFormat: format } = request;
   return {
-    // Without tools these are refused.
+    // Servers reject these fields if there are no tools.
     ...(request.tools?.length
       ? {
           tool_choice: typeof toolChoice === 'object' ? { type: 'function', function: { name: toolChoice.name } } : toolChoice,
@@ -161,8 +161,8 @@ function schemaOf({ name, description, schema, strict }: Extract<ResponseFormat,
 }
 
 /**
- * Servers differ in what they take: older ones refuse `stream_options` or a cache key, newer models want `max_completion_tokens` and no
- * temperature. Given the refusal, the body without what was refused, or undefined where that is not the reason.
+ * Servers differ in what they accept: older ones reject `stream_options` or a cache key, newer models require `max_completion_tokens` and
+ * no temperature. Returns the body without the rejected part, or undefined if the refusal has another reason.
  */
 export function adaptBody(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
   const { temperature, ...rest } = body;
@@ -170,10 +170,10 @@ export function adaptBody(body: Record<string, unknown>, refusal: string): Recor
   return renamed(body, refusal);
 }
 
-/** Whether a server refuses to stream figures of usage. */
+/** Whether a server rejects `stream_options`. */
 export const refusesUsage = (refusal: string): boolean => /stream_options|include_usage/i.test(refusal);
 
-/** As `adaptBody`, of what changes nothing about the answer. */
+/** Like `adaptBody`, but only with changes that do not affect the answer. */
 export function renamed(body: Record<string, unknown>, refusal: string): Record<string, unknown> | undefined {
   const { stream_options, max_tokens, ...rest } = body;
   const { prompt_cache_key, session_id, ...unkeyed } = body;

@@ -1,7 +1,7 @@
 import type { Part } from '#shared/rpc/records.ts';
 import { fileNote, NO_READER } from './file-note.ts';
 
-/** The text of a message's content; pictures leave nothing. `reader`: who may read what is attached. */
+/** Text of a message's content; images are omitted. `reader`: how attached files can be read. */
 export function plainText(content: string | readonly Part[], reader = NO_READER): string {
   if (typeof content === 'string') return content;
   return content
@@ -9,15 +9,15 @@ export function plainText(content: string | readonly Part[], reader = NO_READER)
     .join('\n\n');
 }
 
-/** What of a content is text. */
+/** The text parts of a content. */
 export const textsOf = (content: string | readonly Part[]): string | readonly Part[] =>
   typeof content === 'string' ? content : content.filter(({ type }) => type === 'text');
-/** What of it is not. */
+/** The parts of a content that are not text. */
 export const besideOf = (content: string | readonly Part[]): readonly Part[] =>
   typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
 
-/** The data of a part in the one alphabet that every API reads. */
+/** The part's data in standard base64, which every API accepts. */
 export const base64Of = ({ data }: { data: string }): string => data.replaceAll('-', '+').replaceAll('_', '/');
 
-/** The person's turn where a program's conversation has to begin with one and does not. */
+/** User turn in front of an API client's conversation that does not begin with one. */
 export const OPENING = '…';

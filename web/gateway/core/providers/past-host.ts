@@ -12,17 +12,17 @@ import type { Watchdog } from './watchdog.ts';
 
 interface ForwardedRequest {
   signal: AbortSignal;
-  /** The caller wants the whole answer in one piece. */
+  /** The caller wants a single response, not a stream. */
   whole: boolean;
-  /** Sends it. Resolves when the upstream has accepted it. */
+  /** Sends the request. Resolves once the upstream has accepted it. */
   send(watchdog: Watchdog): Promise<Response>;
-  /** The failure of an answer that the bridge has passed on; undefined if it is complete. */
+  /** Failure of an answer that the bridge passed on; undefined if it is complete. */
   faultOfEnd(end: SpliceEnd): unknown;
   /** Whether an event is the last one of an answer. */
   isEnd?(data: string): boolean;
 }
 
-/** Sends a caller's request. The upstream's answer comes in batches, or the bridge passes it on. */
+/** Sends a caller's request. The upstream's response arrives in batches, or the bridge passes it on. */
 export async function sendForwarded(http: UpstreamHttp, { signal, whole, send, faultOfEnd, isEnd }: ForwardedRequest): Promise<Forwarded> {
   const watchdog = http.watch(signal, whole);
   try {
@@ -40,7 +40,7 @@ export async function sendForwarded(http: UpstreamHttp, { signal, whole, send, f
   }
 }
 
-/** From here on the bridge notices silence. */
+/** From here on, the bridge detects silence. */
 function readFailure(
   http: UpstreamHttp,
   response: Response,
@@ -75,7 +75,10 @@ async function* readBatches(
   }
 }
 
-/** How the bridge is to pass the answer on. `toStanding`: the decision that it may repeat, from the caller's body and the one that is sent. */
+/**
+ * Instructions for the bridge to pass the answer on. `toStanding`: computes the decision that the bridge may repeat, from the caller's body
+ * and the one sent.
+ */
 export function toPassing(
   { idleMs }: UpstreamHttp,
   { exchange, own, call, stands }: SpliceTo,
@@ -89,7 +92,7 @@ export function toPassing(
   };
 }
 
-/** The failure of an answer that the bridge has passed on; undefined if it is complete. `readFault`: the one that an odd event reports. */
+/** Failure of an answer that the bridge passed on; undefined if it is complete. `readFault` reads the error from an unexpected event. */
 export function faultOfEnd(
   { how, text = '' }: SpliceEnd,
   { name, idleMs }: Pick<UpstreamHttp, 'name' | 'idleMs'>,
@@ -108,7 +111,7 @@ export function faultOfEnd(
   return brokeOff(name);
 }
 
-/** The fault that an event of a chat completion reports. */
+/** The error that an event of a chat completion reports. */
 export function readChatFault(provider: string, text: string): unknown {
   try {
     readChunk(provider, text, { schema: glance, fault: streamFault });

@@ -29,7 +29,7 @@ const ANSWER = {
   openai: unnamed({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }),
 };
 
-/** A provider of a kind, and the requests that its server got. */
+/** A provider of a kind, and the requests that its server received. */
 function server(kind: ProviderKind, answer?: (asked: Asked, count: number) => Response, baseUrl = kindOf(kind).baseUrl) {
   const { fetch, asked } = standIn(answer ?? (() => streamed(ANSWER[kind === 'anthropic' ? 'anthropic' : 'openai'])));
   const provider = makeProvider({
@@ -51,7 +51,7 @@ async function sent(kind: ProviderKind, request: Partial<ModelRequest>, baseUrl?
   return asked[0]?.body ?? {};
 }
 
-/** Paths of the breakpoints of a body, in their order. */
+/** Paths of a body's breakpoints, in order. */
 function breakpoints(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.entries(value).flatMap(([key, each]) => (key === 'cache_control' ? [] : breakpoints(each, `${path}/${key}`)));
@@ -73,7 +73,7 @@ describe('breakpoints for Anthropic', () => {
     const messages = [SYSTEM, user('One'), { ...reply(''), toolCalls: calls }, ...results];
     const found = breakpoints(await sent('anthropic', { messages, tools: TOOLS, cacheKey: 'k' }));
     expect(found.sort()).toEqual(['/messages/0/content/0', '/messages/2/content/11', '/system/0', '/tools/1']);
-    // The first request's last breakpoint is where the second looks.
+    // The second request looks up the first one's last breakpoint.
     expect(breakpoints(await sent('anthropic', { messages: messages.slice(0, 2), tools: TOOLS, cacheKey: 'k' }))).toContain(
       '/messages/0/content/0',
     );
@@ -279,11 +279,14 @@ describe('usage as providers write it', () => {
   });
 });
 
-/** Anthropic's cache as documented: entries are written at breakpoints, last five minutes from their last use, and are looked for up to 20 blocks before each. */
+/**
+ * Anthropic's cache as documented: entries are written at breakpoints, expire five minutes after their last use, and are looked for up to
+ * 20 blocks before each.
+ */
 class AnthropicCache {
   readonly #entries = new Map<string, number>();
 
-  /** Tokens (four characters each) that a request reads, writes and sends beside, at a time in milliseconds. */
+  /** Tokens (four characters each) that a request reads, writes and sends uncached, at a time in milliseconds. */
   ask({ tools, system, messages }: Record<string, unknown>, now: number): { read: number; written: number; plain: number } {
     const turns = (messages as { role: string; content: object[] }[]).flatMap(({ role, content }) =>
       content.map((block) => ({ role, block })),
@@ -307,7 +310,7 @@ describe('twenty turns in forty minutes with Anthropic', () => {
   const tools = [{ name: 'last', description: words(2400, 'tools'), schema: { type: 'object' } }];
   const system: ModelMessage = { role: 'system', content: words(300, 'system') };
 
-  /** Tokens that the requests of a chat read, write and send besides: one a turn, or two with `calls` side by side. */
+  /** Tokens that the requests of a chat read, write and send uncached: one per turn, or two with `calls` parallel calls. */
   async function run(calls: number, ask: Partial<ModelRequest>, minutes = 2): Promise<{ read: number; written: number; plain: number }[]> {
     const cache = new AnthropicCache();
     const messages: ModelMessage[] = [system];

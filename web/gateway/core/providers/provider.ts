@@ -1,32 +1,35 @@
 import type { Part, ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { TooLong } from './too-long.ts';
 
-/** A message as a provider is asked with it. */
+/** A message of a request to a provider. */
 export interface ModelMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: string | Part[];
   toolCalls?: ToolCall[];
   toolCallId?: string;
   name?: string;
-  /** What the provider gave with this turn and wants back with it (event `keep`). */
+  /** Data that the provider sent with this turn and requires back with it (event `keep`). */
   kept?: Kept;
-  /** Key of the model that wrote the turn: others are not given what its provider kept. */
+  /** Key of the model that wrote the turn; other models do not receive `kept`. */
   model?: string | undefined;
-  /** Context that models, but not the guide, are given in front of the content, or behind it in a stateless call. */
+  /** Context that models, but not the guide, receive before the content, or after it in a stateless call. */
   context?: { text: string; position: 'before' | 'after' };
-  /** Of a session, whose tools find what is attached to it. `earlier`: sent before, so that it is shown as well as may be; only what is sent `now` has to be given exactly. */
+  /**
+   * Set for messages of a session, whose tools can read the attachments. `earlier`: sent in a previous turn, so shown as well as possible;
+   * only files sent `now` must be shown exactly.
+   */
   inSession?: 'earlier' | 'now';
   /** How the message's files were shown when it was sent. */
   files?: { readers: readonly string[]; exact: boolean } | undefined;
-  /** The prompt up to here stays the same in later requests, for so long: providers that cache on request are asked to. */
+  /** The prompt up to here stays the same in later requests for this long: providers that cache on request are asked to do so. */
   cacheBreakpoint?: CacheLifetime;
 }
 
 export type CacheLifetime = '5m' | '1h';
 
-/** A turn's part that only its provider can read, such as signed thoughts. It is stored with the turn. */
+/** A part of a turn that only its provider can read, such as signed thoughts. It is stored with the turn. */
 export interface Kept {
-  /** The wire that it is written in. */
+  /** Format of `value`. */
   wire: string;
   value: unknown;
 }
@@ -36,18 +39,18 @@ export interface ToolSpec {
   description: string;
   /** JSON Schema of the arguments. */
   schema: Record<string, unknown>;
-  /** The arguments have to fit the schema to the letter. */
+  /** The arguments must match the schema exactly. */
   strict?: boolean;
 }
 
-/** Whether tools are called: never, as the model likes, at least one, or this one. */
+/** Tool choice: never, as the model likes, at least one call, or this tool. */
 export type ToolChoice = 'none' | 'auto' | 'required' | { name: string };
 
-/** The form of the answer's text. */
+/** Format of the answer's text. */
 export type ResponseFormat =
   { type: 'json_object' } | { type: 'json_schema'; name: string; description?: string; schema: Record<string, unknown>; strict?: boolean };
 
-/** The schema of an answer with what the caller says of it, for APIs that have no other place for that. */
+/** The schema of an answer with the caller's description, for APIs that have no other field for it. */
 export function describedSchema({ schema, description }: Extract<ResponseFormat, { type: 'json_schema' }>): Record<string, unknown> {
   if (!description) return schema;
   const own = schema['description'];
@@ -57,16 +60,16 @@ export function describedSchema({ schema, description }: Extract<ResponseFormat,
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
-/** What is wanted of the answer, beside what is asked. */
+/** Generation options: how to answer, in addition to the prompt. */
 export interface Wishes {
   temperature?: number | undefined;
   maxTokens?: number | undefined;
   toolChoice?: ToolChoice | undefined;
-  /** False: one tool call at a time. */
+  /** False: at most one tool call at a time. */
   parallelToolCalls?: boolean | undefined;
   responseFormat?: ResponseFormat | undefined;
   topP?: number | undefined;
-  /** Texts before which the answer ends. */
+  /** Stop sequences, not included in the answer. */
   stop?: string[] | undefined;
   seed?: number | undefined;
   reasoningEffort?: ReasoningEffort | undefined;
@@ -75,57 +78,62 @@ export interface Wishes {
 }
 
 export interface ModelRequest extends Wishes {
-  /** The provider's own name of the model. */
+  /** The provider's own id of the model. */
   model: string;
   messages: ModelMessage[];
   tools?: ToolSpec[] | undefined;
-  /** Tools that were called in the messages and may be called no more, for an API that wants them declared all the same. */
+  /** Tools that occur in the messages but can no longer be called, for an API that requires their declaration. */
   spentTools?: ToolSpec[] | undefined;
-  /** Tools that a model loads by `tool_search`, for a provider that can load them so; others leave them out. */
+  /** Tools that a model loads with `tool_search`, for a provider that supports it; others ignore them. */
   deferredTools?: ToolSpec[] | undefined;
-  /** Programs want it to the letter: what the provider cannot honour is refused (`Unsupported`), nothing is left out or lessened. */
+  /** For API clients: an option that the provider does not support fails with `Unsupported`; nothing is omitted or clamped. */
   exact?: boolean | undefined;
-  /** The temperature is the agent's own, which no program has asked for: it may be left out or lessened, whatever `exact` says. */
+  /** The temperature is the agent's default, not requested by an API client: it may be omitted or clamped regardless of `exact`. */
   ownTemperature?: boolean | undefined;
-  /** Somebody else than the owner asks: what Perch itself knows of the owner is not for them. */
+  /** The caller is not the owner: Perch's knowledge about the owner must not be used. */
   stranger?: boolean | undefined;
-  /** The agent that asks, where one does. */
+  /** Agent that sends the request, if any. */
   agentId?: string | undefined;
-  /** The same in all requests of a chat, and without personal data: what providers route by, so that a prompt meets its cache. Undefined: this may be the only request. */
+  /**
+   * The same in all requests of a chat, and without personal data: providers route by it, so that a prompt hits its cache. Undefined if
+   * there may be no further request.
+   */
   cacheKey?: string | undefined;
-  /** Fields of the caller's request for servers of OpenAI's format. Other providers do not read them. */
+  /** Fields of the caller's request for servers with the OpenAI format. Other providers ignore them. */
   passed?: Readonly<Record<string, unknown>> | undefined;
-  /** The server refuses a field of `passed`, and is asked without it. */
+  /** Called if the server rejects a field of `passed`; the request is then sent without it. */
   onRefusedField?: ((field: string) => void) | undefined;
-  /** Arguments of a call that cannot be read are told with it (`unread`), and do not end the answer: who runs the tools tells the model. */
+  /** Invalid arguments of a call are reported with it (`unread`) instead of ending the answer, so that the model can be told. */
   tellsUnread?: boolean | undefined;
 }
 
 /** Names of the tools that the model may use. */
 export const toolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): ReadonlySet<string> => new Set(tools.map(({ name }) => name));
 
-/** What a provider yields while it answers. The stream ends by returning; a failure is thrown, as `ProviderError` where it is the provider's. */
+/** Event of a provider's answer. The stream ends by returning; a failure is thrown, as `ProviderError` if it is the provider's. */
 export type ModelEvent =
   | { type: 'text'; text: string }
-  /** What the model, or who serves it, says in place of an answer that is refused. */
+  /** Message of the model, or its server, in place of a refused answer. */
   | { type: 'refusal'; text: string }
   | { type: 'reasoning'; text: string }
-  /** A picture that the model made, in Base64. */
+  /** Image that the model generated, in base64. */
   | { type: 'picture'; picture: { mimeType: string; data: string } }
-  /** With each piece of a call that the model writes: the tools of all that it has begun so far. What fails here has shown nothing yet. */
+  /**
+   * Sent with each piece of a call that the model writes: the tools called so far. A failure here can be retried, as nothing was shown yet.
+   */
   | { type: 'calling'; tools: string[] }
-  /** `unread`: why its arguments, which are then empty, could not be read. */
+  /** `unread`: why the arguments, which are then empty, could not be parsed. */
   | { type: 'tool_call'; call: ToolCall; unread?: string }
-  /** To be given back with this turn when its tools have run. */
+  /** To be sent back with this turn once its tools have run. */
   | { type: 'keep'; kept: Kept }
-  /** Real figures; without this event the run estimates. */
+  /** Actual usage; without this event, the run estimates it. */
   | { type: 'usage'; usage: Usage; reasoningTokens?: number }
-  /** `stopSequence`: the text at which the model stopped, if the server tells. */
+  /** `stopSequence`: the text at which the model stopped, if the server reports it. */
   | { type: 'finish'; reason: 'stop' | 'length' | 'tool_calls' | 'content_filter'; stopSequence?: string };
 
-/** A model as its server lists it; null for what the server does not tell. */
+/** A model as its server lists it; null for values that the server does not report. */
 export interface ListedModel {
-  /** The provider's own name of it. */
+  /** The provider's own id of the model. */
   id: string;
   name: string | null;
   maxTokens: number | null;
@@ -133,11 +141,11 @@ export interface ListedModel {
   tools: boolean | null;
   vision: boolean | null;
   thinking: boolean | null;
-  /** USD per million tokens. `cacheWrite`: of input that is written to the cache; left out if it costs what other input costs. */
+  /** USD per million tokens. `cacheWrite`: for input written to the cache; omitted if it costs the same as other input. */
   price: { input: number; output: number; cachedInput: number | null; cacheWrite?: number | null } | null;
 }
 
-/** A listed model of which only the name is known. */
+/** A listed model of which only the id is known. */
 export const listedModel = (id: string, known: Partial<ListedModel> = {}): ListedModel => ({
   id,
   name: null,
@@ -150,13 +158,13 @@ export const listedModel = (id: string, known: Partial<ListedModel> = {}): Liste
   ...known,
 });
 
-/** Where models come from. One object per configured provider, made anew when its configuration changes. */
+/** Source of models. One object per configured provider, recreated when its configuration changes. */
 export interface Provider {
   readonly id: string;
   readonly name: string;
-  /** Streams an answer. Honours `signal` at once: the upstream request is cancelled and the stream throws its reason. */
+  /** Streams an answer. Aborting `signal` immediately cancels the upstream request, and the stream throws its reason. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-  /** What the server lists now. */
+  /** Fetches the server's current list. */
   models(signal: AbortSignal): Promise<ListedModel[]>;
 }
 
@@ -173,30 +181,30 @@ interface ProviderErrorDetail {
   cause?: unknown;
 }
 
-/** Statuses that tell of the request: neither another try nor another model helps. */
+/** Statuses of an invalid request: neither a retry nor another model helps. */
 const OF_REQUEST = new Set([400, 413, 422]);
 
-/** The provider failed: refused, broke off, went silent or sent what cannot be read. */
+/** The provider failed: it rejected the request, closed the connection, timed out or sent invalid data. */
 export class ProviderError extends Error {
   override name = 'ProviderError';
-  /** The upstream's HTTP status, where it had one. */
+  /** The upstream's HTTP status, if it responded. */
   readonly status: number | undefined;
   /** The same request may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
-  /** It said nothing for so long that it is not asked again at once. */
+  /** Timed out, so it is not retried immediately. */
   readonly silent: boolean;
   /** The connection to the bridge was lost while the answer came. */
   readonly cutOff: boolean;
-  /** What was asked is at fault, not who was asked. */
+  /** The request is at fault, not the provider. */
   readonly ofRequest: boolean;
   /** The prompt does not fit the model's context. */
   readonly tooLong: TooLong | undefined;
-  /** The request's parameter that is at fault, as the server names it. */
+  /** The request's parameter at fault, as the server names it. */
   readonly param: string | undefined;
-  /** The server's own word for what is wrong, by which programs know it. */
+  /** The server's error code, for clients. */
   readonly code: string | undefined;
-  /** Fields of the fault that programs of Anthropic's API act on. */
+  /** Fields of the error that clients of Anthropic's API act on. */
   details: Record<string, unknown> | undefined;
 
   constructor(message: string, detail: ProviderErrorDetail = {}) {
@@ -213,10 +221,10 @@ export class ProviderError extends Error {
   }
 }
 
-/** A provider that cannot do what a request asks of it. */
+/** The provider does not support an option of the request. */
 export class Unsupported extends ProviderError {
   override name = 'Unsupported';
-  /** The part of the request that this is about. */
+  /** The unsupported part of the request. */
   readonly field: keyof ModelRequest;
 
   constructor(field: keyof ModelRequest, message: string) {

@@ -23,7 +23,7 @@ async function upstream(options: Parameters<typeof startUpstream>[0] = {}): Retu
   return server;
 }
 
-/** Something on a port that is no model server. */
+/** A server on a port that is not a model server. */
 async function stranger(body: string, type = 'text/html'): Promise<number> {
   const server = createServer((_req, res) => void res.writeHead(200, { 'content-type': type }).end(body)).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -13,7 +13,7 @@ import { modelEntry, withCost } from './model-entry.ts';
 import { type ListedModel, listedModel, type Provider, ProviderError } from './provider.ts';
 import { withTimeout } from './watchdog.ts';
 
-/** The model that is always there. */
+/** The built-in model, which is always available. */
 export const GUIDE_MODEL = 'guide/guide';
 
 const FRESH_MS = 60_000;
@@ -21,63 +21,63 @@ const LIST_TIMEOUT_MS = 5_000;
 
 const table = lazy(() => import('./model-table.ts'));
 
-/** Where a model's key leads. */
+/** Result of resolving a model's key. */
 export interface Route {
   provider: Provider;
-  /** The provider's own name of the model. */
+  /** The provider's own id of the model. */
   model: string;
   /** `<provider>/<model_id>`. */
   key: string;
 }
 
 export interface ProvidersOptions {
-  /** The built-in provider, which needs nothing. */
+  /** The built-in provider, which needs no configuration. */
   guide: Provider;
   fetch: Fetch;
   clock: Clock;
-  /** What runs models on this machine. */
+  /** Runners of local models. */
   runners?: Partial<Record<OwnKind, LocalRunner<Runnable>>> | undefined;
-  /** Model servers looked for on this machine; an empty list looks for none. */
+  /** Local model servers to look for; an empty list disables discovery. */
   localServers?: readonly LocalServer[] | undefined;
-  /** Read at each request; `UPSTREAM_LIMITS` where left out. */
+  /** Read at each request; default: `UPSTREAM_LIMITS`. */
   limits?: (() => UpstreamLimits) | undefined;
-  /** Told how a provider is where that has changed since it was asked before. */
+  /** Called when a provider's state has changed since the last request to it. */
   onstate?: (provider: Pick<ProviderEntry, 'id' | 'state' | 'message'>) => void;
 }
 
-/** A provider with what is known of it. The last good list stays when the server goes away. */
+/** A provider and its known state. The last valid list is kept while the server is unavailable. */
 interface Known {
   provider: Provider;
-  /** The guide has no server that could fail. */
+  /** Undefined for the guide, which has no server. */
   breaker?: Breaker;
   kind: ProviderEntry['kind'];
-  /** Whose prices and limits its models have; undefined where they cost nothing. */
+  /** Vendor whose prices and limits apply to its models; undefined if they are free. */
   vendor: ProviderKind | undefined;
   baseUrl?: string;
-  /** What it was made from: unchanged configuration keeps the object and its list. */
+  /** Its configuration's `makeKey`: an unchanged configuration keeps the object and its list. */
   made: string;
   discovered: boolean;
   models: ModelEntry[];
   state: ProviderEntry['state'];
   message?: string | undefined;
-  /** Monotonic time of the last answer, or failure. */
+  /** Monotonic time of the last response or failure. */
   askedAt?: number;
   asking?: Promise<void>;
 }
 
 const BUILT_IN = { vendor: undefined, made: '', models: [], state: 'ready' } satisfies Partial<Known>;
 
-/** All the providers there are: the guide, the configured ones, and those found on this machine; and the way from a model's key to its provider. */
+/** All providers: the guide, the configured ones, and those discovered on this machine. Resolves a model's key to its provider. */
 export class Providers {
   readonly #options: ProvidersOptions;
   readonly #guide: Known;
-  /** Of the models that Perch runs itself. */
+  /** Providers of the models that Perch runs itself. */
   readonly #own: readonly Known[];
   #configured: Known[] = [];
   #found: Known[] = [];
   #lookedAt: number | undefined;
   #looking: Promise<void> | undefined;
-  /** Up by one with each change of the way out. */
+  /** Incremented when the network route (bridge or browser) changes. */
   #way = 0;
 
   constructor(options: ProvidersOptions) {
@@ -89,7 +89,7 @@ export class Providers {
     });
   }
 
-  /** Takes the configured providers; those that did not change keep what is known of them. Runs under way keep the provider they have. */
+  /** Sets the configured providers; unchanged ones keep their state. Active runs keep their provider. */
   configure(list: readonly ProviderConfig[]): void {
     const before = new Map(this.#configured.map((known) => [known.made, known]));
     this.#configured = list
@@ -102,30 +102,30 @@ export class Providers {
       });
   }
 
-  /** Models of all providers, the guide's first. Lists older than a minute are asked for again, all at once, 5 s at most. */
+  /** Models of all providers, the guide's first. Refreshes lists older than a minute, all at once, for at most 5 s. */
   async list(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ModelEntry[]> {
     await this.#update(options);
     return this.#all().flatMap((known) => known.models);
   }
 
-  /** The day of the table's prices, where models of its vendors are listed; else null. */
+  /** Date of the table's prices if models of its vendors are listed, else null. */
   async pricesAsOf(): Promise<string | null> {
     if (!this.#all().some(({ vendor, models }) => vendor !== undefined && vendor !== 'openai-compatible' && models.length > 0)) return null;
     return (await loadedTable())?.PRICES_AS_OF ?? null;
   }
 
-  /** The usage with its cost, where the provider gave none and the model's price is known. Never rejects. */
+  /** Adds the cost if the provider reported none and the model's price is known. Never rejects. */
   async priced(key: string, usage: Usage): Promise<Usage> {
     const entry = await this.#entryOf(key);
     return entry ? withCost(usage, entry) : usage;
   }
 
-  /** Whether a model sees pictures, as far as that is known. Never rejects. */
+  /** Whether a model supports images, as far as known. Never rejects. */
   async sees(key: string): Promise<boolean> {
     return (await this.#entryOf(key))?.supports_vision ?? false;
   }
 
-  /** Tokens of a model's context; its server is asked once where that is not known yet. Null: nobody says. Never rejects. */
+  /** Tokens of a model's context. Queries its server once if it has not been queried yet. Null if unknown. Never rejects. */
   async contextOf(key: string): Promise<number | null> {
     const known = this.#byId(key.slice(0, key.indexOf('/')));
     if (known && known.askedAt === undefined) await this.#ask(known, false, undefined).catch(() => {});
@@ -133,8 +133,8 @@ export class Providers {
   }
 
   /**
-   * The key of a small model of the same provider; null if there is none, or if the server is on this machine or in its network: loading a second model there would
-   * unload the first. Never rejects.
+   * Key of a small model of the same provider; null if there is none, or if the server is on this machine or its network: loading a second
+   * model there would unload the first. Never rejects.
    */
   async findSmallModel(key: string): Promise<string | null> {
     const known = this.#byId(key.slice(0, key.indexOf('/')));
@@ -149,7 +149,7 @@ export class Providers {
     return (await this.#entryOf(key))?.supports_thinking ?? false;
   }
 
-  /** A model as it is listed, or as it would be. */
+  /** A model as listed, or a default entry for an unlisted one. */
   async #entryOf(key: string): Promise<ModelEntry | undefined> {
     const slash = key.indexOf('/');
     const known = this.#byId(key.slice(0, slash));
@@ -157,7 +157,7 @@ export class Providers {
     return known && (known.models.find((each) => each.model_id === model) ?? this.#entry(known, listedModel(model)));
   }
 
-  /** Providers and how they are. */
+  /** Providers and their states. */
   async states(options: { refresh?: boolean | undefined; signal?: AbortSignal | undefined } = {}): Promise<ProviderEntry[]> {
     await this.#update(options);
     return this.#all().map((known) => ({
@@ -173,19 +173,19 @@ export class Providers {
     }));
   }
 
-  /** The next request to a provider's server is made, though it was left alone. */
+  /** Ends the breaker's pause: the next request is sent. */
   wake(id: string): void {
     this.#byId(id)?.breaker?.wake();
   }
 
-  /** Requests go another way from now on, where others can be reached: those that could not be are asked anew. */
+  /** The network route has changed, so other servers may be reachable: unreachable ones are queried again. */
   wayChanged(): void {
     this.#way++;
     this.#lookedAt = undefined;
     for (const known of [...this.#configured, ...this.#found]) if (known.state === 'unreachable') delete known.askedAt;
   }
 
-  /** Those that have been asked, as they were then. */
+  /** Providers queried so far, with their state at that time. */
   known(): { id: string; state: ProviderEntry['state'] }[] {
     return this.#all()
       .filter(({ askedAt }) => askedAt !== undefined)
@@ -193,8 +193,8 @@ export class Providers {
   }
 
   /**
-   * The provider and model that a key means: `<provider>/<model_id>`, a provider's model by its bare id, or nothing for the guide. Whether a
-   * named provider has the model is its own to say, as many servers take models that they do not list. Throws `NOT_FOUND`.
+   * Resolves a key: `<provider>/<model_id>`, a provider's model by its bare id, or the guide if undefined. A named provider is not checked
+   * for the model, as many servers accept models that they do not list. Throws `NOT_FOUND`.
    */
   async resolve(model?: string, provider?: string, signal?: AbortSignal): Promise<Route> {
     if (provider !== undefined) {
@@ -227,7 +227,7 @@ export class Providers {
   #all(): Known[] {
     const urls = new Set(this.#configured.map((known) => known.baseUrl));
     const ids = new Set(this.#configured.map((known) => known.provider.id));
-    // What is configured by hand hides the same server, or the same name, found by looking.
+    // A configured provider hides a discovered one with the same server or name.
     const found = this.#found.filter((known) => !ids.has(known.provider.id) && !urls.has(known.baseUrl));
     const own = this.#own.filter(({ provider, models }) => models.length > 0 && !ids.has(provider.id));
     return [this.#guide, ...this.#configured, ...own, ...found];
@@ -243,7 +243,7 @@ export class Providers {
   }
 
   async #named(id: string, signal: AbortSignal | undefined): Promise<Known | undefined> {
-    // Only a name that a server found on this machine would have is worth a look around.
+    // Runs discovery only for the name of a local server.
     if (!this.#byId(id) && this.#locals().some((server) => server.id === id)) await this.#look(false, signal);
     return this.#byId(id);
   }
@@ -259,7 +259,7 @@ export class Providers {
     const known = [this.#guide, ...this.#configured];
     await Promise.all([
       ...known.map((each) => this.#ask(each, refresh, signal)),
-      // A look at the bridge's disk and the browser's storage; models come and go there.
+      // Always refreshed: reads the bridge's disk and the browser's storage, where models come and go.
       ...this.#own.map((each) => this.#ask(each, true, signal)),
       this.#look(refresh, signal).then(() => Promise.all(this.#found.map((each) => this.#ask(each, refresh, signal)))),
     ]);
@@ -275,7 +275,7 @@ export class Providers {
 
   async #look(refresh: boolean, signal: AbortSignal | undefined): Promise<void> {
     if (this.#locals().length === 0 || (!refresh && this.#fresh(this.#lookedAt))) return;
-    // Shared by all who ask meanwhile, so one caller's leaving must not end it.
+    // Shared by concurrent callers, so one caller's abort must not end it.
     this.#looking ??= discover(this.#options.fetch, this.#options.clock, this.#locals(), new AbortController().signal)
       .then((found) => this.#take(found))
       .finally(() => (this.#looking = undefined));
@@ -336,7 +336,7 @@ export class Providers {
   }
 }
 
-/** Without the table a price is not known, and nothing else is lost. */
+/** Without the table, only prices are missing. */
 const loadedTable = () => table().catch(() => undefined);
 
 function withoutPrefix(known: Known, model: string): string {

@@ -1,11 +1,11 @@
 import type { ModelEvent, ModelMessage, Provider } from './provider.ts';
 
-/** A successful answer of an upstream endpoint, as it arrives. */
+/** A successful response of an upstream endpoint, as it arrives. */
 export interface Relayed {
   contentType: string | null;
   /** Ends or throws as the upstream does; leaving early cancels the upstream. */
   chunks: AsyncGenerator<Uint8Array>;
-  /** A failure that was found in the answer, without the provider's key. */
+  /** Removes the provider's key from a failure found in the response. */
   told(error: unknown): unknown;
 }
 

@@ -10,7 +10,7 @@ const busy = (retryAfterMs?: number): ProviderError => new ProviderError('busy',
 const text = (said: string): ModelEvent => ({ type: 'text', text: said });
 const signal = new AbortController().signal;
 
-/** Starts that throw in turn; after the last comes 'ok'. */
+/** Start functions that throw in turn; the one after the last error yields 'ok'. */
 function failing(...errors: readonly unknown[]): { start: () => AsyncGenerator<ModelEvent>; tries: () => number } {
   let tries = 0;
   return {

@@ -2,20 +2,20 @@ import type { Clock } from '../clock.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { pause } from './watchdog.ts';
 
-/** The longest waits before the second and the third try, in milliseconds; how long it is within that is chance. */
+/** Maximum waits before the second and the third attempt, in milliseconds; the actual wait is random within that. */
 const BACKOFF_MS = [600, 1800];
-/** A server that asks for a longer wait is not waited for: its wish is told instead. */
+/** If a server asks for a longer wait, there is no retry; the error reports the wait. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 export interface Retrying {
   clock: Clock;
-  /** Ends the waiting at once. */
+  /** Aborts the wait. */
   signal: AbortSignal;
-  /** From 0 to 1, for the length of the waits. */
+  /** From 0 to 1; scales the waits. */
   random?: () => number;
 }
 
-/** Waits until the try after the `attempt`-th one (from 0) is due. Throws `error` where none is, and the signal's reason. */
+/** Waits until the attempt after `attempt` (from 0) is due. Throws `error` if there is none, or the signal's reason. */
 async function untilNext(error: unknown, attempt: number, { clock, signal, random = Math.random }: Retrying): Promise<void> {
   signal.throwIfAborted();
   const longest = BACKOFF_MS[attempt];
@@ -25,7 +25,7 @@ async function untilNext(error: unknown, attempt: number, { clock, signal, rando
   await pause(clock, Math.max(asked, Math.round(random() * longest)), signal);
 }
 
-/** Does `work` up to three times, where it fails in a way that may pass. */
+/** Calls `work` up to three times if it fails with a retryable error. */
 export async function retried<T>(work: () => Promise<T>, retrying: Retrying): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -36,7 +36,7 @@ export async function retried<T>(work: () => Promise<T>, retrying: Retrying): Pr
   }
 }
 
-/** What `start` yields; started up to three times, but never again once something has come that readers keep. */
+/** Yields the events of `start`, which is called up to three times, but not again once an event was shown. */
 export async function* retriedStream(start: () => AsyncIterable<ModelEvent>, retrying: Retrying): AsyncGenerator<ModelEvent> {
   for (let attempt = 0; ; attempt++) {
     let begun = false;

@@ -9,7 +9,7 @@ import { findSmallModel } from './small-model.ts';
 const entries = (vendor: ProviderKind, ids: readonly string[]) =>
   ids.map((id) => modelEntry('p', listedModel(id), vendor === 'openai-compatible' ? undefined : findModel(vendor, id), false));
 
-/** Lists as the vendors' servers give them, with the models for other work among them. */
+/** Lists as the vendors' servers return them, including models for other purposes. */
 const OPENAI = [
   ...['gpt-5.4', 'gpt-5-nano', 'gpt-5.4-mini', 'gpt-4.1', 'gpt-4.1-nano-2025-04-14', 'gpt-4o-mini', 'gpt-4o-mini-tts', 'o4-mini'],
   ...['gpt-4o-mini-transcribe', 'gpt-4o-mini-realtime-preview', 'gpt-4o-mini-search-preview', 'gpt-image-1-mini', 'o4-mini-deep-research'],
@@ -24,7 +24,7 @@ it.each<[chat: string, vendor: ProviderKind, listed: readonly string[], small: s
   ['claude-opus-5-5', 'anthropic', CLAUDE, 'claude-3-haiku-20240307'],
   ['claude-haiku-4-5-20251001', 'anthropic', CLAUDE.slice(0, 3), undefined],
   ['claude-opus-5-5', 'anthropic', CLAUDE.slice(0, 2), undefined],
-  // No price is known of it, but its name says enough.
+  // Its price is unknown, but its name is sufficient.
   ['claude-opus-5-5', 'anthropic', ['claude-opus-5-5', 'claude-haiku-7'], 'claude-haiku-7'],
   ['gemini-2.5-pro', 'google', GEMINI, 'gemini-2.5-flash-lite'],
   [
@@ -35,10 +35,10 @@ it.each<[chat: string, vendor: ProviderKind, listed: readonly string[], small: s
   ],
   ['grok-4', 'xai', ['grok-4', 'grok-code-fast-1', 'grok-4-fast-non-reasoning'], 'grok-4-fast-non-reasoning'],
   ['deepseek-v4-pro', 'deepseek', ['deepseek-v4-pro', 'deepseek-v4-flash'], 'deepseek-v4-flash'],
-  // Of the same maker only: the others would be told of the chat too.
+  // Only of the same vendor: others would see the chat too.
   ['openai/gpt-oss-120b', 'groq', ['openai/gpt-oss-120b', 'openai/gpt-oss-20b', 'llama-3.1-8b-instant'], 'openai/gpt-oss-20b'],
   ['only', 'openai', ['only'], undefined],
-  // Too small a context.
+  // Context too small.
   ['gpt-4', 'openai', ['gpt-4', 'gpt-3.5-turbo'], undefined],
   ['big', 'openai-compatible', ['big', 'little-mini'], undefined],
 ])('%s of %s, among %j, has %s', (chat, vendor, listed, small) => {

@@ -1,16 +1,16 @@
 import type { ModelEntry } from '#shared/rpc/records.ts';
 
-/** Words by which vendors name their small chat models. */
+/** Words in the names of vendors' small chat models. */
 const SMALL = /(?:^|[-_./])(?:mini|nano|luna|haiku|flash|lite|small|instant|fast|ministral|(?:[1-9]|[12]\d|3[0-2])b)(?=$|[-_.:])/i;
-/** Models of the same families for other work, and free variants, which have low rate limits and may train on prompts. */
+/** Models of the same families for other purposes, and free variants, which have low rate limits and may train on prompts. */
 const OTHER_WORK =
   /audio|realtime|tts|transcri|speech|voice|image|video|embed|search|moderat|guard|safety|cod(?:e|ing|ex|estral)|live|ocr|math|robot|computer|research|translat|:free$/i;
-/** Context in tokens that small work needs. */
+/** Minimum context, in tokens, for small tasks. */
 const MIN_CONTEXT = 32_000;
 
 /**
- * The cheapest small chat model listed beside `chat`; undefined if there is none below its price. `byName`: the vendor is known, so that a small model's name is
- * enough if its price is not known.
+ * The cheapest small chat model in the same list as `chat`; undefined if none is cheaper. `byName`: the vendor is known, so a small model's
+ * name is sufficient if its price is unknown.
  */
 export function findSmallModel(chat: ModelEntry, listed: readonly ModelEntry[], { byName }: { byName: boolean }): ModelEntry | undefined {
   const maker = getMaker(chat);
@@ -29,10 +29,10 @@ export function findSmallModel(chat: ModelEntry, listed: readonly ModelEntry[], 
 
 const isSmall = ({ model_id: id }: ModelEntry): boolean => SMALL.test(id) && !OTHER_WORK.test(id);
 
-/** On a server with models of several vendors, the part of the name that says whose it is. */
+/** On a server with models of several vendors, the part of the id that names the vendor. */
 const getMaker = ({ model_id: id }: ModelEntry): string => id.slice(0, id.lastIndexOf('/') + 1);
 
-/** Price of three tokens of input and one of output; a thinking model writes more. */
+/** Price of three tokens of input and one of output, counted double for a thinking model, which writes more. */
 function getPrice({ cost_per_1m_input: input, cost_per_1m_output: output, supports_thinking: thinks }: ModelEntry): number | null {
   return input === null || output === null ? null : 3 * input + (thinks ? 2 : 1) * output;
 }

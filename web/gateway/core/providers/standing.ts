@@ -1,15 +1,18 @@
 import type { Forward } from '#shared/link/splice.ts';
 
-/** How long, in milliseconds, a decision that turned out well may be repeated without the host. */
+/** How long, in milliseconds, the bridge may repeat a successful decision without the host. */
 const STANDING_MS = 10_000;
 
 interface Terms {
   variant?: string;
-  /** The upstream gives streams figures of usage if it is asked. */
+  /** The upstream reports usage in streams on request. */
   addUsage?: boolean;
 }
 
-/** The decision that may be repeated for a caller's next requests; undefined unless only the model's name, or that figures of usage are asked for, differs in what is sent. */
+/**
+ * The decision that may be repeated for a caller's next requests; undefined if the sent body differs in more than the model's name and
+ * `stream_options`.
+ */
 export function toStanding(
   own: Record<string, unknown>,
   sent: Record<string, unknown>,

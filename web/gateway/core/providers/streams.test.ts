@@ -14,7 +14,7 @@ import { OpenAiCompatible } from './openai-compatible.ts';
 import { type ModelEvent, ProviderError } from './provider.ts';
 import { Providers } from './providers.ts';
 
-/** What comes of one answer, and what ended it where that was an error. */
+/** The events of one answer, and the error that ended it, if any. */
 async function asked(
   answer: () => Response,
   apiKey?: string,
@@ -34,7 +34,7 @@ async function asked(
 
 const chunk = (delta: unknown): string => unnamed({ choices: [{ index: 0, delta }] });
 
-/** The same event again and again, for as long as somebody reads, 200 MB at the most. */
+/** The same event repeated while it is read, up to 200 MB. */
 function endless(event: string): { response: Response; state: { sent: number; cancelled: boolean } } {
   const bytes = new TextEncoder().encode(event);
   const state = { sent: 0, cancelled: false };

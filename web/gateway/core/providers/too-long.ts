@@ -1,6 +1,6 @@
 /**
- * How servers say that a prompt does not fit the model's context; where they say of how many tokens that is, the first group has the number. OpenAI and what speaks like it, Mistral, xAI, vLLM,
- * Anthropic, Google, Ollama, llama.cpp, LM Studio, Bedrock.
+ * Messages of servers for a prompt that exceeds the model's context; if they report its tokens, the first group is the number. OpenAI and
+ * compatible servers, Mistral, xAI, vLLM, Anthropic, Google, Ollama, llama.cpp, LM Studio, Bedrock.
  */
 const WORDINGS = [
   /maximum context length (?:is|of) (\d+)/i,
@@ -17,12 +17,15 @@ const WORDINGS = [
 ];
 const CODES = new Set(['context_length_exceeded', 'exceed_context_size_error', 'model_max_prompt_tokens_exceeded']);
 
-/** What a refusal says of a context that the prompt does not fit: its tokens, where it tells them. */
+/** Details of an exceeded context: its tokens, if the server reports them. */
 export interface TooLong {
   contextTokens?: number | undefined;
 }
 
-/** Whether an upstream's fault tells that the prompt is too long for its model; undefined where not. A limit of tokens in a minute is none (HTTP 429). */
+/**
+ * Parses an upstream error; undefined unless the prompt is too long for its model. A limit of tokens per minute (HTTP 429) is something
+ * else.
+ */
 export function tooLongOf({ message, code }: { message: string; code?: string | undefined }, status?: number): TooLong | undefined {
   if (status === 429) return undefined;
   const plain = message.replaceAll(/(?<=\d),(?=\d{3})/g, '');

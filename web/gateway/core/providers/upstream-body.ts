@@ -4,18 +4,18 @@ import { wentSilent } from './chunk.ts';
 import { isPage } from './openai-errors.ts';
 import { ProviderError } from './provider.ts';
 
-/** Most bytes of an answer that comes in one piece. */
+/** Maximum bytes of a response that is not a stream. */
 const MAX_WHOLE = 25 * 1024 * 1024;
 
-/** Comments keep a connection open while a model thinks; with nothing else for so long it is silent all the same. */
+/** Time-out without data: SSE comments keep a connection open while a model thinks, but not forever. */
 const QUIET_MS = 600_000;
 
-/** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
+/** How long to wait for the end of a body after its last event, so that its connection can be reused. */
 const LINGER_MS = 1000;
 
 /**
- * A body's chunks until it ends or the watchdog fires (then its reason is thrown). Leaving early cancels the upstream, unless `complete` says
- * that all of it has come but the end.
+ * Yields a body's chunks until it ends or the watchdog fires (then throws its reason). Returning early cancels the upstream, unless
+ * `complete` reports that only the end is missing.
  */
 export async function* readChunks(
   body: ReadableStream<Uint8Array> | null,
@@ -25,7 +25,7 @@ export async function* readChunks(
   if (!body) return;
   const { signal } = watchdog;
   const reader = body.getReader();
-  // Cancelling ends a pending read at once, also where the transport does not know of the signal.
+  // Ends a pending read immediately, even if the transport ignores the signal.
   const cancel = (): void => void reader.cancel(signal.reason).catch(() => {});
   signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -34,7 +34,7 @@ export async function* readChunks(
       const { done, value } = await reader.read();
       signal.throwIfAborted();
       if (done) return;
-      // Whoever takes it may take his time.
+      // The consumer's time does not count.
       watchdog.held = true;
       yield value;
       watchdog.held = false;
@@ -57,7 +57,7 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, watchdog: 
   }
 }
 
-/** The whole of a body as text; more than `limit` bytes are cut off, or refused where `strict`. */
+/** Reads a body as text; beyond `limit` bytes it is truncated, or rejected if `strict`. */
 export async function readText(
   body: ReadableStream<Uint8Array> | null,
   watchdog: Watchdog,
@@ -76,12 +76,13 @@ export async function readText(
   return text + decoder.decode();
 }
 
-/** What an answer's body holds: data of server-sent events, or one text that came whole (JSON from servers that ignore `stream`). */
+/** Item of a response body: data of a server-sent event, or a whole text (JSON from servers that ignore `stream`). */
 export type BodyItem = { kind: 'data'; data: string } | { kind: 'whole'; text: string };
 
 /**
- * Tells an event stream from a whole JSON by its first byte, as content types are often wrong, and yields the batches that each network chunk
- * completes. `last` marks what the end of the body alone completed; `isEnd` knows the event that announces it. Throws `SseTooLarge`, and `ProviderError` for a web page, and for comments without end.
+ * Distinguishes an event stream from whole JSON by its first byte, as content types are often wrong, and yields the batches that each
+ * network chunk completes. `last`: completed only by the end of the body. `isEnd` recognizes the last event. Throws `SseTooLarge`, and
+ * `ProviderError` for a web page and for endless comments.
  */
 export async function* readItems(
   provider: string,
@@ -140,7 +141,7 @@ const toItem = ({ data }: SseEvent): BodyItem => ({ kind: 'data', data });
 const toLines = (text: string): BodyItem[] =>
   text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [{ kind: 'data', data: line }]));
 
-/** Whether a text that began with a JSON value goes on with others, one on each line. */
+/** Whether a text that begins with a JSON value continues with others, one per line. */
 function isLines(text: string): boolean {
   const end = text.indexOf('\n');
   return end !== -1 && /\S/.test(text.slice(end)) && parseObject(text.slice(0, end)) !== undefined;

@@ -15,43 +15,43 @@ import { ProviderError } from './provider.ts';
 import { readText } from './upstream-body.ts';
 import { abortable, Watchdog } from './watchdog.ts';
 
-/** What every provider that is asked over HTTP is made from. */
+/** Options common to all HTTP providers. */
 export interface UpstreamOptions {
   id: string;
-  /** What errors and lists call it. */
+  /** Display name in errors and lists. */
   name: string;
-  /** With its version path, such as `http://127.0.0.1:11434/v1`. */
+  /** Including the version path, such as `http://127.0.0.1:11434/v1`. */
   baseUrl: string;
-  /** Left out for servers that want none. */
+  /** Omitted for servers that need none. */
   apiKey?: string | undefined;
   fetch: Fetch;
   clock: Clock;
-  /** `UPSTREAM_LIMITS` where left out. */
+  /** Default: `UPSTREAM_LIMITS`. */
   limits?: (() => UpstreamLimits) | undefined;
-  /** Counts its server's failures; one of its own where left out. */
+  /** Counts its server's failures; default: a new one. */
   breaker?: Breaker | undefined;
 }
 
-/** A request whose answer may go to its caller past the host. */
+/** A request whose answer the bridge may send to its caller directly. */
 export interface Passing {
   forward: Forwarding;
-  /** What is different in a body from the caller's own; undefined where that cannot be said. */
+  /** Edits that turn the caller's body into this one; undefined if that is not possible. */
   editsFor(body: Record<string, unknown>): Edit[] | undefined;
-  /** For how long others may be sent as this body is; undefined where they may not. */
+  /** For how long similar requests may be sent like this body; undefined if they may not. */
   standingFor(body: Record<string, unknown>): Forward['standing'];
 }
 
-/** How one vendor's HTTP differs. */
+/** Vendor-specific HTTP details. */
 export interface Dialect {
-  /** Headers of every request; the key goes here, never into an address. */
+  /** Headers of every request; the key goes here, never into a URL. */
   headers(apiKey: string | undefined): Record<string, string>;
-  /** The error that an answer without success tells of. */
+  /** Converts an unsuccessful response to an error. */
   failure?: typeof statusError;
 }
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 
-/** Requests to one provider: headers, time-outs, and errors in the provider's name. */
+/** Sends requests to one provider: headers, time-outs, and errors with the provider's name. */
 export class UpstreamHttp {
   readonly name: string;
   readonly baseUrl: string;
@@ -77,13 +77,13 @@ export class UpstreamHttp {
     return this.#limits().idleMs;
   }
 
-  /** A signal that follows the caller's and fires after a silence. `whole`: nothing comes until all of the answer is there. */
+  /** A signal that follows the caller's and fires after a silence. `whole`: nothing arrives before the complete answer. */
   watch(signal: AbortSignal, whole = false): Watchdog {
     const { firstByteMs, wholeMs } = this.#limits();
     return new Watchdog(this.#clock, whole ? wholeMs : firstByteMs, signal, (ms) => wentSilent(this.name, ms));
   }
 
-  /** Does `work` under a watchdog; what it throws is the signal's reason or told as the provider's failure. */
+  /** Runs `work` under a watchdog. Throws the signal's reason, or a `ProviderError`. */
   async watched<T>(signal: AbortSignal, work: (watchdog: Watchdog) => Promise<T>, whole = false): Promise<T> {
     const watchdog = this.watch(signal, whole);
     try {
@@ -97,8 +97,8 @@ export class UpstreamHttp {
   }
 
   /**
-   * The answer to a request, once it is known to be one of success. Throws `ProviderError`. `path` is behind the base URL, or a whole URL. What
-   * has a body is work for a model: a server that fails at it again and again is left alone for a while.
+   * Sends a request and resolves with a successful response. Rejects with `ProviderError`. `path`: relative to the base URL, or a whole
+   * URL. A request with a body counts for the breaker, which pauses a server that fails repeatedly.
    */
   async send(
     path: string,
@@ -114,7 +114,7 @@ export class UpstreamHttp {
       attempt.answered();
       return response;
     } catch (error) {
-      // Who leaves, for whatever reason, says nothing of the server, nor does a bridge that is away; who leaves because it is silent does.
+      // An aborted caller or a lost bridge proves nothing about the server; a time-out does.
       const left = watchdog.signal.aborted && !(error instanceof ProviderError && error.silent);
       const away = error instanceof ProviderError && error.cause instanceof BridgeAway;
       attempt.failed(left || away ? undefined : error);
@@ -161,19 +161,19 @@ export class UpstreamHttp {
     throw error;
   }
 
-  /** A sentence with the base URL to try, with a space before it, if neither that nor `path` has a version; else empty. */
+  /** A sentence with a base URL to try, preceded by a space, if neither the base URL nor `path` has a version; else empty. */
   missingVersion(path: string): string {
     return /\/v\d/.test(new URL(this.baseUrl + path).pathname) ? '' : ` The base URL may need /v1 at the end: ${this.baseUrl}/v1`;
   }
 
-  /** The JSON that an address answers with; undefined where it is none. */
+  /** The JSON that a URL returns; undefined if it is not JSON. */
   async json(path: string, watchdog: Watchdog, body?: object, headers?: Record<string, string>): Promise<unknown> {
     return parseJson(await readText((await this.send(path, body, watchdog, undefined, headers)).body, watchdog));
   }
 
   /**
-   * Sends a body, and again without what the server refuses in it: `adapt` gives that version of it, or undefined where that is not the
-   * reason. Each version has less, so that this ends.
+   * Sends a body, and again without the parts that the server rejects: `adapt` returns that version, or undefined if the refusal has
+   * another reason. Each version is smaller, so this terminates.
    */
   async sendAdapted(
     path: string,
@@ -194,7 +194,7 @@ export class UpstreamHttp {
     }
   }
 
-  /** A failure of the transport or of the format, as the provider's. */
+  /** Converts an error of the transport or format to the provider's. */
   explain(error: unknown): unknown {
     if (error instanceof ProviderError) return this.#redacted(error);
     if (error instanceof RpcError) return error;
@@ -203,7 +203,7 @@ export class UpstreamHttp {
     return brokeOff(this.name, error);
   }
 
-  /** Servers quote keys in their refusals, with a status and within a stream. */
+  /** Servers quote keys in their errors, both in responses and in streams. */
   #redacted(error: ProviderError): ProviderError {
     if (this.#apiKey) error.message = withoutCutSecret(error.message, this.#apiKey);
     return error;

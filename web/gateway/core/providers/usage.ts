@@ -1,10 +1,10 @@
 import type { Usage } from '#shared/rpc/records.ts';
 
-/** Undefined where both are. */
+/** Undefined if both are undefined. */
 export const sumOptional = (x: number | undefined, y: number | undefined): number | undefined =>
   x === undefined && y === undefined ? undefined : (x ?? 0) + (y ?? 0);
 
-/** Usage of two calls together. */
+/** Sum of the usage of two calls. */
 export function sumUsage(a: Usage, b: Usage): Usage {
   const cacheReadTokens = sumOptional(a.cacheReadTokens, b.cacheReadTokens);
   const cacheWriteTokens = sumOptional(a.cacheWriteTokens, b.cacheWriteTokens);

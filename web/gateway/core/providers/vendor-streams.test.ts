@@ -7,7 +7,7 @@ import { Anthropic } from './anthropic.ts';
 import { Google } from './google.ts';
 import type { ModelEvent, ModelRequest, Provider } from './provider.ts';
 
-// Any valid stream of Anthropic's and Google's formats, written in the ways of servers and proxies.
+// Generates valid streams in Anthropic's and Google's formats, with the variations of servers and proxies.
 
 const request: ModelRequest = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], tellsUnread: true };
 const RUNS = { numRuns: process.env['PERCH_LONG'] ? 20_000 : 1000 };
@@ -41,10 +41,10 @@ const transport = {
 
 const messages = fc.record({
   ...{ thought: fc.option(words), text: fc.option(words), calls, ...transport },
-  /** How arguments come: in pieces, or at the beginning of the call. */
+  /** How arguments arrive: in pieces, or at the start of the call. */
   args: fc.constantFrom('pieces', 'start', 'both'),
   size: fc.integer({ min: 1, max: 20 }),
-  /** Each block by itself, the pieces of all of them in turns, or all blocks under one number. */
+  /** Blocks one after another, interleaved, or all with one index. */
   order: fc.constantFrom('blocks', 'turns', 'one'),
   stops: fc.boolean(),
   repeats: fc.boolean(),
@@ -122,10 +122,10 @@ verifies('providers/odd-calls', 'any valid stream of Anthropic’s format gives 
 
 const contents = fc.record({
   ...{ thought: fc.option(words), text: fc.option(words), calls, ...transport },
-  /** Parts that come in one chunk. */
+  /** Parts per chunk. */
   perChunk: fc.integer({ min: 1, max: 4 }),
   id: fc.constantFrom('given', 'missing', 'repeated'),
-  /** Where the reason of the end is: with the last part, by itself, or in every chunk. */
+  /** Position of the finish reason: with the last part, in a separate chunk, or in every chunk. */
   reason: fc.constantFrom('last', 'apart', 'every'),
   usage: fc.constantFrom('every', 'last'),
   others: fc.boolean(),

@@ -15,7 +15,7 @@ const guide = new GuideProvider({ clock: systemClock, sources, paceMs: 0 });
 const delta = (part: object, finish: string | null = null) => ({ choices: [{ index: 0, delta: part, finish_reason: finish }] });
 const HELLO = unnamed(delta({ content: 'Hello' }), delta({}, 'stop'), '[DONE]').replace('"[DONE]"', '[DONE]');
 
-/** All the providers, with one of `kind` whose server `answer` stands for. */
+/** All providers, and one of `kind` whose server `answer` mocks. */
 function vendor(
   kind: ProviderKind,
   answer: (asked: Asked, count: number) => Response | Promise<Response>,
@@ -280,17 +280,17 @@ describe('cost', () => {
 
   verifies('usage/cost', 'what was written to the cache by its price, twice the input’s if it is kept for an hour', async () => {
     const price = (vendor: ProviderKind, id: string) => modelEntry('p', listedModel(id), findModel(vendor, id), false);
-    // 1,000 at 4, 40,000 at 0.2, 2,000 at 5 and 500 at 20 dollars for a million: 0.4 + 0.8 + 1 + 1 cents.
+    // 1,000 at 4, 40,000 at 0.2, 2,000 at 5 and 500 at 20 dollars per million: 0.4 + 0.8 + 1 + 1 cents.
     const claude = { inputTokens: 43_000, outputTokens: 500, totalTokens: 43_500, cacheReadTokens: 40_000, cacheWriteTokens: 2000 };
     expect(withCost(claude, price('anthropic', 'claude-opus-5-5')).cost).toBe(0.032);
-    // Half of what was written at 8 dollars: 0.3 cents more.
+    // Half of the written tokens at 8 dollars: 0.3 cents more.
     expect(withCost({ ...claude, cacheWrite1hTokens: 1000 }, price('anthropic', 'claude-opus-5-5')).cost).toBe(0.035);
     // 100 at 2, 1,920 at 0.2, 80 at 2.5 and 300 at 10 dollars.
     const gpt = { inputTokens: 2100, outputTokens: 300, totalTokens: 2400, cacheReadTokens: 1920, cacheWriteTokens: 80 };
     expect(withCost(gpt, price('openai', 'gpt-6-sol')).cost).toBe(0.003784);
-    // Written input costs as much as other input if writing is free.
+    // Written input costs the same as other input if writing is free.
     expect(withCost(gpt, price('openai', 'gpt-5')).cost).toBe(0.003465);
-    // More than the input cannot have been read and written.
+    // The tokens read and written cannot exceed the input.
     expect(withCost({ ...gpt, cacheWriteTokens: 5000 }, price('openai', 'gpt-6-sol')).cost).toBe(0.003834);
     expect(withCost(claude, modelEntry('p', listedModel('m'), undefined, true)).cost).toBe(0);
   });

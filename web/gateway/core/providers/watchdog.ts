@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** A signal that follows the caller's, and fires by itself after a silence. `touch` says that something came. */
+/** A signal that follows the caller's, and fires after a silence. `touch` resets the time. */
 export class Watchdog {
   readonly clock: Clock;
   readonly #controller = new AbortController();
@@ -12,7 +12,7 @@ export class Watchdog {
   #held = false;
   #cancel: () => void = () => {};
 
-  /** `silence` makes the reason that the signal fires with after `limit` milliseconds without a touch. */
+  /** `silence` returns the reason of the signal after `limit` milliseconds without a touch. */
   constructor(clock: Clock, limit: number, parent: AbortSignal, silence: (ms: number) => unknown) {
     this.clock = clock;
     this.#limit = limit;
@@ -31,12 +31,12 @@ export class Watchdog {
     return this.#controller.signal;
   }
 
-  /** Only notes the time: the timer looks at it when it is due, which is cheaper than a new timer for every chunk. */
+  /** Only records the time: the timer checks it when due, which is cheaper than a new timer per chunk. */
   touch(): void {
     this.#last = this.clock.monotonic();
   }
 
-  /** From now on this much silence is too much. */
+  /** Sets a new time-out, in milliseconds. */
   limit(ms: number): void {
     this.#limit = ms;
     this.touch();
@@ -44,13 +44,13 @@ export class Watchdog {
     if (!this.signal.aborted) this.#arm(ms);
   }
 
-  /** Whether the next bytes are waited for by nobody: what is not asked for is no silence, however long that lasts. */
+  /** True while nobody waits for the next bytes: that time does not count as silence. */
   set held(held: boolean) {
     this.#held = held;
     this.touch();
   }
 
-  /** From now on any silence will do; the signal still follows the caller's. */
+  /** Stops the time-out; the signal still follows the caller's. */
   rest(): void {
     this.#cancel();
   }
@@ -63,7 +63,7 @@ export class Watchdog {
   #arm(ms: number): void {
     this.#cancel = this.clock.after(ms, () => {
       const left = this.#limit - (this.clock.monotonic() - this.#last);
-      // A timer may be due a fraction of a millisecond early by the monotonic clock.
+      // A timer may fire a fraction of a millisecond early by the monotonic clock.
       if (this.#held) this.#arm(this.#limit);
       else if (left < 1) this.#fire(this.#silence(this.#limit));
       else this.#arm(left);
@@ -76,7 +76,7 @@ export class Watchdog {
   }
 }
 
-/** `promise`, or the signal's reason as soon as it fires, also where the work itself does not listen. */
+/** Settles with `promise`, or rejects with the signal's reason as soon as it fires, even if the work ignores the signal. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => {});
@@ -89,7 +89,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Waits `ms` by the clock, or throws the signal's reason. */
+/** Waits `ms` milliseconds, or rejects with the signal's reason. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   let cancel = (): void => {};
   const waited = new Promise<void>((resolve) => {
