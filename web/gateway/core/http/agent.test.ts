@@ -113,7 +113,7 @@ describe('an agent', () => {
     expect(await response.json()).toMatchObject({
       choices: [{ message: { tool_calls: [{ id: 'c', function: { name: 't' } }] }, finish_reason: 'tool_calls' }],
     });
-    // The conversation comes with each request.
+    // Each request contains the whole conversation.
     expect(v1.http.runs.at(-1)).toMatchObject({ sessionId: undefined, tools: [{ name: 't' }] });
     const inSession = await v1.http.chat({ model: 'main', messages: hi, tools }, { headers: { 'x-perch-session': 's' } });
     expect([inSession.status, (await readError(inSession)).param]).toEqual([400, 'tools']);

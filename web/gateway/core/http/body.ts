@@ -33,10 +33,13 @@ async function readText(request: Request): Promise<{ text: string; size: number 
   }
 }
 
-/** The JSON object that a request carries, as `readWritten`. */
+/** Parses a request's JSON object; see `readWritten`. */
 export const readJson = async (request: Request): Promise<Record<string, unknown>> => (await readWritten(request)).value;
 
-/** The JSON object that a request carries, with its text and bytes. Throws `HttpError`: 400 for what is no JSON object, 413 for what is too large or too intricate. */
+/**
+ * Parses a request's JSON object; returns it with its text and size in bytes. Throws `HttpError`: 400 if the body is not a JSON object, 413
+ * if it is too large or too deeply nested.
+ */
 export async function readWritten(request: Request): Promise<{ value: Record<string, unknown>; text: string; size: number }> {
   const type = request.headers.get('content-type');
   if (type && !/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type.trim())) throw badRequest('Content-Type must be application/json.');

@@ -1,14 +1,14 @@
 import { SSE_HEADERS } from '#shared/http/sse.ts';
 
-/** Who waits for an answer, and may hang up. */
+/** A client that waits for an answer and may disconnect. */
 export interface Caller {
-  /** Fires when the caller hangs up. */
+  /** Aborted when the client disconnects. */
   abort: AbortController;
-  /** The answer is over: nobody can hang up any more. */
+  /** Call this when the answer is complete: from then on, a disconnect has no effect. */
   settled(): void;
 }
 
-/** Does `work` for a caller who may hang up meanwhile, and is answered 499 then. */
+/** Runs `work` for a client. If the client disconnects meanwhile, the response has status 499. */
 export async function forCaller(request: Request, work: (caller: Caller) => Promise<Response>): Promise<Response> {
   const abort = new AbortController();
   const hangUp = (): void => abort.abort(request.signal.reason);
@@ -19,18 +19,21 @@ export async function forCaller(request: Request, work: (caller: Caller) => Prom
     return await work({ abort, settled });
   } catch (error) {
     settled();
-    // Whoever asked is gone; 499 is what proxies log then.
+    // The client disconnected; proxies log that as 499.
     if (abort.signal.aborted) return new Response(null, { status: 499 });
     throw error;
   }
 }
 
-/** The response to a stream whose first part has come, so that a failure before it has a status of its own. */
+/** Streaming response. The first part is awaited, so that an earlier failure gets its own status. */
 export async function streamed(source: AsyncGenerator<string>, caller: Caller): Promise<Response> {
   return new Response(bodyOf(source, caller, await source.next()), { headers: SSE_HEADERS });
 }
 
-/** A stream's text or bytes as a body, from `first` on, where that was read already. Who cancels it has hung up. */
+/**
+ * Converts a stream of text or bytes to a response body, starting with `first` if it has already been read. Canceling the body means that
+ * the client disconnected.
+ */
 export function bodyOf<Piece extends string | Uint8Array>(
   source: AsyncGenerator<Piece>,
   { abort, settled }: Caller,
@@ -49,7 +52,7 @@ export function bodyOf<Piece extends string | Uint8Array>(
     cancel(reason) {
       settled();
       abort.abort(reason);
-      // Queued behind a read under way, which the signal ends.
+      // Takes effect after a pending read, which the signal ends.
       void source.return(undefined).catch(() => {});
     },
   });

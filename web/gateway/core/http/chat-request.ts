@@ -35,7 +35,7 @@ export const chatParams = wishParams.extend({
   user: z.string().max(1000).nullish(),
   prompt_cache_key: z.string().max(1000).nullish().catch(null),
 });
-/** A program's own breakpoint, as Anthropic writes it. */
+/** A client's own breakpoint, in Anthropic's format. */
 const marker = z.object({ cache_control: z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }) });
 
 export interface KnownParams {
@@ -43,7 +43,7 @@ export interface KnownParams {
   user: string | undefined;
   tools: ToolSpec[];
   wishes: Wishes;
-  /** As a request's. */
+  /** See `ModelRequest`. */
   cacheKey: string | undefined;
 }
 
@@ -51,12 +51,15 @@ export function readEnvelope(body: Record<string, unknown>): Envelope {
   return parse(envelope, body);
 }
 
-/** The head of a data URL; longer ones are none. */
+/** Start of a data URL; longer ones are not accepted. */
 const DATA_URL = /^data:([^;,]{1,200})(?:;[^;,]{1,200}){0,10};base64,/i;
-/** No character fits in two places: what is none is known after one walk. */
+/** No character matches two parts, so a mismatch is found in linear time. */
 const BASE64 = /^[A-Za-z0-9+/\s]*(?:=\s*){0,2}$/;
 
-/** Whether a text is base64, with white space or without: what is padded is padded to a whole number of fours, and no single character is left over. */
+/**
+ * Whether a text is valid base64, with or without white space: the length with padding is a multiple of four, and no single character is
+ * left over.
+ */
 function isBase64(data: string): boolean {
   if (!BASE64.test(data)) return false;
   const length = /\s/.test(data) ? data.replaceAll(/\s+/g, '').length : data.length;
@@ -92,7 +95,7 @@ function readUrl(url: string, param: string): { mimeType: string; data: string }
   return { mimeType, data: checked(url.slice(url.indexOf(',') + 1), param) };
 }
 
-/** The arguments of a call from their JSON. Throws a 400 that names `at`. */
+/** Parses the arguments of a call. Throws a 400 that names `at`. */
 export function readArgs(json: string, at: string): Record<string, unknown> {
   let args: unknown;
   try {
@@ -115,7 +118,7 @@ function readCalls(calls: NonNullable<z.output<typeof chatMessage>['tool_calls']
 function readMessage(value: unknown, index: number): ModelMessage {
   const { role, content: written, refusal, name, tool_call_id, tool_calls } = parse(chatMessage, value, ['messages', index]);
   const param = `messages[${index}]`;
-  // As an answer gives it: the refusal in place of the content, or behind it.
+  // Same form as in answers: the refusal replaces the content, or follows it.
   const content = role === 'assistant' && refusal ? withRefusal(written, refusal) : written;
   if (content == null && !(role === 'assistant' && tool_calls?.length))
     throw badRequest(`\`${param}.content\` is required.`, `${param}.content`);
@@ -145,15 +148,15 @@ function withRefusal(content: z.output<typeof chatMessage>['content'], refusal: 
   return parts.length === 0 ? refusal : [...parts, { type: 'refusal', refusal }];
 }
 
-/** Who of several has said it: other vendors have no place for that but the text. */
+/** Adds the name of one of several speakers to the text: other vendors have no field for it. */
 function byName(name: string, content: ModelMessage['content']): ModelMessage['content'] {
   if (typeof content === 'string') return `${name}: ${content}`;
   return content.length === 0 ? content : [{ type: 'text', text: `${name}:` }, ...content];
 }
 
 /**
- * Reads a request for agents and models of other vendors. Fields that have no effect there are added to `ignored`. Throws a 400 for a value that cannot
- * be read, and for what would silently change the meaning.
+ * Reads a request for agents and models of other vendors. Fields without effect are added to `ignored`. Throws a 400 for invalid values,
+ * and for fields that would silently change the meaning.
  */
 export function readKnown(body: Envelope, ignored: IgnoredFields): KnownParams {
   ignoreForeign(body, ignored);
@@ -162,7 +165,7 @@ export function readKnown(body: Envelope, ignored: IgnoredFields): KnownParams {
   const tools = readTools(params, ignored);
   return {
     messages,
-    // Breakpoints of its own say more.
+    // Explicit breakpoints take precedence.
     cacheKey: messages.some(({ cacheBreakpoint }) => cacheBreakpoint) ? undefined : params.prompt_cache_key || undefined,
     user: params.user || undefined,
     tools,

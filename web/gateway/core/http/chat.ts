@@ -24,35 +24,35 @@ import { translated } from './translated.ts';
 
 export interface ChatDeps extends HttpDeps {
   thoughts: Thoughts;
-  /** Files that programs have uploaded. */
+  /** Files that API clients have uploaded. */
   uploads: () => Promise<ApiFiles>;
   /** The request's ID in the log. */
   requestId: string;
-  /** What went wrong with this request, as it is told, and noted in the log under its id. */
+  /** Converts a failure of this request to a displayable error, and logs it under the request's ID. */
   explain(error: unknown): HttpError;
-  /** The stream on which the request came, where the bridge can answer it past the host. */
+  /** Stream of the request if the bridge can answer it without the host. */
   exchange?: Stream | undefined;
 }
 
 interface Call {
   body: Envelope;
-  /** As the bridge has it; undefined where that is not known. */
+  /** As the bridge has it; undefined if that is unknown. */
   text: string | undefined;
   principal: string;
-  /** Fires when the caller hangs up. */
+  /** Aborted when the client disconnects. */
   abort: AbortController;
   sessionId: string | undefined;
   ignored: IgnoredFields;
 }
 
-/** `POST /v1/chat/completions` (interface document 1, section 4.3; decisions, "HTTP"). Throws what `toHttpError` explains. */
+/** `POST /v1/chat/completions`. Throws errors that `toHttpError` explains. */
 export function answerChat(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return forCaller(request, async (caller) => {
     const { value, text, size } = await readWritten(request);
     const complete = await withUploadedFiles(value, principal, deps.uploads);
     const body = readEnvelope(complete);
     const ignored = new IgnoredFields();
-    // The bridge has the body without the files.
+    // The bridge has the body as sent, without the uploaded files.
     const kept = complete === value && isKept(text, size) ? text : undefined;
     const call = { body, text: kept, principal, abort: caller.abort, sessionId: headerSession(request), ignored };
     const agentId = agentOf(body.model, deps);
@@ -65,13 +65,13 @@ export function answerChat(request: Request, principal: string, deps: ChatDeps):
   });
 }
 
-/** An answer that has been asked for, in the form that the caller wants. */
+/** An answer in the format that the client wants. */
 interface Source {
   /** Server-sent events; throws only before the first. */
   stream(): AsyncGenerator<string>;
   /** JSON text. */
   whole(): Promise<string>;
-  /** Instead of both, where the bridge gives the answer. */
+  /** Set if the bridge sends the answer; then neither of the others is called. */
   spliced?: (caller: Caller) => Response;
 }
 
@@ -94,7 +94,7 @@ function agent(call: Call, agentId: string, deps: ChatDeps): Source {
     { ignored, nameOf: chatName },
   );
   const head = completionHead(body.model, deps.clock.now());
-  // The run itself records its usage.
+  // The run records its own usage.
   return eventSource({ choices: [events], head, messages, record: () => {} }, call, deps);
 }
 
@@ -114,7 +114,7 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   const to = exchange && {
     exchange,
     own: call.text === undefined ? undefined : { body, text: call.text },
-    // A key may have limits, which are looked at for each request.
+    // A key may have limits, which are checked for each request.
     stands: !principal.startsWith('key:'),
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: inputOf(body, key) },
   };
@@ -133,13 +133,13 @@ async function direct(call: Call, deps: ChatDeps): Promise<Source> {
   };
 }
 
-/** The bridge has those bytes; a mark at their beginning is not in the text. */
+/** Whether the bridge has the same bytes: a byte order mark is not part of the text. */
 const isKept = (text: string, size: number): boolean => size <= KEPT_BODY && new TextEncoder().encode(text).byteLength === size;
 
-/** An estimate, for every call has one on its way and few need it: most providers give figures. */
+/** Only an estimate: every call includes it, but few need it, as most providers report usage. */
 const inputOf = (body: Envelope, model: string): number => estimateFor(JSON.stringify(body.messages), familyOf(model));
 
-/** What the caller hears behind an answer that was spliced: nothing, where that was whole. */
+/** Text to send after an answer that the bridge passed on: empty if it was complete. */
 async function* restOf({ failed }: PastHost, explain: (error: unknown) => HttpError): AsyncGenerator<string> {
   const error = await failed;
   if (error !== undefined) yield writeSse(JSON.stringify(explain(error).body())) + DONE;

@@ -2,12 +2,12 @@ import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import type { ModelEvent } from '../providers/provider.ts';
 
-/** What all objects of one completion share. */
+/** Fields common to all objects of one completion. */
 export interface CompletionHead {
   id: string;
   /** Seconds since 1970. */
   created: number;
-  /** As the caller named it. */
+  /** As named by the client. */
   model: string;
 }
 
@@ -19,7 +19,7 @@ export function completionHead(model: string, now: number): CompletionHead {
   return { id: `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`, created: Math.floor(now / 1000), model };
 }
 
-/** Figures of usage, and how many of the tokens were thoughts, where the provider tells. */
+/** Usage, and how many of the tokens were reasoning, if the provider reports it. */
 export interface Counted {
   usage: Usage;
   reasoningTokens: number | undefined;
@@ -45,7 +45,7 @@ const functionCall = ({ id, tool, args }: ToolCall): Record<string, unknown> => 
   function: { name: tool, arguments: JSON.stringify(args) },
 });
 
-/** One choice of an answer, whole. */
+/** One complete choice of an answer. */
 export interface Choice {
   text: string;
   refusal: string;
@@ -65,7 +65,7 @@ function choiceObject({ text, refusal, reasoning, calls, finish }: Choice, index
   return { index, message, logprobs: null, finish_reason: finish };
 }
 
-/** A whole `chat.completion` (interface document 1, section 4.3). */
+/** A whole `chat.completion` object. */
 export function completion({ id, created, model }: CompletionHead, choices: readonly Choice[], counted: Counted): Record<string, unknown> {
   return {
     id,
@@ -81,7 +81,7 @@ export function completion({ id, created, model }: CompletionHead, choices: read
 export class ChunkWriter {
   readonly #head: CompletionHead;
   readonly #withUsage: boolean;
-  /** How many calls each choice that has begun has made. */
+  /** Number of calls so far, for each choice that has begun. */
   readonly #calls = new Map<number, number>();
 
   constructor(head: CompletionHead, withUsage: boolean) {
@@ -116,7 +116,7 @@ export class ChunkWriter {
     return (this.#withUsage ? this.#write({ choices: [], usage: usageObject(counted) }) : '') + DONE;
   }
 
-  /** The role comes first, in a chunk of its own. `content`: null where what comes first is none. */
+  /** The role comes first, in a separate chunk. `content` is null if the first delta is not text. */
   #begin(index: number, content: '' | null = ''): string {
     if (this.#calls.has(index)) return '';
     this.#calls.set(index, 0);

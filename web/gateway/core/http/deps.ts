@@ -15,10 +15,10 @@ export interface HttpAgentRun {
   agentId: string;
   messages: ModelMessage[];
   sessionId?: string | undefined;
-  /** Who calls. */
+  /** Caller. */
   principal: string;
   wishes: Wishes;
-  /** The caller's own tools: the run ends with a call of one, which the caller answers in its next request. */
+  /** The caller's own tools: the run ends when it calls one, and the caller sends the result in its next request. */
   tools?: readonly ToolSpec[];
   signal: AbortSignal;
 }
@@ -29,27 +29,27 @@ export interface HttpDeps {
     run(request: HttpAgentRun): AsyncIterable<ModelEvent>;
   };
   providers: Pick<Providers, 'resolve' | 'list' | 'findKind'>;
-  /** Speaks with Perch's own voices. Rejects with `RpcError`. */
+  /** Speaks with Perch's built-in voices. Rejects with `RpcError`. */
   speak(params: SpeechParams, signal: AbortSignal): Promise<SpeechResult>;
-  /** Responses that are kept for their callers. */
+  /** Stored responses. */
   responses: Collection<ResponseRecord>;
   conversations: Collection<ConversationRecord>;
   apiFiles: Collection<ApiFileRecord>;
-  /** The gateway as a server of tools (`/mcp`), for the agent that is named. */
+  /** The gateway's MCP server (`/mcp`) for an agent. */
   mcp(): Promise<(request: Request, agentId: string, principal: Principal) => Promise<Response>>;
   clock: Clock;
-  /** Of Perch, for `/openapi.json`. */
+  /** Perch's version, for `/openapi.json`. */
   version: string;
-  /** Turns what nobody expected into an error with an id that the log explains. */
+  /** Converts an unexpected error to one with an ID that can be found in the log. */
   fault(error: unknown): RpcError;
-  /** Notes a line of the log. */
+  /** Writes a log entry. */
   note?: (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
-  /** Rejects with `RpcError` where who calls has used up a limit. */
+  /** Rejects with `RpcError` if the caller has exceeded a limit. */
   admit?: (principal: string) => Promise<void> | undefined;
-  /** Whether the principal is an API key that was revoked. */
+  /** Whether the principal is a revoked API key. */
   isRevoked?: (principal: string) => Promise<boolean>;
-  /** Notes that a principal has used a scope. */
+  /** Records that a principal has used a scope. */
   used?: (principal: string, scope: Scope) => void;
-  /** Told the usage of calls that go straight to a model. */
+  /** Records the usage of calls that go directly to a model. */
   record?: (call: Omit<UsageRecord, 'id' | 'sessionKey'>) => void;
 }

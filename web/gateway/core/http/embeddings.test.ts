@@ -15,7 +15,7 @@ const base64 = (vector: number[]): string => Buffer.from(new Float32Array(vector
 
 let http: ReturnType<typeof testHttp>;
 let asked: { url: string; body: Record<string, unknown> }[];
-/** What the upstream answers; an OpenAI-compatible one in the form that was asked for unless said. */
+/** Response of the upstream; an OpenAI-compatible one uses the requested format by default. */
 let answer: (body: Record<string, unknown>) => Response;
 beforeEach(() => {
   asked = [];
@@ -70,12 +70,12 @@ verifies(['http.embeddings/openai', 'http.embeddings/google'], 'the openai packa
   const plain = await client().embeddings.create({ model: 'up/e', input: 'a' });
   expect(asked[0]?.body['encoding_format']).toBe('base64');
   expect([...(plain.data[0]?.embedding ?? [])]).toEqual(VECTORS[0]);
-  // A server that knows floats alone, and tells no usage.
+  // A server that supports only floats and reports no usage.
   answer = () => Response.json({ data: [{ embedding: VECTORS[0] }] });
   const floats = await client().embeddings.create({ model: 'up/e', input: 'four char' });
   expect([...(floats.data[0]?.embedding ?? [])]).toEqual(VECTORS[0]);
   expect(floats.usage.prompt_tokens).toBe(2);
-  // And one that knows base64 alone.
+  // A server that supports only base64.
   answer = () => Response.json({ data: [{ embedding: base64(VECTORS[1] ?? []) }] });
   expect(await (await embed({ model: 'up/e', input: 'a' })).json()).toMatchObject({ data: [{ embedding: VECTORS[1] }] });
 

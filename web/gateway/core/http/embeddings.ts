@@ -16,7 +16,7 @@ type Input = string | string[] | number[] | number[][];
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 const isListOf = (value: unknown, fits: (item: unknown) => boolean): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(fits);
-/** Looked through by hand, for Zod lists what is wrong with each of some 100,000 items, for each form. */
+/** Checked by hand: Zod would report an issue for each of about 100,000 items, for each union member. */
 function isInput(value: unknown): value is Input {
   if (typeof value === 'string') return value !== '';
   return (
@@ -32,7 +32,7 @@ export const embeddingRequest = z.looseObject({
   user: z.string().nullish(),
 });
 
-/** `POST /v1/embeddings` (decisions, "HTTP"). Throws what `toHttpError` explains. */
+/** `POST /v1/embeddings`. Throws errors that `toHttpError` explains. */
 export function answerEmbeddings(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort, settled }) => {
     const body = parse(embeddingRequest, await readJson(asked));
@@ -55,7 +55,7 @@ export function answerEmbeddings(asked: Request, principal: string, deps: HttpDe
   });
 }
 
-/** Vectors of texts, in their order, for APIs of other forms. Throws what `toHttpError` explains. */
+/** Vectors of texts, in order, for APIs with other formats. Throws errors that `toHttpError` explains. */
 export async function embedTexts(
   body: { model: string; input: string[]; dimensions?: number | null | undefined },
   principal: string,
@@ -78,9 +78,9 @@ export async function embedTexts(
 interface Embedded {
   answer: z.output<typeof embeddings>;
   usage: Usage;
-  /** For a vector that cannot be read. */
+  /** Error for an invalid vector. */
   unreadable: ProviderError;
-  /** Records the usage, once all vectors could be read. */
+  /** Records the usage once all vectors are decoded. */
   record(): void;
 }
 
@@ -97,7 +97,7 @@ async function embed(body: { model: string; input: Input }, principal: string, s
   return { answer: parsed.data, usage, unreadable, record };
 }
 
-/** In the form that was asked for: not every server heeds it. Undefined where it cannot be read. */
+/** Converts a vector to the requested format, which not every server respects. Undefined if it is invalid. */
 function encoded(vector: string | number[], wanted: 'float' | 'base64'): string | number[] | undefined {
   if (typeof vector !== 'string') return wanted === 'base64' ? toBase64(new Uint8Array(new Float32Array(vector).buffer)) : vector;
   if (wanted === 'base64') return vector;

@@ -9,7 +9,9 @@ import type { HttpDeps } from './deps.ts';
 import { toHttpError } from './errors.ts';
 import { toErrorEvent } from './messages/errors.ts';
 
-/** What a caller is told behind events that came by a decision that stood, and ended badly: an error object, and `[DONE]`. */
+/**
+ * Text to send after events that the bridge passed on by a standing decision and that ended with a failure: an error object and `[DONE]`.
+ */
 export async function tellOfEnd(
   { call, end, wire }: Ended,
   signal: AbortSignal,

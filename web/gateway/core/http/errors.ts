@@ -4,7 +4,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { NotAsked } from '../providers/breaker.ts';
 import { type ModelRequest, ProviderError, Unsupported } from '../providers/provider.ts';
 
-/** Types of `/v1` errors (decisions, "HTTP"). `aborted` is the one beyond: somebody stopped the run that was waited for. */
+/** Types of `/v1` errors. `aborted` is specific to Perch: the run was stopped while the client waited for it. */
 export type HttpErrorType =
   | 'invalid_request_error'
   | 'forbidden'
@@ -16,7 +16,7 @@ export type HttpErrorType =
   | 'unavailable'
   | 'aborted';
 
-/** A failure as `/v1` answers it: `{"error": {message, type, param, code}}`. */
+/** A failure as `/v1` returns it: `{"error": {message, type, param, code}}`. */
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly status: number;
@@ -57,7 +57,7 @@ const retryAfter = (ms: number | undefined): Record<string, string> => ({
   'retry-after': String(Math.max(1, Math.ceil((ms ?? 1000) / 1000))),
 });
 
-/** What callers of chat completions call the parts of a request. */
+/** Parameter names in chat completions. */
 const CHAT_NAMES: Partial<Record<keyof ModelRequest, string>> = {
   maxTokens: 'max_tokens',
   toolChoice: 'tool_choice',
@@ -73,7 +73,7 @@ export const chatName = (field: keyof ModelRequest): string => CHAT_NAMES[field]
 
 const coded = ({ code }: ProviderError): { code?: string } => (code === undefined ? {} : { code });
 
-/** A failure of the model that the caller asked directly: what is wrong with its own request comes back as such. */
+/** Error of a model that the client called directly: problems of the request itself are reported as such. */
 function directError(error: ProviderError, message = error.message): HttpError {
   if (error instanceof NotAsked) return new HttpError(503, 'unavailable', error.message, { headers: retryAfter(error.retryAfterMs) });
   if (error.cause instanceof SseOverload) return new HttpError(503, 'unavailable', error.message);
@@ -97,7 +97,7 @@ function directError(error: ProviderError, message = error.message): HttpError {
   }
 }
 
-/** The one place where what was thrown becomes an HTTP error. `fault` logs what nobody expected, and gives it an id. */
+/** Converts anything thrown to an HTTP error. `fault` logs unexpected errors and assigns an ID. */
 export function toHttpError(error: unknown, fault: (error: unknown) => RpcError): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof ProviderError) return directError(error);
@@ -108,7 +108,7 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
     case 'NOT_FOUND':
       return modelNotFound(rpc.message);
     case 'RATE_LIMITED':
-      // Of a budget there is no telling when again; programs know this type as one that waiting does not help.
+      // There is no reset time for a budget; clients know this type as one that waiting does not resolve.
       if (rpc.extra.details?.['limit'] === 'budget') return new HttpError(429, 'insufficient_quota', rpc.message);
       return new HttpError(429, 'rate_limited', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
     case 'ABORTED':
@@ -117,9 +117,9 @@ export function toHttpError(error: unknown, fault: (error: unknown) => RpcError)
       return new HttpError(403, 'forbidden', rpc.message);
     default:
       if (rpc.cause instanceof Unsupported || rpc.cause instanceof NotAsked) return directError(rpc.cause);
-      // To ask for the same again would not help.
+      // Retrying the same request would not help.
       if (rpc.cause instanceof ProviderError && rpc.cause.ofRequest) return directError(rpc.cause, rpc.message);
-      // An agent's provider failed: the gateway itself is well.
+      // The provider of an agent failed, not the gateway.
       if (rpc.cause instanceof ProviderError) return new HttpError(502, 'api_error', rpc.message);
       if (rpc.extra.retryable) return new HttpError(503, 'unavailable', rpc.message, { headers: retryAfter(rpc.extra.retryAfterMs) });
       return new HttpError(500, 'api_error', rpc.message);

@@ -18,11 +18,14 @@ export interface Passing {
   /** The provider's display name, for errors. */
   provider: string;
   forwarded: Forwarded;
-  /** Told the upstream's usage at the end; undefined where it gave none, with the characters that were generated. Gives what counts. */
+  /**
+   * Called at the end with the upstream's usage, or undefined if it reported none, and the number of generated characters. Returns the
+   * usage to report.
+   */
   record(usage: Usage | undefined, outputChars: number): Usage;
 }
 
-/** A completion that came whole although a stream was asked for, as the one chunk it would have been. */
+/** Converts a whole completion, sent although a stream was requested, to a single chunk. */
 function asChunk(whole: Glance): string {
   const choices = (whole.choices ?? []).map(({ message, ...rest }, index) => {
     const delta = typeof message === 'object' && message !== null ? { ...message } : {};
@@ -36,8 +39,8 @@ function asChunk(whole: Glance): string {
 }
 
 /**
- * The upstream's events as they are, with thoughts within the text told apart. Ends with exactly one `[DONE]`. `stripUsage`: figures of usage are
- * left out, for the caller did not ask for them.
+ * The upstream's events unchanged, except that thoughts in the text are moved to their own field. Ends with exactly one `[DONE]`.
+ * `stripUsage`: omits usage, which the client did not request.
  */
 export function passStream(
   { provider, forwarded, record }: Passing,
@@ -70,7 +73,7 @@ export function passStream(
         try {
           chunk = readChunk(provider, item.data, GLANCE);
         } catch (error) {
-          // Half an event at the very end is a stream that was cut.
+          // An incomplete event at the very end means a truncated stream.
           throw isLast ? brokeOff(provider, error) : error;
         }
         watch.see(chunk);
@@ -87,14 +90,14 @@ export function passStream(
   );
 }
 
-/** A whole completion with the thoughts apart that were within its text. */
+/** Moves thoughts in the text of a whole completion to their own field. */
 function apart(whole: Glance, { thinking }: Forwarded): Glance {
   const split = splitThoughts(whole);
   if (split?.isUnopened) thinking?.found();
   return split?.completion ?? whole;
 }
 
-/** The upstream's whole answer, as it is; put together where it streamed although nobody asked it to. Throws `ProviderError`. */
+/** The upstream's whole answer unchanged; assembled if it was streamed although not requested. Throws `ProviderError`. */
 export async function passWhole({ provider, forwarded, record }: Passing, head: CompletionHead): Promise<string> {
   const assembler = new ChatAssembler(provider, undefined, undefined, forwarded.thinking?.first);
   const events: ModelEvent[] = [];

@@ -7,18 +7,18 @@ import { ChunkWriter, completion, type Choice, type CompletionHead, type Counted
 import type { HttpError } from './errors.ts';
 import { merged } from './merged.ts';
 
-/** Model events to be answered over HTTP. */
+/** Model events to send over HTTP. */
 export interface EventSource {
-  /** One for each choice. */
+  /** One per choice. */
   choices: readonly AsyncIterable<ModelEvent>[];
   head: CompletionHead;
-  /** What was asked, for an estimate where it breaks off before any usage has come. */
+  /** The conversation, for an estimate of the usage if the answer breaks off before any is reported. */
   messages: readonly ModelMessage[];
-  /** Told the usage once, at the end. */
+  /** Called once with the usage, at the end. */
   record(usage: Usage): void;
 }
 
-/** A choice while it comes. */
+/** A choice that is still being received. */
 class Building implements Choice {
   text = '';
   refusal = '';
@@ -62,15 +62,15 @@ export async function wholeFromEvents({ choices, head, messages, record }: Event
       built[index]?.add(value);
     }
   } finally {
-    // However it has ended.
+    // Even after a failure.
     if (begun) record(countedOf(built, messages, head).usage);
   }
   return completion(head, built, countedOf(built, messages, head));
 }
 
 /**
- * The answer as server-sent events. Throws only before the first of them; later failures are an error object in the stream. It ends with
- * exactly one `[DONE]`, unless `signal` says that nobody listens any more.
+ * The answer as server-sent events. Throws only before the first of them; later failures are an error object in the stream. Ends with
+ * exactly one `[DONE]`, unless `signal` is aborted.
  */
 export async function* streamFromEvents(
   { choices, head, messages, record }: EventSource,
@@ -99,7 +99,7 @@ export async function* streamFromEvents(
     count();
     yield writeSse(JSON.stringify(explain(error).body())) + DONE;
   } finally {
-    // Who has left has had it.
+    // A client that disconnected has received it.
     if (begun) count();
   }
 }

@@ -12,14 +12,14 @@ beforeEach(() => {
       { id: 'gemini', name: 'Gemini', kind: 'google', apiKey: 'key' },
     ],
     () => Promise.resolve(answer()),
-    // What such a server sends is passed on as it is.
+    // The response of such a server is forwarded unchecked.
     { checked: false },
   );
 });
 
 const sse = (...events: string[]): Response => new Response(events.map((data) => `data: ${data}\n\n`).join(''));
 const messages = [{ role: 'user', content: 'Hi' }];
-/** All ways of asking a model. */
+/** All kinds of requests to a model. */
 const WAYS: [name: string, ask: (model: string) => Promise<Response>][] = [
   ['stream', (model) => http.post('/v1/chat/completions', { model, messages, stream: true })],
   ['whole', (model) => http.post('/v1/chat/completions', { model, messages })],
@@ -64,7 +64,7 @@ describe('a server', () => {
           const response = await ask(model);
           expect([model, way, response.status < 500 || response.status === 502]).toEqual([model, way, true]);
           const body = await response.text();
-          // What passes is whole.
+          // A successful answer is complete.
           if (response.status === 200 && (way === 'stream' || way === 'whole'))
             expect([model, way, body]).toEqual([model, way, expect.stringMatching(/Hi|\[\[|error|"content":""/)]);
         }
@@ -92,7 +92,7 @@ describe('a server', () => {
 
   verifies('http/hostile-upstreams', 'answers with a page of nothing but beginnings', async () => {
     answer = () => new Response(`<html>${'<title'.repeat(10_000)}`, { status: 400 });
-    // A second for each, by the square of its length, would be longer than a test may take.
+    // With quadratic time, a second each, this would exceed the test's time-out.
     for (let i = 0; i < 40; i++)
       expect((await readError(await http.post('/v1/chat/completions', { model: 'up/m', messages }))).message).toContain('web page');
   });
@@ -127,9 +127,9 @@ verifies('http/usage-lies', 'figures that cannot be are not believed', async () 
     await figures('up/m', openai(usage), '/v1/chat/completions', { model: 'up/m', messages, stream: true });
     await figures('up/m', new Response(`{"data":[{"embedding":[1]}],"usage":${usage}}`), '/v1/embeddings');
   }
-  // Less in all than of each.
+  // The total is less than the sum.
   expect(await figures('up/m', openai('{"prompt_tokens":5,"completion_tokens":5,"total_tokens":0}'))).toMatchObject({ totalTokens: 10 });
-  // What is no figure is none, and the answer stands.
+  // Invalid usage is ignored, and the answer stays valid.
   for (const usage of ['{"prompt_tokens":"a"}', '{"prompt_tokens":1e999,"completion_tokens":1}', '[]', '5'])
     expect(await figures('up/m', openai(usage))).toMatchObject({ estimated: true });
   await figures(

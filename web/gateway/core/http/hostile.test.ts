@@ -22,7 +22,7 @@ const refusal = async (path: string, body: unknown) => {
 
 verifies('http/hostile-bodies', 'data that only looks like base64, and addresses of any length', async () => {
   const image = (url: string) => ({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] });
-  // By the square of their length these would take longer than a test may.
+  // With quadratic time, these would exceed the test's time-out.
   const spaces = ' '.repeat(300_000);
   for (const url of [`data:image/png;base64,${spaces}!`, `data:image/png;base64,AA=${spaces}!`, `data:a${';b'.repeat(8_000_000)}`]) {
     const told = await refusal('/v1/chat/completions', { model: 'main', messages: [image(url)] });
@@ -38,7 +38,7 @@ verifies('http/hostile-bodies', 'base64 that is none, or of much text, in a text
   for (const model of MODELS)
     for (const data of ['A', 'AAAAA', 'AA=', 'AAA==', 'AAA A=', '=', 'AAAA==']) {
       const told = await refusal('/v1/chat/completions', { model, messages: [{ role: 'user', content: [file(data)] }] });
-      // What goes straight to a server of this format is its to judge.
+      // A server with this format checks directly forwarded requests itself.
       expect([model, data, told.status, told.param]).toEqual([model, data, 400, model === 'up/m' ? null : 'messages[0].content[0]']);
     }
   for (const data of ['QUFB'.repeat(3_000_000), 'QUFB \n'.repeat(2_000_000)])
@@ -92,7 +92,7 @@ verifies('http/hostile-bodies', 'as much of one thing as a body holds', async ()
     ['characters', '/v1/chat/completions', { model: 'guide/guide', messages: [{ role: 'user', content: '漢'.repeat(6_000_000) }] }],
   ];
   for (const [what, path, body] of bodies) {
-    // One that is read by the square of its length takes longer than a test may.
+    // An input read in quadratic time would exceed the test's time-out.
     expect([what, (await http.post(path, body)).status, http.faults]).toEqual([what, 200, []]);
   }
   expect(http.faults).toEqual([]);

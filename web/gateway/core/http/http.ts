@@ -14,8 +14,8 @@ import { createRouter, createRoutes, type Methods } from './routes.ts';
 import { Thoughts } from './thoughts.ts';
 
 /**
- * `/v1`, `/api` and `/mcp` as one fetch handler (interface document 1, section 4.3; decisions, "HTTP"). The caller has been let in already: `principal` is
- * who it is; `exchange` is the stream on which a request came that the bridge may answer past the host. Every failure is a response with an error object, never a rejection.
+ * `/v1`, `/api` and `/mcp` as one fetch handler. The caller is already authenticated as `principal`. `exchange`: stream of a request that
+ * the bridge may answer without the host. Every failure is a response with an error object, never a rejection.
  */
 export function createHttp(given: HttpDeps): (request: Request, principal: Principal, exchange?: Stream) => Promise<Response> {
   const thoughts = new Thoughts();
@@ -42,7 +42,7 @@ export function createHttp(given: HttpDeps): (request: Request, principal: Princ
       const response = await method.handle(request, principal, deps, found.given, found.item);
       return request.method === 'HEAD' ? new Response(null, response) : response;
     } catch (error) {
-      // Who hung up gets no answer, and nothing went wrong here.
+      // The client disconnected; this is not an error.
       if (request.signal.aborted) return new Response(null, { status: 499 });
       const told = deps.explain(error);
       const { pathname } = new URL(request.url);

@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { type ModelEvent, type ModelRequest, Unsupported, type Wishes } from '../providers/provider.ts';
 import type { HttpDeps } from './deps.ts';
 
-/** Response header that names the request's fields without effect, separated by commas. */
+/** Response header with the request's fields without effect, separated by commas. */
 export const IGNORED_HEADER = 'x-perch-ignored';
 const MAX_NAMES = 50;
 const MAX_NAME_CHARS = 100;
@@ -12,7 +12,7 @@ export class IgnoredFields {
   readonly #names = new Set<string>();
 
   add(name: string): void {
-    // Names come from outside, and a header is ASCII.
+    // Names are untrusted, and a header must be ASCII.
     if (this.#names.size < MAX_NAMES) this.#names.add(name.slice(0, MAX_NAME_CHARS).replaceAll(/[^\w.[\]$-]/g, '_'));
   }
 
@@ -26,12 +26,15 @@ export class IgnoredFields {
   }
 }
 
-/** Wishes without which an answer keeps its meaning. */
+/** Options that can be omitted without changing the meaning of an answer. */
 const OPTIONAL: ReadonlySet<keyof ModelRequest> = new Set<keyof Wishes>([
   ...(['temperature', 'topP', 'seed', 'presencePenalty', 'frequencyPenalty', 'parallelToolCalls', 'reasoningEffort'] as const),
 ]);
 
-/** The events of `make`, asked again without each optional wish that the model does not support. `nameOf` gives a wish the name that callers know. */
+/**
+ * Yields the events of `make`, called again without each optional field that the model does not support. `nameOf` returns the field's name
+ * in the caller's API.
+ */
 export async function* withoutUnsupported(
   wishes: Wishes,
   make: (wishes: Wishes) => AsyncIterable<ModelEvent>,
@@ -43,7 +46,7 @@ export async function* withoutUnsupported(
       return yield* make(left);
     } catch (error) {
       const unsupported = error instanceof RpcError ? error.cause : error;
-      // Thrown before the model is asked, so that nothing has been answered yet.
+      // Thrown before the request is sent, so nothing has been answered yet.
       if (!(unsupported instanceof Unsupported) || !OPTIONAL.has(unsupported.field) || !(unsupported.field in left)) throw error;
       ignored.add(nameOf(unsupported.field));
       left = Object.fromEntries(Object.entries(left).filter(([field]) => field !== unsupported.field));

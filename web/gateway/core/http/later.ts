@@ -20,12 +20,12 @@ import type { HttpDeps } from './deps.ts';
 import { sessionForKey } from './target.ts';
 import { keepReceipts } from './receipts.ts';
 
-/** `/v1`, `/mcp` and `/oauth/callback`, loaded when they are first asked: a page has no use for them. */
+/** `/v1`, `/mcp` and `/oauth/callback`, loaded on first use: a page does not need them. */
 export interface HttpLater {
   fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response>;
-  /** Stores what calls have used that the bridge spliced; resolves when it is stored. */
+  /** Stores the usage of calls that the bridge spliced; resolves once it is stored. */
   keepReceipts(given: Receipt[]): Promise<void>;
-  /** What a caller is told behind events that the bridge has passed on by itself, and that ended badly. */
+  /** Text to send after events that the bridge has passed on without the host and that ended with a failure. */
   tellOfEnd(given: Ended, signal: AbortSignal): Promise<string>;
 }
 
@@ -36,7 +36,7 @@ export interface HttpLaterDeps extends RunsDeps, Pick<HttpDeps, 'clock' | 'fault
   agents: { list(): Agent[] };
   admit: HttpDeps['admit'] & {};
   used: HttpDeps['used'] & {};
-  /** Scopes of a key; undefined for a principal that is no key. */
+  /** Scopes of a key; undefined for other principals. */
   scopes(principal: string): Promise<readonly Scope[] | undefined>;
   oauth: Pick<AuthorizationsLater, 'answer'>;
   log: Log;
@@ -82,7 +82,7 @@ export function httpLater(deps: HttpLaterDeps): HttpLater {
   };
 }
 
-/** Keys without the scope `chat` have sessions of their own: the names that they give do not reach the owner’s chats. */
+/** Keys without the scope `chat` have separate sessions: the session names that they send do not reach the owner’s chats. */
 function withOwnSessions(agents: HttpDeps['agents'], scopesFor: HttpLaterDeps['scopes']): HttpDeps['agents'] {
   return {
     list: () => agents.list(),

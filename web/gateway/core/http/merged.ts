@@ -1,4 +1,4 @@
-/** What several sources yield, each with the number of its source, as it comes. The first failure ends all of them. */
+/** Merges several sources: yields each value as it arrives, with the index of its source. The first failure ends all of them. */
 export async function* merged<T>(sources: readonly AsyncIterable<T>[]): AsyncGenerator<{ index: number; value: T }> {
   const iterators = sources.map((source) => source[Symbol.asyncIterator]());
   const next = async (index: number): Promise<{ index: number; result: IteratorResult<T> | undefined }> => ({
@@ -18,7 +18,7 @@ export async function* merged<T>(sources: readonly AsyncIterable<T>[]): AsyncGen
     }
   } finally {
     for (const pending of waiting.values()) pending.catch(() => {});
-    // Queued behind reads under way, which the callers' signal ends.
+    // Takes effect after pending reads, which the callers' signal ends.
     for (const iterator of iterators) void Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }

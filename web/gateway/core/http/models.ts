@@ -2,11 +2,11 @@ import { VERSION_HEADER } from '#shared/http/messages-api.ts';
 import { modelNotFound } from './errors.ts';
 import type { HttpDeps } from './deps.ts';
 
-/** An entry of `/v1/models` (interface document 1, section 4.3). */
+/** An entry of `/v1/models`. */
 interface Listed {
   id: string;
   object: 'model';
-  /** Seconds since 1970; servers do not tell a model's age, so it is the gateway's start. */
+  /** Seconds since 1970; servers do not report a model's age, so this is the gateway's start time. */
   created: number;
   owned_by: string;
 }
@@ -25,13 +25,13 @@ export async function listModels(request: Request, created: number, deps: HttpDe
   return Response.json(isAnthropic(request) ? toAnthropicPage(models, new URL(request.url)) : { object: 'list', data: models });
 }
 
-/** `GET /v1/models/{id}`; the id may be percent-encoded or have slashes. */
+/** `GET /v1/models/{id}`; the id may be percent-encoded or contain slashes. */
 export async function getModel(request: Request, encoded: string, created: number, deps: HttpDeps): Promise<Response> {
   let id = encoded;
   try {
     id = decodeURIComponent(encoded);
   } catch {
-    // A stray percent sign: no model is called that, and the answer below says so.
+    // A stray percent sign: no model has such an id, so the lookup below fails.
   }
   const model = (await all(request.signal, created, deps)).find((each) => each.id === id);
   if (!model) throw modelNotFound(`The model "${id}" does not exist. Use GET /v1/models to list the available models.`);

@@ -20,7 +20,7 @@ const noModeration = (who: string): HttpError =>
     'model',
   );
 
-/** `POST /v1/moderations`, passed on to the provider of the model. Throws what `toHttpError` explains. */
+/** `POST /v1/moderations`, forwarded to the model's provider. Throws errors that `toHttpError` explains. */
 export function answerModerations(asked: Request, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort: { signal }, settled }) => {
     const body = parse(moderationRequest, await readJson(asked));
@@ -40,6 +40,6 @@ export function answerModerations(asked: Request, deps: HttpDeps): Promise<Respo
   });
 }
 
-/** Requests often name no model: the first listed one whose name says that it moderates. */
+/** Requests often name no model: uses the first listed one with "moderation" in its name. */
 const findModerationModel = async (signal: AbortSignal, { providers }: HttpDeps): Promise<string | undefined> =>
   (await providers.list({ signal })).find(({ model_id }) => /moderation/i.test(model_id))?.key;

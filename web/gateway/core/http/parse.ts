@@ -1,7 +1,7 @@
 import type { z } from '#shared/rpc/zod.ts';
 import { badRequest } from './errors.ts';
 
-/** Parses, or throws a 400 that names the first parameter that does not fit, as `messages[0].content`. */
+/** Parses a value. Throws a 400 that names the first invalid parameter, such as `messages[0].content`. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readonly PropertyKey[] = []): z.output<S> {
   const parsed = attempted(schema, value);
   if (parsed.success) return parsed.data;
@@ -17,7 +17,7 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, at: readon
   );
 }
 
-/** Zod lists faults on the stack, which some 100,000 of them use up. */
+/** Zod collects issues on the stack, which about 100,000 of them overflow. */
 function attempted<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   try {
     return schema.safeParse(value);

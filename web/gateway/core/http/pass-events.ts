@@ -2,23 +2,26 @@ import { brokeOff } from '../providers/chunk.ts';
 import type { Forwarded } from '../providers/forwarding.ts';
 import type { BodyItem } from '../providers/upstream-body.ts';
 
-/** How the events of one API are passed on. */
+/** How to forward the events of one API. */
 export interface EventFormat {
-  /** The answer is complete but for a trailer. */
+  /** Whether the answer is complete except for a trailer. */
   isWhole(): boolean;
-  /** Text for the caller, and whether the answer ends with this item. `isLast`: the upstream's body ends with its batch. Throws what is wrong with it. */
+  /**
+   * Text for the client, and whether the answer ends with this item. `isLast`: the upstream's body ends with its batch. Throws if the item
+   * is invalid or reports an error.
+   */
   read(item: BodyItem, isLast: boolean): { text: string; isEnd: boolean };
-  /** What closes a complete answer. `hasEnded`: an item ended it. */
+  /** Text that ends a complete answer. `hasEnded`: an item has already ended it. */
   close(hasEnded: boolean): string;
-  /** What closes an answer that failed. */
+  /** Text that ends a failed answer. */
   fail(fault: unknown): string;
-  /** Records usage. Called once, if the caller was sent anything. */
+  /** Records usage. Called once if the client was sent anything. */
   count(): void;
 }
 
 /**
- * An upstream's events as they are, one batch per network chunk. Throws only before the first; a later failure is an event. Ends exactly once, unless
- * `signal` says that the caller has left.
+ * Forwards an upstream's events unchanged, one batch per network chunk. Throws only before the first; a later failure is an event. Ends
+ * exactly once, unless `signal` is aborted.
  */
 export async function* passEvents(
   { provider, forwarded, signal }: { provider: string; forwarded: Forwarded; signal: AbortSignal },
@@ -51,14 +54,14 @@ export async function* passEvents(
     yield out + format.close(ended);
   } catch (error) {
     if (signal.aborted) throw error;
-    // After the stop reason nothing that matters can be missing.
+    // After the stop reason, nothing important can be missing.
     const fault = format.isWhole() ? undefined : forwarded.told(error);
     if (fault !== undefined && !begun && out === '') throw fault;
     begun = true;
     count();
     yield out + (fault === undefined ? format.close(false) : format.fail(fault));
   } finally {
-    // A caller who has left was sent it.
+    // Also counts for a client that disconnected.
     if (begun) count();
   }
 }

@@ -6,11 +6,14 @@ import type { UsageRecord, Vault } from '../vault.ts';
 export interface ReceiptsDeps {
   providers: Pick<Providers, 'priced'>;
   usage: Pick<Vault['usage'], 'keep'>;
-  /** For the log, of requests that it has not heard of. */
+  /** Logs requests that the host has not seen. */
   note?: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** Stores what spliced calls have used; resolves when it is stored. The same receipt may come again, also to another host: it counts once, by its id. */
+/**
+ * Stores the usage of spliced calls; resolves once it is stored. The same receipt may arrive several times, even at another host: it counts
+ * once, by its id.
+ */
 export async function keepReceipts(given: Receipt[], { providers, usage, note }: ReceiptsDeps): Promise<void> {
   const records = given.map(async ({ call, endedAt, usage: told, chars }): Promise<UsageRecord> => {
     const { id, provider, model, principal, inputTokens, requestId } = call;

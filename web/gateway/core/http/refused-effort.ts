@@ -1,6 +1,6 @@
 import { type ModelEvent, ProviderError, Unsupported, type Wishes } from '../providers/provider.ts';
 
-/** Programs ask for thinking whatever the model: one that refuses is asked again without. */
+/** Runs without reasoning effort if the model rejects it: clients set it for every model. */
 export async function* withoutRefusedEffort(
   run: (wishes: Wishes) => AsyncIterable<ModelEvent>,
   wishes: Wishes,

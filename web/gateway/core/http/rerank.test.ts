@@ -5,7 +5,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 const documents = ['north', 'east', { text: 'north-east' }];
 const VECTORS: Readonly<Record<string, number[]>> = { up: [0, 1], north: [0, 2], east: [1, 0], 'north-east': [1, 1] };
 
-/** `endpoint`: what the server's own endpoint answers. */
+/** `endpoint`: response of the server's own endpoint. */
 function start(endpoint?: (path: string, body: Record<string, unknown>) => unknown) {
   const asked: { path: string; body: Record<string, unknown> }[] = [];
   const providers = [

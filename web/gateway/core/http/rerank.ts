@@ -25,7 +25,7 @@ export const rerankRequest = z.looseObject({
 
 const scored = z.looseObject({ index: z.number().int().min(0), relevance_score: z.number().optional(), score: z.number().optional() });
 const list = z.array(scored);
-/** Answers of Cohere, Jina, vLLM and llama.cpp; of Voyage; and of Text Embeddings Inference. */
+/** Responses of Cohere, Jina, vLLM and llama.cpp; of Voyage; and of Text Embeddings Inference. */
 const answers = z.union([
   z.looseObject({ results: list }).transform(({ results }) => results),
   z.looseObject({ data: list }).transform(({ data }) => data),
@@ -37,10 +37,13 @@ interface Score {
   score: number;
 }
 
-/** Statuses of a server that does not have an endpoint. */
+/** Statuses of a server that lacks an endpoint. */
 const MISSING = new Set([404, 405, 501]);
 
-/** `POST /v1/rerank`, as Cohere and Jina have it: by the provider's own endpoint, else by its embeddings. Throws what `toHttpError` explains. */
+/**
+ * `POST /v1/rerank`, compatible with Cohere and Jina: uses the provider's own endpoint, else its embeddings. Throws errors that
+ * `toHttpError` explains.
+ */
 export function answerRerank(asked: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(asked, async ({ abort: { signal }, settled }) => {
     const { model, query, documents, top_n, return_documents } = parse(rerankRequest, await readJson(asked));
@@ -69,7 +72,7 @@ export function answerRerank(asked: Request, principal: string, deps: HttpDeps):
   });
 }
 
-/** Undefined if the server has no such endpoint. */
+/** Undefined if the server lacks the endpoint. */
 async function rankByEndpoint(
   { provider, model }: Route,
   query: string,

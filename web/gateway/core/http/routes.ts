@@ -12,23 +12,23 @@ import type { Thoughts } from './thoughts.ts';
 
 export interface Method {
   scope: Area;
-  /** A level below `write` that includes it too. */
+  /** A level below `write` that is also sufficient. */
   level?: Level;
-  /** It has a model or tools work, which a limit may be set to. */
+  /** Uses a model or tools, so limits apply. */
   works?: true;
-  /** `given` and `item`: the path's own parts, such as the ids of `/v1/conversations/{id}/items/{item}`. */
+  /** `given` and `item`: the path's variable parts, such as the ids of `/v1/conversations/{id}/items/{item}`. */
   handle(request: Request, principal: Principal, deps: ChatDeps, given: string, item: string): Promise<Response>;
 }
 
 /** By method; a path with `GET` also answers `HEAD`. */
 export type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Method>>>;
 
-/** Path of the API's description. */
+/** Path of the OpenAPI description. */
 export const OPENAPI_PATH = '/openapi.json';
 
 type Answer = (request: Request, principal: string, deps: ChatDeps) => Promise<Response>;
 
-/** A request that has a model work; its module is loaded on demand. */
+/** A request that uses a model; its module is loaded on demand. */
 const work = (load: () => Promise<Answer>): Method => ({
   scope: 'v1',
   works: true,
@@ -53,7 +53,7 @@ export function createRoutes(given: HttpDeps, thoughts: Thoughts, uploads: () =>
   const images = lazy(() => import('./media/images.ts'));
   const openApi = lazy(() => import('./openapi/openapi.ts'));
   const read = { scope: 'v1', level: 'read' } as const;
-  /** The protocol's own handler says which of them it takes. */
+  /** The MCP handler decides which methods it accepts. */
   const mcp: Method = {
     scope: 'mcp',
     works: true,
@@ -102,7 +102,7 @@ export function createRoutes(given: HttpDeps, thoughts: Thoughts, uploads: () =>
   };
 }
 
-/** Finds a path's methods, and the parts of the path that its template leaves open. */
+/** Finds a path's methods and its variable parts. */
 export function createRouter(
   routes: Readonly<Record<string, Methods>>,
 ): (path: string) => { methods: Methods; given: string; item: string } | undefined {
@@ -158,7 +158,7 @@ function createConversationRoutes(conversations: () => Promise<Conversations>): 
   };
 }
 
-/** Ollama's own API, for programs that speak nothing else. `startedAt`: milliseconds since 1970. */
+/** Ollama's own API, for clients that support nothing else. `startedAt`: milliseconds since 1970. */
 function createOllamaRoutes(given: HttpDeps, startedAt: number): Readonly<Record<string, Methods>> {
   const ollama = lazy(() => import('./ollama/ollama.ts'));
   return {

@@ -8,7 +8,7 @@ import type { IgnoredFields } from './ignored-fields.ts';
 
 const AGENT_PREFIX = 'perch/';
 
-/** The agent that a model's name means; undefined where it means none. Throws 404 for a `perch/` that is not there. */
+/** The agent that a model's name refers to; undefined if there is none. Throws 404 for an unknown `perch/` name. */
 export function agentOf(model: string, { agents }: HttpDeps): string | undefined {
   const named = model.startsWith(AGENT_PREFIX) ? model.slice(AGENT_PREFIX.length) : undefined;
   const id = named ?? model;
@@ -17,7 +17,7 @@ export function agentOf(model: string, { agents }: HttpDeps): string | undefined
   return undefined;
 }
 
-/** The provider that a model's name leads to. Throws 404 where there is none. */
+/** The provider that a model's name refers to. Throws 404 if there is none. */
 export async function routeOf(model: string, signal: AbortSignal, { providers }: HttpDeps): Promise<Route> {
   try {
     return await providers.resolve(model, undefined, signal);
@@ -28,7 +28,7 @@ export async function routeOf(model: string, signal: AbortSignal, { providers }:
   }
 }
 
-/** The session that the header names for an agent's run. */
+/** Session named by the header, for an agent's run. */
 export function headerSession(request: Request): string | undefined {
   const header = request.headers.get('x-perch-session');
   if (header === null) return undefined;
@@ -36,7 +36,7 @@ export function headerSession(request: Request): string | undefined {
   return header;
 }
 
-/** `user` is free text in this format: what is no session id becomes one, by its readable part and a hash. */
+/** `user` is free text in this format: if it is not a valid session id, it is converted to one from its readable part and a hash. */
 export function sessionOf(user: string): string {
   if (sessionIdShape.safeParse(user).success) return user;
   let hash = 0x811c9dc5;
@@ -44,11 +44,11 @@ export function sessionOf(user: string): string {
   return `${user.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, 100)}-${hash.toString(16).padStart(8, '0')}`;
 }
 
-/** The session that a key means that has sessions of its own. */
+/** Session for a key that has separate sessions. */
 export const sessionForKey = (principal: string, sessionId: string): string =>
   sessionOf(`${principal.replace(':', '-').slice(0, 'key-'.length + 8)}-${sessionId}`);
 
-/** The session of an agent's run. A run that may end in calls for the caller's tools has none: the whole conversation comes with each request. */
+/** Session of an agent's run. A run that may end in calls for the client's tools has none: each request contains the whole conversation. */
 export function agentSession(
   { header, user, tools }: { header: string | undefined; user: string | undefined; tools: readonly ToolSpec[] },
   ignored: IgnoredFields,

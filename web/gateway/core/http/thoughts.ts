@@ -9,14 +9,14 @@ interface Turn {
 }
 
 /**
- * What providers want back with a turn whose tools a program has run. The format has no place for it, so that it waits here for the
- * program's next request, by the ids of the turn's calls; the oldest is forgotten first.
+ * Keeps data that providers require back with a turn whose tools a client runs. The format has no field for it, so it is kept until the
+ * client's next request, by the ids of the turn's calls; the oldest is dropped first.
  */
 export class Thoughts {
   readonly #turns = new Map<string, Turn>();
   #chars = 0;
 
-  /** Passes a provider's events on, and keeps what is to be given back to it for `principal`. */
+  /** Passes a provider's events on, and keeps the data that it requires back for `principal`. */
   async *noting(principal: string, events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
     const ids: string[] = [];
     let kept: Kept | undefined;
@@ -28,7 +28,7 @@ export class Thoughts {
     }
   }
 
-  /** The messages with what was kept of their turns. */
+  /** The messages with the data kept for their turns. */
   restored(principal: string, messages: ModelMessage[]): ModelMessage[] {
     return messages.map((message) => {
       const ids = (message.toolCalls ?? []).map(({ id }) => id);

@@ -9,7 +9,7 @@ import { type IgnoredFields, withoutUnsupported } from './ignored-fields.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Thoughts } from './thoughts.ts';
 
-/** Choices of one request that are asked for side by side. */
+/** Maximum number of choices of one request, which are generated in parallel. */
 const MOST_CHOICES = 8;
 
 interface Asking {
@@ -19,7 +19,7 @@ interface Asking {
   ignored: IgnoredFields;
 }
 
-/** The choices of a model that speaks another format: as many calls side by side. The first that fails ends them all. */
+/** The choices of a model with another format: one parallel call each. The first failure ends them all. */
 export function translated(
   { body, principal, abort, ignored }: Asking,
   { provider, model, key }: Route,

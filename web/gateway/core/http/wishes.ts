@@ -8,7 +8,7 @@ import { parse } from './parse.ts';
 const record = z.record(z.string(), z.unknown());
 const name = z.string().min(1).max(200);
 
-/** The parameters that every model and agent is told in words of its own. */
+/** Parameters that every model and agent supports in some form. */
 export const wishParams = z.looseObject({
   temperature: z.number().min(0).max(2).nullish(),
   max_tokens: z.number().int().min(1).nullish(),
@@ -47,7 +47,7 @@ const functionTool = z.looseObject({
   }),
 });
 
-/** The functions among the tools; tools of other types are left out and named. Throws a 400 for a function that cannot be read. */
+/** The function tools; tools of other types are omitted and added to `ignored`. Throws a 400 for an invalid function. */
 export const readTools = ({ tools }: WishParams, ignored: IgnoredFields): ToolSpec[] =>
   (tools ?? []).flatMap((tool, index) => {
     if (tool.type !== 'function') {
@@ -58,7 +58,7 @@ export const readTools = ({ tools }: WishParams, ignored: IgnoredFields): ToolSp
     return [{ name: called, description: description ?? '', schema: parameters ?? {}, ...(strict == null ? {} : { strict }) }];
   });
 
-/** Throws a 400 for a choice among tools that are not there. */
+/** Throws a 400 if the tool choice names a missing tool. */
 export function readWishes(params: WishParams, tools: readonly ToolSpec[]): Wishes {
   const { tool_choice: choice, stop } = params;
   const offered = tools.map((tool) => tool.name);
@@ -98,7 +98,10 @@ function formatOf(format: WishParams['response_format']): Wishes['responseFormat
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-/** Parameters of OpenAI's own format that have no effect on agents and on models of other formats, with the values that ask for nothing. */
+/**
+ * Parameters of OpenAI's own format that have no effect on agents and on models of other formats, with a test for values that request
+ * nothing.
+ */
 const WITHOUT_EFFECT: Readonly<Record<string, (value: unknown) => boolean>> = {
   functions: isEmpty,
   function_call: (value) => value === 'auto' || value === 'none',
@@ -111,13 +114,15 @@ const WITHOUT_EFFECT: Readonly<Record<string, (value: unknown) => boolean>> = {
   store: (value) => value === false,
 };
 
-/** Parameters that are hints: they change no answer. */
+/** Hints, which change no answer. */
 const HINTS = [
   ...['metadata', 'modalities', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'user'],
 ];
 const KNOWN = new Set([...Object.keys({ ...envelope.shape, ...wishParams.shape }), ...HINTS]);
 
-/** Names the parameters that nobody but OpenAI's own format has. Throws a 400 for those without which the answer would be of another kind. */
+/**
+ * Adds parameters that only OpenAI's own format has to `ignored`. Throws a 400 for those whose omission would change the kind of answer.
+ */
 export function ignoreForeign(body: Record<string, unknown>, ignored: IgnoredFields): void {
   const { modalities, function_call: forced } = body;
   if (modalities != null && !(Array.isArray(modalities) && modalities.every((each) => each === 'text')))

@@ -20,7 +20,7 @@ import { translated } from '../translated.ts';
 import { buildCompletion, streamCompletion, type TextSource } from './output.ts';
 import { type CompletionRequest, completionRequest } from './request.ts';
 
-/** Choices of one request that are made side by side by chat models. */
+/** Maximum number of choices of one request, which chat models generate in parallel. */
 const MAX_CHOICES = 8;
 
 interface Call {
@@ -32,8 +32,8 @@ interface Call {
 }
 
 /**
- * `POST /v1/completions`. Servers of OpenAI's format that have the endpoint get the request unchanged; for other models, and for agents, the
- * prompt is a chat message. Throws errors that `toHttpError` explains.
+ * `POST /v1/completions`. Servers of OpenAI's format that have the endpoint receive the request unchanged; for other models, and for
+ * agents, the prompt becomes a chat message. Throws errors that `toHttpError` explains.
  */
 export function answerCompletion(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return forCaller(request, async (caller) => {
@@ -47,7 +47,7 @@ export function answerCompletion(request: Request, principal: string, deps: Chat
   });
 }
 
-/** Undefined if the server does not have the endpoint, or not for this model. */
+/** Undefined if the server lacks the endpoint, or does not support it for this model. */
 async function relay({ body, caller }: Call, { provider, model }: Route): Promise<Relayed | undefined> {
   if (!canRelay(provider)) return undefined;
   try {
@@ -91,7 +91,7 @@ async function answerChat({ body, caller, ignored }: Call, source: TextSource, {
   return ignored.report(Response.json(whole), note);
 }
 
-/** The prompts as texts. Throws a 400 for what only OpenAI's own endpoint can do. */
+/** The prompts as texts. Throws a 400 for options that only OpenAI's own endpoint supports. */
 function readPrompts({ body, ignored }: Call): string[] {
   const { prompt, suffix, logprobs, best_of: best, max_tokens: most, n } = body;
   const prompts = typeof prompt === 'string' ? [prompt] : prompt;
@@ -110,7 +110,7 @@ function readPrompts({ body, ignored }: Call): string[] {
   return texts;
 }
 
-/** A prompt as the request of a chat. */
+/** Converts a prompt to a chat request. */
 function toChat({ body }: Call, prompt: string): ReturnType<typeof readEnvelope> {
   const { prompt: _prompt, suffix: _suffix, echo: _echo, logprobs: _logprobs, best_of: _best, ...rest } = body;
   return readEnvelope({ ...rest, messages: [{ role: 'user', content: prompt }] });

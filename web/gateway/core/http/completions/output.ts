@@ -11,11 +11,11 @@ import { merged } from '../merged.ts';
 export interface TextSource {
   /** Events of each choice. */
   choices: readonly AsyncIterable<ModelEvent>[];
-  /** Text in front of each choice (`echo`). */
+  /** Text before each choice (`echo`). */
   echoed: readonly string[];
   /** The messages that led to each choice, to estimate its usage. */
   messages: readonly (readonly ModelMessage[])[];
-  /** Model by the caller's name, and the time in seconds. */
+  /** The model as named by the client, and the time in seconds. */
   head: { id: string; created: number; model: string };
   /** Called once, when the answer ends. */
   record(usage: Usage): void;
@@ -23,7 +23,7 @@ export interface TextSource {
 
 interface TextChoice {
   text: string;
-  /** All that the model wrote, thoughts included. */
+  /** All text that the model wrote, including thoughts. */
   written: string;
   finish: FinishReason | undefined;
   usage: Usage | undefined;

@@ -3,13 +3,13 @@ import type { Item } from '../responses/record.ts';
 
 export interface ConversationEntry {
   item: Item;
-  /** State that the provider needs back with this call. */
+  /** Data that the provider requires back with this call. */
   kept?: Kept;
 }
 
-/** A conversation that a program continues by its id. */
+/** A conversation that an API client continues by its id. */
 export interface ConversationRecord {
-  /** `conv_<time><random>`: they sort by age. */
+  /** `conv_<time><random>`: ids sort by age. */
   id: string;
   /** Key or person that created it. */
   principal: string;

@@ -14,9 +14,9 @@ import type { Item } from '../responses/record.ts';
 import { metadata } from '../responses/request.ts';
 import type { ConversationEntry, ConversationRecord } from './conversation-record.ts';
 
-/** Limits of conversations: how many, characters as JSON and items of each. */
+/** Limits of conversations: number, and characters (as JSON) and items of each. */
 export const CONVERSATION_LIMITS = { count: 1000, chars: 8 * 1024 * 1024, items: 10_000 };
-/** Items of one request. */
+/** Maximum number of items in one request. */
 const MAX_ITEMS = 20;
 
 export interface ConversationsDeps {
@@ -28,10 +28,10 @@ export const conversationRequest = z.looseObject({ items: listOf(z.unknown()).nu
 export const itemsRequest = z.looseObject({ items: listOf(z.unknown(), 1) });
 export const conversationUpdate = z.looseObject({ metadata: metadata.nullable() });
 
-/** References lead to stored responses only; an item of a conversation is there already. */
+/** References work only for items of stored responses; items of a conversation are already included. */
 const findNothing: FindItem = () => Promise.resolve(undefined);
 
-/** `/v1/conversations`: items that responses continue by the conversation's id. All throw what `toHttpError` explains. */
+/** `/v1/conversations`: items that responses continue by the conversation's id. All methods throw errors that `toHttpError` explains. */
 export class Conversations {
   readonly #deps: ConversationsDeps;
 
@@ -111,14 +111,14 @@ export class Conversations {
     return record;
   }
 
-  /** Adds items behind the others. Throws a 400 if the conversation gets too long. */
+  /** Adds items at the end. Throws a 400 if the conversation gets too long. */
   async append(id: string, principal: string, entries: readonly ConversationEntry[]): Promise<void> {
     await this.#change(id, principal, (record) => ({ ...record, entries: [...record.entries, ...entries] }));
   }
 
   async #change(id: string, principal: string, change: (record: ConversationRecord) => ConversationRecord): Promise<ConversationRecord> {
     await this.existing(id, principal);
-    // What it throws would end the transaction as a failure of storage.
+    // Rethrown after the transaction, which would otherwise report it as a storage failure.
     let refused: unknown;
     const changed = await this.#deps.conversations.update(id, (before) => {
       if (!before) return undefined;
@@ -137,7 +137,7 @@ export class Conversations {
   }
 }
 
-/** Entries of a response's items; what the provider needs back goes with the last call. */
+/** Entries of a response's items; data that the provider requires back is stored with the last call. */
 export function toEntries(input: readonly Item[], output: readonly Item[], kept: Kept | undefined): ConversationEntry[] {
   const called = output.findLast(({ type }) => type === 'function_call' || type === 'custom_tool_call');
   return [...input, ...output].map((item) => ({ item, ...(kept && item === called ? { kept } : {}) }));
@@ -150,7 +150,7 @@ async function readEntries(items: readonly unknown[], now: number): Promise<Conv
   return read.map((item) => ({ item }));
 }
 
-/** A creation needs no body. */
+/** A create request needs no body. */
 async function readOptional(request: Request): Promise<Record<string, unknown>> {
   return request.body === null || request.headers.get('content-length') === '0' ? {} : readJson(request);
 }

@@ -4,12 +4,12 @@ import type { ApiFiles } from './files.ts';
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Uploaded files that one request may name: each becomes a part of it. */
+/** Maximum total length of the data URLs of uploaded files in one request. */
 const MAX_BYTES_BASE64 = 28_000_000;
 
 /**
- * The body of a request for chat completions or responses with the content of the uploaded files that it names by `file_id`. Ids of files that are not here stay:
- * they may be the provider's. The same object if nothing was named.
+ * Replaces each `file_id` in a request for chat completions or responses with the content of the uploaded file. Unknown ids stay: they may
+ * be the provider's. Returns the same object if there is nothing to replace.
  */
 export async function withUploadedFiles(body: Json, principal: string, files: () => Promise<Pick<ApiFiles, 'find'>>): Promise<Json> {
   const parts = findParts(body);
@@ -59,7 +59,7 @@ function replaceParts(value: unknown, replaced: ReadonlyMap<Json, Json>, depth =
   if (!isObject(value)) return value;
   const other = replaced.get(value);
   if (other) return other;
-  // Parts are in the content of an item of a list: body, list, item, content, part.
+  // Maximum depth of parts: body, list, item, content, part.
   if (depth > 4) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaceParts(each, replaced, depth + 1)]));
 }

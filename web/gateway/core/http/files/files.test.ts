@@ -98,7 +98,7 @@ verifies('http.files/used', 'responses and chat completions put the content in p
   ]);
   await v1.http.openai().chat.completions.create({ model: 'perch/main', messages });
   expect(v1.http.runs.at(-1)?.messages).toMatchObject([{ content: [{ type: 'file', filename: 'notes.txt' }, { type: 'text' }] }]);
-  // The provider may know an id that is not Perch's.
+  // The provider may know an id that Perch does not.
   const theirs = [{ role: 'user' as const, content: [{ type: 'file' as const, file: { file_id: 'file-theirs' } }] }];
   await v1.http.openai().chat.completions.create({ model: 'up/normal', messages: theirs });
   expect(lastMessages()).toEqual(theirs);

@@ -8,7 +8,7 @@ import { parse } from '../parse.ts';
 import type { ApiFile, ApiFileRecord } from './record.ts';
 
 const MB = 1024 * 1024;
-/** Limits of uploaded files: how many, bytes together and bytes of each. */
+/** Limits of uploaded files: number, bytes in total and bytes of each. */
 export const API_FILE_LIMITS = { count: 1000, bytes: 256 * MB, fileBytes: 16 * MB };
 
 const FILE = 'file-';
@@ -35,7 +35,7 @@ export const uploadRequest = z.object({
     .nullish(),
 });
 
-/** `/v1/files`: files that programs upload and name in their requests. All throw what `toHttpError` explains. */
+/** `/v1/files`: files that API clients upload and refer to in their requests. All methods throw errors that `toHttpError` explains. */
 export class ApiFiles {
   readonly #deps: ApiFilesDeps;
 
@@ -64,7 +64,7 @@ export class ApiFiles {
       mimeType: toMimeType(given.type, filename),
       ...(expires_after == null ? {} : { expiresAt: now + expires_after * 1000 }),
     };
-    // The content first, so that no file is listed without it.
+    // Content is stored first, so that no file is listed without it.
     const content = toBase64(new Uint8Array(await given.arrayBuffer()));
     await this.#deps.apiFiles.put({ id: CONTENT + file.id, content });
     await this.#deps.apiFiles.put(file);
@@ -128,7 +128,7 @@ export class ApiFiles {
     return record;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   async #all(): Promise<ApiFile[]> {
     return (await this.#deps.apiFiles.list(FILE)).filter((record) => 'purpose' in record);
   }
@@ -142,7 +142,7 @@ export class ApiFiles {
     await this.#deps.apiFiles.remove(CONTENT + id);
   }
 
-  /** Removes expired files. Throws if there is no room for another one: files are kept until their program deletes them. */
+  /** Removes expired files. Throws if there is no space for another one: files are kept until their client deletes them. */
   async #makeRoom(bytes: number): Promise<void> {
     const all = await this.#all();
     for (const file of all) if (this.#isExpired(file)) await this.#remove(file);
@@ -161,7 +161,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', webp: 'image/webp', gif: 'image/gif', wav: 'audio/wav', mp3: 'audio/mpeg' },
 };
 
-/** Clients often send no type, so the file's name tells it. */
+/** Clients often send no type, so it is derived from the file's name. */
 function toMimeType(type: string, filename: string): string {
   const [given = ''] = type.split(';');
   if (/^[\w.+-]+\/[\w.+-]+$/.test(given) && given !== 'application/octet-stream') return given.toLowerCase();

@@ -1,12 +1,12 @@
-/** A file that a program has uploaded. */
+/** A file uploaded by an API client. */
 export interface ApiFile {
-  /** `file-<time><random>`: they sort by age. */
+  /** `file-<time><random>`: ids sort by age. */
   id: string;
   /** Key or person that uploaded it. */
   principal: string;
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** Milliseconds since 1970; undefined if it stays. */
+  /** Milliseconds since 1970; undefined if the file does not expire. */
   expiresAt?: number;
   filename: string;
   mimeType: string;
@@ -14,9 +14,9 @@ export interface ApiFile {
   bytes: number;
 }
 
-/** The content of a file, apart from what lists need. */
+/** The content of a file, stored separately because lists do not need it. */
 export interface ApiFileContent {
-  /** `content/<id of the file>`. */
+  /** `content/<file id>`. */
   id: string;
   /** Base64. */
   content: string;

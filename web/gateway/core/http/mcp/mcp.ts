@@ -31,17 +31,17 @@ export interface McpServerDeps extends McpResourcesDeps, Omit<McpPromptsDeps, 'f
   fault(error: unknown): RpcError;
 }
 
-/** Bytes of a message, as of any other request (decisions, "HTTP"). */
+/** Maximum bytes of a message, as for all requests. */
 const MAX_BYTES = 20 * 1024 * 1024;
 
 /**
- * The gateway as a server of the Model Context Protocol over Streamable HTTP, stateless: the tools of an agent, before which the same approvals stand
- * as in a chat, its files, wiki pages and chats as resources, and saved prompts and skills as prompts. Revisions 2025-11-25 and earlier, and 2026-07-28.
+ * MCP server over Streamable HTTP, stateless: an agent's tools, with the same approvals as in a chat, its files, wiki pages and chats as
+ * resources, and saved prompts and skills as prompts. Supports revision 2026-07-28, and 2025-11-25 and earlier.
  */
 export function mcpServer(deps: McpServerDeps): (request: Request, agentId: string, principal: Principal) => Promise<Response> {
   const handler: McpHttpHandler = createMcpHandler((context) => serverFor(context, deps), { maxRequestBodySize: MAX_BYTES });
   return (request, agentId, { id, scopes }) => {
-    // A name that is not there is told at once, as what else is not there.
+    // An unknown agent is reported immediately, like other unknown paths.
     try {
       deps.agent(agentId);
     } catch (error) {

@@ -17,7 +17,7 @@ export interface McpPromptsDeps {
   timeZone(): string;
 }
 
-/** The clipboard is the client's: Perch has none to fill in. */
+/** The clipboard is the client's, so it is an argument of the prompt. */
 const CLIPBOARD = 'clipboard';
 /** Argument of a skill's prompt. */
 const REQUEST = 'request';
@@ -25,8 +25,8 @@ const REQUEST = 'request';
 const findArguments = ({ text }: Prompt): string[] => [...findAskedVariables(text), ...(wants(text, 'clipboard') ? [CLIPBOARD] : [])];
 
 /**
- * Saved prompts and an agent's skills as prompts of the protocol. Both are instructions, so texts from outside that nobody has reviewed are left out. Saved
- * prompts are files and need the caller's right to read them.
+ * Saved prompts and an agent's skills as MCP prompts. Both are instructions, so unreviewed texts from outside are omitted. Saved prompts
+ * are files and require the caller's right to read them.
  */
 export class McpPrompts {
   readonly #deps: McpPromptsDeps;
@@ -48,7 +48,7 @@ export class McpPrompts {
     ];
   }
 
-  /** Throws a protocol error if the prompt does not exist or an argument is missing. */
+  /** Throws an MCP error if the prompt does not exist or an argument is missing. */
   async get(
     { name, values, signal }: { name: string; values: Readonly<Record<string, string>>; signal: AbortSignal },
     agent: Agent,

@@ -23,24 +23,24 @@ export interface McpResourcesDeps {
   wiki(agentId: string): Promise<Pick<WikiVault, 'getPage' | 'listPages'>>;
 }
 
-/** Whether the caller has what a scope allows. */
+/** Whether the caller has a scope. */
 export type Rights = (scope: Scope) => boolean;
 
-/** Chats that the list of resources names; all of them can be read. */
+/** Maximum number of listed chats; all chats can be read. */
 const MAX_LISTED_CHATS = 100;
-/** Values that a completion has at most, by the protocol. */
+/** Maximum number of values in a completion, set by the protocol. */
 const MAX_COMPLETIONS = 100;
-/** Newest messages of a chat that are read. */
+/** Maximum number of messages read from a chat, the newest ones. */
 const MAX_MESSAGES = 1000;
-/** Key of the outside sources of content, in `_meta`. */
+/** Key in `_meta` for the outside sources of content. */
 const OUTSIDE = 'perch/outside';
 
-/** One kind of resources. The addresses of a kind have one variable behind their base. */
+/** One kind of resource. Its URIs consist of a base and one variable. */
 interface Kind {
   template: ResourceTemplateType;
   base: string;
   variable: string;
-  /** Any of them is enough; undefined needs none beyond `/mcp` itself. */
+  /** Any of these is sufficient; undefined requires none beyond `/mcp` itself. */
   scopes?: readonly Scope[];
   list(): Promise<Resource[]>;
   read(path: string, uri: string): Promise<ReadResourceResult['contents'][number] | undefined>;
@@ -48,7 +48,7 @@ interface Kind {
   values(): Promise<string[]>;
 }
 
-/** Files, wiki pages and chats of one agent as resources of the protocol, for one caller. Content from outside names its sources in `_meta`. */
+/** Files, wiki pages and chats of one agent as MCP resources, for one caller. Content from outside names its sources in `_meta`. */
 export class McpResources {
   readonly #kinds: readonly Kind[];
 
@@ -65,7 +65,7 @@ export class McpResources {
     return this.#kinds.map(({ template }) => template);
   }
 
-  /** Undefined if it does not exist, or is not for this caller. */
+  /** Undefined if it does not exist or the caller may not read it. */
   async read(uri: string): Promise<ReadResourceResult | undefined> {
     for (const { base, read } of this.#kinds) {
       const path = parseUri(base, uri);
@@ -136,7 +136,7 @@ function wikiKind(agent: Agent, { wiki, labels }: McpResourcesDeps): Kind {
     },
     async read(path, uri) {
       const page = await (await wiki(agent.id)).getPage(path).catch((error: unknown) => {
-        // No page can have this path.
+        // Invalid path, so there is no such page.
         if (error instanceof RpcError && error.code === 'INVALID_PARAMS') return undefined;
         throw error;
       });

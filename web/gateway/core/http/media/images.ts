@@ -17,7 +17,7 @@ import { findMediaRoute, forTask, IMAGES, requireRelay } from './routes.ts';
 import { isEventStream, passEvents, readJsonAnswer, readMediaUsage } from './relayed.ts';
 import { formBoolean, formNumber, readForm, toFields, upload, withModel } from './upload.ts';
 
-/** The model of a request without one. */
+/** Default model. */
 const USUAL_MODEL = 'gpt-image-1';
 const MAX_IMAGES = 10;
 
@@ -121,7 +121,7 @@ interface Picture {
   data: string;
 }
 
-/** Asks a model that draws in its replies, once for each image. */
+/** Asks a model that can reply with images, once per image. */
 async function draw(
   { fields, principal, caller }: Call,
   { model, key }: Route,

@@ -59,7 +59,7 @@ describe('/v1/audio/speech', () => {
   verifies('http.media/own-voices', 'Perch’s voices take OpenAI’s names, speeds, and MP3, WAV or PCM', async () => {
     const asked: unknown[] = [];
     const sound = writeWav({ channels: 1, sampleRate: 12_000, data: new Uint8Array([0, 0, 16, 0]) });
-    // As an engine that writes to a pipe states its sizes.
+    // Sizes in the header as written by an engine that writes to a pipe.
     const piped = sound.slice().fill(0xff, 40, 44);
     http.speak = async (params) => {
       asked.push(params);

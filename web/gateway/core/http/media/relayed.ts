@@ -10,7 +10,7 @@ import { bodyOf, type Caller } from '../caller.ts';
 import { DONE } from '../completion.ts';
 import type { HttpError } from '../errors.ts';
 
-/** Maximum bytes of an answer that is read whole: some images in Base64. */
+/** Maximum bytes of a response that is read whole: several images in base64. */
 const MAX_WHOLE = 128 * 1024 * 1024;
 
 const mediaUsage = z.object({
@@ -19,7 +19,7 @@ const mediaUsage = z.object({
   total_tokens: z.number().nullish(),
 });
 
-/** The usage in a body of JSON, in either of OpenAI's forms; undefined if it has none. */
+/** The usage in a JSON body, in either of OpenAI's formats; undefined if it has none. */
 export function readMediaUsage(value: unknown): Usage | undefined {
   if (typeof value !== 'object' || value === null || !('usage' in value)) return undefined;
   const parsed = mediaUsage.safeParse(value.usage);
@@ -30,7 +30,7 @@ export function readMediaUsage(value: unknown): Usage | undefined {
 
 export const isEventStream = ({ contentType }: Relayed): boolean => /^\s*text\/event-stream/i.test(contentType ?? '');
 
-/** The whole text of an answer. Throws `ProviderError` for one that is too large, and for a web page. */
+/** The whole text of a response. Throws `ProviderError` if it is too large or a web page. */
 export async function readText(provider: string, { chunks }: Relayed): Promise<string> {
   const parts: BlobPart[] = [];
   let size = 0;
@@ -44,7 +44,7 @@ export async function readText(provider: string, { chunks }: Relayed): Promise<s
   return text;
 }
 
-/** Content types of audio, subtitles and JSON. Others could make a browser run what a server sends. */
+/** Content types of audio, subtitles and JSON. A browser could execute other types. */
 const HARMLESS_TYPE = /^\s*(audio\/[\w.+-]+|text\/(plain|vtt)|application\/(json|x-subrip|octet-stream))\s*(;|$)/i;
 
 export const harmlessType = (type: string | null, fallback: string): string =>
@@ -55,7 +55,7 @@ const faultIn = (provider: string, value: unknown): ProviderError | undefined =>
   return fault && new ProviderError(`${provider} failed: ${fault.message}`, { code: fault.word });
 };
 
-/** The text of a JSON answer, and its value. Throws `ProviderError` for an answer that is no JSON, or that reports an error. */
+/** The text of a JSON response, and its value. Throws `ProviderError` if it is not JSON or reports an error. */
 export async function readJsonAnswer(provider: string, relayed: Relayed): Promise<{ text: string; value: object }> {
   const text = await readText(provider, relayed);
   let value: unknown;
@@ -71,8 +71,9 @@ export async function readJsonAnswer(provider: string, relayed: Relayed): Promis
 }
 
 /**
- * Passes events on as they come, and reads their usage. `record` is called once, with the characters of the answer. If the upstream fails after
- * the first event, an error object follows. `done`: the stream ends with `[DONE]`, whether the upstream sends it or not.
+ * Forwards events as they arrive, and reads their usage. `record` is called once, with the number of characters in the answer. If the
+ * upstream fails after the first event, an error object follows. `done`: the stream ends with `[DONE]`, whether the upstream sends it or
+ * not.
  */
 export async function* passEvents(
   { chunks, told }: Relayed,
@@ -130,7 +131,7 @@ export async function* passEvents(
   }
 }
 
-/** An event's JSON; undefined for data that is none, which the caller's own library reports. */
+/** An event's JSON; undefined if it is invalid, which the client's library reports. */
 function toObject(data: string): object | undefined {
   try {
     const value = parseJson(data);
@@ -140,7 +141,7 @@ function toObject(data: string): object | undefined {
   }
 }
 
-/** The response to bytes that are passed on as they come. Throws what fails before the first. */
+/** A response that forwards bytes as they arrive. Throws errors that occur before the first. */
 export async function passBytes({ chunks, contentType }: Relayed, type: string, caller: Caller): Promise<Response> {
   const first = await chunks.next();
   return new Response(bodyOf(chunks, caller, first), { headers: { 'content-type': harmlessType(contentType, type) } });

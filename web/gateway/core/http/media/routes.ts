@@ -7,13 +7,13 @@ import type { HttpDeps } from '../deps.ts';
 import { badRequest, HttpError, modelNotFound } from '../errors.ts';
 import { agentOf, routeOf } from '../target.ts';
 
-/** A task that only some providers do. */
+/** A task that only some providers support. */
 export interface MediaTask {
-  /** As in "can’t create speech". */
+  /** Verb phrase, as in "can’t create speech". */
   does: string;
-  /** Hosted providers that do it, the best known first. */
+  /** Hosted providers that support it, the best known first. */
   kinds: readonly ProviderKind[];
-  /** Their names, and a model to name. */
+  /** Suggestion in errors: these providers, and an example model. */
   add: string;
 }
 
@@ -39,8 +39,8 @@ export const IMAGES: MediaTask = {
 };
 
 /**
- * The provider for a task. A bare name that no provider lists goes to the first hosted provider that does the task, as providers hide such models
- * in their lists. Throws a 400 for an agent, and a 404 that names providers to add.
+ * Finds the provider for a task. A bare name that no provider lists goes to the first hosted provider that supports the task, as providers
+ * hide such models in their lists. Throws a 400 for an agent, and a 404 that names providers to add.
  */
 export async function findMediaRoute(model: string, task: MediaTask, signal: AbortSignal, deps: HttpDeps): Promise<Route> {
   if (agentOf(model, deps) !== undefined) throw badRequest(`Agents can’t ${task.does}. ${task.add}`, 'model');
@@ -54,7 +54,7 @@ export async function findMediaRoute(model: string, task: MediaTask, signal: Abo
   }
 }
 
-/** The provider, if it has OpenAI's endpoints. Throws a 400 that names providers to add. */
+/** The provider if it has OpenAI's endpoints. Throws a 400 that names providers to add. */
 export function requireRelay(provider: Provider, task: MediaTask): RelayingProvider {
   if (!canRelay(provider)) throw badRequest(`${provider.name} can’t ${task.does}. ${task.add}`, 'model');
   return provider;
@@ -65,7 +65,7 @@ const NO_ENDPOINT = new Set([404, 405, 501]);
 export const lacksEndpoint = (error: unknown): error is ProviderError =>
   error instanceof ProviderError && error.status !== undefined && NO_ENDPOINT.has(error.status);
 
-/** Does `work`; a server without the endpoint is told with providers to add. */
+/** Runs `work`; if the server lacks the endpoint, the error names providers to add. */
 export async function forTask<T>(task: MediaTask, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

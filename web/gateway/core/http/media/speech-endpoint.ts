@@ -28,18 +28,18 @@ export const speechRequest = z.looseObject({
 });
 type SpeechRequest = z.output<typeof speechRequest>;
 
-/** The model of Perch's own voices. */
+/** Model name of Perch's built-in voices. */
 const OWN_MODEL = 'perch/tts';
-/** Names of OpenAI's models that programs send unless they are told otherwise. */
+/** OpenAI's model names that clients send by default. */
 const USUAL_MODELS = new Set(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts']);
 const OWN_FORMATS = ['mp3', 'wav', 'pcm'] as const;
-/** Samples per second of OpenAI's `pcm`. */
+/** Sample rate, in Hz, of OpenAI's `pcm`. */
 const PCM_RATE = 24_000;
 const FORMAT_TYPES: Readonly<Record<string, string>> = {
   ...{ mp3: 'audio/mpeg', wav: 'audio/wav', opus: 'audio/ogg', aac: 'audio/aac', flac: 'audio/flac', pcm: 'audio/pcm' },
 };
 
-/** `POST /v1/audio/speech`: a provider's speech, or Perch's own voices. Throws errors that `toHttpError` explains. */
+/** `POST /v1/audio/speech`: a provider's speech, or Perch's built-in voices. Throws errors that `toHttpError` explains. */
 export function answerSpeech(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return forCaller(request, async (caller) => {
     const body = parse(speechRequest, await readJson(request));

@@ -4,13 +4,13 @@ import { badRequest, HttpError } from '../errors.ts';
 
 const MAX_FIELDS = 1000;
 
-/** A file of a form. */
+/** A file in a form. */
 export const upload = z
   .custom<File>((value) => value instanceof File, 'must be a file')
   .refine((file) => file.size > 0, 'is empty')
   .meta({ type: 'string', format: 'binary' });
 
-/** Reads a `multipart/form-data` body. Throws `HttpError`: 400 for a body that is no form, 413 for one that is too large. */
+/** Reads a `multipart/form-data` body. Throws `HttpError`: 400 if the body is not a form, 413 if it is too large. */
 export async function readForm(request: Request): Promise<FormData> {
   const type = request.headers.get('content-type');
   if (!isUpload(type)) throw badRequest('Content-Type must be multipart/form-data.');
@@ -53,7 +53,7 @@ export function toFields(form: FormData): Record<string, unknown> {
   return Object.fromEntries(fields);
 }
 
-/** The form for another server: the same fields in the same order, with the model's own name. */
+/** The form for another server: the same fields in the same order, with the provider's own name of the model. */
 export function withModel(form: FormData, model: string): FormData {
   const out = new FormData();
   out.set('model', model);
@@ -61,7 +61,7 @@ export function withModel(form: FormData, model: string): FormData {
   return out;
 }
 
-/** A number in a form's text. */
+/** A number as text of a form field. */
 export const formNumber = (least: number, most: number): z.ZodType<number, unknown> =>
   z
     .unknown()
@@ -69,7 +69,7 @@ export const formNumber = (least: number, most: number): z.ZodType<number, unkno
     .pipe(z.number().min(least).max(most))
     .meta({ type: 'number', minimum: least, maximum: most });
 
-/** A boolean in a form's text. */
+/** A boolean as text of a form field. */
 export const formBoolean = z.union(
   [z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')],
   'must be true or false',

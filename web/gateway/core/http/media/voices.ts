@@ -1,6 +1,6 @@
 import { VOICE_ID } from '#shared/voice-id.ts';
 
-/** OpenAI's voices as voices of the network that speak the text's own language. */
+/** Maps OpenAI's voices to online voices that speak any language. */
 const VOICES = {
   alloy: 'en-US-AvaMultilingualNeural',
   ash: 'en-US-AndrewMultilingualNeural',
@@ -19,13 +19,13 @@ const VOICES = {
 
 export const OPENAI_VOICES = Object.keys(VOICES);
 
-/** The id of a voice by OpenAI's name or by its own id, as `tts.voices` lists it; undefined for a name that is neither. */
+/** The id of a voice by OpenAI's name or by its own id, as `tts.voices` lists it; undefined for other names. */
 export function findVoice(name: string): string | undefined {
   if (Object.hasOwn(VOICES, name)) return VOICES[name as keyof typeof VOICES];
   return VOICE_ID.test(name) ? name : undefined;
 }
 
-/** A rate of the gateway's own voices for OpenAI's `speed`. */
+/** Converts OpenAI's `speed` to a rate of the built-in voices. */
 export function toRate(speed: number): string {
   const percent = Math.round((speed - 1) * 100);
   return `${percent < 0 ? '' : '+'}${percent}%`;

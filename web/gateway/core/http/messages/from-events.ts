@@ -4,7 +4,7 @@ import { estimateUsage } from '../../providers/estimate.ts';
 import type { ModelEvent, ModelMessage } from '../../providers/provider.ts';
 import { MessageBuilder, type MessageHead, MessageWriter, PING } from './output.ts';
 
-/** An answer that is made from model events. */
+/** An answer created from model events. */
 export interface MessageSource {
   events: AsyncIterable<ModelEvent>;
   head: MessageHead;
@@ -14,7 +14,7 @@ export interface MessageSource {
   record(usage: Usage): void;
 }
 
-/** A silent stream gets a ping this often, so that nothing between here and the caller closes it. */
+/** Interval of pings in a silent stream, so that no proxy closes it. */
 const PING_MS = 15_000;
 
 const usageFor = (builder: MessageBuilder, { messages, head }: MessageSource): Usage =>
@@ -35,7 +35,10 @@ export async function wholeMessage(source: MessageSource): Promise<Record<string
   return builder.message(source.head, usageFor(builder, source));
 }
 
-/** The answer as server-sent events. Throws only before the first of them; a later failure is an `error` event, unless the caller has left. */
+/**
+ * The answer as server-sent events. Throws only before the first of them; a later failure is an `error` event, unless the client has
+ * disconnected.
+ */
 export async function* streamMessage(
   source: MessageSource,
   { signal, told, clock }: { signal: AbortSignal; told(error: unknown): string; clock: Pick<Clock, 'after'> },
@@ -58,7 +61,7 @@ export async function* streamMessage(
   try {
     for await (const event of withPings(source.events, clock)) {
       if (event === undefined) {
-        // Before the first event a failure still has a status of its own.
+        // Before the first event, a failure can still have its own status.
         if (begun) yield PING;
         continue;
       }
@@ -76,7 +79,7 @@ export async function* streamMessage(
   }
 }
 
-/** The events, and undefined whenever none has come for a while. */
+/** The events, and undefined each time none has arrived for a while. */
 async function* withPings(events: AsyncIterable<ModelEvent>, clock: Pick<Clock, 'after'>): AsyncGenerator<ModelEvent | undefined> {
   const iterator = events[Symbol.asyncIterator]();
   let next = iterator.next();

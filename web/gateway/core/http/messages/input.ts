@@ -34,7 +34,10 @@ type At = readonly (string | number)[];
 const toPath = (at: At): string =>
   at.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`), '');
 
-/** Reads the conversation, system prompt included. Blocks that other vendors have no counterpart for are added to `ignored`. Throws a 400 that names what does not fit. */
+/**
+ * Reads the conversation, including the system prompt. Blocks without a counterpart at other vendors are added to `ignored`. Throws a 400
+ * that names the invalid value.
+ */
 export function readMessages({ system, messages }: Params, ignored: Set<string>): ModelMessage[] {
   const reader = new Reader(ignored);
   const instructions = system == null || system.length === 0 ? [] : [reader.system(system, ['system'])];
@@ -46,7 +49,7 @@ export function readMessages({ system, messages }: Params, ignored: Set<string>)
 
 class Reader {
   readonly #ignored: Set<string>;
-  /** Names of the tools by the IDs of their calls: results do not repeat them. */
+  /** Names of the tools by the IDs of their calls: results do not contain them. */
   readonly #tools = new Map<string, string>();
 
   constructor(ignored: Set<string>) {
@@ -76,7 +79,8 @@ class Reader {
         this.#tools.set(id, name);
         calls.push({ id, tool: name, args: input });
       }
-      // Thoughts are for the vendor that had them; what providers need back is kept for the program (http/thoughts.ts).
+      // Thinking blocks are only for the vendor that created them; data that providers require back is kept for the client
+      // (http/thoughts.ts).
       else if (each.type !== 'thinking' && each.type !== 'redacted_thinking') this.#ignore(each, here);
     }
     if (texts.length === 0 && calls.length === 0) return [];
@@ -84,7 +88,7 @@ class Reader {
     return [{ role: 'assistant', content: written, ...(calls.length > 0 ? { toolCalls: calls } : {}), ...breakpoint(content) }];
   }
 
-  /** Results come first, as their own messages; the rest is one message of the person. */
+  /** Results come first, as separate messages; the rest is one user message. */
   #user(content: Block[], at: At): ModelMessage[] {
     const results: ModelMessage[] = [];
     const parts: Part[] = [];
@@ -153,7 +157,7 @@ class Reader {
   }
 }
 
-/** A part from base64, checked like a data URL of chat completions. */
+/** A part from base64, validated like a data URL of chat completions. */
 function toPart(type: 'image' | 'file', { media_type, data }: z.output<typeof base64>, at: At): Part {
   const url = `data:${media_type};base64,${data}`;
   return type === 'image'

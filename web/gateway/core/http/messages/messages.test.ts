@@ -91,7 +91,7 @@ describe('the SDK', () => {
       .beta.messages.toolRunner({ model: 'claude/claude-test', ...params })
       .runUntilDone();
     expect(final.content).toMatchObject([{ type: 'text', text: 'It is sunny.' }]);
-    // The SDK asks for a thread first, and does without where it cannot have one.
+    // The SDK requests a thread first, and works without one if that fails.
     expect(claude.requests.map(({ body }) => body['thread'])).toEqual([{ type: 'create' }, undefined, undefined]);
 
     other.queue.push('tool', 'normal');

@@ -53,7 +53,10 @@ export function answerMessages(request: Request, principal: string, deps: Deps):
   });
 }
 
-/** `POST /v1/messages/count_tokens`. Anthropic counts for its own models; for others Perch counts the request, without what an agent adds to it. */
+/**
+ * `POST /v1/messages/count_tokens`. Anthropic counts for its own models; for others, Perch counts the request, without additions of an
+ * agent.
+ */
 export function countMessageTokens(request: Request, deps: Deps): Promise<Response> {
   return forCaller(request, async ({ abort, settled }) => {
     const { value } = await readWritten(request);
@@ -69,7 +72,7 @@ export function countMessageTokens(request: Request, deps: Deps): Promise<Respon
   });
 }
 
-/** Undefined if the server does not count. */
+/** Undefined if the server does not support counting. */
 async function upstreamCount(
   body: Envelope,
   { model }: Route,
@@ -135,12 +138,12 @@ function agentSource({ body, principal, caller, request, ignored }: Call, agentI
     ),
     head: messageHead(body.model),
     messages,
-    // The run itself records its usage.
+    // The run records its own usage.
     record: () => {},
   };
 }
 
-/** Calls of the agent's own tools are not the caller's: the agent has run them already. */
+/** Calls of the agent's own tools are not for the client: the agent has already run them. */
 async function* callerCalls(events: AsyncIterable<ModelEvent>, tools: readonly ToolSpec[]): AsyncGenerator<ModelEvent> {
   let called = false;
   for await (const event of events) {
@@ -150,7 +153,7 @@ async function* callerCalls(events: AsyncIterable<ModelEvent>, tools: readonly T
   }
 }
 
-/** Characters of a user's ID that OpenAI accepts. */
+/** Maximum length of a user's ID that OpenAI accepts. */
 const MAX_USER_CHARS = 64;
 
 function modelSource({ body, principal, caller, ignored }: Call, { provider, model, key }: Route, deps: Deps): MessageSource {
@@ -179,7 +182,7 @@ function modelSource({ body, principal, caller, ignored }: Call, { provider, mod
   };
 }
 
-/** Sends the caller's own request to Anthropic, and its answer back. */
+/** Forwards the client's request to Anthropic, and the answer back. */
 async function passOn(call: Call, { model, key }: Route, provider: MessagesProvider, deps: Deps): Promise<Response> {
   const { body, text, principal, caller, request } = call;
   const { signal } = caller.abort;
@@ -207,7 +210,7 @@ async function passOn(call: Call, { model, key }: Route, provider: MessagesProvi
   return new Response(whole, { headers: JSON_TYPE });
 }
 
-/** The end of an answer that the bridge has passed on: nothing if it was complete. */
+/** Text to send after an answer that the bridge passed on: empty if it was complete. */
 async function* restOf({ failed }: PastHost, told: (error: unknown) => string): AsyncGenerator<string> {
   const error = await failed;
   if (error !== undefined) yield told(error);

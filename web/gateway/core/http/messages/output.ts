@@ -3,10 +3,10 @@ import type { ToolCall, Usage } from '#shared/rpc/records.ts';
 import type { ModelEvent } from '../../providers/provider.ts';
 import type { FinishReason } from '../completion.ts';
 
-/** The fields that all events of an answer share. */
+/** Fields common to all events of an answer. */
 export interface MessageHead {
   id: string;
-  /** As the caller named it. */
+  /** As named by the client. */
   model: string;
 }
 
@@ -24,7 +24,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 };
 
-/** Anthropic counts cached input apart; Perch counts it within the input. */
+/** Anthropic counts cached input separately; Perch includes it in the input. */
 export function toUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Record<string, number> {
   const [read, written] = [cacheReadTokens ?? 0, cacheWriteTokens ?? 0];
   return {
@@ -35,14 +35,14 @@ export function toUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWrite
   };
 }
 
-/** A whole answer put together from model events. */
+/** Builds a whole answer from model events. */
 export class MessageBuilder {
   readonly #blocks: ContentBlock[] = [];
   #finish: FinishReason = 'stop';
   #refusal = '';
   #stopSequence: string | null = null;
   usage: Usage | undefined;
-  /** All that was generated, for an estimate of the usage. */
+  /** All generated text, for an estimate of the usage. */
   written = '';
 
   add(event: ModelEvent): void {
@@ -73,7 +73,7 @@ export class MessageBuilder {
     }
   }
 
-  /** Why the answer ended, as its last fields say. */
+  /** The answer's final fields, with the reason of its end. */
   stop(): Record<string, unknown> {
     const details = this.#finish === 'content_filter' ? { type: 'refusal', category: null, explanation: this.#refusal || null } : null;
     const isSequence = this.#finish === 'stop' && this.#stopSequence !== null;
@@ -110,7 +110,7 @@ export class MessageWriter {
     return writeEvent({ type: 'message_start', message }) + PING;
   }
 
-  /** The event's text; empty for events that callers do not see. */
+  /** The event's text; empty for events that clients do not see. */
   write(event: ModelEvent): string {
     switch (event.type) {
       case 'text':
@@ -128,7 +128,7 @@ export class MessageWriter {
     }
   }
 
-  /** Ends the block that is open. */
+  /** Ends the open block. */
   close(): string {
     if (this.#open === undefined) return '';
     this.#open = undefined;

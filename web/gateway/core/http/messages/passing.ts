@@ -15,11 +15,11 @@ export interface MessagePassing {
   /** The provider's display name, for errors. */
   provider: string;
   forwarded: Forwarded;
-  /** Called at the end with the upstream's usage, or without it, and with the number of characters that were generated. */
+  /** Called at the end with the upstream's usage, or undefined if it reported none, and with the number of generated characters. */
   record(usage: Usage | undefined, chars: number): void;
 }
 
-/** Anthropic's own events, unchanged. They end with `message_stop`, or with an `error` event. */
+/** Anthropic's own events, unchanged. The last one is `message_stop` or `error`. */
 export function passMessageStream(
   { provider, forwarded, record }: MessagePassing,
   { signal, told }: { signal: AbortSignal; told(error: unknown): string },
@@ -32,7 +32,7 @@ export function passMessageStream(
       read(item, isLast) {
         if (item.kind === 'whole') return { text: asEvents(provider, item.text, watch), isEnd: true };
         const seen = watch.see(item.data);
-        // Half an event at the very end is a stream that was cut.
+        // An incomplete event at the very end means a truncated stream.
         if (seen === 'odd') throw isLast && !isJson(item.data) ? brokeOff(provider) : readFault(provider, item.data);
         return { text: `event: ${typeOf(item.data)}\ndata: ${item.data}\n\n`, isEnd: seen === 'last' };
       },
@@ -56,7 +56,7 @@ const isJson = (data: string): boolean => {
 
 const typeOf = (data: string): string => (JSON.parse(data) as { type: string }).type;
 
-/** A message that came whole although a stream was asked for, as the events that it would have been. */
+/** Converts a whole message, sent although a stream was requested, to events. */
 function asEvents(provider: string, text: string, watch: MessageWatch): string {
   if (!watch.seeWhole(text)) throw readFault(provider, text);
   const { content, stop_reason, stop_sequence, usage, ...head } = parseJson(text) as Record<string, unknown> & { content: unknown[] };
@@ -69,7 +69,7 @@ function asEvents(provider: string, text: string, watch: MessageWatch): string {
   return [writeEvent({ type: 'message_start', message }), ...blocks, writeEvent({ type: 'message_delta', delta, usage }), STOP].join('');
 }
 
-/** Anthropic's whole answer, unchanged; put together if it streamed although nobody asked it to. Throws `ProviderError`. */
+/** Anthropic's whole answer, unchanged; assembled if it was streamed although not requested. Throws `ProviderError`. */
 export async function passWholeMessage({ provider, forwarded, record }: MessagePassing, head: MessageHead): Promise<string> {
   const assembler = new AnthropicAssembler(provider);
   const builder = new MessageBuilder();

@@ -10,13 +10,13 @@ const cacheControl = z
   .nullish()
   .catch(null);
 
-/** A content block: fields of every type that Perch reads, each checked where its type is known. */
+/** A content block: fields of every type that Perch reads, each validated once its type is known. */
 export const block = z.looseObject({ type: z.string(), cache_control: cacheControl });
 export type Block = z.output<typeof block>;
 
 const content = z.union([z.string(), z.array(block)]);
 
-/** The fields that every request must have, including those that go to Anthropic unchanged. */
+/** Fields that every request must have, including those forwarded to Anthropic unchanged. */
 export const envelope = z.looseObject({
   model: z.string().min(1).max(300),
   messages: listOf(z.looseObject({ role: z.string() }), 1),
@@ -56,19 +56,22 @@ export const messageParams = z.looseObject({
 });
 export type Params = z.output<typeof messageParams>;
 
-/** Fields that are read above or by the envelope, and hints that change no answer. */
+/** Fields that are read above or by the envelope, and hints, which change no answer. */
 const KNOWN = new Set([...Object.keys({ ...messageParams.shape, ...envelope.shape }), 'cache_control']);
 
 export const readEnvelope = (body: Record<string, unknown>): Envelope => parse(envelope, body);
 
-/** A request as agents and models of other vendors take it. */
+/** A request in the form for agents and models of other vendors. */
 export interface KnownParams {
   params: Params;
   tools: ToolSpec[];
   wishes: Wishes;
 }
 
-/** Reads a request for agents and models of other vendors. Names of parameters without effect are added to `ignored`. Throws a 400 for values that do not fit. */
+/**
+ * Reads a request for agents and models of other vendors. Names of parameters without effect are added to `ignored`. Throws a 400 for
+ * invalid values.
+ */
 export function readParams(body: Envelope, ignored: Set<string>): KnownParams {
   const read = parse(messageParams, body);
   if (body['thread'] != null) throw new ThreadsUnsupported();
@@ -77,7 +80,7 @@ export function readParams(body: Envelope, ignored: Set<string>): KnownParams {
   return { params: read, tools, wishes: readWishes(read, tools, ignored) };
 }
 
-/** The caller's own tools. Anthropic's server tools and its tools without a schema have no counterpart elsewhere. */
+/** The client's own tools. Anthropic's server tools and tools without a schema have no counterpart elsewhere. */
 function readTools(given: NonNullable<Params['tools']>, ignored: Set<string>): ToolSpec[] {
   return given.flatMap((each, index) => {
     if (each.type != null && each.type !== 'custom') {
@@ -106,7 +109,7 @@ function readWishes(read: Params, tools: readonly ToolSpec[], ignored: Set<strin
   };
 }
 
-/** Throws a 400 for a forced choice that cannot be met: the answer would be another one. */
+/** Throws a 400 for a forced choice that cannot be met, as ignoring it would change the answer. */
 function readChoice(choice: Params['tool_choice'], tools: readonly ToolSpec[]): Wishes['toolChoice'] {
   if (!choice) return undefined;
   if (choice.type === 'tool') {
@@ -123,7 +126,7 @@ function readChoice(choice: Params['tool_choice'], tools: readonly ToolSpec[]): 
   return tools.length > 0 ? choice.type : undefined;
 }
 
-/** An effort for models that take no budget of tokens. */
+/** Effort for models that do not support a token budget. */
 function toEffort(thinking: Params['thinking'], effort: string | null | undefined): ReasoningEffort | undefined {
   if (thinking?.type === 'disabled') return 'none';
   const named = effort === 'max' ? 'xhigh' : REASONING_EFFORTS.find((each) => each === effort);

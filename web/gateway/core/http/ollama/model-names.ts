@@ -4,7 +4,7 @@ import type { HttpDeps } from '../deps.ts';
 /** The tag that Ollama's clients add to a name without one. */
 const DEFAULT_TAG = ':latest';
 
-/** A model or agent under the name that programs use. */
+/** A model or agent with the name that API clients use. */
 export interface NamedModel {
   name: string;
   /** The model; undefined for an agent. */
@@ -17,7 +17,7 @@ export async function listNamedModels(signal: AbortSignal, { agents, providers }
   return [...agents.list().map(({ id }) => ({ name: `perch/${id}` })), ...models.map((entry) => ({ name: entry.key, entry }))];
 }
 
-/** The name without a tag that the client added: no model is listed with it. */
+/** Removes the tag if the client has added it and no model is listed with it. */
 export async function withoutDefaultTag(name: string, signal: AbortSignal, deps: HttpDeps): Promise<string> {
   if (!name.endsWith(DEFAULT_TAG)) return name;
   const models = await listNamedModels(signal, deps);

@@ -15,7 +15,7 @@ const toDetails = (model: NamedModel): Record<string, unknown> => ({
   ...{ parameter_size: '', quantization_level: '' },
 });
 
-/** Programs tell models apart by their digest. Perch knows none of the weights, so it is one of the name. */
+/** Clients identify models by their digest. Perch does not have the weights, so it hashes the name. */
 async function toDigest(name: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -36,7 +36,7 @@ function getCapabilities({ name, entry }: NamedModel): string[] {
 
 export const getVersion = (): Response => Response.json({ version: OLLAMA_VERSION });
 
-/** `GET /api/tags`. `startedAt`: servers do not tell a model's age, so it is the gateway's start, in milliseconds. */
+/** `GET /api/tags`. `startedAt`: the gateway's start time in milliseconds, because servers do not report a model's age. */
 export async function listTags(request: Request, startedAt: number, deps: HttpDeps): Promise<Response> {
   const models = await listNamedModels(request.signal, deps);
   return Response.json({
@@ -49,7 +49,7 @@ export async function listTags(request: Request, startedAt: number, deps: HttpDe
   });
 }
 
-/** `GET /api/ps`: models in memory. Providers do not tell, and agents are always ready: none is listed. */
+/** `GET /api/ps`: models in memory. Providers do not report them, and agents are always ready, so the list is empty. */
 export const listRunning = (): Response => Response.json({ models: [] });
 
 /** `POST /api/show`. */

@@ -3,7 +3,7 @@ import type { ModelMessage } from '../../providers/provider.ts';
 import { readArgs, readPart } from '../chat-request.ts';
 import type { OllamaMessage } from './ollama-request.ts';
 
-/** How base64 of pictures begins: Ollama's clients send no type. */
+/** Base64 prefixes of image formats: Ollama's clients send no type. */
 const PICTURES: readonly [start: string, mimeType: string][] = [
   ['/9j/', 'image/jpeg'],
   ['R0lGOD', 'image/gif'],
@@ -23,8 +23,8 @@ export function withImages(text: string, images: readonly string[], at: string):
 }
 
 /**
- * Reads a conversation. Calls of older clients have no ids, and their results name at most the tool: a result belongs to the first call without one that
- * fits. Throws a 400 that names what does not fit.
+ * Reads a conversation. Calls of older clients have no ids, and their results name at most the tool: a result belongs to the first matching
+ * call without one. Throws a 400 that names the invalid value.
  */
 export function readOllamaMessages(messages: readonly OllamaMessage[]): ModelMessage[] {
   let open: ToolCall[] = [];
@@ -45,7 +45,7 @@ export function readOllamaMessages(messages: readonly OllamaMessage[]): ModelMes
     const tool = tool_name ?? name ?? undefined;
     const call = open.find(({ id }) => id === tool_call_id) ?? open.find((each) => tool === undefined || each.tool === tool) ?? open.at(0);
     open = open.filter((each) => each !== call);
-    // Without a call, other vendors would refuse it as a result.
+    // Without a call, other vendors would reject it as a result.
     if (!call) return { role: 'user', content: `Result of ${tool ?? 'a tool'}:\n${text}` };
     return { role, content: withImages(text, images ?? [], `${at}.images`), toolCallId: call.id, name: call.tool };
   });

@@ -55,25 +55,28 @@ export const generateRequest = base.extend({
 });
 type BaseRequest = z.output<typeof base>;
 
-/** Fields that are hints: no answer depends on them. */
+/** Hints, which change no answer. */
 const HINTS = new Set(['keep_alive', 'truncate', 'shift']);
 const KNOWN = new Set([...Object.keys({ ...chatRequest.shape, ...generateRequest.shape }), ...HINTS]);
 const KNOWN_OPTIONS = new Set([...Object.keys(options.shape), 'num_ctx', 'num_gpu', 'num_thread', 'num_batch', 'use_mmap', 'use_mlock']);
-/** Levels of thinking; `true` is the middle one. */
+/** Levels of thinking; `true` means the middle one. */
 const EFFORTS = ['low', 'medium', 'high'] as const;
 
-/** Reads the parameters that all models and agents are told. Names of fields without effect are added to `ignored`. Throws a 400 for values that do not fit. */
+/**
+ * Reads the parameters that all models and agents support. Names of fields without effect are added to `ignored`. Throws a 400 for invalid
+ * values.
+ */
 export function readOllamaWishes(body: BaseRequest, ignored: IgnoredFields): Wishes {
   for (const [name, value] of Object.entries(body)) if (value != null && value !== false && !KNOWN.has(name)) ignored.add(name);
   const given = body.options ?? {};
   for (const [name, value] of Object.entries(given)) if (value != null && !KNOWN_OPTIONS.has(name)) ignored.add(`options.${name}`);
   const stop = (typeof given.stop === 'string' ? [given.stop] : (given.stop ?? [])).filter((each) => each !== '');
   return {
-    // Above 2 other vendors refuse it.
+    // Other vendors reject values above 2.
     temperature: given.temperature == null ? undefined : Math.min(2, given.temperature),
     topP: given.top_p == null ? undefined : Math.min(1, Math.max(0, given.top_p)),
     seed: given.seed ?? undefined,
-    // Negative: without a limit.
+    // Negative: unlimited.
     maxTokens: given.num_predict != null && given.num_predict > 0 ? given.num_predict : undefined,
     stop: stop.length > 0 ? stop : undefined,
     presencePenalty: given.presence_penalty ?? undefined,

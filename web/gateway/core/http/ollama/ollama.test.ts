@@ -12,7 +12,7 @@ const TOOL = {
   type: 'function',
   function: { name: 'get_weather', description: 'Weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
 };
-/** A picture of one point. */
+/** An image of one pixel. */
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 type Line = Record<string, unknown> & { message?: Record<string, unknown> };

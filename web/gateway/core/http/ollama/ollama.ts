@@ -30,7 +30,7 @@ interface Asked {
   keepAlive: unknown;
 }
 
-/** `POST /api/chat`. Throws what `toHttpError` explains. */
+/** `POST /api/chat`. Throws errors that `toHttpError` explains. */
 export function answerOllamaChat(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return answer(request, principal, deps, (value, ignored) => {
     const body = parse(chatRequest, value);
@@ -44,7 +44,7 @@ export function answerOllamaChat(request: Request, principal: string, deps: Chat
   });
 }
 
-/** `POST /api/generate`. Throws what `toHttpError` explains. */
+/** `POST /api/generate`. Throws errors that `toHttpError` explains. */
 export function answerOllamaGenerate(request: Request, principal: string, deps: ChatDeps): Promise<Response> {
   return answer(request, principal, deps, (value, ignored) => {
     const body = parse(generateRequest, value);
@@ -74,7 +74,7 @@ function answer(
     const { signal } = caller.abort;
     const name = await withoutDefaultTag(asked.model, signal, deps);
     const agentId = agentOf(name, deps);
-    // Clients load a model so before they use it.
+    // Clients preload a model this way.
     if (!asked.messages.some(({ role }) => role !== 'system')) {
       if (agentId === undefined) await routeOf(name, signal, deps);
       caller.settled();
@@ -123,7 +123,7 @@ function agentSource(asked: Asked, agentId: string, call: Call & { request: Requ
   const { signal } = caller.abort;
   const run = (left: Wishes): AsyncIterable<ModelEvent> =>
     deps.agents.run({ agentId, messages, sessionId, principal, tools, wishes: left, signal });
-  // The run itself records its usage.
+  // The run records its own usage.
   return toSource(asked, tolerant(run, wishes, ignored), () => {}, deps);
 }
 
@@ -138,7 +138,7 @@ async function modelSource(asked: Asked, name: string, { principal, caller, igno
   return toSource(asked, events, (usage) => deps.record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }), deps);
 }
 
-/** Programs send options whatever the model: it is asked again without those that it refuses. */
+/** Clients send the same options for every model: the request is repeated without those that it rejects. */
 const tolerant = (run: (wishes: Wishes) => AsyncIterable<ModelEvent>, wishes: Wishes, ignored: IgnoredFields): AsyncIterable<ModelEvent> =>
   withoutRefusedEffort(
     (left) => withoutUnsupported(left, run, { ignored, nameOf: (field) => (field === 'reasoningEffort' ? 'think' : chatName(field)) }),
@@ -153,7 +153,7 @@ export const embedRequest = z.looseObject({
 });
 export const embeddingsRequest = z.looseObject({ model: z.string().min(1).max(300), prompt: z.string().nullish() });
 
-/** `POST /api/embed`. Throws what `toHttpError` explains. */
+/** `POST /api/embed`. Throws errors that `toHttpError` explains. */
 export function answerOllamaEmbed(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(request, async ({ abort: { signal }, settled }) => {
     const startedAt = deps.clock.monotonic();
@@ -172,7 +172,7 @@ export function answerOllamaEmbed(request: Request, principal: string, deps: Htt
   });
 }
 
-/** `POST /api/embeddings`, the older form for one text. Throws what `toHttpError` explains. */
+/** `POST /api/embeddings`, the older form for one text. Throws errors that `toHttpError` explains. */
 export function answerOllamaEmbeddings(request: Request, principal: string, deps: HttpDeps): Promise<Response> {
   return forCaller(request, async ({ abort: { signal }, settled }) => {
     const { model, prompt } = parse(embeddingsRequest, await readJson(request));

@@ -5,17 +5,17 @@ import { estimateUsage } from '../../providers/estimate.ts';
 import type { ModelEvent, ModelMessage } from '../../providers/provider.ts';
 import type { HttpError } from '../errors.ts';
 
-/** `chat` answers with messages, `generate` with a text. */
+/** `chat` returns messages, `generate` a text. */
 export type OllamaForm = 'chat' | 'generate';
 
-/** An answer that is made from model events. */
+/** An answer created from model events. */
 export interface OllamaSource {
   form: OllamaForm;
-  /** As the caller named it. */
+  /** As named by the client. */
   model: string;
   events: AsyncIterable<ModelEvent>;
   messages: readonly ModelMessage[];
-  /** False: thoughts are left out. */
+  /** False: thoughts are omitted. */
   showsThoughts: boolean;
   clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Called once with the usage, at the end. */
@@ -51,7 +51,7 @@ class OllamaWriter {
     return this.#firstAt !== undefined;
   }
 
-  /** The object for an event; undefined if it says nothing to the caller. */
+  /** The object for an event; undefined for events that clients do not see. */
   add(event: ModelEvent): Record<string, unknown> | undefined {
     if (event.type !== 'calling') this.#firstAt ??= this.#source.clock.monotonic();
     switch (event.type) {
@@ -79,7 +79,7 @@ class OllamaWriter {
     }
   }
 
-  /** The last object. `isWhole`: with all that came before it. */
+  /** The last object. `isWhole`: includes all previous content. */
   end(isWhole: boolean): Record<string, unknown> {
     const piece = isWhole ? { text: this.#text, thinking: this.#thinking, calls: this.#calls, images: this.#images } : {};
     const { inputTokens, outputTokens } = this.#figures;
@@ -136,7 +136,10 @@ export async function wholeOllama(source: OllamaSource): Promise<Record<string, 
   return writer.end(true);
 }
 
-/** The answer as lines of JSON. Throws only before the first of them; a later failure is a line with `error`, unless the caller has left. */
+/**
+ * The answer as lines of JSON. Throws only before the first of them; a later failure is a line with `error`, unless the client has
+ * disconnected.
+ */
 export async function* streamOllama(
   source: OllamaSource,
   { signal, explain }: { signal: AbortSignal; explain(error: unknown): HttpError },

@@ -25,11 +25,11 @@ const EVENTS = 'text/event-stream';
 interface Operation {
   summary: string;
   tag: 'Models' | 'Text' | 'Audio' | 'Images' | 'Files' | 'Conversations' | 'Ollama' | 'MCP' | 'API';
-  /** Contract of the body, which validates it too. */
+  /** Schema of the body, which also validates it. */
   body?: z.ZodType;
   /** Content type of the body. */
   type?: typeof JSON_TYPE | typeof FORM;
-  /** Content types of a successful answer. */
+  /** Content types of a successful response. */
   answers: readonly string[];
 }
 
@@ -46,7 +46,7 @@ const mcpPath = {
   delete: mcp('End a session of MCP'),
 };
 
-/** What the API does, by path and method. A test compares it with the routes. */
+/** The API's operations, by path and method. A test compares them with the routes. */
 const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = {
   '/v1/chat/completions': { post: { summary: 'Create a chat completion', tag: 'Text', body: chat, answers: jsonOrEvents } },
   '/v1/completions': { post: { summary: 'Create a text completion', tag: 'Text', body: completionRequest, answers: jsonOrEvents } },
@@ -121,7 +121,7 @@ const errorSchema = z.object({
   error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string().nullable() }),
 });
 
-/** A contract as JSON Schema 2020-12, which OpenAPI 3.1 uses. Checks that it cannot express are left out. */
+/** Converts a Zod schema to JSON Schema 2020-12, which OpenAPI 3.1 uses. Omits checks that JSON Schema cannot express. */
 function toSchema(contract: z.ZodType): Record<string, unknown> {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(contract, { io: 'input', unrepresentable: 'any' });
   return schema;
@@ -146,7 +146,7 @@ function toOperation(path: string, method: string, { summary, tag, body, type = 
 
 let built: Record<string, unknown> | undefined;
 
-/** The OpenAPI 3.1 description of `/v1` and `/mcp`, made from the contracts that validate the requests. */
+/** The OpenAPI 3.1 description of `/v1` and `/mcp`, generated from the schemas that validate the requests. */
 export function openApiDocument(version: string): Record<string, unknown> {
   const paths = Object.entries(OPERATIONS).map(([path, methods]) => [
     path,

@@ -7,28 +7,28 @@ import type { OutputItem } from './record.ts';
 import type { ResponseTools } from './response-tools.ts';
 import { seal } from './sealed.ts';
 
-/** A response that is being made. */
+/** A response being created. */
 export interface Making {
   /** `resp_…`. */
   id: string;
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** The response is queued before the model answers. */
+  /** The response has the status `queued` until the model answers. */
   background: boolean;
-  /** What the response says of its request. */
+  /** Request parameters repeated in the response. */
   echo: Record<string, unknown>;
   events: AsyncIterable<ModelEvent>;
   /** The caller's tools. */
   tools: Pick<ResponseTools, 'toItem'>;
-  /** Thoughts are given with what the provider wants back of them. */
+  /** Reasoning items contain the data that the provider requires back. */
   seal: boolean;
-  /** What was asked, and of whom, for an estimate where it breaks off before any usage has come. */
+  /** The request, for an estimate of the usage if the answer breaks off before any is reported. */
   messages: readonly ModelMessage[];
   model: string;
   now(): number;
-  /** Told the usage once, at the end. */
+  /** Called once with the usage, at the end. */
   record(usage: Usage): void;
-  /** Keeps what has come of it; false where it is not kept. */
+  /** Stores the result; false if it is not stored. */
   keep(made: Made): Promise<boolean>;
 }
 
@@ -43,10 +43,10 @@ type Finish = Extract<ModelEvent, { type: 'finish' }>['reason'];
 
 const INCOMPLETE: Partial<Record<Finish, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' };
 
-/** Ids of a response's items name the response, so that a reference to one leads there. */
+/** Item ids contain the response's id, so that a reference to an item leads to its response. */
 export const itemId = (responseId: string, prefix: string, index: number | `i${number}`): string =>
   `${prefix}_${responseId.slice('resp_'.length)}_${index}`;
-/** The response that an item's id names. */
+/** The response whose id an item's id contains. */
 export const responseOf = (id: string): string | undefined => {
   const named = /^[a-z]+_([0-9a-f]{48})_i?\d+$/.exec(id)?.[1];
   return named === undefined ? undefined : `resp_${named}`;
@@ -54,7 +54,7 @@ export const responseOf = (id: string): string | undefined => {
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** One answer of `POST /v1/responses`: the events of a model become those of the public API, and the response object. */
+/** One answer of `POST /v1/responses`: converts model events to events of the public API and to the response object. */
 export class Answer {
   readonly #making: Making;
   readonly #output: Output;
@@ -62,7 +62,7 @@ export class Answer {
   #reasoningTokens = 0;
   #kept: Kept | undefined;
   #counted = false;
-  /** The model has answered. */
+  /** The model has started to answer. */
   #begun = false;
 
   constructor(making: Making) {
@@ -70,12 +70,15 @@ export class Answer {
     this.#output = new Output((prefix, index) => itemId(making.id, prefix, index));
   }
 
-  /** The response before the model answers. */
+  /** The response object before the model answers. */
   queued(): Record<string, unknown> & { output: OutputItem[] } {
     return this.#object('queued', {});
   }
 
-  /** All events of the stream, in order. The first comes with the model's, unless it is made in the background; throws what the model did. */
+  /**
+   * All events of the stream, in order. The first is sent with the model's first event, unless the response is created in the background.
+   * Throws the model's errors.
+   */
   async *run(): AsyncGenerator<ResponseEvent> {
     if (this.#making.background) yield* ['response.created', 'response.queued'].map((type) => ({ type, response: this.queued() }));
     try {
@@ -93,7 +96,7 @@ export class Answer {
         else if (event.type === 'finish') finish = event.reason;
       }
       if (!this.#begun) yield* this.#begin();
-      // Calls come at the end, and what is wanted back with them behind them: here it is before.
+      // Calls are last in model events, followed by the data required back with them; here that data comes first.
       const sealed = this.#making.seal && this.#kept ? seal(this.#kept) : undefined;
       if (sealed !== undefined) yield* this.#output.sealed(sealed);
       for (const call of calls) yield* this.#output.call(this.#making.tools.toItem(call));
@@ -103,18 +106,18 @@ export class Answer {
         incomplete_details: reason === undefined ? null : { reason },
       });
     } finally {
-      // However it has ended.
+      // Even after a failure.
       this.#count();
     }
   }
 
-  /** The event that ends a stream which has begun. */
+  /** The event that ends a failed stream. */
   fail({ status, message }: HttpError): Promise<ResponseEvent> {
     this.#output.close('incomplete');
     return this.#end('failed', { error: { code: status === 429 ? 'rate_limit_exceeded' : 'server_error', message } });
   }
 
-  /** The event that ends a response which was cancelled. */
+  /** The event that ends a cancelled response. */
   cancel(): Promise<ResponseEvent> {
     this.#output.close('incomplete');
     return this.#end('cancelled', {});
@@ -134,7 +137,7 @@ export class Answer {
     return { type: `response.${status === 'cancelled' ? 'incomplete' : status}`, response: { ...fields, output, store } };
   }
 
-  /** Once: what has come so far counts, whatever becomes of the answer. */
+  /** Runs once: usage so far counts, even if the answer fails. */
   #count(): void {
     if (!this.#begun) return;
     const { messages, model, record } = this.#making;
@@ -175,7 +178,7 @@ export function usageObject(
   };
 }
 
-/** What of an item the model has written. */
+/** The text of an item that the model has written. */
 function said(item: OutputItem): string {
   if (item.type === 'function_call') return item.name + item.arguments;
   if (item.type === 'custom_tool_call') return item.name + item.input;

@@ -23,7 +23,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
-/** An agent that says one word and goes on when it is told to. */
+/** An agent that says one word, and continues after `goOn`. */
 function pausing(): { goOn(): void; signal(): AbortSignal | undefined } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let signal: AbortSignal | undefined;

@@ -5,14 +5,14 @@ import type { KeptResponses } from './kept.ts';
 import type { ResponseEvent } from './output.ts';
 import type { ResponseRecord } from './record.ts';
 
-/** Responses that may be made in the background at once. */
+/** Maximum number of responses created in the background at the same time. */
 const MAX_RUNS = 64;
-/** A host says this often that it is still making a response, and is taken for gone after that long. */
+/** Interval at which a host records that it is still creating a response, and the time after which it counts as gone. */
 const BEAT_MS = 20_000;
 const GONE_MS = 60_000;
 /** How long the events of the last finished responses can be read again. */
 const REPLAY_MS = 5 * 60_000;
-/** Characters of events that are kept for one response. */
+/** Maximum number of characters of events kept for one response. */
 const MAX_CHARS = 8 * 1024 * 1024;
 
 const GONE = 'The gateway stopped while it was making this response. Send the request again.';
@@ -24,7 +24,7 @@ type Stored = Omit<ResponseRecord, 'chars'>;
 export interface BackgroundDeps {
   kept: Pick<KeptResponses, 'get' | 'put'>;
   clock: Clock;
-  /** The principal is an API key that was revoked. */
+  /** Whether the principal is a revoked API key. */
   isRevoked(principal: string): Promise<boolean>;
   fault(error: unknown): unknown;
 }
@@ -33,22 +33,22 @@ export interface BackgroundDeps {
 export const isUnfinished = ({ fields }: ResponseRecord): boolean =>
   fields['background'] === true && (fields['status'] === 'queued' || fields['status'] === 'in_progress');
 
-/** A response that is made without a caller. Its events can be read while it is made, and for a while afterwards. */
+/** A response being created without a client. Its events can be read meanwhile, and for some time afterwards. */
 export class BackgroundRun {
   readonly abort: AbortController;
   /** `queued` until the model answers. */
   status: 'queued' | 'in_progress' = 'queued';
-  /** Why it is ended early. */
+  /** Reason to end early. */
   ending: 'cancelled' | 'removed' | 'revoked' | undefined;
   readonly finished: Promise<void>;
   readonly #finish: () => void;
   #isFinished = false;
   #events: string[] = [];
-  /** Number of the first event that is still here. */
+  /** Number of the first event that is still kept. */
   #first = 0;
   #chars = 0;
   #arrived = Promise.withResolvers<void>();
-  /** Writes of its record, one after the other. */
+  /** Writes to its record, one after the other. */
   #writes: Promise<unknown> = Promise.resolve();
 
   constructor(abort: AbortController) {
@@ -90,7 +90,7 @@ export class BackgroundRun {
     this.#wake();
   }
 
-  /** The events behind number `after`, as they come. Throws a 400 if they are not all here any more. */
+  /** The events after number `after`, as they arrive. Throws a 400 if some of them are no longer kept. */
   read(after: number): AsyncGenerator<string> {
     if (after + 1 < this.#first) throw badRequest('`starting_after` is too far back. Get the response without `stream`.', 'starting_after');
     return this.#follow(after + 1);
@@ -98,7 +98,7 @@ export class BackgroundRun {
 
   async *#follow(from: number): AsyncGenerator<string> {
     for (let next = from; ;) {
-      // A reader that is too slow misses what was dropped, as its numbers show.
+      // A reader that is too slow misses dropped events, as their numbers show.
       next = Math.max(next, this.#first);
       const text = this.#events[next - this.#first];
       if (text !== undefined) {
@@ -115,7 +115,7 @@ export class BackgroundRun {
   }
 }
 
-/** Responses with `background: true` that this host is making. */
+/** Responses with `background: true` that this host is creating. */
 export class BackgroundResponses {
   readonly #deps: BackgroundDeps;
   readonly #runs = new Map<string, BackgroundRun>();
@@ -124,14 +124,14 @@ export class BackgroundResponses {
     this.#deps = deps;
   }
 
-  /** Throws a 429 if too many are being made. */
+  /** Throws a 429 if too many are being created. */
   admit(): void {
     const running = [...this.#runs.values()].filter(({ isFinished }) => !isFinished).length;
     if (running >= MAX_RUNS)
       throw new HttpError(429, 'rate_limited', `At most ${MAX_RUNS} responses can run in the background at once. Try again later.`);
   }
 
-  /** Begins to make a response whose record is stored. `toError`: a failure as the caller is told. */
+  /** Starts to create a response whose record is stored. `toError` converts a failure for the client. */
   start({ id, principal }: Stored, run: BackgroundRun, answer: Answer, toError: (error: unknown) => HttpError): void {
     this.#runs.set(id, run);
     const [oldest, ...others] = [...this.#runs].filter(([, { isFinished }]) => isFinished);
@@ -150,7 +150,7 @@ export class BackgroundResponses {
     return this.#runs.get(id);
   }
 
-  /** Stores what has come of a response, unless it was deleted. */
+  /** Stores the result of a response, unless it was deleted. */
   keep(run: BackgroundRun, record: Stored): Promise<boolean> {
     return run.write(async () => {
       if (run.ending === 'removed') return false;
@@ -160,7 +160,7 @@ export class BackgroundResponses {
     });
   }
 
-  /** The record as it is now: one whose host has gone has failed. */
+  /** The current record: a response whose host is gone has failed. */
   async current(record: ResponseRecord): Promise<ResponseRecord> {
     if (!isUnfinished(record)) return record;
     const run = this.#runs.get(record.id);
@@ -180,13 +180,13 @@ export class BackgroundResponses {
     }
     const now = await this.current(record);
     if (!isUnfinished(now)) return now;
-    // The host that makes it will see that.
+    // The host that creates the response will notice.
     const cancelled = { ...now, fields: { ...now.fields, status: 'cancelled' } };
     await this.#deps.kept.put(cancelled);
     return cancelled;
   }
 
-  /** Ends a response that is deleted. */
+  /** Ends a deleted response. */
   remove(id: string): void {
     const run = this.#runs.get(id);
     if (run && !run.isFinished) run.end('removed');
@@ -203,7 +203,7 @@ export class BackgroundResponses {
     }
   }
 
-  /** Says in the record that the response is still being made, and looks whether it should be. */
+  /** Records that the response is still being created, and ends it if it was cancelled or deleted, or its key revoked. */
   #beat(id: string, principal: string, run: BackgroundRun): Promise<void> {
     return run.write(async () => {
       if (run.isFinished || run.ending !== undefined) return;

@@ -3,7 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import type { Item, MessageItem } from './record.ts';
 
-/** Asks for the summary that stands for a conversation. */
+/** Requests the summary that replaces a conversation. */
 export const COMPACTION_PROMPT: ModelMessage = {
   role: 'user',
   content:
@@ -12,13 +12,13 @@ export const COMPACTION_PROMPT: ModelMessage = {
 
 const sealed = z.strictObject({ perch: z.literal('compaction'), summary: z.string() });
 
-/** The item that stands for the summarised conversation. Programs send it back as it is. */
+/** The item that replaces the summarised conversation. Clients send it back unchanged. */
 export const toCompactionItem = (id: string, summary: string): Record<string, unknown> => ({
   ...{ type: 'compaction', id },
   encrypted_content: toBase64(new TextEncoder().encode(JSON.stringify({ perch: 'compaction', summary }))),
 });
 
-/** The message that models are given for such an item; undefined if another server made it. */
+/** The message that models receive for such an item; undefined if another server created it. */
 export function readCompaction(id: string, encrypted: string): MessageItem | undefined {
   try {
     const { summary } = sealed.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(encrypted))));
@@ -29,5 +29,5 @@ export function readCompaction(id: string, encrypted: string): MessageItem | und
   }
 }
 
-/** Items that stay as they are: what people and the program said. */
+/** Whether an item stays unchanged: messages of people and of the client. */
 export const isKeptWhole = (item: Item): boolean => item.type === 'message' && item.role !== 'assistant';

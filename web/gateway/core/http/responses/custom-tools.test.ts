@@ -31,7 +31,7 @@ verifies('http.responses/custom-tools', 'offered, called and answered', async ()
     { type: 'function_call_output', call_id: 'c2', output: 'added' },
   ];
   http.agent = () => events({ type: 'text', text: 'Done' }, { type: 'finish', reason: 'stop' });
-  // From what is stored, and from items that the caller keeps.
+  // From stored items, and from items that the client sends back.
   for (const more of [
     { previous_response_id: made.id, input: results },
     { input: [{ role: 'user', content: 'Hi' }, ...made.output, ...results] },

@@ -7,13 +7,13 @@ import { parse } from '../parse.ts';
 const page = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   order: z.enum(['asc', 'desc']).default('desc'),
-  /** The item that the page comes behind. */
+  /** Id of the item before the page. */
   after: z.string().max(200).optional(),
   include: z.array(z.enum(INCLUDED)),
 });
 type Page = z.output<typeof page>;
 
-/** Reads the query of a list of items. Throws a 400 that names what does not fit. */
+/** Reads the query of a list of items. Throws a 400 that names the invalid parameter. */
 export function readPage(query: URLSearchParams): Page {
   const { include: _one, 'include[]': _many, ...given } = Object.fromEntries(query);
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(page.shape, name));
@@ -21,7 +21,7 @@ export function readPage(query: URLSearchParams): Page {
   return parse(page, { ...given, include: [...query.getAll('include'), ...query.getAll('include[]')] });
 }
 
-/** One page of the items, which are given in the order in which they were put in. Throws a 400 where it is to come behind none of them. */
+/** One page of the items, which are given in chronological order. Throws a 400 if `after` is not one of them. */
 export function pageOf(items: readonly Item[], { limit, order, after }: Page): Record<string, unknown> {
   const ordered = order === 'asc' ? items : items.toReversed();
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;

@@ -37,14 +37,14 @@ const PARTS = {
   }),
 };
 
-/** How a path is named in an error, as `input[0].content[1]`. */
+/** Formats a path for an error, as `input[0].content[1]`. */
 const nameOf = (path: Path): string =>
   path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name === '' ? key : `${name}.${key}`), '');
 
-/** Finds the item that a reference means; undefined where there is none, or it is another's. */
+/** Finds the item of a reference; undefined if it does not exist or belongs to another principal. */
 export type FindItem = (id: string) => Promise<Item | undefined>;
 
-/** Reads `input`. `idOf` gives the items ids. Throws a 400 that names what does not fit, or refers to nothing. */
+/** Reads `input`. `idOf` creates the items' ids. Throws a 400 that names an invalid value or reference. */
 export async function readInput(
   input: string | readonly unknown[],
   idOf: (prefix: string, index: number) => string,
@@ -53,7 +53,7 @@ export async function readInput(
 ): Promise<Item[]> {
   if (typeof input === 'string') return [person(idOf('msg', 0), [{ type: 'input_text', text: input }])];
   const items: Item[] = [];
-  // One after the other: a fault in each of 100,000 would use up the memory if all were read at once.
+  // Sequentially: concurrent errors of 100,000 items would exhaust the memory.
   for (const [index, value] of input.entries()) {
     const item = await readItem(value, ['input', index], { idOf: (prefix) => idOf(prefix, index), find, ignored });
     if (item) items.push(item);
@@ -80,7 +80,7 @@ interface Reading {
   ignored: IgnoredFields;
 }
 
-/** Undefined for an item that is left out. */
+/** Undefined for an item that is ignored. */
 async function readItem(value: unknown, at: Path, { idOf, find, ignored }: Reading): Promise<Item | undefined> {
   const known = parse(head, value, at);
   const type = known.type ?? (known.role === undefined ? 'item_reference' : 'message');
@@ -111,11 +111,11 @@ async function readItem(value: unknown, at: Path, { idOf, find, ignored }: Readi
       return { type, id: idOf('fco'), call_id: given.call_id, output: read, status: 'completed' };
     }
     case 'reasoning':
-      // What a model thought earlier is not told to it again, but for what its provider wants back.
+      // Earlier thoughts are not sent to the model again, except for data that its provider requires back.
       return { type, id: idOf('rs'), summary: [], content: [], status: 'completed', ...readSealed(value, at, ignored) };
     case 'compaction': {
       const made = readCompaction(idOf('msg'), parse(compaction, value, at).encrypted_content);
-      // Another server's.
+      // Created by another server.
       if (!made) ignored.add(nameOf(at));
       return made;
     }
@@ -127,7 +127,7 @@ async function readItem(value: unknown, at: Path, { idOf, find, ignored }: Readi
       return found;
     }
     default:
-      // Items of tools that this server does not have.
+      // Items of tools that this server lacks.
       ignored.add(nameOf(at));
       return undefined;
   }
@@ -137,12 +137,12 @@ function readSealed(value: unknown, at: Path, ignored: IgnoredFields): { encrypt
   const { encrypted_content: sealed } = parse(reasoning, value, at);
   if (sealed == null) return {};
   if (unseal(sealed)) return { encrypted_content: sealed };
-  // Another server's, from before the caller changed the model.
+  // Created by another server, before the client changed the model.
   ignored.add(nameOf([...at, 'encrypted_content']));
   return {};
 }
 
-/** A part of what a tool gave: what the user can say too, but no words of the model. */
+/** A part of a tool's output: the same types as a user's content, but none of the model's. */
 function readOutput(value: unknown, at: Path): ContentPart {
   const { type } = parse(part, value, at);
   if (type.startsWith('input_')) return readContent(value, 'user', at);
@@ -172,7 +172,7 @@ function readContent(value: unknown, role: MessageItem['role'], at: Path): Conte
   return read;
 }
 
-/** A part as a provider is asked with it. Throws a 400 in the name of `param` where its data cannot be read. */
+/** Converts a part for a provider. Throws a 400 that names `param` if its data is invalid. */
 function partOf(given: ContentPart, param: string): Part {
   switch (given.type) {
     case 'input_image':
@@ -186,18 +186,18 @@ function partOf(given: ContentPart, param: string): Part {
   }
 }
 
-/** An item with where it comes from, for errors. */
+/** An item with its origin, for errors. */
 export interface Entry {
   item: Item;
   param: string;
-  /** What the provider wants back with this call. */
+  /** Data that the provider requires back with this call. */
   kept?: Kept | undefined;
 }
 
-/** The conversation as a provider is asked with it. Throws a 400 for calls without their outputs, and outputs without their calls. */
+/** Converts the conversation to messages. Throws a 400 for calls without outputs, and outputs without calls. */
 export function toMessages(entries: readonly Entry[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
-  /** Calls that wait for their outputs. */
+  /** Calls without an output so far. */
   const waiting = new Map<string, CallItem | CustomCallItem>();
   let sealed: Kept | undefined;
   for (const { item, param, kept } of entries) {
@@ -222,7 +222,7 @@ export function toMessages(entries: readonly Entry[]): ModelMessage[] {
 }
 
 const partsOf = (content: readonly ContentPart[], param: string): Part[] => content.map((each, i) => partOf(each, `${param}[${i}]`));
-/** As text, which every server takes, where it is nothing else. */
+/** A plain string, which every server accepts, if there is only text. */
 const plainly = (parts: Part[], between: string): string | Part[] =>
   parts.every(({ type }) => type === 'text') ? textOf(parts, between) : parts;
 
@@ -231,7 +231,7 @@ function addMessage(messages: ModelMessage[], { role, content }: MessageItem, pa
   const last = messages.at(-1);
   if (role === 'user') messages.push({ role, content: plainly(parts, '') });
   else if (role === 'assistant' && last?.role === 'assistant' && last.toolCalls) {
-    // A text that was said beside its calls. Joined as a list, thousands of them would be copied again for each.
+    // Merges text into the message with its calls. Lists would be copied again for each of thousands of texts.
     const [before, text] = [textIn(last.content), textOf(parts)];
     last.content = before === '' || text === '' ? before + text : `${before}\n\n${text}`;
   } else messages.push({ role: role === 'developer' ? 'system' : role, content: textOf(parts) });

@@ -4,9 +4,9 @@ import { createTimedId, isVisibleTo } from '../ids.ts';
 import type { ResponseRecord } from './record.ts';
 
 const DAY = 24 * 60 * 60_000;
-/** What is kept: so many, so long, of so many characters as JSON together and each. The oldest go first. */
+/** Limits of stored responses: number, age, and characters as JSON, in total and each. The oldest are removed first. */
 export const KEPT = { count: 1000, ageMs: 30 * DAY, chars: 64 * 1024 * 1024, charsEach: 8 * 1024 * 1024 };
-/** What other hosts have added is counted when all are read again. */
+/** Interval of a new count, which includes responses added by other hosts. */
 const COUNT_AGAIN_MS = 60 * 60_000;
 
 export interface KeptDeps {
@@ -18,11 +18,11 @@ export interface KeptDeps {
 
 export const newResponseId = (now: number): string => createTimedId('resp_', now);
 
-/** The responses that callers wanted kept, in the vault. */
+/** Stored responses, in the vault. */
 export class KeptResponses {
   readonly #deps: KeptDeps;
   readonly #limits: typeof KEPT;
-  /** What there is, by id. */
+  /** Stored responses by id. */
   #counted: Map<string, Pick<ResponseRecord, 'id' | 'createdAt' | 'chars'>> | undefined;
   #countedAt = 0;
   #line: Promise<unknown> = Promise.resolve();
@@ -32,13 +32,13 @@ export class KeptResponses {
     this.#limits = deps.limits ?? KEPT;
   }
 
-  /** Undefined where there is none, it is too old, or another's. */
+  /** Undefined if the response does not exist, is too old, or belongs to another principal. */
   async get(id: string, principal: string): Promise<ResponseRecord | undefined> {
     const record = await this.#deps.responses.get(id);
     return record && isVisibleTo(principal, record) && !this.#old(record) ? record : undefined;
   }
 
-  /** The response and those that it goes on from, the oldest first; undefined where one of them is gone. */
+  /** The response and its predecessors, the oldest first; undefined if one of them is missing. */
   async conversation(id: string, principal: string): Promise<ResponseRecord[] | undefined> {
     const records: ResponseRecord[] = [];
     for (let next: string | null = id; next !== null;) {
@@ -50,7 +50,7 @@ export class KeptResponses {
     return records.reverse();
   }
 
-  /** False where it is not kept: it is too large, or could not be written. */
+  /** False if it is not stored: it is too large, or could not be written. */
   async put(record: Omit<ResponseRecord, 'chars'>): Promise<boolean> {
     const { responses, fault } = this.#deps;
     const chars = JSON.stringify(record).length;
@@ -61,7 +61,7 @@ export class KeptResponses {
       fault(error);
       return false;
     }
-    // Nobody waits for the old ones to go.
+    // Old responses are removed in the background.
     this.#line = this.#line.then(() => this.#tidy({ id: record.id, createdAt: record.createdAt, chars })).catch(fault);
     return true;
   }

@@ -1,18 +1,18 @@
 import type { CallItem, ContentPart, CustomCallItem, ItemStatus, MessageItem, OutputItem, ReasoningItem } from './record.ts';
 
-/** An event of the stream, before it is numbered. */
+/** An event of the stream, without its number. */
 export type ResponseEvent = { type: string } & Record<string, unknown>;
 
 type MessagePart = Extract<ContentPart, { type: 'output_text' | 'refusal' }>;
 type ReasoningPart = ReasoningItem['content'][number];
-/** The part at the end of the item that is being written. */
+/** The item being written, and its last part. */
 type Open = { item: MessageItem; part: MessagePart } | { item: ReasoningItem; part: ReasoningPart };
 
-/** Puts what a model says together into output items, and tells each step as the events of the public API. */
+/** Builds output items from a model's answer, and reports each step as events of the public API. */
 export class Output {
   readonly items: OutputItem[] = [];
   readonly #idOf: (prefix: string, index: number) => string;
-  /** The item that is being written. */
+  /** The item being written. */
   #open: Open | undefined;
 
   constructor(idOf: (prefix: string, index: number) => string) {
@@ -24,7 +24,7 @@ export class Output {
     return [...events, ...this.#add(delta, { logprobs: [] })];
   }
 
-  /** A part of its own, behind what the message has said before it. */
+  /** A separate part after the message's previous content. */
   refusal(delta: string): ResponseEvent[] {
     return [...this.#message('refusal', () => ({ type: 'refusal', refusal: '' })), ...this.#add(delta)];
   }
@@ -42,7 +42,7 @@ export class Output {
     return [...events, ...this.#add(delta)];
   }
 
-  /** What the provider wants back goes with the thoughts before the calls. */
+  /** Data that the provider requires back is part of the reasoning before the calls. */
   sealed(encrypted: string): ResponseEvent[] {
     if (this.#open?.item.type === 'reasoning') {
       this.#open.item.encrypted_content = encrypted;
@@ -84,7 +84,7 @@ export class Output {
     ];
   }
 
-  /** Ends the item that is being written, where there is one. */
+  /** Ends the item being written, if there is one. */
   close(status: ItemStatus = 'completed'): ResponseEvent[] {
     if (!this.#open) return [];
     const { item } = this.#open;
@@ -94,7 +94,7 @@ export class Output {
     return [...events, { type: 'response.output_item.done', output_index: this.items.length - 1, item }];
   }
 
-  /** What begins a message's part, and the message where none is open; nothing where such a part is open. */
+  /** Events that start a message's part, and the message if none is open; empty if such a part is open. */
   #message(type: MessagePart['type'], make: () => MessagePart): ResponseEvent[] {
     if (this.#open?.part.type === type) return [];
     const events: ResponseEvent[] = [];
@@ -120,7 +120,7 @@ export class Output {
     return { item_id: item.id, output_index: this.items.length - 1, content_index: item.content.length - 1 };
   }
 
-  /** The events are of what was there then, and the item goes on growing. */
+  /** Events contain a snapshot, as the item continues to grow. */
   #begin(item: MessageItem | ReasoningItem): ResponseEvent {
     const output_index = this.items.push(item) - 1;
     return { type: 'response.output_item.added', output_index, item: { ...item, content: [] } };

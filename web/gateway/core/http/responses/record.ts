@@ -1,6 +1,6 @@
 import type { Kept } from '../../providers/provider.ts';
 
-/** A piece of a message, in the public API's words. */
+/** A part of a message, as in the public API. */
 export type ContentPart =
   | { type: 'input_text'; text: string }
   | { type: 'output_text'; text: string; annotations: unknown[]; logprobs: unknown[] }
@@ -23,13 +23,13 @@ export interface CallItem {
   id: string;
   call_id: string;
   name: string;
-  /** Group of tools that the called one is in. */
+  /** Namespace of the called tool. */
   namespace?: string;
   arguments: string;
   status: ItemStatus;
 }
 
-/** A call of a tool that takes free text. */
+/** A call of a tool with free-text input. */
 export interface CustomCallItem {
   type: 'custom_tool_call';
   id: string;
@@ -53,35 +53,35 @@ export interface ReasoningItem {
   id: string;
   summary: unknown[];
   content: { type: 'reasoning_text'; text: string }[];
-  /** What the provider wants back with the calls that follow, sealed. */
+  /** Data that the provider requires back with the following calls, sealed. */
   encrypted_content?: string;
   status: ItemStatus;
 }
 
-/** What a conversation consists of. */
+/** Item of a conversation. */
 export type Item = MessageItem | CallItem | CustomCallItem | CallOutputItem | ReasoningItem;
-/** What a model gives. */
+/** Item that a model can create. */
 export type OutputItem = MessageItem | CallItem | CustomCallItem | ReasoningItem;
 
-/** A response as it is kept. */
+/** A stored response. */
 export interface ResponseRecord {
-  /** `resp_<time><random>`: they sort by age. */
+  /** `resp_<time><random>`: ids sort by age. */
   id: string;
-  /** Who made it. */
+  /** Caller that created it. */
   principal: string;
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** The response that it goes on from. */
+  /** The response that this one continues. */
   previousId: string | null;
-  /** What was put in, beside what the earlier responses have. */
+  /** Input items, without those of the previous responses. */
   input: Item[];
   output: OutputItem[];
-  /** What the provider wants back with its tool calls. */
+  /** Data that the provider requires back with its tool calls. */
   kept?: Kept;
-  /** As `GET` answers it, without `output`. */
+  /** Response body of `GET`, without `output`. */
   fields: Record<string, unknown>;
-  /** For a response that is made in the background: when its host last said that it is still being made. */
+  /** For a response created in the background: time of its host's last sign of life. */
   aliveAt?: number;
-  /** How long it is as JSON. */
+  /** Length as JSON. */
   chars: number;
 }

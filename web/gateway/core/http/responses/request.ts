@@ -5,7 +5,7 @@ import type { IgnoredFields } from '../ignored-fields.ts';
 import { parse } from '../parse.ts';
 import { ResponseTools } from './response-tools.ts';
 
-/** For parameters without which the answer would be another: only the value that asks for nothing. */
+/** For parameters whose omission would change the answer: accepts only values that request nothing. */
 const not = (why: string, ...harmless: readonly (string | boolean | number)[]): z.ZodType =>
   z
     .unknown()
@@ -33,12 +33,12 @@ export const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
 
-/** What can be asked for besides; pictures that were put in are always there. */
+/** Supported values of `include`; input images are always included. */
 export const INCLUDED = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const;
 
 const hint = z.string().max(1000).nullish();
 
-/** Parameters that are honoured, and those that the answer would not be the same without. All others have no effect, and are named. */
+/** Supported parameters, and those whose omission would change the answer. All others have no effect and are reported. */
 export const responseRequest = z.object({
   model: z.string().min(1).max(300),
   input: z.union([z.string(), z.array(z.unknown()).min(1)], 'must be a string or an array of items'),
@@ -52,7 +52,7 @@ export const responseRequest = z.object({
   metadata: metadata.nullish(),
   text: z.looseObject({ format: format.nullish(), verbosity: z.enum(['low', 'medium', 'high']).nullish() }).nullish(),
   service_tier: z.string().max(100).nullish(),
-  // Reasoning is returned as the model provides it, whatever summary is asked for.
+  // Reasoning is returned as the model provides it, regardless of the requested summary.
   reasoning: z.looseObject({ effort: z.enum(REASONING_EFFORTS).nullish() }).nullish(),
   previous_response_id: z.string().max(200).nullish(),
   store: z.boolean().nullish(),
@@ -71,13 +71,13 @@ export const responseRequest = z.object({
   include: z.array(z.string()).nullish(),
 });
 
-/** Values of parameters without effect that ask for nothing. */
+/** Values of unsupported parameters that request nothing. */
 const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
   top_logprobs: [0],
   moderation: [false],
 };
 
-/** Names what has no effect. */
+/** Reports parameters without effect. */
 function noteIgnored(body: Record<string, unknown>, given: z.output<typeof responseRequest>, ignored: IgnoredFields): void {
   for (const [name, value] of Object.entries(body)) {
     const isHarmless = value == null || (Object.hasOwn(HARMLESS, name) && HARMLESS[name]?.includes(value));
@@ -92,28 +92,28 @@ export interface ResponseRequest {
   input: string | unknown[];
   instructions: string | undefined;
   previousId: string | undefined;
-  /** Conversation that the answer continues, and is added to. */
+  /** Conversation that the answer continues and is added to. */
   conversationId: string | undefined;
   store: boolean;
-  /** Made without the caller, who polls it. */
+  /** Created without waiting; the client polls it. */
   background: boolean;
   stream: boolean;
   truncate: boolean;
-  /** Reasoning items have what the provider wants back of them. */
+  /** Reasoning items contain the data that the provider requires back. */
   seal: boolean;
   user: string | undefined;
   tools: ResponseTools;
   wishes: Wishes;
   cacheKey: string | undefined;
-  /** Fields for servers of OpenAI's format, in their words, and how callers of this API call them if they would miss them. */
+  /** Fields for servers with the OpenAI format, by their name there, each with its name in this API if it must be reported when ignored. */
   passed: ReadonlyMap<string, { value: unknown; name: string | undefined }>;
-  /** What the response object says of the request. */
+  /** Request parameters repeated in the response object. */
   echo: Record<string, unknown>;
 }
 
 /**
- * Reads the body of `POST /v1/responses`. Fields without effect are added to `ignored`. Throws a 400 that names the first parameter that does not fit, or
- * that would silently change the meaning.
+ * Reads the body of `POST /v1/responses`. Fields without effect are added to `ignored`. Throws a 400 that names the first parameter that is
+ * invalid or would silently change the meaning.
  */
 export function readRequest(body: Record<string, unknown>, ignored: IgnoredFields): ResponseRequest {
   const given = parse(responseRequest, body);
@@ -147,7 +147,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
     wishes: defined({
       temperature: given.temperature,
       maxTokens: given.max_output_tokens,
-      // Servers refuse both where there are no tools.
+      // Servers reject both if there are no tools.
       toolChoice: choice === 'auto' || tools.specs.length === 0 ? undefined : typeof choice === 'string' ? choice : { name: choice.name },
       parallelToolCalls: tools.specs.length > 0 ? given.parallel_tool_calls : undefined,
       responseFormat: formatOf(wanted),
@@ -182,7 +182,7 @@ export function readRequest(body: Record<string, unknown>, ignored: IgnoredField
   };
 }
 
-/** What other servers do not know has no effect there; hints that change nothing about an answer have no name. */
+/** Fields that other servers do not know have no effect there; hints, which do not change an answer, have no name. */
 function toPassed({ text, service_tier, user, safety_identifier }: z.output<typeof responseRequest>): ResponseRequest['passed'] {
   const fields: [field: string, value: unknown, name: string | undefined][] = [
     ['verbosity', text?.verbosity, text?.verbosity === 'medium' ? undefined : 'text.verbosity'],
@@ -202,7 +202,7 @@ function formatOf(wanted: z.output<typeof format>): ResponseFormat | undefined {
 
 type Defined<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
-/** Without what is undefined or null. */
+/** Omits undefined and null values. */
 function defined<T extends Record<string, unknown>>(values: T): Defined<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value != null)) as Defined<T>;
 }

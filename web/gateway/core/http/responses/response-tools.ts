@@ -19,17 +19,17 @@ const customTool = z.looseObject({
 });
 const namespaceTool = z.looseObject({ name: z.string().min(1).max(128), tools: z.array(z.unknown()) });
 
-/** Names of tools that providers accept have up to 64 characters. */
+/** Providers accept tool names of up to 64 characters. */
 const MAX_NAME_CHARS = 64;
 
-/** A tool as the caller knows it. */
+/** A tool as the client knows it. */
 interface CallerTool {
   type: 'function' | 'custom';
   name: string;
   namespace?: string;
 }
 
-/** The name under which a model knows a tool of a namespace; long ones end in a hash. */
+/** The name by which a model knows a tool of a namespace; long ones end with a hash. */
 export function toModelName({ name, namespace }: { name: string; namespace?: string | undefined }): string {
   if (namespace === undefined) return name;
   const whole = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`;
@@ -39,14 +39,14 @@ export function toModelName({ name, namespace }: { name: string; namespace?: str
   return `${whole.slice(0, MAX_NAME_CHARS - 9)}_${hash.toString(16).padStart(8, '0')}`;
 }
 
-/** The tools of a request, as functions for the model, and how its calls go back to the caller. */
+/** The tools of a request as functions for the model; converts its calls back for the client. */
 export class ResponseTools {
   readonly specs: ToolSpec[] = [];
-  /** The tools in the caller's own words. */
+  /** The tools as the client defined them. */
   readonly echo: unknown[] = [];
   readonly #known = new Map<string, CallerTool>();
 
-  /** Tools that cannot be offered are left out and named. Throws a 400 for a tool that cannot be read. */
+  /** Unsupported tools are omitted and added to `ignored`. Throws a 400 for an invalid tool. */
   constructor(tools: readonly unknown[], ignored: IgnoredFields) {
     for (const [index, tool] of tools.entries()) this.#read(tool, ['tools', index], ignored);
   }
@@ -81,12 +81,12 @@ export class ResponseTools {
     this.specs.push({ name, description: description ?? '', schema, ...(strict == null ? {} : { strict }) });
   }
 
-  /** Whether a model can call this tool of the caller's. */
+  /** Whether a model can call this tool of the client. */
   has(type: string, name: string): boolean {
     return this.#known.get(name)?.type === type;
   }
 
-  /** A model's call as the caller expects it. */
+  /** Converts a model's call to the format that the client expects. */
   toItem({ id, tool, args }: ToolCall): Omit<CallItem, 'id' | 'status'> | Omit<CustomCallItem, 'id' | 'status'> {
     const { type, name, namespace } = this.#known.get(tool) ?? { type: 'function', name: tool };
     const about = { call_id: id, name, ...(namespace === undefined ? {} : { namespace }) };
@@ -97,7 +97,7 @@ export class ResponseTools {
 }
 
 const EMPTY = { type: 'object', properties: {} };
-/** A custom tool takes free text. */
+/** Parameters of a custom tool, which takes free text. */
 const CUSTOM = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The whole input of the tool, as text' } },

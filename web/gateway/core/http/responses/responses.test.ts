@@ -186,7 +186,7 @@ describe('what goes on', () => {
     expect(lastAsked()?.['messages']).toEqual(before);
     await respond({ model: 'up/normal', input: 'Thanks', previous_response_id: second.id, store: false });
     expect(lastAsked()?.['messages']).toEqual([...before, { role: 'assistant', content: TEXT }, { role: 'user', content: 'Thanks' }]);
-    // The same without anything kept: the items go back and forth.
+    // The same without stored responses: the client sends the items back.
     await respond({ model: 'up/normal', input: [{ role: 'user', content: 'Weather?' }, ...first.output, ...outputs], store: false });
     expect(lastAsked()?.['messages']).toEqual(before);
     const reference = { type: 'item_reference', id: first.output[0]?.id };

@@ -29,7 +29,7 @@ import type { Item, ResponseRecord } from './record.ts';
 import { readRequest, type ResponseRequest } from './request.ts';
 import { truncated } from './truncate.ts';
 
-/** What callers of responses call the parts of a request to a model. */
+/** Parameter names in the Responses API. */
 const NAMES: Partial<Record<keyof ModelRequest, string>> = {
   messages: 'input',
   maxTokens: 'max_output_tokens',
@@ -53,10 +53,10 @@ interface Call {
   ignored: IgnoredFields;
 }
 
-/** Who answers, and who is told the usage. */
+/** Source of the answer, and where to record the usage. */
 type Source = Pick<Making, 'events' | 'messages' | 'record'>;
 
-/** `/v1/responses`, after the public Responses API (decisions, "HTTP"). All throw what `toHttpError` explains. */
+/** `/v1/responses`, compatible with OpenAI's Responses API. All methods throw errors that `toHttpError` explains. */
 export class Responses {
   readonly #deps: ResponsesDeps;
   readonly #kept: KeptResponses;
@@ -69,7 +69,7 @@ export class Responses {
     this.#background = new BackgroundResponses({ kept: this.#kept, clock, fault, isRevoked });
   }
 
-  /** `POST /v1/responses`. `explain` tells what went wrong once the answer has begun. */
+  /** `POST /v1/responses`. `explain` converts errors after the answer has begun. */
   create(request: Request, principal: string, explain: (error: unknown) => HttpError): Promise<Response> {
     const { clock } = this.#deps;
     return forCaller(request, async (caller) => {
@@ -141,7 +141,7 @@ export class Responses {
     return Response.json({ id, object: 'response', deleted: true });
   }
 
-  /** `GET /v1/responses/{id}/input_items`: all that it was made from, also what the responses before it have. */
+  /** `GET /v1/responses/{id}/input_items`: all input items, including those of the previous responses. */
   async inputItems(request: Request, id: string, principal: string): Promise<Response> {
     const page = readPage(new URL(request.url).searchParams);
     const record = await this.#kept.get(id, principal);
@@ -160,7 +160,7 @@ export class Responses {
     return Response.json({ ...record.fields, output: record.output, store: true });
   }
 
-  /** `POST /v1/responses/input_tokens`: the request as Perch counts it, without what an agent adds. */
+  /** `POST /v1/responses/input_tokens`: Perch's count of the request, without additions of an agent. */
   inputTokens(request: Request, principal: string): Promise<Response> {
     return forCaller(request, async ({ abort: { signal }, settled }) => {
       const body = await withUploadedFiles(await readJson(request), principal, this.#deps.uploads);
@@ -177,7 +177,7 @@ export class Responses {
     });
   }
 
-  /** `POST /v1/responses/compact`: what people said, and a summary of the rest in one item that goes into the next request. */
+  /** `POST /v1/responses/compact`: the users' messages, and one item with a summary of the rest for the next request. */
   compact(request: Request, principal: string): Promise<Response> {
     return forCaller(request, async ({ abort: { signal }, settled }) => {
       const ignored = new IgnoredFields();
@@ -207,7 +207,7 @@ export class Responses {
     });
   }
 
-  /** The new items, and all that is to be answered: with what the responses before have. */
+  /** The new items, and all items of the conversation including previous responses. */
   async #conversation(
     asked: ResponseRequest,
     id: string,
@@ -222,7 +222,7 @@ export class Responses {
     for (const record of earlier)
       if (isUnfinished(await this.#background.current(record)))
         throw badRequest(`The response "${record.id}" is not finished yet.`, 'previous_response_id');
-    // Each response is read, and gone through, once, whatever refers to it.
+    // Each response is read and indexed once, however many items refer to it.
     const read = new Map(earlier.map((record) => [record.id, Promise.resolve(itemsOf(record))]));
     const find = async (wanted: string): Promise<Item | undefined> => {
       const from = responseOf(wanted) ?? '';
@@ -242,7 +242,7 @@ export class Responses {
     }
     refuseTwice(input, new Set(before.map(({ item }) => item.id)));
     const messages = toMessages([...before, ...input.map((item, index): Entry => ({ item, param: `input[${index}]` }))]);
-    // The instructions of the responses before are not carried on.
+    // The instructions of previous responses are not kept.
     const items = [...before.map(({ item }) => item), ...input];
     return { input, items, messages: asked.instructions ? [{ role: 'system', content: asked.instructions }, ...messages] : messages };
   }
@@ -253,7 +253,7 @@ export class Responses {
     const sessionId = agentSession({ header, user: asked.user, tools: asked.tools.specs }, ignored);
     const run = (wishes: Wishes): AsyncIterable<ModelEvent> =>
       this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: asked.tools.specs, wishes, signal });
-    // The run itself records its usage.
+    // The run records its own usage.
     return { events: named(withoutUnsupported(asked.wishes, run, { ignored, nameOf })), messages, record: () => {} };
   }
 
@@ -306,7 +306,7 @@ const query = z.object({
     .regex(/^\d{1,9}$/, 'must be the sequence number of an event')
     .optional(),
 });
-/** What they ask for is always, or never, in a response. */
+/** Query parameters with no effect here: a response includes this data always, or never. */
 const HARMLESS_QUERY = /^(?:include(?:\[\d*\])?|include_obfuscation)$/;
 
 function readQuery(params: URLSearchParams): { stream: boolean; after: number } {
@@ -316,11 +316,11 @@ function readQuery(params: URLSearchParams): { stream: boolean; after: number } 
   return { stream: stream === 'true', after: starting_after === undefined ? -1 : Number(starting_after) };
 }
 
-/** By their ids. */
+/** Items by id. */
 const itemsOf = (record: ResponseRecord | undefined): ReadonlyMap<string, Item> =>
   new Map([...(record?.input ?? []), ...(record?.output ?? [])].map((item) => [item.id, item]));
 
-/** Throws a 400 for a reference to what is there already: a few of them could make any amount of text out of one item. */
+/** Throws a 400 for a reference to an item that is already included: a few references could multiply one item endlessly. */
 function refuseTwice(input: readonly Item[], ids: Set<string>): void {
   for (const [index, { id }] of input.entries()) {
     if (ids.has(id)) throw badRequest(`Duplicate item id "${id}" (\`input[${index}].id\`).`, `input[${index}].id`);
@@ -332,7 +332,7 @@ function given<T extends { kept: Kept | undefined }>({ kept, ...made }: T): Omit
   return { ...made, ...(kept ? { kept } : {}) };
 }
 
-/** The events; what a model or an agent cannot do is told in this API's words. */
+/** The events; unsupported options of a model or an agent are reported by their name in this API. */
 async function* named(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
   try {
     yield* events;
@@ -344,7 +344,7 @@ async function* named(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEv
   }
 }
 
-/** The events as they are sent. Throws only before the first of them; a later failure is the last event, unless nobody listens any more. */
+/** The events as sent. Throws only before the first of them; a later failure is the last event, unless the client has disconnected. */
 async function* written(answer: Answer, signal: AbortSignal, explain: (error: unknown) => HttpError): AsyncGenerator<string> {
   let number = 0;
   const write = ({ type, ...rest }: ResponseEvent): string =>

@@ -3,8 +3,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { Kept } from '../../providers/provider.ts';
 
 /**
- * What a provider gives with its calls and wants back with them, in a form that a program carries for us where nothing is kept here. It holds
- * nothing that the program may not know; what it brings is taken only in the shapes that the wires have.
+ * Data that a provider sends with its calls and requires back, encoded for the client to carry if nothing is stored here. It contains no
+ * secrets; data that comes back is validated against the formats' schemas.
  */
 const shape: z.ZodType<Kept> = z.discriminatedUnion('wire', [
   z.strictObject({
@@ -33,11 +33,11 @@ const shape: z.ZodType<Kept> = z.discriminatedUnion('wire', [
   }),
 ]);
 
-/** Undefined for what could not be opened again. */
+/** Undefined if the data could not be unsealed again. */
 export const seal = (kept: Kept): string | undefined =>
   shape.safeParse(kept).success ? toBase64(new TextEncoder().encode(JSON.stringify(kept))) : undefined;
 
-/** Undefined for what was not sealed here. */
+/** Undefined if the text was not sealed here. */
 export function unseal(text: string): Kept | undefined {
   try {
     return shape.parse(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(text))));

@@ -52,7 +52,7 @@ describe('a response that is kept', () => {
     const reference = { model: 'main', input: [{ id: `msg_${id.slice(5)}_i0` }] };
     expect((await v1.http.post('/v1/responses', reference, { principal: 'key:b' })).status).toBe(400);
     expect((await v1.http.post('/v1/responses', reference, { principal: 'key:a' })).status).toBe(200);
-    // Reading and deleting asks no model, and counts towards no limit of one.
+    // Reading and deleting calls no model, and does not count against limits.
     const admitted = v1.http.admitted.length;
     expect((await v1.http.ask(at(id, 'DELETE'), 'key:a', ['read'])).status).toBe(403);
     expect((await v1.http.ask(at(id), 'key:a', ['read'])).status).toBe(200);

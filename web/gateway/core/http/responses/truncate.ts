@@ -2,8 +2,8 @@ import { estimateMessage } from '../../providers/estimate.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 
 /**
- * The messages without the oldest ones, so that they fit into `tokens` by an estimate for the model. What the system says stays, and so does everything from the last message of
- * the person on; a call never goes without its result.
+ * Removes the oldest messages, so that the rest fits into `tokens` by an estimate for the model. Keeps system messages, and everything from
+ * the user's last message on; a call and its result are removed together.
  */
 export function truncated(messages: readonly ModelMessage[], tokens: number, model: string): ModelMessage[] {
   const sizes = messages.map((message) => estimateMessage(message, model));

@@ -7,7 +7,7 @@ interface Body {
 }
 
 let asked: Body[];
-/** What the upstream says, as the deltas and the usage of its chunks. */
+/** Answer of the upstream, as the deltas and the usage of its chunks. */
 let says: { deltas: Record<string, unknown>[]; finish?: string; usage?: Record<string, unknown> };
 let http: ReturnType<typeof testHttp>;
 beforeEach(() => {
