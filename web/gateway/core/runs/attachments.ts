@@ -6,9 +6,9 @@ import type { HistoryMessage, Part } from '#shared/rpc/records.ts';
 
 const MB = 1024 * 1024;
 const MAX_EACH = 16 * MB;
-/** Bytes of one picture. */
+/** Maximum bytes of one image. */
 export const MAX_IMAGE = 6 * MB;
-/** Bytes of all files of one message. */
+/** Maximum bytes of all files in one message. */
 export const MAX_ATTACHED = 18 * MB;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
@@ -17,7 +17,10 @@ export interface Attached {
   info: NonNullable<HistoryMessage['attachments']>;
 }
 
-/** Checks and decodes what came with a message (decisions, "Chat"): one too large or not decodable is `INVALID_PARAMS`. `of`: what its caller calls that message. */
+/**
+ * Validates and decodes the attachments of a message. Throws `INVALID_PARAMS` if one is too large or cannot be decoded. `of`: name of the
+ * message in the caller's API.
+ */
 export function readAttachments(inputs: readonly AttachmentInput[], of?: string): Attached {
   let all = 0;
   const parts: Part[] = [];

@@ -6,10 +6,10 @@ interface Offered {
   deferred: ToolSpec[];
 }
 
-/** Result of a call if the run goes on without the caller. */
+/** Result of a call if the run continues without the caller. */
 const NOT_RUN = 'Not run, because other tools were called at the same time. Call it again without them.';
 
-/** Tools of a program that calls an agent. A step that calls nothing else ends the run, and the program runs the calls. */
+/** Tools of an API client that calls an agent. A step that calls only these ends the run, and the client runs the calls. */
 export class CallerTools {
   readonly #tools: ReadonlyMap<string, ToolSpec>;
   #step: readonly RoutedCall[] = [];
@@ -19,7 +19,7 @@ export class CallerTools {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  /** The agent's tools and these, which take the place of others of the same name. A forced choice is one among these alone. */
+  /** The agent's tools and these, which replace others of the same name. A forced choice offers only these. */
   addTo({ tools, deferred }: Offered, choice: ModelRequest['toolChoice']): Offered {
     if (this.#tools.size > 0 && choice !== undefined && choice !== 'auto' && choice !== 'none')
       return { tools: [...this.#tools.values()], deferred: [] };
@@ -36,13 +36,13 @@ export class CallerTools {
     this.#asked = [];
   }
 
-  /** Notes a call for the caller. Returns the result that the model gets if the run goes on. */
+  /** Records a call for the caller. Returns the result that the model receives if the run continues. */
   ask(call: RoutedCall): string {
     this.#asked.push(call);
     return NOT_RUN;
   }
 
-  /** Calls for the caller to run, if the step has no others. */
+  /** Calls for the caller to run; empty if the step has other calls too. */
   get calls(): readonly RoutedCall[] {
     return this.#asked.length === this.#step.length ? this.#step : [];
   }

@@ -28,53 +28,56 @@ export interface AgentNote {
   outside: readonly string[];
 }
 
-/** Notes for an agent at the beginning of a run; empty texts if there are none. */
+/** Notes for an agent at the start of a run; a text is empty if there is no note. */
 export interface AgentNotes {
-  /** Its skills, for the system message: the list changes seldom. */
+  /** Its skills, for the system message: the list rarely changes. */
   system: string;
   /** State of the session's plan. */
   plan: AgentNote;
-  /** The skill that the message calls. */
+  /** The skill that the message invokes. */
   skill: AgentNote;
 }
 
 const NO_NOTE: AgentNote = { text: '', outside: [] };
 export const NO_NOTES: AgentNotes = { system: '', plan: NO_NOTE, skill: NO_NOTE };
 
-/** What accompanies runs: it tells agents how things stand, and hears how runs end. */
+/** Hooks of runs: adds notes to the prompt, and is called when a run ends. */
 export interface Companion {
-  /** `key` is null if the run belongs to no session, `tools` are those that the agent is offered, `message` is the message that it answers. Never rejects. */
+  /**
+   * `key`: null if the run belongs to no session. `tools`: tools that the agent is offered. `message`: the message that it answers. Never
+   * rejects.
+   */
   notes(agent: Agent, key: string | null, tools: readonly ToolSpec[], message: string): Promise<AgentNotes>;
-  /** A run of a session has ended; its readers are told behind this. `reason`: why, where it did not end well. Never rejects. */
+  /** Called when a run of a session has ended, before its readers are notified. `reason`: set if the run failed. Never rejects. */
   ended(run: { id: string; sessionKey: string; reason?: string }): Promise<void>;
 }
 
-/** What a session is to be told with its next run. */
+/** Queued notices that a session receives with its next run. */
 export interface WaitingEvents {
-  /** Undefined where nothing waits. `told` forgets what `text` says. */
+  /** Undefined if there are none. `told` removes the notices in `text` from the queue. */
   waiting(sessionKey: string): Promise<{ text: string; sources: readonly string[]; told(): Promise<void> } | undefined>;
 }
 
-/** What memory has on a message, before it is answered. */
+/** Recalls memories for a message before it is answered. */
 export interface RunRecall {
-  /** Undefined where there is nothing to tell. Rejects when `signal` fires, and never else. */
+  /** Undefined if there is nothing to add. Rejects only if `signal` is aborted. */
   before(
     run: {
       agent: Agent;
       session: SessionRecord;
       user: MessageRecord;
-      /** The branch above the message. */
+      /** The branch before the message. */
       above: readonly MessageRecord[];
       principal: string;
       provider: Provider;
-      /** Whether the run has read outside content. If not, labelled memories are left out. */
+      /** Whether the run has read outside content. If not, labelled memories are omitted. */
       isTainted: boolean;
     },
     signal: AbortSignal,
   ): Promise<Recalled | undefined>;
 }
 
-/** For whom a model is asked. */
+/** Session, agent and principal of a call to a model. */
 export interface Asker {
   key: string;
   agent: Agent;
@@ -82,9 +85,9 @@ export interface Asker {
   principal: string;
 }
 
-/** A conversation whose next prompt is made. */
+/** A conversation whose next prompt is being built. */
 export interface BeforePrompt extends Asker {
-  /** The branch above the message. */
+  /** The branch before the message. */
   above: Branch;
   user: MessageRecord;
   beside: readonly string[];
@@ -92,13 +95,13 @@ export interface BeforePrompt extends Asker {
 
 /** A conversation whose prompt was too long for its model. */
 export interface TooLongPrompt extends BeforePrompt {
-  /** What the model was told of the branch. */
+  /** The part of the branch that was in the prompt. */
   told: Told;
 }
 
-/** What of a long conversation a model is told. */
+/** Shortens long conversations for a model. */
 export interface RunCompaction {
-  /** Rejects when `signal` fires, and never else. */
+  /** Rejects only if `signal` is aborted. */
   before(run: BeforePrompt, signal: AbortSignal): Promise<Told>;
   /** See `Compactor.shortened`. */
   shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told>;
@@ -106,7 +109,7 @@ export interface RunCompaction {
 
 /** A run that has completed. */
 export interface RepliedRun {
-  /** The session's. */
+  /** Key of the session. */
   key: string;
   agent: Agent;
   /** Key of the model that replied. */
@@ -114,9 +117,9 @@ export interface RepliedRun {
   principal: string;
 }
 
-/** Titles of chats. */
+/** Creates titles of chats. */
 export interface RunTitles {
-  /** Makes one in the background if it was the first reply. Never throws. */
+  /** Creates a title in the background after the first reply. Never throws. */
   replied(run: RepliedRun): void;
 }
 
@@ -124,14 +127,14 @@ export interface Recalled {
   memories: RecalledMemory[];
   /** Block for the model, marked as data. */
   content: string;
-  /** Lines of the block by the ids of the memories that they quote. */
+  /** Lines of the block by the ids of the memories that they contain. */
   lines: Record<string, string>;
   /** Outside sources of the memories. */
   outside: string[];
   elapsedMs: number;
 }
 
-/** The model that a run talks to. */
+/** The model of a run. */
 export interface Chosen {
   /** `<provider>/<model_id>`. */
   key: string;
@@ -139,9 +142,7 @@ export interface Chosen {
   model: string;
 }
 
-/**
- * Returns the tools of a run. The guide runs whatever a person types: it gets all tools at once, and for persons alone (decisions, "Cron, tools, exec, plans").
- */
+/** Returns the tools of a run. The guide runs commands that a person types: it gets all tools at once, and only for persons. */
 export async function offeredTo(
   principal: string,
   tools: RunTools,
@@ -159,13 +160,13 @@ export async function offeredTo(
 export interface Models {
   /** Throws `NOT_FOUND`. */
   resolve(model?: string, provider?: string): Promise<Chosen>;
-  /** The usage with what it cost, where that is known. Never rejects. */
+  /** Adds the cost to the usage if the price is known. Never rejects. */
   priced(key: string, usage: Usage): Promise<Usage>;
-  /** Whether it sees pictures, as far as that is known. Never rejects. */
+  /** Whether the model supports images, as far as known. Never rejects. */
   sees(key: string): Promise<boolean>;
-  /** Whether it is known to think before it answers. Never rejects. */
+  /** Whether the model is known to think before it answers. Never rejects. */
   thinks(key: string): Promise<boolean>;
-  /** Tokens of its context; null where nobody says. Never rejects. */
+  /** Tokens of its context; null if unknown. Never rejects. */
   contextOf(key: string): Promise<number | null>;
 }
 
@@ -178,7 +179,7 @@ export interface RunsDeps {
   timeZone(): string;
   agent(id: string): Agent;
   models: Models;
-  /** The source of what a key writes that is not allowed everything; none for others. */
+  /** Outside source of messages written with a key that lacks full access; empty for other principals. */
   keySources(principal: string): Promise<readonly string[]>;
   tools: RunTools;
   foreign: ForeignRuns;
@@ -188,9 +189,9 @@ export interface RunsDeps {
   compaction: RunCompaction;
   titles?: RunTitles;
   fault(error: unknown): RpcError;
-  /** Milliseconds after which a silent provider ends the run. */
+  /** Time-out, in milliseconds, after which a silent provider ends the run. */
   silenceMs?: () => number;
-  /** Calls of a provider that one run may take. */
+  /** Maximum number of provider calls in one run. */
   maxSteps?: () => number;
 }
 
@@ -203,43 +204,43 @@ export interface RunRequest {
   provider?: string;
   systemPrompt?: string;
   wishes?: Wishes;
-  /** What is asked is honoured or refused, as a request's (`ModelRequest`). */
+  /** See `ModelRequest`. */
   exact?: boolean;
   principal: string;
-  /** Of a channel: the message comes from an account of the owner. */
+  /** For a channel: the message was sent from an account of the owner. */
   isOwnerAccount?: boolean;
-  /** Of a channel: the conversation of the message. */
+  /** For a channel: the conversation of the message. */
   conversation?: string;
-  /** Principal whose rights limit its tools, if that is another one. */
+  /** Principal whose rights limit the run's tools, if different. */
   actsFor?: string | undefined;
-  /** Scopes of the connection that asks, if it has limited them: they limit its tools too. */
+  /** Scopes of the connection, if it has limited them: they limit the run's tools too. */
   scopes?: readonly Scope[] | undefined;
-  /** Names and patterns of the only tools that it may use; all that the agent may where left out. */
+  /** Names and patterns of the only tools that the run may use; default: all of the agent's. */
   tools?: readonly string[];
-  /** Changes that the run may make after reading from outside, granted when its job was made. */
+  /** Changes that the run may make after reading outside content, granted when its job was created. */
   outsideGrant?: OutsideGrant | undefined;
-  /** What the run is to be called; it has an id of its own where left out. */
+  /** Id of the run; generated by default. */
   runId?: string;
-  /** Of a call that may be a repeat, which reached this host or another one before. */
+  /** Idempotency key of a call that may repeat one sent to this or another host. */
   idempotencyKey?: string | undefined;
-  /** Of a session that begins with it; the message's first words where left out. */
+  /** Title of a session that starts with the message; default: its first words. */
   title?: string;
-  /** A message that is refused is taken back, for who sent it is told so and nobody waits for an answer. */
+  /** Removes the message if it is refused: its sender receives the error, and nobody waits for an answer. */
   withdraws?: boolean;
-  /** Told what the model writes as it comes; its thoughts are kept nowhere. */
+  /** Receives the model's output as it arrives, including thoughts that are not stored. */
   onwritten?: (piece: Written) => void;
-  /** Told how the answer ended. */
+  /** Called when the answer ends. */
   onend?: (end: Pick<Extract<GenerationEvent, { type: 'end' }>, 'reason' | 'reasoningTokens'>) => void;
-  /** Told the run's id when it has its place in line. */
+  /** Called with the run's id when it is queued. */
   onrun?: (runId: string) => void;
-  /** Told when the message is stored. */
+  /** Called when the message is stored. */
   onbegin?: () => void;
 }
 
-/** Where a run hangs in the tree of messages. */
+/** Position of a run in the tree of messages. */
 export interface Place {
   session: SessionRecord;
-  /** The person's message to store; null where it is there already (resend). */
+  /** The user's message to store; null if it is already stored (resend). */
   message: MessageRecord | null;
   /** The message that the reply answers. */
   user: MessageRecord;

@@ -7,9 +7,9 @@ import type { SyncPort } from '../sync.ts';
 import { type RunRecord, type Vault, VaultReadOnly } from '../vault.ts';
 import { endInterrupted, hostGone } from './interrupted.ts';
 
-/** How often it is asked whether the executor of a run is gone. */
+/** Interval, in milliseconds, of checks whether the executor of a run is gone. */
 const LOOK_MS = 10_000;
-/** Without the line to the bridge nobody can say how another host's run stands: after so long its session is free. */
+/** Without the connection to the bridge, the state of another host's run is unknown: after this time, its session is free. */
 const CUT_OFF_MS = 10_000;
 
 export interface ForeignRunsDeps {
@@ -17,26 +17,26 @@ export interface ForeignRunsDeps {
   hub: Hub;
   clock: Clock;
   sync: SyncPort | undefined;
-  /** Hears of the end of a run that its host did not bring about. Never rejects. */
+  /** Called when a run has ended without its host. Never rejects. */
   lost(run: RunRecord): Promise<void>;
   fault(error: unknown): unknown;
 }
 
 /**
- * Runs that have not ended and are not in this host's lanes: another host executes them, or a host that is gone did. One host at a time ends what such a
- * host has left, under a fence that the journal gave out (design.md, "One vault").
+ * Unfinished runs that this host does not execute: another host does, or did before it went away. One host at a time ends the runs of such
+ * a host, with a fence issued by the journal.
  */
 export class ForeignRuns {
   readonly #deps: ForeignRunsDeps;
-  /** By id. */
+  /** Runs by id. */
   #runs = new Map<string, RunRecord>();
-  /** Text so far, as their executors tell it. */
+  /** Text so far, as their executors report it. */
   readonly #texts = new Map<string, string>();
-  /** Runs that are this host's to end, and those that it has ended: whatever their executors still say of them is late. */
+  /** Runs that this host is ending or has ended: later reports of their executors are ignored. */
   readonly #taken = new Map<string, 'ending' | 'ended'>();
-  /** Runs that a person has stopped while their executors could not be told: they are told once they are heard of. */
+  /** Runs that a user stopped while their executors could not be reached: these are told as soon as they report. */
   readonly #unwanted = new Set<string>();
-  /** Runs of sessions that were cleared since. */
+  /** Runs of sessions that have been cleared since. */
   readonly #released = new Set<string>();
   readonly #waiting = new Set<() => void>();
   readonly #look = repeated(() => this.#lookOnce());
@@ -53,13 +53,16 @@ export class ForeignRuns {
     this.#deps = deps;
   }
 
-  /** Reads what there is, and ends what is left of this host's own earlier life. Before the first run here. Rejects where the vault cannot be read. */
+  /**
+   * Reads the unfinished runs, and ends those of this host's previous instance. Call it before the first run. Rejects if the vault cannot
+   * be read.
+   */
   async start(): Promise<void> {
     const { vault, sync } = this.#deps;
     this.#stands();
     if (sync) this.#unwatch = sync.watch(() => this.#stands() && void this.refresh().then(() => this.#look()));
     const left = await vault.runs.unfinished();
-    // They cannot be under way: nothing has begun here yet.
+    // They cannot be active: no run has started here yet.
     for (const { id, executor } of left) if (executor === vault.origin) this.#taken.set(id, 'ending');
     await this.#refresh();
     await this.#look();
@@ -72,7 +75,7 @@ export class ForeignRuns {
     this.#cancelLook?.();
   }
 
-  /** Runs under way elsewhere in a session. */
+  /** Runs of a session on other hosts. */
   of(key: string): RunRecord[] {
     return [...this.#runs.values()].filter(
       (run) => run.sessionKey === key && !this.#released.has(run.id) && (!this.#cutOff || this.#isFromHere(run)),
@@ -83,38 +86,38 @@ export class ForeignRuns {
     return this.#texts.get(runId) ?? '';
   }
 
-  /** Whether this host has ended it, or is about to. */
+  /** Whether this host has ended the run, or is about to. */
   isTaken(runId: string): boolean {
     return this.#taken.has(runId);
   }
 
-  /** Whether it was to end, and its executor has not heard of that. */
+  /** Whether a user stopped the run and its executor does not know yet. */
   isUnwanted(runId: string): boolean {
     return this.#unwanted.has(runId);
   }
 
-  /** Notes the text so far; null: it has ended. */
+  /** Sets the text so far; null if the run has ended. */
   note(runId: string, text: string | null): void {
     if (text === null) this.#texts.delete(runId);
     else this.#texts.set(runId, text);
   }
 
-  /** The session was cleared: nobody waits any more for what is under way in it elsewhere. */
+  /** The session was cleared: its runs on other hosts no longer block it. */
   release(key: string): void {
     for (const { id, sessionKey } of this.#runs.values()) if (sessionKey === key) this.#released.add(id);
     this.#wake();
   }
 
-  /** Reads anew what there is, after changes by others. */
+  /** Reads the unfinished runs again, after changes by other hosts. */
   async refresh(): Promise<void> {
     const reading = this.#refresh().catch((error: unknown) => void this.#deps.fault(error));
     this.#reading = reading;
     await reading;
   }
 
-  /** Resolves when no run is under way elsewhere in a session; rejects with the signal's reason where that comes first. */
+  /** Resolves when a session has no run on other hosts; rejects if `signal` is aborted first. */
   async ended(key: string, signal: AbortSignal): Promise<void> {
-    // What others have begun may have come in, and not have been looked at.
+    // Changes of other hosts may have arrived that have not been read yet.
     await this.#reading;
     await new Promise<void>((resolve, reject) => {
       const check = (): void => {
@@ -132,8 +135,8 @@ export class ForeignRuns {
   }
 
   /**
-   * Hands an abort to the hosts that execute runs in a session; a run whose host is gone is taken over at once. The ids of those that end by it. What has
-   * not been read of here, or waits in line at another host, ends too, unseen.
+   * Forwards an abort to the hosts that execute runs of a session; a run whose host is gone is taken over immediately. Resolves with the
+   * ids of the aborted runs. Runs that are not known here yet, or are queued on another host, are aborted too but not included.
    */
   async abort(key: string): Promise<string[]> {
     const { sync } = this.#deps;
@@ -156,7 +159,7 @@ export class ForeignRuns {
     await Promise.all(others.map(({ origin }) => sync?.signal(origin, { type: 'abort-session', sessionKey }).catch(() => false)));
   }
 
-  /** Notes how this host stands with the others; whether that has changed. */
+  /** Updates the state of the connection to other hosts; returns whether it changed. */
   #stands(): boolean {
     const state = this.#state();
     const standing = state ? `${state.state} ${state.role}` : '';
@@ -170,7 +173,10 @@ export class ForeignRuns {
     return true;
   }
 
-  /** Readers are told that nobody hears of the runs any more: one that goes on after all is shown again. Those of this copy of the data end here. */
+  /**
+   * Reports to readers that the connection to these runs is lost; a run that still continues is shown again. Runs of this copy of the data
+   * are ended here.
+   */
   #cutsOff(): void {
     for (const run of this.#runs.values()) if (!this.#released.has(run.id) && !this.#isFromHere(run)) this.#tellLost(run);
     this.#cutOff = true;
@@ -178,7 +184,7 @@ export class ForeignRuns {
     void this.#look();
   }
 
-  /** Begun on this copy of the data, whose owner is this host now. Data of a build without replicas counts as such. */
+  /** Whether the run started on this copy of the data, which this host owns now. Data of a build without replicas counts as such. */
   #isFromHere({ replica }: RunRecord): boolean {
     return replica === undefined || replica === this.#deps.vault.replica;
   }
@@ -196,7 +202,7 @@ export class ForeignRuns {
   async #read(): Promise<void> {
     const { vault } = this.#deps;
     const unfinished = await vault.runs.unfinished();
-    // What was read may be older than an end that was stored meanwhile.
+    // The read may be older than an end that was stored meanwhile.
     const runs = unfinished.filter(({ id, executor }) =>
       this.#taken.has(id) ? this.#taken.get(id) === 'ending' : executor !== vault.origin,
     );
@@ -223,14 +229,14 @@ export class ForeignRuns {
     });
   }
 
-  /** Ends each run that is this host's to end. */
+  /** Ends each run that this host has to end. */
   async #lookOnce(): Promise<void> {
     for (const run of [...this.#runs.values()]) {
       if (this.#stopped) return;
       try {
         if (this.#taken.has(run.id) || (await this.#take(run))) await this.#end(run);
       } catch (error) {
-        // What may only be read is nobody's to end here, and says so elsewhere.
+        // A read-only vault cannot end runs; this is reported elsewhere.
         if (error instanceof VaultReadOnly) break;
         this.#deps.fault(error);
       }
@@ -244,16 +250,17 @@ export class ForeignRuns {
     const state = this.#state();
     const isFromHere = this.#isFromHere(run);
     let next: number | null = null;
-    // While the bridge may still answer, another host may be ending it: two ends would be two versions of the reply.
+    // While the bridge may still respond, another host may be ending the run: that would create two versions of the reply.
     const isAlone = !state || state.state === 'off' || (this.#cutOff && isFromHere);
     if (isAlone) next = (fence ?? 0) + 1;
     else if (state.role === 'holder' || (isFromHere && state.state === 'synced')) {
-      // Its host counts as there for a while after it went; of this copy's own that is known better, unless the browser's profile was copied.
+      // A host counts as connected for some time after it has gone. A run of this copy is known to have ended, unless the browser's profile
+      // was copied.
       const isGone = isFromHere && !(await sync?.info())?.hosts.some(({ origin }) => origin === executor);
       next = (await sync?.claim(id, isGone ? 'nobody' : executor)) ?? null;
     }
     if (next === null) return false;
-    // Noted first: what is read once it is claimed would pass for a run of this host's own lanes.
+    // Recorded first: once claimed, the run would be read as one that this host executes.
     this.#taken.set(id, 'ending');
     const claimed = await vault.runs.claim(id, next).catch((error: unknown) => {
       this.#taken.delete(id);

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../../tests/support/clock.ts';
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError } from '../providers/provider.ts';
 import { type Generation, type GenerationEvent, generate } from './generate.ts';
 
-/** A provider that says these events, one list to each call; `asked` is what it was asked. */
+/** A provider that yields these events, one list per call; `asked` contains the requests. */
 const says = (...answers: ModelEvent[][]): Provider & { asked: ModelRequest[] } => ({
   id: 'test',
   name: 'Test',

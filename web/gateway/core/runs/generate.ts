@@ -24,52 +24,53 @@ import { MAX_STEPS } from './max-steps.ts';
 import { ModelChain } from './model-chain.ts';
 import { type AskedCall, distinct, type Done, resultsOf, routed } from './tool-calls.ts';
 
-/** A silent provider ends the run after this (decisions, "Chat"). */
+/** Time-out for a silent provider, in milliseconds. */
 export const SILENCE_MS = 60_000;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
 export interface Generation {
-  /** Who is asked. */
+  /** Model and provider to call. */
   chosen: Chosen;
-  /** Keys of the models that take over, in this order, where the one before fails before it has shown anything. */
+  /** Keys of the fallback models, in order. Each is used if the previous one fails before it has shown anything. */
   fallbacks: readonly string[];
   models: Models;
   messages: ModelMessage[];
   /**
-   * Other messages in their place, where the model finds the prompt too long; `contextTokens`, where its server says how many it takes. Asked once. Rejects with an Error that says why there are none.
+   * Returns a shorter list of messages if the model finds the prompt too long. `contextTokens`: the model's limit, if its server reports
+   * it. Called once. Rejects with an Error that states why there is none.
    */
   shorter?: (contextTokens: number | undefined, signal: AbortSignal) => Promise<ModelMessage[]>;
   tools: ToolSpec[];
-  /** Tools that the model finds by search, for providers that load them then. */
+  /** Tools that the model finds by search, for providers that support deferred loading. */
   deferred?: ToolSpec[];
-  /** What is wanted of every answer. */
+  /** Options for every provider call. */
   wishes?: Wishes | undefined;
-  /** The agent's own, where the wishes have none. */
+  /** The agent's temperature, used if `wishes` has none. */
   temperature?: number | undefined;
-  /** As a request's: what a program sends is honoured or refused. */
+  /** See `ModelRequest`. */
   exact?: boolean | undefined;
-  /** Somebody else than the owner asks. */
+  /** The caller is not the owner. */
   stranger?: boolean;
-  /** The agent that asks, where one does. */
+  /** Agent that sends the request, if any. */
   agentId?: string;
-  /** As a request's. */
+  /** See `ModelRequest`. */
   cacheKey?: string;
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
-  /** Provider calls that it may take; the last of them is offered no tools. */
+  /** Maximum number of provider calls; the last one offers no tools. */
   maxSteps?: number;
-  /** Asked when a step's tools have ended: whether what has come is all, and the model is not asked again. */
+  /** Called when a step's tools have ended: returns true to end without calling the model again. */
   endsHere?: () => boolean;
-  /** For the length of the waits between tries; chance where left out. */
+  /** Scales the waits between attempts; default: `Math.random`. */
   random?: () => number;
-  /** `show` adds a picture to the call's result. */
+  /** `show` adds an image to the call's result. */
   runTool(call: RoutedCall, signal: AbortSignal, show: (picture: Picture) => void): Promise<unknown>;
-  /** Filled with what the models have used, however the generation ends. */
+  /** Receives the usage of each model, even if the generation fails. */
   shares?: Share[];
 }
 
-/** What a model has used, by its key; the one that was asked last is the last. */
+/** Usage of a model, by its key. The last entry is the model called last. */
 export interface Share {
   key: string;
   usage: Usage;
@@ -79,17 +80,17 @@ export type GenerationEvent =
   | { type: 'text'; text: string }
   | { type: 'refusal'; text: string }
   | { type: 'reasoning'; text: string }
-  /** From here on another model answers. */
+  /** Another model takes over. */
   | { type: 'model'; key: string }
-  /** A picture that the model made. */
+  /** An image that the model generated. */
   | { type: 'picture'; picture: Picture }
-  /** The tools of the calls that the model is writing; told anew when they change. */
+  /** Names of the tools that the model is calling, sent again on each change. */
   | { type: 'calling'; tools: string[] }
   | { type: 'tool_call'; call: RoutedCall }
   | { type: 'tool_result'; call: RoutedCall; result: unknown; pictures: readonly Picture[]; isError: boolean }
-  /** One provider call has ended: its text, the calls that it asks for, and what its provider wants back with them. */
+  /** A provider call has ended: its text, its tool calls, and data that its provider requires back with them. */
   | { type: 'step'; text: string; calls: RoutedCall[]; kept?: Kept }
-  /** `usage` and `reasoningTokens` are of all calls, `contextTokens` is of the last one. */
+  /** `usage` and `reasoningTokens` are totals of all calls; `contextTokens` is from the last one. */
   | {
       type: 'end';
       usage: Usage;
@@ -99,27 +100,27 @@ export type GenerationEvent =
     };
 
 /**
- * The agent loop: provider call, tool calls (in parallel where the model asks so), results, until done or the step limit. A call that fails
- * before its first event is tried again; one that has shown nothing goes to the next model. Throws what stopped it: the signal's reason, or an
- * `RpcError` that says what the provider did.
+ * The agent loop: provider call, tool calls (in parallel if the model requests it), results, until done or the step limit. A call that
+ * fails before its first event is retried; one that has shown nothing falls back to the next model. Throws the signal's reason, or an
+ * `RpcError` that explains the provider's failure.
  */
 export async function* generate(run: Generation): AsyncGenerator<GenerationEvent> {
   const messages = [...run.messages];
-  /** How many of them were given; what steps have left stands behind. */
+  /** Number of messages from the request; messages of later steps follow. */
   let given = messages.length;
   const { maxSteps = MAX_STEPS } = run;
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
   let contextTokens = 0;
-  /** Of the calls so far. */
+  /** Ids of the calls so far. */
   const ids = new Set<string>();
-  /** Results that came with pictures. */
+  /** Results that contain images. */
   const shown = new Set<ModelMessage>();
-  /** What a model is asked with: the server of one that sees no pictures would refuse those that tools took. */
+  /** Messages for a model: if it does not support images, those from tools are removed, as its server would reject them. */
   const visibleTo = async (key: string, all: ModelMessage[]): Promise<ModelMessage[]> => {
     const own = all.map((message) => (message.model === undefined || message.model === key ? message : { ...message, kept: undefined }));
-    // The guide answers the person's own words.
+    // The guide answers the user's message without context.
     const told = key.startsWith('guide/') ? own : inlineContext(own);
     const hasPictures = all.map((message) => shown.has(message) || (message.inSession === 'earlier' && isPictured(message)));
     return !hasPictures.includes(true) || (await run.models.sees(key))
@@ -137,7 +138,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     } catch (error) {
       run.signal.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);
-      // A summary that failed is the model's failure, and no word on what was asked.
+      // A failed summary is the model's failure, not one of the request.
       const cause = error instanceof Error && error.cause !== undefined ? new ProviderError(why, { cause: error }) : failure.cause;
       throw explained(failure, `${toClause(why)}. All messages are kept.`, cause);
     }
@@ -156,7 +157,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     const answer = yield* answered({ ...run, ...asked }, chain, { count, visibleTo, shorten });
     const { text, kept, reason } = answer;
     reasoningTokens = sumOptional(reasoningTokens, answer.reasoningTokens);
-    // Some models call tools that they were not offered: those calls nobody answers.
+    // Some models call tools that they were not offered: such calls get no result.
     const wanted = last ? [] : distinct(answer.calls, ids).map(routed);
     const calls = wanted.map(({ call }) => call);
     yield { type: 'step', text, calls, ...(kept ? { kept } : {}) };
@@ -199,16 +200,16 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   }
 }
 
-/** Whether a tool's result has pictures. */
+/** Whether a tool's result contains images. */
 const isPictured = ({ role, content }: ModelMessage): boolean => role === 'tool' && typeof content !== 'string';
 
-/** A tool's result as its message has it. */
+/** Converts a tool's result to message content. */
 export function toResultContent(result: unknown, pictures: readonly Picture[]): ModelMessage['content'] {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   return pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
 }
 
-/** The messages for the last step. The last message says so, as the beginning of a prompt should stay the same. */
+/** The messages for the last step. The notice is in the last message, because the start of a prompt should not change. */
 function lastWord(messages: readonly ModelMessage[], steps: number): ModelMessage[] {
   const told = `[This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.]`;
   const last = messages.at(-1);
@@ -225,13 +226,13 @@ interface Answer {
 
 interface Answering {
   count(key: string, usage: Usage): Promise<void>;
-  /** The messages as that model is shown them. */
+  /** The messages as this model may see them. */
   visibleTo(key: string, messages: ModelMessage[]): Promise<ModelMessage[]>;
-  /** Makes the messages fewer. Throws the failure, with why, where they cannot be. */
+  /** Shortens the messages. Throws the failure with the reason if that is impossible. */
   shorten(tooLong: TooLong, failure: RpcError): Promise<void>;
 }
 
-/** One provider call, by the first model of the chain that can answer. Its text and thoughts come as events. */
+/** One provider call, by the first model of the chain that can answer. Yields its text and thoughts. */
 async function* answered(
   run: Generation & { spent: readonly ToolSpec[] },
   chain: ModelChain,
@@ -294,10 +295,10 @@ async function* answered(
       if (error.ofRequest) throw failure;
       await chain.next(failure);
     } finally {
-      // Also of one that was left, or failed midway.
+      // Also counts a call that was aborted or failed.
       const written = thoughts + answer.text + (answer.calls.length > 0 ? JSON.stringify(answer.calls.map(({ call }) => call)) : '');
       if (whole || usage || written !== '') {
-        // Whoever has stopped it does not wait for a long prompt to be counted.
+        // After an abort, nobody waits for the count of a long prompt.
         const counted = run.signal.aborted ? estimateUsage : countUsage;
         await count(key, usage ?? (await counted(request.messages, written, key)));
       }
@@ -306,7 +307,7 @@ async function* answered(
   }
 }
 
-/** The provider's events, ended by the run's signal even where the provider does not listen, and by silence. */
+/** The provider's events. Ends when the run is aborted, even if the provider ignores the signal, and after a silence. */
 async function* watched(
   run: Generation,
   provider: Provider,
@@ -324,7 +325,7 @@ async function* watched(
   const tooLong = (): void =>
     silence.abort(new ProviderError(`${provider.name} sent nothing for ${silenceMs / 1000} s.`, { retryable: true, silent: true }));
   try {
-    // A try before this one may have begun some.
+    // A previous attempt may have started some calls.
     yield { type: 'calling', tools: [] };
     for (;;) {
       const cancel = run.clock.after(silenceMs, tooLong);
@@ -340,7 +341,7 @@ async function* watched(
   } finally {
     signal.removeEventListener('abort', onabort);
     silence.abort();
-    // Not awaited: a provider that hangs must not hold up the end of the run.
+    // Not awaited: a provider that hangs must not delay the end of the run.
     void Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }
@@ -348,11 +349,11 @@ async function* watched(
 const STILL_TOO_LONG =
   'It is still too long after summarising. Choose a model with a larger context window, send less at once, or start a new chat.';
 
-/** That the conversation is too long, what the provider said of it, and why nothing helps. */
+/** Error for a conversation that is too long, with the provider's message and the reason why it could not be shortened. */
 const explained = ({ code, message, extra, cause: refusal }: RpcError, why: string, cause = refusal): RpcError =>
   new RpcError(code, `The conversation is too long for the model. ${toClause(message)}. ${why}`, extra, { cause });
 
-/** What a provider did wrong, as the caller may see it. */
+/** Converts a provider's failure to an error that the caller may see. */
 function visible(error: unknown, provider: Provider): RpcError {
   if (error instanceof RpcError) return error;
   if (!(error instanceof ProviderError)) {

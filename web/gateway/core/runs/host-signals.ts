@@ -8,11 +8,11 @@ import { sessionKey, type Vault } from '../vault.ts';
 import type { ForeignRuns } from './foreign-runs.ts';
 import type { Runs } from './runs.ts';
 
-/** How long an event that tells of a message waits for the message itself, which comes through the journal. */
+/** How long, in milliseconds, an event that refers to a message waits for the message, which arrives through the journal. */
 const STORED_MS = 5_000;
 
 const told = <E extends keyof typeof chatEvents>(event: E) => z.object({ event: z.literal(event), payload: chatEvents[event] });
-/** What a host tells the one that serves of its runs. */
+/** Events of its runs that a host sends to the active one. */
 const runEvent = z.discriminatedUnion('event', [
   told('chat.message'),
   told('chat.recalled'),
@@ -27,15 +27,15 @@ const runEvent = z.discriminatedUnion('event', [
 ]);
 type RunEvent = z.infer<typeof runEvent>;
 
-/** What hosts say to one another of runs. */
+/** Messages between hosts about runs. */
 const hostSignal = z.discriminatedUnion('type', [
-  /** End this run, which you execute. */
+  /** Abort this run, which you execute. */
   z.object({ type: z.literal('abort'), runId: z.string() }),
-  /** End what you execute in this session, and what waits in line there. */
+  /** Abort your runs of this session, including queued ones. */
   z.object({ type: z.literal('abort-session'), sessionKey: z.string() }),
-  /** Tell the text of this run from its beginning. */
+  /** Send the text of this run from its beginning. */
   z.object({ type: z.literal('text'), runId: z.string() }),
-  /** Each is read by itself: another build may have events that this one does not know. */
+  /** Each is parsed separately: another build may have unknown events. */
   z.object({ type: z.literal('events'), events: z.array(z.unknown()) }),
 ]);
 
@@ -50,19 +50,19 @@ export interface HostSignalsDeps {
 }
 
 /**
- * Runs of a host that does not serve reach the clients of the one that does: their events are passed on, and aborts come back (design.md, "One vault").
- * What other hosts say is validated, for they may be of another build.
+ * Makes runs of another host visible to the clients of the active one: forwards their events, and aborts in the other direction. Messages
+ * of other hosts are validated, as their build may differ.
  */
 export class HostSignals {
   readonly #deps: HostSignalsDeps;
-  /** Events of runs here, on their way to the host that serves. */
+  /** Events of runs here that still have to be sent to the active host. */
   #outgoing: RunEvent[] = [];
   #sending = false;
-  /** Events of one session go out in order. */
+  /** Queues, which keep the events of a session in order. */
   readonly #tails = new Map<string, Promise<void>>();
   /** Messages that events wait for. */
   readonly #awaited = new Map<string, () => void>();
-  /** Runs whose text was asked for. */
+  /** Runs whose text was requested. */
   readonly #asked = new Set<string>();
   readonly #stops: (() => void)[];
 
@@ -93,7 +93,7 @@ export class HostSignals {
     return event === 'sessions.changed' ? runs.has(key) : runs.has(key, payload.runId);
   }
 
-  /** While one batch is on its way the next one gathers. */
+  /** While one batch is being sent, the next one is collected. */
   #pass(event: RunEvent): void {
     this.#outgoing.push(event);
     if (!this.#sending) void this.#send();
@@ -101,10 +101,10 @@ export class HostSignals {
 
   async #send(): Promise<void> {
     this.#sending = true;
-    // What is told in one turn goes together.
+    // Events of one turn of the event loop are sent together.
     await Promise.resolve();
     while (this.#outgoing.length > 0) {
-      // Where nobody serves nobody listens: who does later asks for the text.
+      // Without an active host nobody listens: the next active one requests the text.
       await this.#deps.sync.signal(undefined, { type: 'events', events: this.#outgoing.splice(0) }).catch(() => false);
     }
     this.#sending = false;
@@ -143,7 +143,7 @@ export class HostSignals {
     if (event === 'sessions.changed') return hub.emit(item, key);
     if (event === 'chat.delta' && foreign.isUnwanted(payload.runId))
       void sync.signal(from, { type: 'abort', runId: payload.runId }).catch(() => false);
-    // This host has told its end already.
+    // This host has already reported the run's end.
     if (foreign.isTaken(payload.runId)) return;
     if (event === 'chat.delta') return this.#relayDelta(payload, key, from);
     if ('messageId' in payload && payload.messageId !== undefined) await this.#stored(payload.messageId);
@@ -154,7 +154,7 @@ export class HostSignals {
     hub.emit(item, key);
   }
 
-  /** Goes on where the text so far ends; where something is missing in between, its beginning is asked for. */
+  /** Continues at the end of the text so far; if a part is missing in between, requests the text from its beginning. */
   #relayDelta(payload: Extract<RunEvent, { event: 'chat.delta' }>['payload'], key: string, from: string): void {
     const { hub, foreign, sync } = this.#deps;
     const { runId, delta, offset } = payload;
@@ -172,7 +172,7 @@ export class HostSignals {
     hub.emit({ event: 'chat.delta', payload: { ...payload, delta: more, offset: known.length } }, key);
   }
 
-  /** Resolves when the message is here, or after a while: who reads the history upon the event is to find it there. */
+  /** Resolves when the message is stored here, or after a time-out: clients that read the history on the event should find it. */
   #stored(messageId: string): Promise<void> {
     const { vault, clock } = this.#deps;
     return new Promise((resolve) => {

@@ -15,7 +15,7 @@ import { getAttachmentSources, toSource } from '../trust/sources.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import type { Runs } from './runs.ts';
 
-/** Agents as `/v1` runs them (decisions, "HTTP"): stateless on the whole `messages`, or in a session that lasts. */
+/** Runs agents for `/v1`: stateless with the whole `messages`, or in a persistent session. */
 export class HttpAgents {
   readonly #deps: RunsDeps & { agents: { list(): Agent[] }; runs: Runs };
 
@@ -27,9 +27,9 @@ export class HttpAgents {
     return this.#deps.agents.list();
   }
 
-  /** Throws `RpcError`: `NOT_FOUND` for an agent or model that is not there, or what the provider did. */
+  /** Throws `RpcError`: `NOT_FOUND` for an unknown agent or model, or the provider's failure. */
   async *run(request: HttpAgentRun): AsyncGenerator<ModelEvent> {
-    // As in chats (decisions, "Chat"), whether it is to be stored or not.
+    // Same rule as in chats, whether the message is stored or not.
     if (request.messages.some(({ content }) => plainText(textsOf(content)).includes('\0')))
       throw new Unsupported('messages', 'must not contain NUL characters.');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
@@ -94,7 +94,7 @@ export class HttpAgents {
     }
   }
 
-  /** Sends the last message of the person into the session, and gives the deltas on. A caller who hangs up aborts the run. */
+  /** Sends the user's last message to the session, and yields the answer. A caller that disconnects aborts the run. */
   async *#inSession({
     agentId,
     sessionId,
@@ -139,7 +139,7 @@ export class HttpAgents {
       onend: (end) => (ended = end),
       onrun(id) {
         runId = id;
-        // Not before it has its place in line.
+        // Not before it is queued.
         if (gone) queueMicrotask(onabort);
       },
     });
@@ -167,20 +167,20 @@ export class HttpAgents {
   }
 }
 
-/** The outside sources of a message that a program sends: its own words are the program's, results of its tools and attachments are not. */
+/** Outside sources of a client's message: its own text is trusted, results of its tools and attachments are not. */
 const getRequestSources = ({ role, content, name }: HttpAgentRun['messages'][number]): string[] =>
   role === 'tool' ? [toSource('program', name ?? 'a tool')] : getAttachmentSources({ content });
 
 type Ended = Parameters<NonNullable<RunRequest['onend']>>[0];
 
-/** What a session does not take of a message is told in the program's words. */
+/** Reports content that a session does not accept by its name in the caller's API. */
 function refusedMessage(error: unknown): never {
   if (error instanceof RpcError && error.code === 'INVALID_PARAMS')
     throw new Unsupported('messages', error.message.replace(/^(`message` |Invalid `attachments\.\d+`: )/, ''));
   throw error;
 }
 
-/** What the caller sends is told to the letter. */
+/** Whether the caller's content must be sent exactly. */
 const isExact = ({ wishes, messages }: Pick<HttpAgentRun, 'wishes' | 'messages'>): boolean =>
   wishes.temperature !== undefined ||
   messages.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type !== 'text'));

@@ -3,14 +3,14 @@ import type { Clock } from '../clock.ts';
 import type { MessageRecord, RunRecord, Vault } from '../vault.ts';
 import { LeftMessages } from './left-messages.ts';
 
-/** What ended a run whose host is gone, as its readers are told. */
+/** Error for readers of a run whose host is gone. */
 export const hostGone = (): RpcError =>
   new RpcError('INTERNAL_ERROR', 'Interrupted: the gateway that wrote this reply was closed.', { details: { reason: 'interrupted' } });
 
-/** The reply's id, the same on every host that ends the run: if two do so apart, there is one version. */
+/** Id of the reply, the same on every host that ends the run: if two hosts do so independently, there is one version. */
 export const toInterruptedReplyId = (runId: string): string => `interrupted-${runId}`;
 
-/** The messages of an interrupted run with the same ids on every host that ends it, the reply's included. */
+/** Gives the messages of an interrupted run, including the reply, the same ids on every host that ends it. */
 export function withSharedIds(runId: string, messages: readonly MessageRecord[]): MessageRecord[] {
   const replyId = toInterruptedReplyId(runId);
   const ids = new Map(messages.map(({ id }, place) => [id, place === messages.length - 1 ? replyId : `${replyId}-${place}`]));
@@ -22,8 +22,8 @@ export function withSharedIds(runId: string, messages: readonly MessageRecord[])
 }
 
 /**
- * Ends a run whose host is gone: stores the steps that this copy or the journal has, and the text that had come as a reply marked `interrupted`; resend is offered.
- * Resolves with the reply's id, or undefined if the message that it answers is gone too.
+ * Ends a run whose host is gone: stores the steps known to this copy or the journal, and the text so far as a reply marked `interrupted`,
+ * which can be resent. Resolves with the reply's id, or undefined if the message that it answers no longer exists.
  */
 export async function endInterrupted(vault: Vault, clock: Clock, run: RunRecord): Promise<string | undefined> {
   const [user, steps] = await Promise.all([vault.messages.get(run.userMessageId), vault.runs.steps(run.id)]);
@@ -33,7 +33,7 @@ export async function endInterrupted(vault: Vault, clock: Clock, run: RunRecord)
   });
   const shared = steps.length === 0 ? progress?.steps : undefined;
   if (user) left.replay(user, shared ?? steps);
-  // Elsewhere the text of all steps is one.
+  // With shared steps, the partial text also contains the text of all previous steps.
   const content = shared ? run.partial.slice(progress?.chars) : run.partial;
   const { messages, replyId } = user
     ? left.with(user, { id: toInterruptedReplyId(run.id), content, model: run.model, interrupted: true })

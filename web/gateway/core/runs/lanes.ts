@@ -1,13 +1,13 @@
 interface Place<T> {
-  /** What has it; undefined for work that is no item. */
+  /** Undefined for work without an item. */
   item: T | undefined;
   ahead: boolean;
   turn: PromiseWithResolvers<void>;
 }
 
-/** Work in line: one at a time per key, first come first served. */
+/** Queues work by key: one item at a time per key, in order. */
 export class Lanes<T> {
-  /** The first place of each line is under way, or about to be. */
+  /** The first entry of each queue is running, or about to. */
   readonly #lanes = new Map<string, Place<T>[]>();
   #idle: (() => void)[] = [];
 
@@ -15,7 +15,7 @@ export class Lanes<T> {
     return this.every().length;
   }
 
-  /** The item at the head of a line: under way, or about to be. */
+  /** The item that is running or about to. */
   current(key: string): T | undefined {
     return this.all(key)[0];
   }
@@ -28,23 +28,23 @@ export class Lanes<T> {
     return [...this.#lanes.values()].flatMap(itemsOf);
   }
 
-  /** What comes next where it is to be taken ahead of its turn. */
+  /** The next item, if it was queued ahead of others. */
   ahead(key: string): T | undefined {
     const next = this.#lanes.get(key)?.[1];
     return next?.ahead ? next.item : undefined;
   }
 
-  /** Runs `work` when all before it in this line have ended, however they ended. `ahead`: before all that wait, but those that came ahead of their turn too. */
+  /** Runs `work` once all previous work of this key has settled. `ahead`: before all queued work, except other work queued ahead. */
   run<R>(key: string, item: T, work: () => Promise<R>, ahead = false): Promise<R> {
     return this.#enter(key, { item, ahead, turn: Promise.withResolvers() }, work);
   }
 
-  /** As `run`, for work that is no item: all before it have ended, and all behind it wait. */
+  /** Like `run`, for work without an item: previous work has settled, and later work waits. */
   between<R>(key: string, work: () => Promise<R>): Promise<R> {
     return this.#enter(key, { item: undefined, ahead: false, turn: Promise.withResolvers() }, work);
   }
 
-  /** Takes an item that waits out of its line: its `run` rejects with `reason`. False where it does not wait. */
+  /** Removes a queued item: its `run` rejects with `reason`. False if it is not queued. */
   leave(key: string, item: T, reason: unknown): boolean {
     const line = this.#lanes.get(key) ?? [];
     const at = line.findIndex((place) => place.item === item);

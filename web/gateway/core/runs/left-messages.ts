@@ -4,7 +4,7 @@ import { toSaid, toSharedSteps } from './shared-steps.ts';
 
 type Fields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
 
-/** What stands in the place of a result that did not come. */
+/** Replaces a missing result. */
 const NO_RESULT = '{"error":"the run ended before the tool did"}';
 
 interface RunOfMessages {
@@ -15,10 +15,10 @@ interface RunOfMessages {
   sources?(): readonly string[];
 }
 
-/** The messages that a run leaves below the one that it answers: calls of tools, their results, and at the end the reply. */
+/** Messages that a run stores after the one that it answers: tool calls, their results, and finally the reply. */
 export class LeftMessages {
   readonly #all: MessageRecord[] = [];
-  /** Results that have come of the last step's calls, by the calls' ids. */
+  /** Results of the last step's calls so far, by the calls' ids. */
   readonly #results = new Map<string, StepResult['result']>();
   readonly #run: RunOfMessages;
 
@@ -26,20 +26,20 @@ export class LeftMessages {
     this.#run = run;
   }
 
-  /** The last step, where it called tools. */
+  /** The last step if it called tools. */
   get underWay(): RunStep | undefined {
     const last = this.#all.at(-1);
     if (!last?.toolCalls) return undefined;
     return { runId: this.#run.runId, at: last.depth, said: toSaid(last), results: new Map(this.#results) };
   }
 
-  /** What another host needs to end the run. `chars`: length of the text of all steps. */
+  /** State that another host needs to end the run. `chars`: length of the text of all steps. */
   progress(chars: number): RunProgress {
     const steps = toSharedSteps(this.#all, this.#results);
     return { outside: this.#outside().outside ?? [], chars, ...(steps ? { steps } : {}) };
   }
 
-  /** Steps as an earlier host kept them. */
+  /** Restores steps stored by an earlier host. */
   replay(user: MessageRecord, steps: readonly (RunStep | SharedStep)[]): void {
     for (const { said, results } of steps) {
       this.step(user, said);
@@ -51,26 +51,29 @@ export class LeftMessages {
     return this.#all.length;
   }
 
-  /** What a model said before its next step; the results of the step before come first. */
+  /** Adds a model's message of a step, after the results of the previous step. */
   step(user: MessageRecord, fields: Omit<Fields, 'role'>): void {
     this.#answerCalls(user);
     if (fields.toolCalls?.length) this.#push(user, { role: 'assistant', ...fields });
   }
 
-  /** Of a call of the last step; in whichever order they come. As it is kept for a host that dies; undefined where the step has no such call. */
+  /**
+   * Adds the result of a call of the last step, in any order. Returns it in the form stored in case the host dies; undefined if the step
+   * has no such call.
+   */
   result(callId: string, content: MessageRecord['content']): StepResult | undefined {
     const result = { content, timestamp: this.#run.now(), ...this.#outside() };
     this.#results.set(callId, result);
     const { depth = 0, toolCalls = [] } = this.#all.at(-1) ?? {};
     const place = toolCalls.findIndex(({ id }) => id === callId);
-    // As deep as the message will be that it becomes.
+    // Depth of the message for this result.
     return place === -1 ? undefined : { runId: this.#run.runId, at: depth + 1 + place, callId, result };
   }
 
-  /** All of them, the reply at the end. */
+  /** All messages, ending with the reply. */
   with(user: MessageRecord, fields: Omit<Fields, 'role'>): { messages: MessageRecord[]; replyId: string } {
     this.#answerCalls(user);
-    // Of a run that an earlier host began, all that is known of its sources is in its steps.
+    // For a run started by an earlier host, the steps contain all known sources.
     const outside = mergeSources(...this.#all.map((message) => message.outside), this.#outside().outside);
     const reply = this.#next(user, { role: 'assistant', ...fields, ...(outside.length > 0 ? { outside } : {}) });
     return { messages: [...this.#all, reply], replyId: reply.id };
@@ -100,7 +103,7 @@ export class LeftMessages {
     this.#all.push(this.#next(user, fields));
   }
 
-  /** In the calls' order. A call without its result would be refused by the next provider that reads this branch. */
+  /** In the order of the calls. The next provider that reads this branch would reject a call without a result. */
   #answerCalls(user: MessageRecord): void {
     for (const { id, tool } of this.#all.at(-1)?.toolCalls ?? [])
       this.#push(user, { role: 'tool', content: NO_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });

@@ -1,2 +1,2 @@
-/** Provider calls in one run, where nothing else is said: enough for a plan with many steps, and an end to a model that has lost itself. */
+/** Default maximum number of provider calls in one run: enough for a plan with many steps, and an end for a model in a loop. */
 export const MAX_STEPS = 50;

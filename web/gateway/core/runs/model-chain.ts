@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { Chosen, Models } from './deps.ts';
 
-/** The model of a run, and those that take over where it cannot answer. */
+/** The model of a run and its fallbacks. */
 export class ModelChain {
   readonly #left: string[];
   readonly #models: Pick<Models, 'resolve'>;
@@ -18,7 +18,7 @@ export class ModelChain {
     return this.#current;
   }
 
-  /** The current model failed: the next that there is becomes the current one. Throws what all of them said, where none is left. */
+  /** Switches to the next available model after a failure. Throws the failures of all models if none is left. */
   async next(failure: RpcError): Promise<void> {
     this.#failures.push(failure);
     for (let key = this.#left.shift(); key !== undefined; key = this.#left.shift()) {

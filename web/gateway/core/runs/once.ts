@@ -3,12 +3,13 @@ import type { MessageRecord, Vault } from '../vault.ts';
 import { KEEP_MS } from '../idempotency.ts';
 import type { Completed, Place, RunRequest } from './deps.ts';
 
-/** How far from its end a branch is searched for a message that was stored a moment ago. */
+/** Number of messages at the end of a branch in which a recently stored message is looked for. */
 const MESSAGES = 100;
 
 /**
- * Where the message of a call goes, unless an earlier try stored it, on this host or on one that is gone (decisions, "Frames and connection"): then its
- * answer, or the message to be answered anew where that try came to nothing. The message's id says whose it is, for it reaches every host with the message.
+ * Position of a call's message, unless an earlier attempt stored it, on this host or on one that is gone: then returns its answer, or the
+ * message to answer again if that attempt failed. The message's id is derived from sender and key, so every host that has the message
+ * recognizes it.
  */
 export async function once(
   { messages, sessions }: Vault,
@@ -29,14 +30,17 @@ export async function once(
   return { completed: true, sessionId, runId: reply.runId, messageId: reply.id, usage: reply.usage };
 }
 
-/** Whose an idempotency key is: a page that goes over from the bridge to its browser's own host is called otherwise there, and asks for the same. */
+/**
+ * Sender of an idempotency key: a page that moves from the bridge to its browser's own host has a different principal there, but repeats
+ * the same calls.
+ */
 export const senderOf = (principal: string): string => (principal.startsWith('app:') ? 'app' : principal);
 
-/** The id of the message that a call with an idempotency key stores in a session. */
+/** Id of the message that a call with an idempotency key stores in a session. */
 export const messageIdOf = async (principal: string, key: string, idempotencyKey: string): Promise<string> =>
   (await sha256(JSON.stringify([senderOf(principal), key, idempotencyKey]))).slice(0, 32);
 
-/** The whole reply to a message of the branch: what is said last before somebody asks again. */
+/** The complete reply to a message of the branch: the last message before the user's next one. */
 export function answerTo(id: string, branch: readonly MessageRecord[]): MessageRecord | undefined {
   const at = branch.findIndex((message) => message.id === id);
   if (at < 0) return undefined;

@@ -12,7 +12,7 @@ const asks = (...ids: string[]): MessageRecord =>
   message('assistant', { content: '', toolCalls: ids.map((id) => ({ id, tool: 'look', args: {} })) });
 const result = (toolCallId: string): MessageRecord => message('tool', { toolCallId, name: 'look' });
 
-/** Roles, with the ids of calls and of results. */
+/** Roles, with the ids of calls and results. */
 const shape = (branch: readonly MessageRecord[]): string[] =>
   promptOf('s', branch)
     .slice(1)

@@ -2,23 +2,26 @@ import type { MessageRecord, RunContext } from '../vault.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import { toWrittenBranch } from '../tools/routed-call.ts';
 
-/** The system message: the agent's instructions and its notes that seldom change. Everything else is in the context block (`run-context.ts`), so that prompts keep their prefix. */
+/**
+ * The system message: the agent's instructions and its notes that rarely change. Everything else is in the context block
+ * (`run-context.ts`), so that prompts keep their prefix.
+ */
 export const createSystemText = (systemPrompt: string | undefined, notes = ''): string =>
   [systemPrompt, notes].filter(Boolean).join('\n\n');
 
 /** No message for an empty text: some servers refuse one without content. */
 export const toSystemMessages = (text: string): ModelMessage[] => (text === '' ? [] : [{ role: 'system', content: text }]);
 
-/** What a model is told of a call whose result is not in the branch. */
+/** Result for a call whose own result is not in the branch. */
 const NO_RESULT = '{"error":"the result of this call is not here"}';
 
 /**
- * The prompt for a model, by its key: the system message, then the branch as it stands. Where that was cut (by its length, a fork, or whoever wrote a chat that was
- * imported), calls and results are made to fit again: servers refuse a request with one that lacks the other, and would from then on.
+ * The prompt for a model, by its key: the system message, then the branch. If the branch was truncated (by length, a fork, or in an
+ * imported chat), calls and results are matched again: servers would reject this and every later request with one that lacks the other.
  */
 export function promptOf(system: string, branch: readonly MessageRecord[], modelKey = ''): ModelMessage[] {
   const messages = toSystemMessages(system);
-  /** Calls whose results are still to come. */
+  /** Calls without a result so far. */
   const open = new Map<string, string>();
   const close = (): void => {
     for (const [toolCallId, name] of open) messages.push({ role: 'tool', content: NO_RESULT, toolCallId, name });
@@ -30,7 +33,7 @@ export function promptOf(system: string, branch: readonly MessageRecord[], model
     else if (toolCallId === undefined || !open.delete(toolCallId)) continue;
     for (const call of toolCalls ?? []) open.set(call.id, call.tool);
     const content = role === 'assistant' ? withoutFiles(message.content) : message.content;
-    // An empty reply (stopped before the first word) would be refused by some servers.
+    // Some servers would reject an empty reply (stopped before the first word).
     if (role === 'assistant' && content === '' && !toolCalls?.length) continue;
     messages.push({
       role,
@@ -46,14 +49,14 @@ export function promptOf(system: string, branch: readonly MessageRecord[], model
   return messages;
 }
 
-/** Marks what is sent now, which is the last message, and what the session had before. */
+/** Marks the last message as sent `now`, and all others as `earlier`. */
 export const inSession = (messages: readonly ModelMessage[]): ModelMessage[] =>
   messages.map((message, index) => ({ ...message, inSession: index === messages.length - 1 ? 'now' : 'earlier' }));
 
 const toShownFiles = ({ files }: RunContext, modelKey: string): ModelMessage['files'] =>
   files && { readers: files.readers, exact: files.exactFor === modelKey };
 
-/** What an agent has sent is named to it, and not sent back to its model. */
+/** Files that an agent has sent are mentioned by name, not sent back to its model. */
 function withoutFiles(content: MessageRecord['content']): string {
   if (typeof content === 'string') return content;
   return content

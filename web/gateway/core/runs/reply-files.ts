@@ -11,7 +11,7 @@ export class ReplyFiles {
   readonly #info: NonNullable<HistoryMessage['attachments']> = [];
   #bytes = 0;
 
-  /** Throws `INVALID_PARAMS` where the reply has no room for it. */
+  /** Throws `INVALID_PARAMS` if the reply cannot contain another file. */
   add({ filename, mimeType, data, size, note }: SentFile): void {
     if (this.#info.length === MAX_FILES) throw new RpcError('INVALID_PARAMS', `A reply can include at most ${MAX_FILES} files.`);
     if (this.#bytes + size > MAX_ATTACHED) throw new RpcError('INVALID_PARAMS', 'The files of a reply must not exceed 18 MB.');
@@ -21,7 +21,7 @@ export class ReplyFiles {
     this.#info.push({ filename, mimeType, size });
   }
 
-  /** The reply's content with them. */
+  /** The reply's content with the files. */
   with(content: HistoryMessage['content']): Pick<HistoryMessage, 'content' | 'attachments'> {
     if (this.#info.length === 0) return { content };
     const text: Part[] = typeof content !== 'string' ? content : content === '' ? [] : [{ type: 'text', text: content }];

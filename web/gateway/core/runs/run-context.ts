@@ -5,7 +5,7 @@ import { mergeSources } from '../trust/sources.ts';
 import type { MessageRecord, RunContext } from '../vault.ts';
 import type { AgentNotes, Recalled } from './deps.ts';
 
-/** The line that tells a model the time. */
+/** The line with the current time for a model. */
 export function timeContext(now: number, timeZone: string): string {
   const at = new Date(now).toLocaleString('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'short' });
   return `Current date and time: ${at} (${timeZone}).`;
@@ -13,7 +13,7 @@ export function timeContext(now: number, timeZone: string): string {
 
 interface ContextParts {
   time: string;
-  /** Notices that wait for the session. */
+  /** Queued notices for the session. */
   events?: { text: string; sources: readonly string[] } | undefined;
   notes: AgentNotes;
   recalled?: Recalled | undefined;
@@ -23,8 +23,9 @@ interface ContextParts {
 const PLAN = /^Plan \S+ of this chat/;
 
 /**
- * Builds the context block of a turn: all that changes from turn to turn, so that the system message does not. A plan that the model was told of in the same
- * words by the newest note on it in `earlier` messages is left out. The mark, which occurs nowhere else in the block, keeps quoted text from ending it.
+ * Builds the context block of a turn: everything that changes from turn to turn, so that the system message does not. Omits a plan if the
+ * latest note about it in `earlier` messages has the same text. The mark, which occurs nowhere else in the block, keeps quoted text from
+ * ending it.
  */
 export function buildRunContext({ time, events, notes, recalled }: ContextParts, earlier: readonly MessageRecord[] = []): RunContext {
   const planId = PLAN.exec(notes.plan.text)?.[0];
@@ -40,7 +41,7 @@ export function buildRunContext({ time, events, notes, recalled }: ContextParts,
   };
 }
 
-/** How the files of a message are shown to a model that is offered these tools; undefined for a message without files. */
+/** How the files of a message are shown to a model with these tools; undefined for a message without files. */
 export function toShownFiles({ content }: MessageRecord, offered: readonly { name: string }[], exactFor?: string): RunContext['files'] {
   if (typeof content === 'string' || !content.some(({ type }) => type === 'file')) return undefined;
   const readers = [...new Set(Object.values(READER))].filter((reader) => offered.some(({ name }) => name === reader));
@@ -48,8 +49,9 @@ export function toShownFiles({ content }: MessageRecord, offered: readonly { nam
 }
 
 /**
- * The messages with a context block at the very end: a program sends them again without it, and what is in front of it stays the same. Results of tools are not
- * changed: the block follows them as a message. It is not put behind the beginning of a reply, but behind the user's message before that.
+ * The messages with a context block at the very end: a client sends them again without it, so everything before it stays the same. Results
+ * of tools are not changed: the block follows them as a separate message. It is not placed after the start of a reply, but after the user's
+ * message before that.
  */
 export function withContextAtEnd(messages: readonly ModelMessage[], text: string): ModelMessage[] {
   const context: ModelMessage['context'] = { text, position: 'after' };
@@ -58,11 +60,14 @@ export function withContextAtEnd(messages: readonly ModelMessage[], text: string
   return messages.map((message, index) => (index === end ? { ...message, context } : message));
 }
 
-/** The messages with their context blocks in their content, as models are given them. */
+/** The messages with their context blocks included in the content, as sent to models. */
 export const inlineContext = (messages: readonly ModelMessage[]): ModelMessage[] =>
   messages.map(({ context, ...message }) => (context ? addText(message, context.text, context.position) : message));
 
-/** The message with a text before or after its content. No message of its own: the templates of some models refuse two messages of the user in a row. */
+/**
+ * Adds a text before or after the message's content. It is not a separate message: the templates of some models reject two consecutive user
+ * messages.
+ */
 export function addText<M extends Pick<ModelMessage, 'content'>>(message: M, text: string, position: 'before' | 'after'): M {
   const { content } = message;
   const part = { type: 'text' as const, text };

@@ -1,7 +1,7 @@
 import type { UsageRecord } from '../vault.ts';
 import type { Share } from './generate.ts';
 
-/** What a run has used, by model, the one that was asked last being the last; its record has the run's own id. */
+/** Usage records of a run, one per model, ending with the model called last, whose record has the run's own id. */
 export const usageOf = (
   runId: string,
   shares: readonly Share[],

@@ -29,15 +29,15 @@ import { buildRunContext, timeContext, toShownFiles } from './run-context.ts';
 import { Said } from './said.ts';
 import { savePartials } from './save-partials.ts';
 
-/** Messages of the branch that a model is given. */
+/** Maximum number of messages of the branch in a prompt. */
 const CONTEXT_MESSAGES = 400;
 
 type RunDeps = RunsDeps & {
-  /** A message waits that is to be taken in now. */
+  /** Whether a steering message is queued, which this run has to yield to. */
   steered(): boolean;
 };
 
-/** One generation, from its place in line to its terminal event. */
+/** One generation, from its place in the queue to its terminal event. */
 export class Run {
   readonly id: string;
   started = false;
@@ -46,28 +46,28 @@ export class Run {
   readonly #request: RunRequest;
   readonly #agent: Agent;
   #chosen!: Chosen;
-  /** The key of the model that answers: the chosen one, until another has taken over. */
+  /** Key of the answering model: the chosen one, or the fallback that has taken over. */
   #model = '';
   readonly #place: (at: number) => Promise<Place | Completed>;
   readonly #deps: RunDeps;
   readonly #abort = new AbortController();
-  /** Messages that complete steps have left: tool calls and their results. */
+  /** Messages of complete steps: tool calls and their results. */
   readonly #left: LeftMessages;
-  /** What the models have used so far. */
+  /** Usage of the models so far. */
   readonly #shares: Share[] = [];
   readonly #files = new ReplyFiles();
   readonly #said: Said;
-  /** What memory had on the message. */
+  /** Memories recalled for the message. */
   #recalled: RecalledMemory[] | undefined;
   #startedAt = 0;
   #contextTokens: number | undefined;
-  /** Tools of a step are at it, or are about to be. */
+  /** Tools of a step are running, or about to. */
   #inTools = false;
-  /** What it was ended with for the message that steers. */
+  /** Abort reason, if the run was ended for a steering message. */
   #way: RpcError | undefined;
-  /** The outside content that the model has been given. */
+  /** The outside content in the model's context. */
   readonly #taint: RunTaint;
-  /** Forgets the events that this run was told of. */
+  /** Removes the notices that this run received from the queue. */
   #told = async (): Promise<void> => {};
 
   constructor(key: string, request: RunRequest, agent: Agent, place: (at: number) => Promise<Place | Completed>, deps: RunDeps) {
@@ -86,22 +86,22 @@ export class Run {
     this.#abort.abort(reason);
   }
 
-  /** Whether that principal has asked for it. */
+  /** Whether the principal started the run. */
   isOf(principal: string): boolean {
     return this.#request.principal === principal;
   }
 
-  /** Whether it is of the call that had this key. */
+  /** Whether the run belongs to the call with this idempotency key. */
   isBy(sender: string, idempotencyKey: string): boolean {
     return senderOf(this.#request.principal) === sender && this.#request.idempotencyKey === idempotencyKey;
   }
 
-  /** For the message that steers: what is merely written ends where it is, tools end first. */
+  /** Yields to a steering message: ends text generation immediately, but lets running tools finish. */
   makeWay(): void {
     if (this.started && !this.#inTools) this.abort((this.#way = new RpcError('ABORTED', 'The run was stopped for the next message.')));
   }
 
-  /** Runs to the end. The one terminal event goes out after the outcome is stored, and before this settles. */
+  /** Runs to the end. The single terminal event is emitted after the outcome is stored, and before this settles. */
   async execute(chosen: Chosen): Promise<Completed> {
     const { companion } = this.#deps;
     this.#chosen = chosen;
@@ -109,7 +109,7 @@ export class Run {
     let place: Place | undefined;
     let gone = false;
     try {
-      // What another host writes in this session comes first. Aborted before that has ended, it has not begun, and leaves nothing.
+      // Waits for another host's run in this session. If aborted during that time, the run has not started and leaves nothing.
       await this.#deps.foreign.ended(this.#key, this.#abort.signal);
       const at = this.#deps.clock.now();
       this.#startedAt = at;
@@ -119,7 +119,7 @@ export class Run {
       const usage = await this.#answer(place);
       const { messages, replyId: messageId } = this.#leaves(place, { content: this.#said.stepText, usage });
       await this.#store('done', messages);
-      // Gone only now: what a run that failed was told of, the next one is told again.
+      // Only after success: after a failed run, the next one receives the same notices.
       await this.#told().catch((error: unknown) => this.#deps.fault(error));
       await companion.ended({ id: this.id, sessionKey: this.#key });
       this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
@@ -131,7 +131,7 @@ export class Run {
       const messageId = place && !withdrawn ? await this.#keepPartial(place, error) : undefined;
       gone = withdrawn === 'session';
       await companion.ended({ id: this.id, sessionKey: this.#key, reason: error.message });
-      // Where there is nothing to answer there was no run: who asked for one is told, and nobody else.
+      // If there is nothing to answer, there was no run: only the caller gets the error.
       if (!place && error.code === 'NOT_FOUND') throw error;
       this.#emit({
         event: 'chat.error',
@@ -143,7 +143,7 @@ export class Run {
     }
   }
 
-  /** How far it has come. */
+  /** Progress of the run. */
   get underWay(): RunUnder {
     return this.#said.underWay;
   }
@@ -157,7 +157,7 @@ export class Run {
     return { sessionId: this.#request.sessionId, agentId: this.#request.agentId, runId: this.id };
   }
 
-  /** Stores the person's message and the run in one transaction: from here on nothing of it can be lost. */
+  /** Stores the user's message and the run in one transaction: from here on, nothing can be lost. */
   async #begin(place: Place, at: number): Promise<Place> {
     const { vault } = this.#deps;
     await vault.runs.begin({
@@ -183,7 +183,9 @@ export class Run {
     return place;
   }
 
-  /** One that steers is answered together with the next that does, and so is what nobody has seen a word of. */
+  /**
+   * If a steering message follows, or the run was stopped before any text was visible, the message is answered together with the next one.
+   */
   async #answer(place: Place): Promise<Usage> {
     try {
       this.#abort.signal.throwIfAborted();
@@ -197,7 +199,7 @@ export class Run {
   async #generate(place: Place): Promise<Usage> {
     const { vault, clock, tools, timeZone, silenceMs, maxSteps, companion, events } = this.#deps;
     const { user } = place;
-    // On resend the session's head is still the earlier reply: what lies above the answered message is the branch.
+    // On resend, the session's head is still the earlier reply: the branch is what precedes the answered message.
     const [above, waiting, { generate, toResultContent }] = await Promise.all([
       vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
       events.waiting(this.#key),
@@ -220,7 +222,7 @@ export class Run {
     const runContext = { ...context, ...(files ? { files } : {}) };
     this.#taint.add(context.outside ?? []);
     const asked = { ...user, runContext };
-    // A context that could not be stored is missing in the next prompt, which is then computed anew.
+    // If the context cannot be stored, the next prompt lacks it and is not served from the cache.
     await vault.messages.setRunContext(user.id, runContext).catch(this.#deps.fault);
     const beside = [system, context.text, JSON.stringify(offered.tools)];
     const asker = { key: this.#key, agent: this.#agent, chosen: this.#chosen, principal };
@@ -231,7 +233,7 @@ export class Run {
       inSession(withSummary(promptOf(system, [...about.messages, asked], this.#chosen.key), about));
     let usage: Usage | undefined;
     let refused = false;
-    // The text is on screen and in memory; the run's end tells of a store that fails.
+    // The text is on screen and in memory; a failing store is reported at the run's end.
     const save = (shared: string | undefined): unknown => vault.runs.savePartial(this.id, this.#said.stepText, shared).catch(() => {});
     if (this.#taint.isTainted) this.#saveProgress();
     const stopSaving = savePartials(clock, () => this.text, save);
@@ -279,7 +281,7 @@ export class Run {
             this.#request.onwritten?.(event);
             break;
           case 'refusal':
-            // In a chat it is what is said, below what was said before it.
+            // In a chat, a refusal becomes text after the previous text.
             this.#said.write(refused || this.#said.stepText === '' ? event.text : `\n\n${event.text}`);
             refused = true;
             this.#request.onwritten?.(event);
@@ -293,7 +295,7 @@ export class Run {
             break;
           case 'model':
             this.#model = event.key;
-            // Those before were another model's.
+            // Previous thoughts are from another model.
             this.#said.otherModel();
             break;
           case 'calling':
@@ -307,7 +309,7 @@ export class Run {
             });
             this.#inTools = event.calls.length > 0;
             if (this.#inTools) this.#said.nextStep();
-            // Before its tools have effects that a next host would not know of.
+            // Before its tools have effects that the next host would not know of.
             await this.#saveStep();
             this.#saveProgress();
             break;
@@ -337,7 +339,7 @@ export class Run {
     return usage ?? estimateUsage([], this.text, this.#model);
   }
 
-  /** Notes the outside sources of the conversation as the model is given it, and the addresses that stand there. */
+  /** Records the outside sources and the URLs of the conversation in the prompt. */
   #noteContext(
     branch: readonly MessageRecord[],
     user: MessageRecord,
@@ -356,7 +358,7 @@ export class Run {
     if (events) this.#taint.addText(events.text);
   }
 
-  /** A picture that does not fit is named in the text. */
+  /** An image that does not fit is mentioned in the text. */
   #addPicture({ mimeType, data }: Picture): void {
     const [, extension = 'png'] = /^image\/(\w+)/.exec(mimeType) ?? [];
     try {
@@ -366,7 +368,7 @@ export class Run {
     }
   }
 
-  /** Recalls memories for the message; readers are told of them before the reply. */
+  /** Recalls memories for the message, and reports them to readers before the reply. */
   async #recall({ session, user }: Place, above: readonly MessageRecord[]): Promise<Recalled | undefined> {
     const about = {
       isTainted: this.#taint.isTainted,
@@ -385,7 +387,7 @@ export class Run {
     return found;
   }
 
-  /** All that the run leaves, with its reply at the end. */
+  /** All messages of the run, ending with its reply. */
   #leaves({ user }: Place, fields: Parameters<LeftMessages['with']>[1]): ReturnType<LeftMessages['with']> {
     const recalled = this.#recalled ? { recalled: this.#recalled } : {};
     const elapsedMs = this.#deps.clock.now() - this.#startedAt;
@@ -403,7 +405,7 @@ export class Run {
     });
   }
 
-  /** Takes the message back where it was refused before anything came of it, and who sent it wants that; what was taken. */
+  /** Removes the message if it was refused before any output and the sender requested that. Resolves with what was removed. */
   async #withdraw(error: RpcError): Promise<'message' | 'session' | undefined> {
     const { vault, clock, fault } = this.#deps;
     if (!this.#request.withdraws || !isRefusal(error) || this.text !== '' || this.#left.count > 0) return undefined;
@@ -417,7 +419,10 @@ export class Run {
     }
   }
 
-  /** What had come before the run was cut short, marked with why; its id. Where even that cannot be stored, the terminal event goes out without. */
+  /**
+   * Stores the partial output of a run that ended early, marked with the reason. Resolves with its id, or undefined if it could not be
+   * stored.
+   */
   async #keepPartial(place: Place, error: RpcError): Promise<string | undefined> {
     const status = error.code === 'ABORTED' ? 'aborted' : isCutOff(error) ? 'interrupted' : 'failed';
     const marks = {
@@ -450,18 +455,18 @@ export class Run {
     const records = this.#usage(endedAt);
     const last = records.pop();
     await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
-    // What models before the last one were asked.
+    // Usage of the models before the last one.
     for (const record of records) vault.usage.add(record);
   }
 
-  /** Keeps the step under way on disk, for a host that dies; its results follow one by one. */
+  /** Saves the current step to disk, in case the host dies; its results follow one by one. */
   async #saveStep(): Promise<void> {
     const step = this.#left.underWay;
-    // As with the text: the run's end tells of a store that fails.
+    // As with the text, a failing store is reported at the run's end.
     if (step) await this.#deps.vault.runs.saveStep(step).catch(() => {});
   }
 
-  /** Tells other hosts what the run has read and done, should one of them have to end it. */
+  /** Shares the run's outside sources and steps, in case another host has to end it. */
   #saveProgress(): void {
     const progress = this.#left.progress(this.text.length - this.#said.stepText.length);
     this.#deps.vault.runs.saveProgress(this.id, progress).catch(() => {});

@@ -15,18 +15,20 @@ export interface SendRequest extends RunRequest {
   message: string;
   attachments?: readonly AttachmentInput[];
   abortPrevious?: boolean;
-  /** It is taken in by the run under way: that one ends at its next step, and this one goes on from there, ahead of all that waits. */
+  /** The active run ends at its next step, and this message continues from there, ahead of all queued ones. */
   steer?: boolean;
-  /** The same message behind its own reply that failed takes its place, for programs ask again by themselves; what failed stays as a branch. */
+  /**
+   * If the message repeats one whose reply failed, it replaces it, because clients retry automatically; the failed reply stays as a branch.
+   */
   repeats?: boolean;
 }
 
-/** How long what another host executes in a session may take to end before the session is cleared. */
+/** How long, in milliseconds, to wait for another host's run to end before the session is cleared. */
 const CLEAR_MS = 5_000;
 
 /**
- * Runs belong to sessions, not to sockets: one at a time in each session, first come first served; each ends with exactly one
- * terminal event, after what it left was stored.
+ * Runs belong to sessions, not to connections: one at a time in each session, in order; each ends with exactly one terminal event, after
+ * its output was stored.
  */
 export class Runs {
   readonly #deps: RunsDeps;
@@ -41,7 +43,10 @@ export class Runs {
     return this.#lanes.size;
   }
 
-  /** Runs under way in a session, here or on another host, with the text, and of runs here the thoughts and calls so far; synchronous, so that no delta comes in between. */
+  /**
+   * Active runs of a session, here or on another host, with their text, and for runs here the thoughts and calls so far. Synchronous, so
+   * that no delta is missed.
+   */
   under(key: string): RunUnder[] {
     const { foreign } = this.#deps;
     const current = this.#lanes.current(key);
@@ -49,27 +54,27 @@ export class Runs {
     return foreign.of(key).map(({ id }) => ({ runId: id, text: foreign.textOf(id), reasoning: '', calls: [], pending: [] }));
   }
 
-  /** A run is under way or waits in a session, here or on another host. */
+  /** Whether a session has an active or queued run, here or on another host. */
   running(key: string): boolean {
     return this.has(key) || this.#deps.foreign.of(key).length > 0;
   }
 
-  /** Whether this host has a run in a session: any, or that one. */
+  /** Whether this host has any run, or this one, in a session. */
   has(key: string, runId?: string): boolean {
     return this.#lanes.all(key).some(({ id }) => runId === undefined || id === runId);
   }
 
-  /** A run of this host, under way or waiting. */
+  /** A run of this host, active or queued. */
   find(runId: string): Run | undefined {
     return this.#lanes.every().find(({ id }) => id === runId);
   }
 
-  /** Resolves when the run has ended; rejects with what ended it otherwise. */
+  /** Resolves when the run has completed; rejects with the reason if it failed. */
   async send(request: SendRequest): Promise<Completed> {
     const attached = readAttachments(request.attachments ?? []);
     const content = sanitize(request.message, { wordless: attached.parts.length > 0 });
     const key = sessionKey(request.agentId, request.sessionId);
-    // The new one waits in line until those have settled.
+    // The new run is queued until those have settled.
     if (request.abortPrevious) void this.abort(key);
     const place = (at: number): Promise<Place | Completed> =>
       once(this.#deps.vault, request, key, at, async (id) => {
@@ -83,7 +88,7 @@ export class Runs {
     return this.#enqueue(key, request, place, request.steer);
   }
 
-  /** Answers the last message of the person again, or that of `messageId`; the earlier reply, and what followed it, stays as a branch. */
+  /** Answers the user's last message, or `messageId`, again. The earlier reply, and all that followed it, stays as a branch. */
   resend(request: RunRequest & { messageId?: string | undefined }): Promise<Completed> {
     const key = sessionKey(request.agentId, request.sessionId);
     return this.#enqueue(key, request, async () => {
@@ -92,7 +97,7 @@ export class Runs {
     });
   }
 
-  /** Puts another message beside the last one of the person, or beside that of `messageId`, and answers it; the earlier one stays as a branch. */
+  /** Adds an alternative to the user's last message, or to `messageId`, and answers it; the earlier one stays as a branch. */
   edit(request: RunRequest & { message: string; messageId?: string | undefined }): Promise<Completed> {
     const content = sanitize(request.message);
     const key = sessionKey(request.agentId, request.sessionId);
@@ -108,7 +113,7 @@ export class Runs {
     );
   }
 
-  /** Makes the branch through a message the active one; where it ends. Of no effect on a run: while there is one, it is refused. */
+  /** Makes the branch through a message the active one. Resolves with the id of its last message. Fails if there is an active run. */
   async choose(key: string, messageId: string): Promise<string> {
     if (this.running(key)) throw new RpcError('ALREADY_EXISTS', 'A reply is in progress in this session. Wait for it or stop it.');
     const headId = await this.#lanes.between(key, () => this.#deps.vault.messages.choose(key, messageId));
@@ -116,44 +121,44 @@ export class Runs {
     return headId;
   }
 
-  /** Aborts what is under way or waits in a session, here (at once) or on another host. The ids of the runs that end by it. */
+  /** Aborts active and queued runs of a session, here (immediately) or on another host. Resolves with the ids of the aborted runs. */
   async abort(key: string): Promise<string[]> {
     const here = this.abortHere(key);
     return [...here, ...(await this.#deps.foreign.abort(key))];
   }
 
-  /** Aborts what this host executes in a session or has in line there; the ids. */
+  /** Aborts this host's active and queued runs of a session; returns their ids. */
   abortHere(key: string): string[] {
     const runs = this.#lanes.all(key);
     for (const run of runs) run.abort(new RpcError('ABORTED', 'The run was aborted.'));
     return runs.map((run) => run.id);
   }
 
-  /** Takes a message that waits in line back, by the key that its caller gave it; nothing of it is kept. The runs' ids. */
+  /** Removes a queued message by the idempotency key of its call; nothing of it is stored. Returns the ids of its runs. */
   takeBack(key: string, principal: string, idempotencyKey: string): string[] {
     const waiting = this.#lanes.all(key).filter((run) => run.isBy(senderOf(principal), idempotencyKey));
     const reason = new RpcError('ABORTED', 'The message was withdrawn before it was sent.', { details: { reason: 'taken_back' } });
     return waiting.filter((run) => this.#lanes.leave(key, run, reason)).map(({ id }) => id);
   }
 
-  /** Aborts one run of this host, under way or waiting. */
+  /** Aborts one run of this host, active or queued. */
   abortRun(runId: string, reason: string): void {
     this.find(runId)?.abort(new RpcError('ABORTED', reason));
   }
 
-  /** Aborts what a principal has asked of this host, under way or waiting. */
+  /** Aborts all runs that a principal started on this host, active or queued. */
   abortOf(principal: string, reason: string): void {
     for (const run of this.#lanes.every()) if (run.isOf(principal)) run.abort(new RpcError('ABORTED', reason));
   }
 
-  /** Ends what is under way and waits in a session, then does `work` with it; what is sent meanwhile comes after. */
+  /** Ends active and queued runs of a session, then calls `work`; messages sent meanwhile come after it. */
   async clear<R>(key: string, work: () => Promise<R>): Promise<R> {
     const { foreign, clock } = this.#deps;
     void this.abort(key);
     return this.#lanes.between(key, async () => {
       const patience = new AbortController();
       const cancel = clock.after(CLEAR_MS, () => patience.abort());
-      // One that another host does not end in time is cleared away all the same.
+      // Clears even if another host does not end its run in time.
       await foreign.ended(key, patience.signal).catch(() => {});
       cancel();
       const result = await work();
@@ -162,7 +167,7 @@ export class Runs {
     });
   }
 
-  /** Takes no new runs; resolves when those under way have ended, or aborts them after `ms`. */
+  /** Rejects new runs; resolves when active ones have ended, or aborts them after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     const cancel = this.#deps.clock.after(ms, () => {
@@ -172,7 +177,7 @@ export class Runs {
     cancel();
   }
 
-  /** Takes its place in line before anything else: what comes right behind it, a message or an abort, must find it there. */
+  /** Queued before anything else: a message or abort that follows immediately must find it. */
   async #enqueue(key: string, request: RunRequest, place: (at: number) => Promise<Place | Completed>, ahead = false): Promise<Completed> {
     if (this.#draining)
       throw new RpcError('INTERNAL_ERROR', 'The gateway is restarting with a newer version. Try again.', {
@@ -193,18 +198,18 @@ export class Runs {
     return id === null ? undefined : this.#deps.vault.messages.get(id);
   }
 
-  /** Marks a message of somebody on a channel, who may be anybody, of a key that is not allowed everything, and of whoever attaches a document or a picture. */
+  /** Outside sources of a message: channel senders other than the owner, keys without full access, and attached documents or images. */
   async #toOutside(
     { principal, actsFor = principal, isOwnerAccount = false, conversation = '' }: RunRequest,
     attachments: NonNullable<MessageRecord['attachments']>,
   ): Promise<Pick<MessageRecord, 'outside'>> {
     const channel = isChannel(principal) && !isOwnerAccount ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
     const outside = mergeSources(channel, await this.#deps.keySources(actsFor), getAttachmentSources({ content: '', attachments }));
-    // An empty list tells a message of the owner from one of a build that stored no sources.
+    // An empty list distinguishes a message of the owner from one of a build that stored no sources.
     return outside.length > 0 || isOwnerAccount ? { outside } : {};
   }
 
-  /** What was there before a message that is asked again; else the head. */
+  /** The parent of a failed message that is being repeated; otherwise the head. */
   async #beforeFailed(head: MessageRecord | undefined, { content }: MessageRecord): Promise<MessageRecord | undefined> {
     if (head?.role !== 'assistant' || !(head.error || head.aborted)) return head;
     const asked = await this.#message(head.parentId);
@@ -212,7 +217,7 @@ export class Runs {
     return same ? this.#message(asked.parentId) : head;
   }
 
-  /** A message of the person by its id; without one the last of the branch. */
+  /** A user message by its id; by default the last of the branch. */
   async #userOf(key: string, messageId: string | undefined): Promise<{ session: SessionRecord; user: MessageRecord }> {
     const session = await this.#deps.vault.sessions.get(key);
     if (!session) throw new RpcError('NOT_FOUND', `No session with id "${key.split('/').at(-1) ?? key}".`);

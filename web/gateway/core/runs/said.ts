@@ -3,7 +3,7 @@ import type { CallUnder, RunUnder } from '#shared/rpc/methods/chat.ts';
 import type { Reasoning, ToolCall } from '#shared/rpc/records.ts';
 import { Thoughts } from './thoughts.ts';
 
-/** Characters of a call's result for who comes while the run is under way: what is stored at the end has all. */
+/** Maximum number of characters of a result for clients that join during the run; the stored result is complete. */
 const MOST_OF_RESULT = 8_000;
 
 export interface SaidOptions {
@@ -12,14 +12,14 @@ export interface SaidOptions {
   now(): number;
 }
 
-/** What a run has told its readers so far: text, thoughts, calls and results, each as an event when it comes. */
+/** Output of a run so far: text, thoughts, calls and results. Emits an event for each. */
 export class Said {
   /** The reply's text so far, over all steps. */
   text = '';
-  /** That of the step under way. */
+  /** Text of the current step. */
   stepText = '';
   readonly #calls: CallUnder[] = [];
-  /** Tools of the calls that the model is writing. */
+  /** Names of the tools that the model is calling. */
   #pending: string[] = [];
   readonly #thoughts: Thoughts;
   readonly #options: SaidOptions;
@@ -29,13 +29,13 @@ export class Said {
     this.#thoughts = new Thoughts(options.now);
   }
 
-  /** For who comes in between. */
+  /** Snapshot for clients that join during the run. */
   get underWay(): RunUnder {
     const { runId } = this.#options.ids;
     return { runId, text: this.text, reasoning: this.#thoughts.text, calls: this.#calls, pending: this.#pending };
   }
 
-  /** Thoughts of the step under way, as its message has them. */
+  /** Thoughts of the current step, as fields of its message. */
   get thoughts(): { reasoning?: Reasoning } {
     return this.#thoughts.fields;
   }
@@ -54,12 +54,12 @@ export class Said {
     if (delta !== '') emit({ event: 'chat.reasoning', payload: { ...ids, delta, offset } });
   }
 
-  /** Something else than thoughts has come. */
+  /** Output other than thoughts has arrived. */
   pause(): void {
     this.#thoughts.pause();
   }
 
-  /** Another model answers from here on. */
+  /** Another model continues. */
   otherModel(): void {
     this.#thoughts.next();
   }
@@ -70,7 +70,7 @@ export class Said {
     emit({ event: 'chat.tool_pending', payload: { ...ids, tools } });
   }
 
-  /** The step that made them has ended; they follow. */
+  /** The step that contains the calls has ended. */
   nextStep(): void {
     this.#pending = [];
     this.stepText = '';
@@ -83,7 +83,7 @@ export class Said {
     emit({ event: 'chat.tool_call', payload: { ...ids, tool, args, toolCallId: id } });
   }
 
-  /** `content`: the result as it is stored. */
+  /** `content`: the result as stored. */
   result({ id, tool }: ToolCall, { result, content, isError }: { result: unknown; content: string; isError: boolean }): void {
     const { ids, emit } = this.#options;
     for (const call of this.#calls) if (call.id === id) call.result = content.slice(0, MOST_OF_RESULT);

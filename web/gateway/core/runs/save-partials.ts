@@ -1,15 +1,15 @@
 import { type Clock, every } from '../clock.ts';
 
 const SAVE_MS = 1000;
-/** Text up to this length is shared whenever it is saved. */
+/** Text up to this length is shared with every save. */
 const OFTEN_SHARED_CHARS = 64 * 1024;
 const MAX_SHARED_CHARS = 1024 * 1024;
-/** A longer text is shared again once it has grown by this part of itself, for it goes out whole each time. */
+/** A longer text is shared again once it has grown by this fraction, as it is sent whole each time. */
 const GROWTH = 1 / 16;
 
 /**
- * Saves a run's text once a second while it grows, for a host that dies; the result stops it. `save` gets the text that other hosts are to have, or undefined
- * if theirs is recent enough.
+ * Saves a run's growing text once a second, in case the host dies. Returns a function that stops it. `save` receives the text for other
+ * hosts, or undefined if theirs is recent enough.
  */
 export function savePartials(clock: Clock, text: () => string, save: (shared: string | undefined) => unknown): () => void {
   let saved = 0;

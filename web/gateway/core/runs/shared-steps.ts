@@ -2,12 +2,12 @@ import { withoutMiddle } from '#shared/cut-short.ts';
 import { plainText } from '../sessions.ts';
 import type { MessageRecord, RunStep, SharedStep, StepResult } from '../vault.ts';
 
-/** Longest form of a run's steps in the journal, which takes the record as a whole with each step. */
+/** Maximum characters of a run's steps in the journal, which stores the whole record with each step. */
 const MAX_SHARED_CHARS = 64 * 1024;
-/** Characters of a result if the steps are longer than that. */
+/** Maximum characters of a result if the steps are longer than that. */
 const MAX_RESULT_CHARS = 2000;
 
-/** The part of a step's message that is stored while the run goes on. */
+/** The part of a step's message that is stored during the run. */
 export function toSaid({ content, toolCalls, model, timestamp, reasoning, outside, providerState }: MessageRecord): RunStep['said'] {
   return {
     ...{ content, toolCalls, model, timestamp },
@@ -18,8 +18,8 @@ export function toSaid({ content, toolCalls, model, timestamp, reasoning, outsid
 }
 
 /**
- * The steps that a run has left, for the journal. If they are too long, results are cut and thoughts left out; undefined if they are too long even then. `underWay`:
- * results of the last step's calls.
+ * The steps of a run for the journal. If they are too long, results are truncated and thoughts omitted; undefined if they are still too
+ * long. `underWay`: results of the last step's calls.
  */
 export function toSharedSteps(
   messages: readonly MessageRecord[],

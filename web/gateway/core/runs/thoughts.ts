@@ -1,13 +1,13 @@
 import type { Reasoning } from '#shared/rpc/records.ts';
 
-/** Characters that are kept of what is thought in one step. */
+/** Maximum number of characters of thoughts stored per step. */
 const MOST = 32_000;
 
-/** What a model thinks in a run, by its steps. */
+/** A model's thoughts during a run, by step. */
 export class Thoughts {
-  /** What was told of all steps. */
+  /** Emitted thoughts of all steps. */
   text = '';
-  /** Where those of the step under way begin. */
+  /** Start of the current step's thoughts in `text`. */
   #from = 0;
   #ms = 0;
   #since: number | undefined;
@@ -18,7 +18,7 @@ export class Thoughts {
     this.#now = now;
   }
 
-  /** Takes a piece; what is to be told of it: nothing, once there is too much. */
+  /** Adds a piece; returns the part to emit, which is empty once the limit is reached. */
   add(piece: string): string {
     this.#since ??= this.#now();
     const told = piece.slice(0, Math.max(0, MOST - (this.text.length - this.#from)));
@@ -27,21 +27,21 @@ export class Thoughts {
     return told;
   }
 
-  /** Something else came: the time ends that it took. */
+  /** Other output has arrived: stops the time measurement. */
   pause(): void {
     if (this.#since === undefined) return;
     this.#ms += this.#now() - this.#since;
     this.#since = undefined;
   }
 
-  /** Those of the step under way, as its message has them. */
+  /** Thoughts of the current step, as fields of its message. */
   get fields(): { reasoning?: Reasoning } {
     const text = this.text.slice(this.#from).trim();
     const ms = this.#ms + (this.#since === undefined ? 0 : this.#now() - this.#since);
     return text === '' ? {} : { reasoning: { text, ms, ...(this.#cut ? { cut: true } : {}) } };
   }
 
-  /** The next step begins. */
+  /** Starts the next step. */
   next(): void {
     this.#from = this.text.length;
     this.#ms = 0;

@@ -6,16 +6,16 @@ import { routeCall } from '../tools/route-call.ts';
 import type { RoutedCall } from '../tools/routed-call.ts';
 import type { Generation } from './generate.ts';
 
-/** How long a tool may take to end after an abort: one that does not hear of it must not hold up the end of the run. */
+/** How long, in milliseconds, a tool may take to end after an abort: one that ignores it must not delay the end of the run. */
 const TOOL_END_MS = 2_000;
 
-/** A call that a model asks for; `unread`: why its arguments could not be read. */
+/** A call by a model. `unread`: why its arguments could not be parsed. */
 export interface AskedCall {
   call: RoutedCall;
   unread?: string;
 }
 
-/** What came of a call. */
+/** Result of a call. */
 export interface Done {
   call: RoutedCall;
   result: unknown;
@@ -23,7 +23,10 @@ export interface Done {
   pictures: readonly Picture[];
 }
 
-/** Calls that can be told apart, also from those of `ids`, earlier ones of the run, to which they are added: results go back by them, and a branch with two of one id is refused by servers from then on. */
+/**
+ * Makes the ids of calls unique, also among `ids`, which contains earlier ones of the run and is updated: results refer to them, and
+ * servers reject a branch with duplicate ids.
+ */
 export function distinct(calls: readonly AskedCall[], ids: Set<string>): AskedCall[] {
   return calls.map(({ call, unread }) => {
     const id = call.id === '' || ids.has(call.id) ? newCallId() : call.id;
@@ -32,14 +35,14 @@ export function distinct(calls: readonly AskedCall[], ids: Set<string>): AskedCa
   });
 }
 
-/** The call under the name of the tool that runs. */
+/** The call with the name of the tool that runs. */
 export const routed = (asked: AskedCall): AskedCall => (asked.unread === undefined ? routeCall(asked.call) : asked);
 
 type Running = Pick<Generation, 'signal' | 'clock' | 'runTool'>;
 
 /**
- * Runs calls side by side, and yields each result as it comes. After an abort those that still come within two seconds, and no others. `cut`: the model's answer
- * ended at its limit.
+ * Runs calls in parallel, and yields each result as it arrives. After an abort, only results within the next two seconds. `cut`: the
+ * model's answer ended at its limit.
  */
 export async function* resultsOf(calls: readonly AskedCall[], run: Running, cut: boolean): AsyncGenerator<Done> {
   const settled: (Done | undefined)[] = [];
@@ -57,7 +60,7 @@ export async function* resultsOf(calls: readonly AskedCall[], run: Running, cut:
   }
 }
 
-/** A tool that fails is told to the model as a result; undefined where the run's end came first. Never rejects. */
+/** A tool's failure becomes a result for the model. Undefined if the run ended first. Never rejects. */
 async function settle(run: Running, { call, unread }: AskedCall, cut: boolean): Promise<Done | undefined> {
   if (unread !== undefined) {
     const why = cut ? ' because the reply reached its length limit. Request less at once.' : '. Call it again with one JSON object.';
