@@ -13,25 +13,25 @@ export interface AskingDeps {
   clock: Clock;
   models: Models;
   findSmallModel: FindSmallModel;
-  /** Milliseconds after which a silent provider is given up. */
+  /** Time-out for a silent provider, in milliseconds. */
   silenceMs?: () => number;
 }
 
-/** Models for small work of a chat in the order to try them: the small one, then the chat's own. The guide is no model. */
+/** Models for small tasks of a chat, in the order to try: the small one, then the chat's own. Excludes the guide. */
 export async function modelsForSmallWork(chat: Chosen, { findSmallModel }: Pick<AskingDeps, 'findSmallModel'>): Promise<Chosen[]> {
   const small = await findSmallModel(chat);
   return (small ? [small, chat] : [chat]).filter(({ provider }) => provider.id !== 'guide');
 }
 
-/** A request to complete a text. `key` is the session's, null for none. */
+/** A request to complete a text. `key`: the session's key, or null. */
 export interface Completion extends Omit<Asker, 'key'> {
   key: string | null;
   purpose: UsagePurpose;
-  /** Models to try if the chosen one fails; those of the agent by default. */
+  /** Fallback models; default: those of the agent. */
   fallbacks?: readonly string[];
 }
 
-/** A model as those who summarise ask it: the chosen one, or a fallback. What it uses is booked. `onmodel` is told which model answered. */
+/** A model for summaries: the chosen one, or a fallback. Its usage is recorded. `onmodel` receives the key of the model that answered. */
 export function askedModel(
   { vault, clock, models, silenceMs }: Omit<AskingDeps, 'findSmallModel'>,
   { key: sessionKey, agent, chosen, principal, purpose, fallbacks = agent.fallbacks }: Completion,
@@ -43,7 +43,7 @@ export function askedModel(
     try {
       const events = generate({
         chosen,
-        // The guide would answer, and not with a summary.
+        // The guide would not answer with a summary.
         fallbacks: fallbacks.filter((each) => each !== GUIDE_MODEL),
         models,
         messages: [{ role: 'user', content: prompt }],
@@ -67,10 +67,12 @@ export function askedModel(
   };
 }
 
-/** Models of an agent's own for a purpose, in the order to try them; empty if only the guide would answer. `principal`: whose calls they are in the usage. */
+/**
+ * An agent's own models for a purpose, in the order to try; empty if only the guide is available. `principal`: caller in the usage records.
+ */
 export async function agentModels(agent: Agent, principal: string, purpose: UsagePurpose, deps: AskingDeps): Promise<AskedModel[]> {
   const own = await deps.models.resolve(agent.model);
-  // Dreams are told in the agent's own voice.
+  // Dreams are written by the agent's own model.
   const chosen = purpose === 'dreaming' ? [own].filter(({ provider }) => provider.id !== 'guide') : await modelsForSmallWork(own, deps);
   return Promise.all(
     chosen.map(async (each, index) => ({

@@ -12,10 +12,10 @@ export interface CompactSessionDeps {
   compaction: Pick<LaterCompaction, 'now'>;
 }
 
-/** Messages above the end of a branch in which its last reply is looked for. */
+/** Number of messages at the end of a branch in which its last reply is looked for. */
 const NEAR_END = 40;
 
-/** Summarises a session for a person who asks for it. Rejects with `NOT_FOUND` where there is no such session, or no model that could. */
+/** Summarises a session on a user's request. Rejects with `NOT_FOUND` if the session or a suitable model does not exist. */
 export async function compactSession(
   { agentId, sessionId }: { agentId: string; sessionId: string },
   { principal, signal }: { principal: string; signal: AbortSignal },
@@ -30,7 +30,7 @@ export async function compactSession(
   return { compacted: done !== undefined, messageId: done?.messageId ?? null, compaction: done?.compaction ?? null };
 }
 
-/** The model that has answered last here, or the agent's own where that is gone, or is the guide. */
+/** The model of the last reply here, or the agent's own if that model is gone or the guide. */
 async function modelOf(last: string | undefined, own: string | undefined, models: Pick<Models, 'resolve'>): Promise<Chosen> {
   const found = last === undefined ? undefined : await models.resolve(last).catch(() => undefined);
   return found && found.provider.id !== 'guide' ? found : models.resolve(own);

@@ -10,7 +10,7 @@ import { shownSummary, sinceSummary, withSummary } from './since-summary.ts';
 
 const signal = new AbortController().signal;
 
-/** Any branch at all: calls and results in whatever order, twice, or alone. */
+/** Generates any branch: calls and results in any order, repeated, or unmatched. */
 const branch = fc
   .array(
     fc.record({
@@ -61,7 +61,7 @@ verifies('compaction.run/pairs', 'in any branch; what stays is as it was, and no
         if (messages.length > 0) expect(compacted.length).toBeLessThan(messages.length);
         const kept = messages.slice(compacted.length);
         const whole = results(promptOf('s', messages));
-        // A result that lost its call is left out, and a call that lost its result has another one: both would show.
+        // A result without its call is omitted, and a call without its result gets a replacement: both would be visible.
         expect([...results(promptOf('s', compacted)), ...results(promptOf('s', kept))]).toEqual(whole);
         if (how === 'usual' && compacted.length > 0) {
           expect(sizes.total).toBeGreaterThanOrEqual(Math.floor(0.85 * max));

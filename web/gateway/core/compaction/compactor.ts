@@ -7,17 +7,17 @@ import { type Conversation, counted, estimated, measured, planned } from './meas
 import { readSinceSummary, sinceSummary, type Told } from './since-summary.ts';
 import { type Compacted, Summariser, type SummariserDeps, type Work } from './summariser.ts';
 
-/** After a failure the next try waits so long, twice as long after each further one, and so long at the most. */
+/** Wait before a retry after the first failure, doubled after each further one, up to the second value. */
 const WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 30 * 60_000;
-/** What would free less than this share of the context is left alone. */
+/** Minimum share of the context that a summary must free. */
 const LEAST_SHARE = 0.05;
-/** A prompt that was too long is held against so much of what was counted, where nobody says how long it may be: the count is then wrong. */
+/** Limit for a prompt that was too long, as a share of its counted tokens, if the actual limit is unknown: the count is wrong then. */
 const TOO_LONG_SHARE = 0.75;
-/** Of a conversation that is shorter the model's context need not be known. */
+/** A conversation with fewer tokens is summarised without looking up the model's context. */
 const SMALL = 2000;
 
-/** Summarises conversations that grow too long for their model (decisions, "Memory …"; docs/decisions/0043). One at a time in a session. */
+/** Summarises conversations that grow too long for their model (docs/decisions/0043). One summary at a time per session. */
 export class Compactor {
   readonly #deps: SummariserDeps;
   readonly #summariser: Summariser;
@@ -30,14 +30,14 @@ export class Compactor {
     this.#summariser = new Summariser(deps);
   }
 
-  /** Ends what is under way; nothing of it is stored. */
+  /** Aborts running summaries; nothing of them is stored. */
   stop(): void {
     this.#closing.abort(new Error('The gateway was closed.'));
   }
 
   /**
-   * What of a branch the model is told. A summary is begun where the branch has grown too long: the turn goes on with all of it meanwhile, unless the context is full or the
-   * setting says otherwise. Rejects only with the reason of `signal`.
+   * The part of a branch for the model's prompt. If the branch has grown too long, starts a summary: meanwhile, the turn continues with the
+   * whole branch, unless the context is full or the settings say otherwise. Rejects only with the reason of `signal`.
    */
   async before(run: BeforePrompt, signal: AbortSignal): Promise<Told> {
     const told = sinceSummary(run.above.messages);
@@ -54,8 +54,8 @@ export class Compactor {
   }
 
   /**
-   * What of a branch the model is told that has found the prompt too long, whatever was counted before: summarised at once. `contextTokens`: of its context, where its server said so. Rejects with an
-   * Error that says why it cannot be shortened; nothing is dropped then.
+   * The part of a branch for a model that found the prompt too long, regardless of the count: summarises immediately. `contextTokens`: size
+   * of its context, if its server reports it. Rejects with an Error that explains why it cannot be shortened; then nothing is dropped.
    */
   async shortened(run: TooLongPrompt, contextTokens: number | undefined, signal: AbortSignal): Promise<Told> {
     const { compaction, summary } = this.#settings;
@@ -102,8 +102,8 @@ export class Compactor {
   }
 
   /**
-   * Summarises a session's active branch now, whatever its length. Undefined: there is nothing to summarise. Rejects with an `RpcError` that says why no summary was made; nothing is
-   * changed then.
+   * Summarises a session's active branch now, regardless of its length. Resolves with undefined if there is nothing to summarise. Rejects
+   * with an `RpcError` that explains the failure; then nothing is changed.
    */
   async now(who: Asker, signal: AbortSignal): Promise<Compacted | undefined> {
     const making = this.#making.get(who.key) ?? this.#make(who.key, () => this.#asked(who, signal));
@@ -127,11 +127,11 @@ export class Compactor {
     return this.#deps.settings().memory;
   }
 
-  /** Begins a summary where one is needed; `done`, where it is to be waited for. */
+  /** Starts a summary if needed; `done` is set if the turn has to wait for it. */
   async #begun(run: BeforePrompt, told: Told, signal: AbortSignal): Promise<{ done?: Promise<Compacted | undefined> }> {
     const { compaction, summary } = this.#settings;
     if (!compaction.enabled || !summary.enabled) return {};
-    // A page that does not reach back to a summary or the beginning would lose what is above it.
+    // A page that reaches neither a summary nor the beginning would lose earlier messages.
     const cut = run.above.more && told.summary === undefined;
     const talk: Told = { ...told, messages: [...told.messages, run.user] };
     const conversation: Conversation = { told: talk, beside: run.beside, model: run.chosen.key };
@@ -148,7 +148,7 @@ export class Compactor {
     const under = this.#making.get(run.key);
     if (under) return waits ? { done: under } : {};
     if (this.#rests(run.key)) return {};
-    // What nobody waits for goes on when the turn has ended.
+    // A summary that nobody waits for continues after the turn.
     const end = waits ? signal : this.#closing.signal;
     const making = this.#make(run.key, () =>
       this.#logged(run.key, end, async () => {
@@ -184,7 +184,7 @@ export class Compactor {
     try {
       return await work();
     } catch (error) {
-      // A person's stop is no failure of the model.
+      // A user's abort is not a failure of the model.
       if (!signal.aborted) this.#failed(key, error);
       return undefined;
     }
@@ -196,7 +196,7 @@ export class Compactor {
     return done;
   }
 
-  /** Has its place before anything is waited for, so that there is one at a time. */
+  /** Registered before the first await, so that only one runs at a time. */
   #make(key: string, work: () => Promise<Compacted | undefined>): Promise<Compacted | undefined> {
     const making = work().finally(() => this.#making.delete(key));
     this.#making.set(key, making);

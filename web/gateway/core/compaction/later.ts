@@ -8,7 +8,7 @@ export interface LaterCompaction extends RunCompaction {
   stop(): void;
 }
 
-/** Compaction beside runs. Its code is fetched with the first of them; a run never fails for it. */
+/** Compaction for runs. Its code is loaded with the first run; its failures never fail a run. */
 export function compactionLater({ fault, ...deps }: SummariserDeps & { fault(error: unknown): unknown }): LaterCompaction {
   let stopped = false;
   let stop = (): void => {};
@@ -20,7 +20,7 @@ export function compactionLater({ fault, ...deps }: SummariserDeps & { fault(err
   });
   return {
     async before(run, signal) {
-      // The guide looks up what it needs by itself, and cannot summarise.
+      // The guide looks up its context itself, and cannot summarise.
       if (run.chosen.provider.id === 'guide') return { summary: undefined, messages: run.above.messages };
       try {
         return await (await load()).before(run, signal);

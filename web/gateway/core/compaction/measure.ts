@@ -9,30 +9,30 @@ import type { MessageRecord } from '../vault.ts';
 import type { CompactionSettings } from './settings.ts';
 import { shownSummary, type Told } from './since-summary.ts';
 
-/** Tokens of a conversation, by its parts. */
+/** Tokens of the parts of a conversation. */
 export interface Measured {
-  /** Of each message. */
+  /** Tokens of each message. */
   tokens: ReadonlyMap<MessageRecord, number>;
-  /** Of the summary so far. */
+  /** Tokens of the previous summary. */
   summary: number;
-  /** Of the system message and what else every prompt has. */
+  /** Tokens of the system message and other parts of every prompt. */
   fixed: number;
   total: number;
 }
 
-/** From this share of what is too much an estimate is not enough. */
+/** Share of the limit from which an estimate is not precise enough. */
 const NEAR = 0.7;
 
-/** A conversation, and what it is held against. */
+/** A conversation to measure. */
 export interface Conversation {
   told: Told;
-  /** What every prompt has beside it. */
+  /** Texts that every prompt contains in addition. */
   beside: readonly string[];
-  /** The model's key. */
+  /** Key of the model. */
   model: string;
 }
 
-/** By an estimate. */
+/** Measures with an estimate. */
 export async function estimated(conversation: Conversation, signal: AbortSignal): Promise<Measured> {
   return measure(conversation, async (content) => {
     await letOthers(signal);
@@ -40,7 +40,7 @@ export async function estimated(conversation: Conversation, signal: AbortSignal)
   });
 }
 
-/** The estimate, or a count where that comes near to `most` tokens and the model's tokenizer is here. */
+/** Returns the estimate, or an actual count if that is close to `most` tokens and the model's tokenizer is available. */
 export async function measured(conversation: Conversation, guess: Measured, most: number, signal: AbortSignal): Promise<Measured> {
   const { model } = conversation;
   const family = familyOf(model);
@@ -48,7 +48,7 @@ export async function measured(conversation: Conversation, guess: Measured, most
   return measure(conversation, (content) => countMessage(content, model, signal));
 }
 
-/** Counted as exactly as can be. */
+/** Measures as exactly as possible. */
 export const counted = async (conversation: Conversation, signal: AbortSignal): Promise<Measured> =>
   measured(conversation, await estimated(conversation, signal), 0, signal);
 
@@ -69,7 +69,8 @@ async function measure({ told, beside }: Conversation, count: Count): Promise<Me
 }
 
 /**
- * What of the messages is to be summarised. `urgent`: whatever there is, for the context is full. `asked`: a person wants it now, so that the newest share of what there is stays.
+ * Selects the messages to summarise. `urgent`: as many as possible, because the context is full. `asked`: on a user's request, keeps the
+ * newest share of the conversation.
  */
 export function planned(
   { messages }: Pick<Told, 'messages'>,
@@ -86,12 +87,12 @@ export function planned(
     compactionThreshold: how === 'asked' ? 0 : settings.compaction_threshold,
     minMessagesToCompact: how === 'usual' ? settings.min_messages_to_compact : how === 'asked' ? 2 : 1,
   };
-  // What every prompt has counts as one message of the system.
+  // All fixed parts of the prompt count as one system message.
   const result = checkContext([{ role: 'system', content: '' }, ...messages], config, (message) => sizes.get(message) ?? fixed + summary);
   return { ...result, messagesToCompact: messages.slice(0, result.messagesToCompact.length) };
 }
 
-/** What a summary has made of the conversation, in tokens. */
+/** Tokens before and after a summary. */
 export function outcome(
   { tokens, summary, total, fixed }: Measured,
   compacted: readonly MessageRecord[],

@@ -11,7 +11,7 @@ export interface Fact {
   category: MemoryCategory;
 }
 
-/** Remembers for the agent what is not remembered yet, as the tool `memory_add` does. `sources`: the outside sources of the conversation. */
+/** Stores new facts in the agent's memory, like the tool `memory_add`. `sources`: the outside sources of the conversation. */
 export const rememberBy =
   ({ load, longTerm }: Pick<Memories, 'load' | 'longTerm'>, labels: ContentLabels) =>
   async (facts: readonly Fact[], { agent }: Pick<Asker, 'agent'>, sources: readonly string[]): Promise<void> => {
@@ -22,6 +22,6 @@ export const rememberBy =
     }
   };
 
-/** Nothing for agents without memory, and nothing of what may be anybody's on a channel. */
+/** False for agents without memory, and on channels, where anybody may be writing. */
 export const mayRemember = ({ agent, principal, key }: Pick<Asker, 'agent' | 'principal' | 'key'>): boolean =>
   agent.config.memory !== false && !isChannel(principal) && !isChannelSession(key);

@@ -2,30 +2,30 @@ import { z } from '#shared/rpc/zod.ts';
 
 const share = z.number().min(0).max(1);
 
-/** `CompactionConfig` as documents and files spell it; the samples are the defaults (interface document 2, section 2.4). */
+/** `CompactionConfig` in the spelling of documents and files. */
 export const compactionSettings = z.strictObject({
   enabled: z.boolean().default(true),
-  /** Tokens of a conversation at the most; fewer where the model's context has fewer. */
+  /** Maximum tokens of a conversation; fewer if the model's context is smaller. */
   max_tokens: z.number().int().min(1000).max(10_000_000).default(128_000),
-  /** The share of it that the newest messages keep. */
+  /** Share of it to keep for the newest messages. */
   reserve_ratio: share.default(0.3),
   min_messages_to_compact: z.number().int().min(1).max(1000).default(10),
-  /** The share of it that has to be used. */
+  /** Share of it from which a summary is made. */
   compaction_threshold: share.default(0.85),
 });
 export type CompactionSettings = z.output<typeof compactionSettings>;
 
-/** `SummaryConfig`, likewise. */
+/** `SummaryConfig`, in the same spelling. */
 export const summarySettings = z.strictObject({
   enabled: z.boolean().default(true),
-  /** Another model than the conversation's: `<provider>/<model_id>`. */
+  /** Model for summaries, if different from the conversation's: `<provider>/<model_id>`. */
   model: z
     .string()
     .max(300)
     .regex(/^[^/]+\/.+$/, 'must be <provider>/<model_id>')
     .optional(),
   max_summary_tokens: z.number().int().min(50).max(100_000).default(2000),
-  /** The conversation goes on while its summary is made. */
+  /** The conversation continues while its summary is being made. */
   async_mode: z.boolean().default(true),
 });
 export type SummarySettings = z.output<typeof summarySettings>;

@@ -17,11 +17,11 @@ import { type Measured, outcome } from './measure.ts';
 import type { Fact } from './remember-facts.ts';
 import { shownSummary, type Told } from './since-summary.ts';
 
-/** A model is asked with less than its whole context: its tokens are an estimate. */
+/** Share of the context used for a request, because its tokens are an estimate. */
 const SURE_SHARE = 0.9;
-/** A summary has this share of the context at the most. */
+/** Maximum share of the context for a summary. */
 const MOST_SUMMARY = 0.15;
-/** Tokens that a model other than the chat's is taken to have if nobody says. */
+/** Assumed context, in tokens, of a model other than the chat's if it is unknown. */
 const UNKNOWN_CONTEXT = 32_000;
 
 export interface SummariserDeps extends AskingDeps {
@@ -29,19 +29,19 @@ export interface SummariserDeps extends AskingDeps {
   hub: Hub;
   log: LogWriter;
   settings(): Settings;
-  /** Is told what a conversation has that is worth remembering, before it is summarised; without it nothing is asked for. */
+  /** Stores facts worth remembering before a conversation is summarised; if undefined, no facts are requested. */
   remember?: ((facts: readonly Fact[], who: Asker, sources: readonly string[]) => Promise<void>) | undefined;
-  /** Whether facts of that session may be remembered. */
+  /** Whether facts of this session may be remembered. */
   mayRemember(who: Asker): boolean;
 }
 
-/** What has been stored, and at which message. */
+/** A stored summary and its message. */
 export interface Compacted {
   messageId: string;
   compaction: Compaction;
 }
 
-/** What is to be summarised. */
+/** Input of a summary. */
 export interface Work {
   who: Asker;
   told: Told;
@@ -49,12 +49,12 @@ export interface Work {
   compact: MessageRecord[];
   limit: number;
   trigger: CompactionTrigger;
-  /** Tokens of the conversation's model, where its server has said so. */
+  /** Context, in tokens, of the conversation's model, if its server reported it. */
   context?: number;
   signal: AbortSignal;
 }
 
-/** Asks a model for a summary, and stores it at the message that it ends with. */
+/** Asks a model for a summary, and stores it with the last message that it covers. */
 export class Summariser {
   readonly #deps: SummariserDeps;
 
@@ -62,7 +62,7 @@ export class Summariser {
     this.#deps = deps;
   }
 
-  /** Rejects with what hinders it; nothing is stored then. Undefined: there is nothing to summarise, or the session is gone. */
+  /** Rejects with the reason of a failure; nothing is stored then. Undefined if there is nothing to summarise, or the session is gone. */
   async make({ who, told, sizes, compact, limit, context: known = Infinity, trigger, signal }: Work): Promise<Compacted | undefined> {
     const { vault, clock, hub } = this.#deps;
     const last = compact.at(-1);
@@ -74,13 +74,13 @@ export class Summariser {
     const askedWith = async (chosen: Chosen, purpose: UsagePurpose): Promise<Asking & { answeredBy: () => string }> => {
       const context = await this.#contextOf(chosen, who, limit, known);
       let model = chosen.key;
-      // A small model that fails leaves the work to the chat's own, and that to the agent's fallbacks.
+      // If a small model fails, the chat's own model is used, and then the agent's fallbacks.
       const fallbacks = chosen === models.at(-1) ? who.agent.fallbacks : [];
       return {
         complete: askedModel(this.#deps, { ...who, chosen, purpose, fallbacks }, (key) => (model = key)),
         answeredBy: () => model,
         contextTokens: Math.floor(SURE_SHARE * context),
-        // The room of a small context is for what is summarised.
+        // A small context is mostly needed for the conversation.
         maxTokens: Math.min(this.#deps.settings().memory.summary.max_summary_tokens, Math.floor(MOST_SUMMARY * context)),
         count: (text) => countTokens(text, chosen.key, signal),
         signal,
@@ -111,7 +111,7 @@ export class Summariser {
       ...outcome(sizes, compact, after),
       ...(outside.length > 0 ? { outside } : {}),
     };
-    // The session may be gone by now.
+    // The session may have been deleted meanwhile.
     if (!(await vault.messages.compact(last.id, compaction))) return undefined;
     const [agentId = '', sessionId = ''] = who.key.split('/');
     const payload = { path: `${who.key}.jsonl`, agentId, sessionId, messageId: last.id, compaction };
@@ -119,7 +119,10 @@ export class Summariser {
     return { messageId: last.id, compaction };
   }
 
-  /** Models in the order to try them: the one set for summaries or the small one, then the chat's own. Throws `NOT_FOUND` if only the guide would answer. */
+  /**
+   * Models in the order to try: the one set for summaries or the small one, then the chat's own. Throws `NOT_FOUND` if only the guide is
+   * available.
+   */
   async #models({ chosen }: Asker): Promise<[Chosen, ...Chosen[]]> {
     const { model } = this.#deps.settings().memory.summary;
     const found =
@@ -132,13 +135,13 @@ export class Summariser {
     throw new RpcError('NOT_FOUND', message, { details: { resource: 'model' } });
   }
 
-  /** Tokens of a model's context. `limit` and `known` are those of the chat's own model. */
+  /** Tokens of a model's context. `limit` and `known` belong to the chat's own model. */
   async #contextOf({ key }: Chosen, { chosen }: Asker, limit: number, known: number): Promise<number> {
     const listed = await this.#deps.models.contextOf(key);
     return key === chosen.key ? Math.min(known, listed ?? limit) : (listed ?? Math.min(limit, UNKNOWN_CONTEXT));
   }
 
-  /** A failure to remember is no reason to go without a summary: the whole dialog is kept. */
+  /** A failure to store facts does not prevent the summary: all messages are kept anyway. */
   async #remember(who: Asker, signal: AbortSignal, outside: readonly string[], find: () => Promise<Fact[]>): Promise<void> {
     const { remember, mayRemember, log } = this.#deps;
     if (!remember || !mayRemember(who)) return;

@@ -22,7 +22,7 @@ export interface RunTools {
   run(call: RoutedCall, context: ToolContext): Promise<unknown>;
 }
 
-/** A note for an agent, and the outside sources of what it says. */
+/** A note for an agent, and the outside sources of its text. */
 export interface AgentNote {
   text: string;
   outside: readonly string[];

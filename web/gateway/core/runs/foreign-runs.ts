@@ -62,7 +62,7 @@ export class ForeignRuns {
     this.#stands();
     if (sync) this.#unwatch = sync.watch(() => this.#stands() && void this.refresh().then(() => this.#look()));
     const left = await vault.runs.unfinished();
-    // They cannot be active: no run has started here yet.
+    // These cannot be active: no run has started here yet.
     for (const { id, executor } of left) if (executor === vault.origin) this.#taken.set(id, 'ending');
     await this.#refresh();
     await this.#look();

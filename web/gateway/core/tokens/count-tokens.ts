@@ -6,8 +6,8 @@ import { letOthers } from './turn.ts';
 
 const NEVER = new AbortController().signal;
 /**
- * Tokens of a text for a model (`<provider>/<model_id>`): counted with OpenAI's tokenizers for its models, by an estimate of the family for others. Long texts are counted
- * in slices, between which others have their turn. Rejects only with the reason of `signal`.
+ * Tokens of a text for a model (`<provider>/<model_id>`): counted with OpenAI's tokenizers for its models, estimated by family for others.
+ * Long texts are counted in slices, yielding to other tasks in between. Rejects only with the reason of `signal`.
  */
 export async function countTokens(text: string, model: string, signal: AbortSignal = NEVER): Promise<number> {
   const family = familyOf(model);
@@ -24,7 +24,7 @@ export async function countTokens(text: string, model: string, signal: AbortSign
   return tokens;
 }
 
-/** Counts texts for a model at once, without a turn for others: for where nobody waits, as in a library. */
+/** Returns a synchronous token counter for a model, for use in libraries, where no other tasks wait. */
 export async function tokenCounter(model: string): Promise<(text: string) => number> {
   const family = familyOf(model);
   const count = await tokenizerOf(family);

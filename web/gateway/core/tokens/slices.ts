@@ -1,11 +1,14 @@
-/** Characters that are counted at once: a millisecond or two. */
+/** Number of characters to count at once, which takes a millisecond or two. */
 const SLICE = 4 * 1024;
-/** A run without spaces is cut after as many: merging takes the square of its length, and somebody may send a megabyte of one letter. */
+/**
+ * Maximum length of a run without spaces; longer ones are cut. Merging takes quadratic time, and a client may send a megabyte of one
+ * letter.
+ */
 const LONGEST_RUN = 256;
 
 /**
- * A text in pieces that can be counted one by one: they end before a space with a word behind it, where no token goes across. Where there is none for long, and in a long run without white
- * space, a piece ends elsewhere, at the cost of one token too many at the most.
+ * Splits a text into slices that can be counted separately: each ends before a space followed by a word, which no token crosses. In a long
+ * text without such a place, or a long run without white space, a slice ends elsewhere, which adds at most one token.
  */
 export function* slices(text: string): Generator<string> {
   const gap = /\s(?=\S)/g;
@@ -14,7 +17,7 @@ export function* slices(text: string): Generator<string> {
   for (let at = 0; at < text.length; at = end) {
     gap.lastIndex = at + 1;
     end = gap.exec(text)?.index ?? text.length;
-    // A long run is given piece by piece, so that none of its parts is merged with what stands beside it.
+    // A long run is split into slices of its own, so that its parts are not merged with adjacent text.
     while (end - at > LONGEST_RUN) {
       const cut = withoutHalf(text, at + LONGEST_RUN);
       yield text.slice(from, cut);
@@ -27,11 +30,11 @@ export function* slices(text: string): Generator<string> {
   if (from < text.length) yield text.slice(from);
 }
 
-/** The word at a space behind a word or sign begins with that space, in both tokenizers. */
+/** In both tokenizers, a word after a space that follows a word or sign includes that space. */
 const isClean = (text: string, at: number): boolean =>
   text.charAt(at) === ' ' && /\S/.test(text.charAt(at - 1)) && /\p{L}/u.test(text.charAt(at + 1));
 
-/** A pair of surrogates is not cut. */
+/** Keeps surrogate pairs together. */
 function withoutHalf(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;

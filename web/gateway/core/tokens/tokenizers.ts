@@ -3,17 +3,17 @@ import type { TokenFamily } from '#shared/tokens/family.ts';
 import { breathe } from '../documents/breath.ts';
 import { lazy } from '../lazy.ts';
 
-/** Tokens of a text. Signs that stand for a special token are text here like any other. */
+/** Counts the tokens of a text. Special-token markers count as plain text. */
 type Count = (text: string) => number;
 
 const NEVER = new AbortController().signal;
-/** Milliseconds of making a table ready after which others have their turn, and entries after which the time is looked at. */
+/** Milliseconds of building a table between yields to other tasks, and number of entries between checks of the time. */
 const TURN_MS = 8;
 const STEP = 500;
 
 /**
- * A tokenizer from its table of ranks. The package would make its map of 200,000 texts in one piece, which takes 0.1 s and more: it is given only what is no text (1,500 entries of
- * bytes, which it sorts), and the texts are put into its map in steps.
+ * Creates a tokenizer from its table of ranks. The package would build its map of 200,000 texts at once, which takes at least 0.1 s: it
+ * receives only the entries that are not text (1,500 byte entries, which it sorts), and the texts are added to its map in steps.
  */
 async function counterOf(config: BytePairEncodingConfig): Promise<Count> {
   const { BytePairEncodingCore } = await import('gpt-tokenizer/BytePairEncodingCore');
@@ -36,7 +36,10 @@ async function counterOf(config: BytePairEncodingConfig): Promise<Count> {
   return (text) => core.countNative(text);
 }
 
-/** The tokenizers whose tables are public and small enough to bring along: 2.4 and 1.2 MB. Making one ready takes 0.1 to 0.3 s, once; others have their turn between. */
+/**
+ * Tokenizers with tables that are public and small enough to include: 2.4 and 1.2 MB. Building one takes 0.1 to 0.3 s, once, yielding to
+ * other tasks.
+ */
 const LOADERS: { readonly [Family in TokenFamily]?: () => Promise<Count> } = {
   o200k: lazy(async () => {
     const { default: ranks } = await import('gpt-tokenizer/bpeRanks/o200k_base');
@@ -50,5 +53,5 @@ const LOADERS: { readonly [Family in TokenFamily]?: () => Promise<Count> } = {
   }),
 };
 
-/** Counts exactly in a family whose tokenizer is here; undefined for others, and where it cannot be loaded. */
+/** Exact counter for a family with an included tokenizer; undefined for others, and if it cannot be loaded. */
 export const tokenizerOf = async (family: TokenFamily): Promise<Count | undefined> => LOADERS[family]?.().catch(() => undefined);

@@ -79,7 +79,7 @@ verifies('tokens/slices', 'slices are the text, short, and count as much', async
       const longest = Math.max(0, ...text.split(/\s+/).map(({ length }) => length));
       const exact = o200k(text, AS_TEXT);
       const counted = await countTokens(text, 'openai/gpt-5');
-      // A cut within a run may cost a token.
+      // A cut within a run may add a token.
       expect(counted - exact).toBeLessThanOrEqual(longest > 256 ? Math.ceil(text.length / 256) : 0);
       expect(counted).toBeGreaterThanOrEqual(exact);
     }),
@@ -97,7 +97,7 @@ verifies('tokens/slices', 'slices are the text, short, and count as much', async
   await expect(countTokens(prose, 'openai/gpt-5', AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
 });
 
-/** Turns that others have while `work` is done. */
+/** Number of turns of other tasks during `work`. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let [turns, over] = [0, false];
   const others = async (): Promise<void> => {
@@ -117,10 +117,10 @@ verifies('tokens/turns', 'others have theirs while a tokenizer is made ready, an
     for (const text of words) await countTokens(text, 'openai/gpt-5');
   });
   expect(turns).toBeGreaterThan(2);
-  // Anew, with its modules read already.
+  // A new instance, with its modules already loaded.
   vi.resetModules();
   const { tokenizerOf } = await import('./tokenizers.ts');
-  // A clock that runs: each look at it is past the time for a turn.
+  // A clock that advances with each call, past the time for a yield.
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => (now += 10));
   try {

@@ -1,11 +1,11 @@
 import { breathe } from '../documents/breath.ts';
 
-/** Milliseconds after which others have their turn: a busy machine takes ten times as long for the same count. */
+/** Milliseconds between yields to other tasks: on a busy machine, the same count takes ten times as long. */
 const TURN_MS = 8;
-/** When others last had theirs. One for all counts: thousands of short texts, one after another, are as long as one. */
+/** Time of the last yield, shared by all counts: thousands of short texts in a row take as long as one long text. */
 let since = 0;
 
-/** Between two pieces of counting: lets others have their turn where they have waited for long. Rejects only with the reason of `signal`. */
+/** Called between slices: yields to other tasks if the last yield was long ago. Rejects only with the reason of `signal`. */
 export async function letOthers(signal: AbortSignal): Promise<void> {
   if (performance.now() - since < TURN_MS) return;
   await breathe(signal);

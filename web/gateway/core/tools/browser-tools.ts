@@ -19,7 +19,7 @@ import { requireWebAddress } from './web-address.ts';
 export interface BrowserToolsDeps {
   bridge: Pick<Bridge, 'call' | 'lends'>;
   config: BrowserConfig;
-  /** Where downloads go. */
+  /** Store of downloads. */
   workspaces(): Promise<Pick<Workspaces, 'list' | 'write'>>;
   labels: ContentLabels;
   agent(id: string): Agent;
@@ -35,25 +35,25 @@ interface BrowserResult extends Record<string, unknown> {
   happened?: BrowserHappened | undefined;
 }
 
-/** Stands for any page: dialogs and downloads don't say whose they are. */
+/** Source that stands for any page: dialogs and downloads do not tell which page they belong to. */
 const ANY_PAGE = toWebSource('the browser');
 
-/** The source of a page, none for an empty one. */
+/** The source of a page; empty for a blank page. */
 function toPageSources(url: string | null | undefined): string[] {
   if (!url || url === 'about:blank') return [];
   return [/^https?:/.test(url) ? toWebSource(url) : ANY_PAGE];
 }
 
-/** The folder of a workspace that downloads come into. */
+/** Workspace folder for downloads. */
 const DOWNLOADS = 'downloads';
 
 const profile = id.default('default').describe('Browser profile');
 const ref = z.string().trim().min(1).max(4096).describe('A ref from the last browser_snapshot, such as s1e12, or a CSS selector');
 const tabId = z.string().max(100).describe('Tab id from browser_tabs, such as tab-2');
 
-/** The tools by which agents drive a browser on the bridge's machine. A person is asked before one acts; what pages say comes as data. */
+/** Tools that drive a browser on the bridge's machine. Actions require a person's approval; page content is returned as data. */
 export function browserTools({ bridge, config, workspaces, labels, agent }: BrowserToolsDeps): Tool[] {
-  /** What refs meant when the model was last shown them, by profile: the person who is asked is told that, and not what the model calls it. */
+  /** Elements by ref as the model last saw them, by profile: an approval shows these, not the model's description. */
   const seen = new Map<string, { host: string; elements: ReadonlyMap<string, string> }>();
   /** Sources of what the last call returned, by profile. */
   const read = new Map<string, readonly string[]>();
@@ -70,7 +70,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       result = await bridge.call(browserPort, name, params as never, { signal });
       return result as ResultOf<Calls[N]>;
     } finally {
-      // Whatever a page answers, also an error, is its own text. It may have gone elsewhere since the model last saw it, or meanwhile.
+      // All page output is outside content, including errors. The page may have navigated since the model last saw it, or during the call.
       const urls = [before, await currentUrl(which, signal), result.url, ...(result.tabs ?? []).map((tab) => tab.url)];
       const isFromAny = (result.happened?.dialogs ?? []).length + (result.happened?.downloads ?? []).length > 0;
       const found = [...urls.flatMap(toPageSources), ...(isFromAny ? [ANY_PAGE] : [])];
@@ -79,11 +79,11 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       taint?.add(sources);
     }
   };
-  /** Undefined if the browser does not answer. */
+  /** Undefined if the browser does not respond. */
   const currentUrl = async (which: string, signal: AbortSignal): Promise<string | null | undefined> =>
     (await bridge.call(browserPort, 'browser.status', { profile: which }, { signal }).catch(() => undefined))?.url;
   const check = (): void => requireLent(bridge, browserPort);
-  /** Stores a download in the agent's workspace; says where, or why not. */
+  /** Stores a download in the agent's workspace; returns its path, or the reason why it failed. */
   const stored = async (which: string, { downloadId, filename, error }: Download, context: ToolContext): Promise<string> => {
     if (error !== null) return `Couldn’t download ${filename}: ${error}`;
     try {
@@ -99,7 +99,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
       return `Couldn’t save ${filename}: ${failure instanceof Error ? failure.message : String(failure)}`;
     }
   };
-  /** What pages have brought up, a line each. */
+  /** Dialogs and downloads of pages, one line each. */
   const news = async (which: string, { happened }: { happened?: BrowserHappened | undefined }, context: ToolContext): Promise<string> => {
     const asked = (happened?.dialogs ?? []).map(
       ({ kind, message, accepted, text }) =>
@@ -134,7 +134,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
         newTab: z.boolean().default(false).describe('Open in a new tab'),
         profile,
       }),
-      // What is in an address leaves the machine with it.
+      // A URL can send data off this machine.
       effect: ({ url }) => `Open ${URL.parse(url)?.href ?? url} in the browser`,
       check({ url }) {
         check();
@@ -301,13 +301,13 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
   ];
 }
 
-/** Where the browser is, and what stands there, as a model is told it: the page's own words. */
+/** The browser's address and page content, as outside content for the model. */
 const told = ({ url, title }: Place, news = '', body = ''): ReturnType<typeof shown> =>
   shown({ text: lines(`Address: ${url}`, `Title: ${title}`, news, ...(body === '' ? [] : [`\n${body}`])) });
 
 const lines = (...parts: string[]): string => parts.filter((part) => part !== '').join('\n');
 
-/** A path for a file that a page named. */
+/** A free path for a file whose name comes from a page. */
 function freePath(filename: string, taken: ReadonlySet<string>): string {
   const name =
     filename
@@ -322,10 +322,12 @@ function freePath(filename: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** A line of an accessibility snapshot: role and name, and what stands in brackets behind them. What a page itself writes comes later in the line, or in quotes. */
+/**
+ * A line of an accessibility snapshot: role and name, followed by attributes in brackets. Page text comes later in the line, or in quotes.
+ */
 const ELEMENT = /^\s*- '?([a-z]+(?: "(?:[^"\\]|\\.)*")?)((?: \[[^\]]*\])+)/;
 
-/** What an accessibility snapshot says of each element with a ref: `button "Buy"`. */
+/** Description of each element with a ref in an accessibility snapshot, such as `button "Buy"`. */
 function elementsIn(snapshot: string): ReadonlyMap<string, string> {
   const found = snapshot.split('\n').flatMap((line) => {
     const [, what = '', marks = ''] = ELEMENT.exec(line) ?? [];

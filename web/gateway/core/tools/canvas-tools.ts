@@ -21,14 +21,14 @@ export interface CanvasToolsDeps {
   labels: ContentLabels;
 }
 
-/** Pixels of a picture's longer side: what vision models look at. */
+/** Longer side, in pixels, of images for vision models. */
 const SIDE = 1568;
 
 const shapes = (count: number): string => (count === 1 ? 'a shape' : `${count} shapes`);
 
 const drawingId = id.describe('Drawing id from canvas_open');
 
-/** The tools by which agents see and draw on the person's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
+/** Tools to view and edit the user's drawings (docs/decisions/0053-drawings-in-the-gateway.md). */
 export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[] {
   return [
     defineTool({
@@ -71,7 +71,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       scope: 'files',
       params: z.strictObject({ drawingId, ...drawParams }),
       asksWhen: 'Asks before it changes or removes shapes that it did not draw itself.',
-      // What is added can be taken away again; what a person drew cannot be put back as it was.
+      // Added shapes can be removed again; a person's shapes cannot be restored.
       effect: ({ change, remove }) => {
         const [changed, removed] = [change.map((each) => each.id), remove].map(
           (ids) => ids.filter((each) => !each.startsWith(AGENT_SHAPE)).length,
@@ -101,7 +101,7 @@ export function canvasTools({ drawings, paint, labels }: CanvasToolsDeps): Tool[
       async run({ drawingId: which }, context) {
         if (!paint) throw new RpcError('INTERNAL_ERROR', 'Drawings can’t be captured here.');
         const { entry, drawing } = await (await drawings()).read(which);
-        // A screenshot or a pasted picture may show anything.
+        // A screenshot or a pasted image may show anything.
         const isPicture = drawing.shapes.some(({ kind }) => kind === 'image');
         context.taint?.add(isPicture ? [toSource('picture', entry.title)] : await labels.getSources('drawing', which));
         const { width, height } = drawing.page;

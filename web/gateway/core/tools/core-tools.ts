@@ -10,7 +10,7 @@ import { getMessageSources } from '../trust/sources.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool } from './registry.ts';
 
-/** Characters that a model is shown of a message. */
+/** Maximum number of characters of a message in a result. */
 const SHOWN_CHARS = 1000;
 
 const query = z.string().trim().min(1).max(1000).describe('Search terms');
@@ -19,11 +19,11 @@ const limit = (most: number, usual: number) => z.number().int().min(1).max(most)
 export interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
   vault: Pick<Vault, 'search'> & { messages: Pick<Vault['messages'], 'get'> };
   clock: Clock;
-  /** The configured one. */
+  /** The configured time zone. */
   timeZone(): string;
 }
 
-/** The tools that every gateway has. */
+/** Tools that every gateway has. */
 export function coreTools({ vault, memories, labels, keepVersion, clock, timeZone: configured }: CoreToolsDeps): Tool[] {
   return [
     defineTool({
@@ -54,14 +54,14 @@ export function coreTools({ vault, memories, labels, keepVersion, clock, timeZon
       }),
       impact: 'reads',
       async run(args, { taint }) {
-        // Reading them would taint the run.
+        // Reading these messages would taint the run.
         const isHiding = !args.unreviewed && taint?.isTainted === false;
         const find = async (need: 'all' | 'any') =>
           (await vault.search.messages(args.query, { limit: args.limit * 4, need })).filter(
             ({ message }) => worthFinding(message) && !(isHiding && getMessageSources(message).length > 0),
           );
         const all = await find('all');
-        // A model asks in sentences: what has some of the words is better than nothing.
+        // Models search with sentences: messages with some of the words are better than none.
         const found = (all.length > 0 ? all : await find('any')).slice(0, args.limit);
         taint?.add(found.flatMap(({ message }) => getMessageSources(message)));
         return {

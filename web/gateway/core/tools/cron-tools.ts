@@ -26,7 +26,7 @@ interface When {
   at?: string | undefined;
 }
 
-/** The one schedule that is given. Throws `INVALID_PARAMS` for none, and for several. */
+/** The schedule of a call. Throws `INVALID_PARAMS` if there is none or more than one. */
 function wanted({ cron: expr, timeZone, everyMinutes, at }: When): WantedSchedule {
   const tz = timeZone === undefined ? {} : { tz: timeZone };
   const schedules: WantedSchedule[] = [
@@ -39,9 +39,9 @@ function wanted({ cron: expr, timeZone, everyMinutes, at }: When): WantedSchedul
   return schedule;
 }
 
-/** Tools by which an agent gives itself jobs: it sees and removes its own alone. */
+/** Tools for an agent to schedule its own jobs; it cannot see or remove others. */
 export function cronTools(cron: () => Promise<Cron>): Tool[] {
-  /** The jobs, where the agent's own are among them. Throws `NOT_FOUND`. */
+  /** The job service, if the job belongs to the agent. Throws `NOT_FOUND`. */
   const ownJobs = async (id: string, agentId: string): Promise<Cron['jobs']> => {
     const { jobs } = await cron();
     const own = (await jobs.list()).some((job) => job.id === id && job.agentId === agentId);
@@ -74,7 +74,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
           .describe('Once, such as "2026-05-01T09:00:00+02:00", or with timeZone instead of the offset'),
         inMainSession: z.boolean().default(false).describe('Run in your main chat, not in a new one'),
       }),
-      // It goes on when nobody looks any more.
+      // The job runs unattended.
       effect: ({ message, cron: expr, everyMinutes, at }) =>
         `Schedule (${expr ?? at ?? `every ${everyMinutes ?? '?'} minutes`}): ${message}`,
       check: async (when) => (await cron()).jobs.read(wanted(when), 'schedule'),
@@ -107,7 +107,7 @@ export function cronTools(cron: () => Promise<Cron>): Tool[] {
       source: 'core',
       scope: 'automation',
       params: z.strictObject({ id: z.string().min(1).max(128) }),
-      // It may be one that the person made.
+      // The job may have been created by the user.
       effect: ({ id }) => `Delete the schedule ${id}`,
       check: ({ id }, { agentId }) => ownJobs(id, agentId),
       async run({ id }, { agentId }) {

@@ -5,27 +5,27 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../providers/provider.ts';
 import type { Impact, Tool, ToolContext } from './registry.ts';
 
-/** A tool from a Zod schema of its arguments: validated before `run`, and shown to models as JSON Schema. */
+/** Defines a tool by a Zod schema of its arguments, which is validated before `run` and sent to models as JSON Schema. */
 export function defineTool<P extends z.ZodObject>(tool: {
   name: string;
-  /** Verb and object, for people: `Read file`. */
+  /** Verb and object, for people, such as `Read file`. */
   title: string;
   /** One sentence for people. */
   summary: string;
-  /** The prompt for models. */
+  /** Description for models. */
   description: string;
   source: string;
-  /** Scope that a key needs to use it; null for none. */
+  /** Scope that a key needs to use it; null if none. */
   scope: Area | null;
-  /** Scope that a call needs instead, if that depends on its arguments. */
+  /** Scope that a call needs instead, if it depends on the arguments. */
   scopeFor?(args: z.output<P>): Area | null;
   params: P;
   effect?(args: z.output<P>): string | undefined;
-  /** Required if `effect` gives undefined for some calls (see `Tool`). */
+  /** Required if `effect` returns undefined for some calls (see `Tool`). */
   asksWhen?: string;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
   asks?: boolean;
-  /** A constant, or what it is for these arguments. */
+  /** A constant, or a function of the arguments. */
   impact?: Impact | ((args: z.output<P>, context: ToolContext) => Impact | Promise<Impact>);
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
@@ -44,7 +44,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
     source: tool.source,
     scope: tool.scope,
     ...(scopeFor ? { scopeFor: (args) => scopeFor(parse(args)) } : {}),
-    // Made when it is first asked for: a worker that starts needs none.
+    // Computed on first access: a worker does not need it at startup.
     get schema() {
       return (schema ??= schemaOf(tool.params));
     },

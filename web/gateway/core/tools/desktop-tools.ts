@@ -11,7 +11,7 @@ import type { Tool } from './registry.ts';
 /** Any page or document may be on the screen. */
 const SCREEN = toSource('picture', 'the screen');
 
-/** The screen of the bridge's machine. What is on it is the person's own: a person is asked first. */
+/** Tools for the screen of the bridge's machine. It shows personal data, so a person has to approve each call. */
 export function desktopTools({ bridge }: { bridge: Pick<Bridge, 'call' | 'lends'> }): Tool[] {
   const check = (): void => requireLent(bridge, desktopPort);
   return [

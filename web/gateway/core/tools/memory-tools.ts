@@ -15,11 +15,11 @@ export interface MemoryToolsDeps {
   memories: { load(): Promise<Pick<AgentMemories, 'of'>>; longTerm(): Promise<Pick<LongTermMemories, 'list' | 'workspace'>> };
   messages: Pick<Vault['messages'], 'get'>;
   labels: ContentLabels;
-  /** Keeps the file as it is now, before a tool changes it. */
+  /** Saves the file's current version before a tool changes it. */
   keepVersion(workspace: string, path: string, toolCallId: string | undefined): Promise<unknown>;
 }
 
-/** Tools over what the agent remembers that calls them. */
+/** Tools for the memory of the calling agent. */
 export function memoryTools({ memories, messages, labels, keepVersion }: MemoryToolsDeps): Tool[] {
   const getImpact = async (name: string, args: Record<string, unknown>, { agentId }: ToolContext): Promise<Impact> => {
     if (name === 'memory_search' || name === 'memory_stats') return 'reads';
@@ -63,7 +63,7 @@ export function memoryTools({ memories, messages, labels, keepVersion }: MemoryT
           await (await memories.load()).of(agentId),
           args,
           (memory) => {
-            // The model already sees the same conversation.
+            // The model already has the same conversation in its context.
             return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
           },
           (memory) => found.push(memory),

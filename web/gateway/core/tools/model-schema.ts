@@ -2,12 +2,12 @@ import { isObject } from '../merge.ts';
 
 type Schema = Record<string, unknown>;
 
-/** Limits that a model seldom meets. A call that breaks one is told so. */
+/** Keywords with limits that models rarely exceed. A call that does gets an error. */
 const LIMITS = new Set(['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'minimum', 'additionalProperties', '$schema']);
-/** A maximum up to this says something. */
+/** A `maximum` up to this value is useful to a model. */
 const MAX_TOLD = 10_000;
 
-/** The JSON Schema of a tool as models get it: without limits and defaults that cost tokens in every request and change no call. */
+/** The JSON Schema of a tool as sent to models: without limits and defaults, which cost tokens in every request and change no call. */
 export function toModelSchema(schema: Schema): Schema {
   const short: Schema = {};
   for (const [key, value] of Object.entries(schema)) {
@@ -17,7 +17,7 @@ export function toModelSchema(schema: Schema): Schema {
   return short;
 }
 
-/** Names of parameters may be those of keywords. */
+/** Parameters may be named like keywords. */
 const mapValues = (properties: Schema): Schema =>
   Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, toShort(value)]));
 

@@ -7,16 +7,16 @@ import type { Tool } from './registry.ts';
 import { SEARCH_SPECS } from './search-specs.ts';
 import { getToolGroup } from './tool-groups.ts';
 
-/** Tools of a run: those that stand in each of its requests, and those that its model finds by search. */
+/** Tools of a run: those in each of its requests, and those that its model finds by search. */
 export interface ToolOffer {
   tools: ToolSpec[];
   deferred: ToolSpec[];
 }
 
-/** An agent with few tools gets all of them at once: up to this many characters of JSON, which are about 2,500 tokens. */
+/** An agent with few tools gets all of them at once: up to this many characters of JSON, about 2,500 tokens. */
 const MAX_CHARS = 10_000;
 
-/** Offered at once to an agent that names no groups. */
+/** Tools in each request of an agent whose settings name no groups. */
 const DEFAULT_TOOLS: ReadonlySet<string> = new Set([
   'cron_add',
   'cron_list',
@@ -38,7 +38,7 @@ const DEFAULT_TOOLS: ReadonlySet<string> = new Set([
   'web_fetch',
 ]);
 
-/** A tool as models get it. */
+/** A tool as sent to models. */
 export const toSpec = ({ name, modelName = name, description, schema, source }: Tool): ToolSpec => ({
   name: modelName,
   description,
@@ -46,8 +46,8 @@ export const toSpec = ({ name, modelName = name, description, schema, source }: 
 });
 
 /**
- * Divides the tools that an agent may use. What is offered at once depends on the settings alone, so that it stays the same for a whole chat: tools of MCP servers, which come
- * and go, are deferred unless the agent's groups name their server, and then stand at the end.
+ * Divides the tools that an agent may use. The tools in each request depend only on the settings, so that they stay the same for a whole
+ * chat: tools of MCP servers, which come and go, are deferred unless the agent's groups include their server, and then come last.
  */
 export function toOffer(reachable: readonly Tool[], { config }: Pick<Agent, 'config'>, only?: readonly string[]): ToolOffer {
   const groups = config.toolGroups;
@@ -67,7 +67,7 @@ export function toOffer(reachable: readonly Tool[], { config }: Pick<Agent, 'con
   return { tools: [...ownFirst.map(toSpec), ...search, ...serversFirst.map(toSpec)], deferred };
 }
 
-/** Whether the settings let tools of an MCP server join that is not running yet, to be found by search. */
+/** Whether the settings allow tools of an MCP server that is not running yet, which will be found by search. */
 function mayGetServers({ tools, toolGroups = [] }: Agent['config'], only?: readonly string[]): boolean {
   if (toolGroups.some((pattern) => pattern === '*' || pattern === `${MCP_GROUP}*`)) return false;
   return [tools?.allow, only].every((patterns) => !patterns || patterns.some(mayMatchServer));

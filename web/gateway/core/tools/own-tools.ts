@@ -10,7 +10,7 @@ export type OwnToolsDeps = Parameters<typeof coreTools>[0] &
   Parameters<typeof webTools>[0] &
   Parameters<typeof execTool>[0] & { cron: Parameters<typeof cronTools>[0] };
 
-/** The tools that no other part brings with it. */
+/** Tools that do not belong to another module. */
 export const ownTools = (deps: OwnToolsDeps): Tool[] => [
   ...coreTools(deps),
   ...cronTools(deps.cron),

@@ -6,7 +6,10 @@ const MB = 1024 * 1024;
 
 const ENDINGS: Readonly<Record<string, string>> = { 'image/png': 'png', 'image/jpeg': 'jpg' };
 
-/** A picture that a tool took goes to the model with the call's result, and to the person with the reply. Throws `INVALID_PARAMS` for one that is too large. */
+/**
+ * Sends an image from a tool to the model with the call's result, and to the user with the reply. Throws `INVALID_PARAMS` if it is too
+ * large.
+ */
 export function handOver(
   { send, show }: ToolContext,
   { data, mimeType, size, name }: { data: string; mimeType: string; size: number; name: string },

@@ -5,8 +5,8 @@ import type { Settings } from '../settings.ts';
 import { type Tool } from './registry.ts';
 
 /**
- * Whether a tool runs, by `tools.policies`: what is said of its name, else of the longest pattern that fits, of two as long the stricter. Where nothing is
- * said, a tool that has an effect waits for a person.
+ * Policy of a tool by `tools.policies`: an exact name first, else the longest matching pattern, and of two equally long ones the stricter.
+ * By default, a tool with an effect requires approval.
  */
 export function policyOf({ policies = {} }: Settings['tools'], { name, effect }: Pick<Tool, 'name' | 'effect'>): ToolPolicy {
   if (Object.hasOwn(policies, name)) return policies[name] ?? 'deny';

@@ -13,30 +13,30 @@ import type { ToolOffer } from './offer.ts';
 import { type RoutedCall, TOOL_SEARCH } from './routed-call.ts';
 import { isProtectedPath } from '../workspace/protected-paths.ts';
 
-/** Where a call comes from. */
+/** Context of a call. */
 export interface ToolContext {
   agentId: string;
   /** Null in a stateless call. */
   sessionKey: string | null;
   /** Null in a stateless call. */
   runId: string | null;
-  /** The id of the model's call; not there where no model has asked. */
+  /** Id of the model's call; undefined if no model made it. */
   toolCallId?: string | undefined;
   principal: string;
-  /** Principal whose rights limit the call, if that is another one: a job acts for whoever made it. */
+  /** Principal whose rights limit the call, if different: a job acts for its creator. */
   actsFor?: string | undefined;
   /** Scopes of the connection that started the run, which limit it too. */
   scopes?: readonly Scope[] | undefined;
-  /** Names and patterns of the only tools that the run may use; all that its agent may where left out. */
+  /** Names and patterns of the only tools that the run may use; default: all of its agent's. */
   only?: readonly string[] | undefined;
   signal: AbortSignal;
-  /** Has a file arrive with the run's reply; not there in a stateless call. Throws `INVALID_PARAMS` where the reply has no room for it. */
+  /** Sends a file with the run's reply; undefined in a stateless call. Throws `INVALID_PARAMS` if the reply cannot contain another file. */
   send?(file: SentFile): void;
   /** The outside content that the run has read so far. Tools that read such content add its sources. */
   taint?: RunTaint | undefined;
   /** A person approved exactly this call. */
   isApproved?: boolean;
-  /** Has the model see a picture with the call's result, where it sees pictures; not there where no model has asked. */
+  /** Adds an image to the call's result for the model, if it supports images; undefined if no model made the call. */
   show?(picture: Picture): void;
 }
 
@@ -47,8 +47,8 @@ export interface Picture {
 }
 
 /**
- * The effect of a call in a run that has read outside content: `reads` only looks, `adds` only adds new content, which carries the label of what was read,
- * and `changes` covers all other effects, which a person has to approve.
+ * The effect of a call in a run that has read outside content: `reads` changes nothing, `adds` only adds new content, which gets the label
+ * of the content read, and `changes` covers all other effects, which require approval.
  */
 export type Impact = 'reads' | 'adds' | 'changes';
 
@@ -59,40 +59,43 @@ export interface SentFile {
   data: string;
   /** Bytes. */
   size: number;
-  /** A sentence to go with it. */
+  /** Caption. */
   note?: string | undefined;
 }
 
-/** A tool that agents can use. `title` and `summary` are for people, `description` is for models. */
+/** A tool for agents. `title` and `summary` are for people, `description` is for models. */
 export interface Tool extends ToolSpec, ToolLabel {
-  /** `core`, `memory`, `office`, `bridge`, `mcp:<server>` (decisions, "Cron, tools …"). */
+  /** `core`, `memory`, `office`, `bridge` or `mcp:<server>`. */
   source: string;
-  /** Scope that a key needs to use it, or null for none. A tool that names none is closed to keys with single scopes. */
+  /** Scope that a key needs to use it, or null for none. If undefined, keys with single scopes cannot use it. */
   scope?: Area | null;
-  /** Scope that a call needs instead, if that depends on its arguments. */
+  /** Scope that a call needs instead, if it depends on the arguments. */
   scopeFor?(args: Record<string, unknown>): Area | null | undefined;
-  /** What models call it, where they would refuse its name. */
+  /** Name for models, if they would reject `name`. */
   modelName?: string;
   /**
-   * What a call would do, as a sentence for the person who is asked first. A tool without it, and a call that it gives undefined for, only looks, or changes
-   * nothing but what it remembers. Throws `INVALID_PARAMS` as `run` does.
+   * Describes a call as a sentence for its approval. A tool without it, or a call for which it returns undefined, only reads, or changes
+   * nothing but its own memory. Throws `INVALID_PARAMS` like `run`.
    */
   effect?(args: Record<string, unknown>): string | undefined;
-  /** Throws `INVALID_PARAMS` for arguments that do not fit the schema. */
+  /** Throws `INVALID_PARAMS` if the arguments do not match the schema. */
   validate?(args: Record<string, unknown>): void;
-  /** Throws what `run` is bound to throw, as far as it can be told without an effect: nobody is asked for a call that must fail. */
+  /**
+   * Throws errors that `run` would throw, as far as they can be detected without an effect, so that no approval is requested for a call
+   * that must fail.
+   */
   check?(args: Record<string, unknown>, context: ToolContext): Promise<void>;
-  /** The impact of a call; `changes` if left out. Throws `INVALID_PARAMS` as `run` does. */
+  /** The impact of a call; default: `changes`. Throws `INVALID_PARAMS` like `run`. */
   impact?(args: Record<string, unknown>, context: ToolContext): Impact | Promise<Impact>;
-  /** If `effect` gives undefined for some calls: which calls wait for an approval, as a sentence for people. */
+  /** Describes, for people, which calls require approval, if `effect` returns undefined for some. */
   asksWhen?: string;
-  /** Whether `run` itself asks the person, in a way of its own. */
+  /** Whether `run` itself asks for approval. */
   asks?: boolean;
-  /** Throws `INVALID_PARAMS` for arguments that do not fit, else what the tool throws. */
+  /** Throws `INVALID_PARAMS` for invalid arguments, and the tool's own errors. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 }
 
-/** What a person is asked before a tool runs. */
+/** Question for a person before a tool runs. */
 export interface ToolQuestion {
   tool: string;
   args: Record<string, unknown>;
@@ -101,26 +104,26 @@ export interface ToolQuestion {
   outside?: readonly string[];
 }
 
-/** What stands before tools that have an effect. */
+/** Checks before tools with an effect run. */
 export interface ToolGate {
   policyOf(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy;
   /** True if a person allowed the tool to run without approval after reading from all of these sources. */
   isGranted(tool: string, sources: readonly string[]): boolean;
-  /** Resolves when a person has approved; rejects, with a sentence for the model, where not. */
+  /** Resolves when a person approves; otherwise rejects with a message for the model. */
   ask(question: ToolQuestion, context: ToolContext): Promise<void>;
 }
 
-/** Whether a principal may use a tool, or make a call of it if there are `args`. */
+/** Whether a principal may use a tool, or make this call if `args` is given. */
 export type MayUse = (tool: Tool, args?: Record<string, unknown>) => boolean;
 
-/** Where nobody can be asked: nothing that has an effect runs. */
+/** Used if nobody can approve: tools with an effect do not run. */
 const SHUT: ToolGate = {
   policyOf: ({ effect }) => (effect ? 'deny' : 'auto'),
   isGranted: () => false,
   ask: () => Promise.reject(new Error('Approvals are not available here.')),
 };
 
-/** The tools there are, by name. */
+/** All tools, by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #agent: (id: string) => Agent;
@@ -129,7 +132,7 @@ export class ToolRegistry {
   readonly #gate: ToolGate;
   readonly #rights: (principal: string, scopes?: readonly Scope[]) => Promise<MayUse>;
 
-  /** `agent`: throws `NOT_FOUND` where there is none of that id. `rights`: loads what a principal may use. */
+  /** `agent` throws `NOT_FOUND` for an unknown id. `rights` loads what a principal may use. */
   constructor(
     agent: (id: string) => Agent,
     gate: ToolGate = SHUT,
@@ -140,23 +143,23 @@ export class ToolRegistry {
     this.#rights = rights;
   }
 
-  /** Throws `ALREADY_EXISTS` for a name that is taken. */
+  /** Throws `ALREADY_EXISTS` if the name is taken. */
   register(tool: Tool): void {
     if (this.#tools.has(tool.name)) throw new RpcError('ALREADY_EXISTS', `A tool named "${tool.name}" already exists.`);
     this.#tools.set(tool.name, tool);
   }
 
-  /** Tools that are loaded when tools are first wanted, so that no page waits for them at its start. */
+  /** Registers tools that are loaded on first use, so that no page waits for them at startup. */
   registerLater(load: () => Promise<readonly Tool[]>): void {
     this.#later.add(load);
   }
 
-  /** Resolves when all tools are here. Rejects where some cannot be loaded; they are tried again the next time. */
+  /** Resolves when all tools are loaded. Rejects if some could not be loaded; the next call tries again. */
   async ready(): Promise<void> {
     await Promise.all(
       [...this.#later].map(async (load) => {
         const tools = await load();
-        // Another call may have waited for the same ones.
+        // A concurrent call may have registered the same tools.
         if (this.#later.delete(load)) for (const tool of tools) this.register(tool);
       }),
     );
@@ -166,12 +169,12 @@ export class ToolRegistry {
     return this.#tools.delete(name);
   }
 
-  /** Those that are here, by name; `ready` makes them all. */
+  /** Loaded tools, sorted by name; `ready` loads all. */
   list(): Tool[] {
     return [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** How its calls that have an effect run. */
+  /** Policy for calls with an effect. */
   policyOf(tool: Pick<Tool, 'name' | 'effect'>): ToolPolicy {
     return this.#gate.policyOf(tool);
   }
@@ -182,15 +185,16 @@ export class ToolRegistry {
     return this.#of(agent, only).filter((tool) => mayUse(tool));
   }
 
-  /** Returns the tools of a run for a principal, as its model gets them: at once, or by search. */
+  /** Returns the tools of a run for a principal, as its model gets them: in each request, or by search. */
   async offer(agent: Agent, principal: string, only?: readonly string[], scopes?: readonly Scope[]): Promise<ToolOffer> {
     const [{ toOffer }, tools] = await Promise.all([offering(), this.offered(agent, principal, only, scopes)]);
     return toOffer(tools, agent, only);
   }
 
   /**
-   * Runs a call, after a person's word where the tool's policy wants one. Throws `NOT_FOUND` for a name that is unknown, or that the agent or the principal may not use,
-   * `INVALID_PARAMS` for arguments that do not fit, `AUTH_REQUIRED` where the call was denied, and at once when `signal` fires.
+   * Runs a call, after approval if the tool's policy requires it. Throws `NOT_FOUND` if the tool is unknown or the agent or principal may
+   * not use it, `INVALID_PARAMS` for invalid arguments, `AUTH_REQUIRED` if the call was denied, and the reason of `signal` as soon as it is
+   * aborted.
    */
   async run(call: Omit<RoutedCall, 'id'>, context: ToolContext): Promise<unknown> {
     const principal = context.actsFor ?? context.principal;
@@ -209,10 +213,10 @@ export class ToolRegistry {
     if (tool.asks || (policy !== 'ask' && !outside)) return tool.run(call.args, context);
     await tool.check?.(call.args, context);
     context.signal.throwIfAborted();
-    // Empty lines would push the end of it out of sight.
+    // Empty lines could push its end out of view.
     const summary = legible((effect ?? (outside ? toCallSummary(tool, call.args) : tool.title)).replace(/\s+/g, ' '));
     await this.#gate.ask({ tool: tool.name, args: call.args, summary, ...(outside ? { outside } : {}) }, context);
-    // The key may have been changed meanwhile.
+    // The key may have changed while waiting for approval.
     await this.#requireRight(context, tool, call.args);
     context.signal.throwIfAborted();
     return tool.run(call.args, { ...context, isApproved: true });
@@ -243,8 +247,8 @@ export class ToolRegistry {
 }
 
 /**
- * True if a person allowed this call after reading from all sources of the run: when the job was made, or in the settings, which name no files and so cover none
- * that is protected.
+ * True if a person allowed this call after reading from all sources of the run: when the job was created, or in the settings, which name no
+ * files and so exclude protected ones.
  */
 export function isGranted(tool: string, args: Record<string, unknown>, taint: RunTaint, gate: Pick<ToolGate, 'isGranted'>): boolean {
   const path = typeof args['path'] === 'string' ? args['path'] : undefined;
@@ -255,7 +259,7 @@ export function isGranted(tool: string, args: Record<string, unknown>, taint: Ru
 const offering = lazy(() => import('./offer.ts'));
 const searching = lazy(() => import('./tool-search.ts'));
 
-/** Throws `INVALID_PARAMS` for arguments that do not fit; with the schema, if the model has it from a search that may be long ago. */
+/** Throws `INVALID_PARAMS` for invalid arguments. The error contains the schema if the model has it only from an earlier search. */
 async function validate(tool: Tool, { args, via }: Pick<RoutedCall, 'args' | 'via'>): Promise<void> {
   try {
     tool.validate?.(args);
@@ -266,7 +270,7 @@ async function validate(tool: Tool, { args, via }: Pick<RoutedCall, 'args' | 'vi
   }
 }
 
-/** Names that an error tells. */
+/** Maximum number of tool names in an error. */
 const MAX_NAMES = 60;
 
 function toNames(tools: readonly Tool[]): string {
@@ -278,7 +282,7 @@ function toNames(tools: readonly Tool[]): string {
 const MAX_FIELD_CHARS = 300;
 const MAX_SUMMARY_CHARS = 1000;
 
-/** For a call of a tool that states no effect of its own: its title, and its arguments by the names that the tool gives them. */
+/** Describes a call of a tool without `effect`: its title and its arguments, labelled by their titles in the schema. */
 export function toCallSummary({ title, schema }: Pick<Tool, 'title' | 'schema'>, args: Record<string, unknown>): string {
   const properties = z
     .record(z.string(), z.object({ title: z.string().optional() }).catch({}))
@@ -291,7 +295,7 @@ export function toCallSummary({ title, schema }: Pick<Tool, 'title' | 'schema'>,
   return fields.length > 0 ? `${title} – ${withoutMiddle(fields.join(', '), MAX_SUMMARY_CHARS)}` : title;
 }
 
-/** `fileName` and `file_name` are `File name`. */
+/** Converts `fileName` and `file_name` to `File name`. */
 function toWords(name: string): string {
   const words = name
     .replace(/([a-z\d])([A-Z])/g, (_, before: string, letter: string) => `${before} ${letter.toLowerCase()}`)
@@ -300,7 +304,7 @@ function toWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Lists and objects without the signs of JSON. Texts stay in quotes, so that none can pass for another field. */
+/** Lists and objects without JSON punctuation. Texts stay in quotes, so that none can be mistaken for another field. */
 function toPlainText(value: unknown): string {
   if (Array.isArray(value)) return value.map(toPlainText).join('; ');
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

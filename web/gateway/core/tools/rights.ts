@@ -2,14 +2,14 @@ import { allows, type Area, type Scope } from '#shared/rpc/scopes.ts';
 import type { MayUse, Tool } from './registry.ts';
 
 export interface RightsDeps {
-  /** Scopes of a key, none if it was revoked; undefined for a principal that is no key. */
+  /** Scopes of a key, empty if it was revoked; undefined for other principals. */
   scopes(principal: string): Promise<readonly Scope[] | undefined>;
   used(principal: string, scope: Scope): void;
 }
 
 /**
- * Loads what a principal may use. Keys are limited to the tools of their scopes, whichever agent they run and by whatever way, and so are connections that have limited theirs; what other principals may use is up to
- * the agent, the channel and the policies.
+ * Loads what a principal may use. Keys are limited to the tools of their scopes, regardless of agent and route, and so are connections with
+ * limited scopes; for other principals, the agent, the channel and the policies decide.
  */
 export const toolRights =
   ({ scopes, used }: RightsDeps): ((principal: string, connection?: readonly Scope[]) => Promise<MayUse>) =>

@@ -3,12 +3,12 @@ import type { ToolCall } from '#shared/rpc/records.ts';
 import { isObject } from '../merge.ts';
 import { type RoutedCall, TOOL_CALL, toWritten } from './routed-call.ts';
 
-/** The call that a model meant. A call of `tool_call` becomes one of the tool that it names; `unread` says why that cannot be read. */
+/** Resolves a call of `tool_call` to one of the tool that it names. `unread`: why that is invalid. */
 export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string } {
   if (call.tool !== TOOL_CALL) return { call };
   const { name: named, arguments: given, ...flat } = call.args;
   const name = typeof named === 'string' ? named.trim() : '';
-  // Some models leave out the level of `arguments`.
+  // Some models omit the level of `arguments`.
   const args = given === undefined ? flat : readArguments(given);
   if (name === '' || name === TOOL_CALL) return { call, unread: 'must be {"name": a tool that tool_search found, "arguments": an object}' };
   const routed: RoutedCall = { id: call.id, tool: name, args: args ?? {}, via: { tool: TOOL_CALL } };
@@ -16,11 +16,11 @@ export function routeCall(call: ToolCall): { call: RoutedCall; unread?: string }
   return args ? { call: routed } : { call: routed, unread: 'must be an object in "arguments"' };
 }
 
-/** Characters of arguments in which the name is looked for. */
+/** Maximum number of characters in which the name is searched. */
 const MAX_NAME_CHARS = 500;
 const WRITTEN_NAME = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")/;
 
-/** The tool that a call in progress means. `json`: its arguments so far. `tool_call` until the name argument is complete. */
+/** The tool of a call in progress. `json`: its arguments so far. Returns `tool_call` until the name argument is complete. */
 export function readCalledTool(tool: string, json: string): string {
   const written = tool === TOOL_CALL ? WRITTEN_NAME.exec(json.slice(0, MAX_NAME_CHARS))?.[1] : undefined;
   if (written === undefined) return tool;

@@ -1,11 +1,14 @@
 import type { ToolCall } from '#shared/rpc/records.ts';
 
-/** Finds tools that are not in the request. */
+/** Tool that finds tools that are not in the request. */
 export const TOOL_SEARCH = 'tool_search';
-/** Calls a tool that is not in the request. */
+/** Tool that calls one that is not in the request. */
 export const TOOL_CALL = 'tool_call';
 
-/** A call under the name of the tool that runs. `via` is what the model called instead, so that later prompts repeat it as it was written. */
+/**
+ * A call with the name of the tool that runs. `via`: the call as the model wrote it, if different, so that later prompts repeat it
+ * unchanged.
+ */
 export interface RoutedCall extends ToolCall {
   via?: Pick<ToolCall, 'tool'> & Partial<Pick<ToolCall, 'args'>>;
 }
@@ -15,7 +18,7 @@ export function toWritten({ via, ...call }: RoutedCall): ToolCall {
   return via ? { ...call, tool: via.tool, args: via.args ?? { name: call.tool, arguments: call.args } } : call;
 }
 
-/** A branch with its calls as models wrote them; results are named after what was called. */
+/** A branch with its calls as models wrote them; results have the name of the written call. */
 export function toWrittenBranch<M extends { toolCalls?: RoutedCall[]; toolCallId?: string; name?: string }>(branch: readonly M[]): M[] {
   const routed = branch.flatMap(({ toolCalls = [] }) => toolCalls).filter(({ via }) => via);
   const names = new Map(routed.map(({ id, via }) => [id, via?.tool]));
@@ -26,5 +29,5 @@ export function toWrittenBranch<M extends { toolCalls?: RoutedCall[]; toolCallId
   });
 }
 
-/** A call as people and clients get it. */
+/** A call for people and clients. */
 export const withoutVia = ({ via: _via, ...call }: RoutedCall): ToolCall => call;

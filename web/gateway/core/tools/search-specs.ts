@@ -1,10 +1,10 @@
 import type { ToolSpec } from '../providers/provider.ts';
 import { TOOL_CALL, TOOL_SEARCH } from './routed-call.ts';
 
-/** For people, who see the calls. */
+/** Label in the app. */
 export const SEARCH_LABEL = { title: 'Search tools', summary: 'Finds tools for a task.' };
 
-/** The two tools by which a model reaches all others. Both are constant: the tools of a request are the beginning of every prompt. */
+/** The two tools by which a model reaches all others. Both are constant, because every prompt starts with the tools of a request. */
 export const SEARCH_SPECS: readonly ToolSpec[] = [
   {
     name: TOOL_SEARCH,

@@ -17,6 +17,6 @@ const BY_PREFIX = new Map<string, string>([
   ['canvas', 'drawings'],
 ]);
 
-/** The group of a tool: the server of an MCP tool, else by the beginning of its name. */
+/** The group of a tool: the server of an MCP tool, else determined by the prefix of its name. */
 export const getToolGroup = ({ name, source }: Pick<Tool, 'name' | 'source'>): string =>
   source.startsWith(MCP_GROUP) ? source : (BY_PREFIX.get(name.split('_', 1)[0] ?? '') ?? 'general');

@@ -1,6 +1,6 @@
 /**
- * Other words for what Perch's tools do, for `tool_search` alone: models are not shown them. English first, then German, Spanish, French, Italian, Portuguese, Japanese and Chinese,
- * because small models search in the person's language.
+ * Synonyms for what Perch's tools do, used only by `tool_search` and not sent to models. English first, then German, Spanish, French,
+ * Italian, Portuguese, Japanese and Chinese, because small models search in the user's language.
  */
 export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
   [

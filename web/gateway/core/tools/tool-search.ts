@@ -6,18 +6,18 @@ import type { Tool } from './registry.ts';
 import { getToolGroup } from './tool-groups.ts';
 import { TOOL_KEYWORDS } from './tool-keywords.ts';
 
-/** Tools in one result: a model compares them, and each schema costs tokens. */
+/** Maximum number of tools in one result: a model compares them, and each schema costs tokens. */
 const MAX_FOUND = 5;
 const MAX_QUERY_CHARS = 1000;
-/** Names that a model is told if nothing matches. */
+/** Maximum number of names in the result if nothing matches. */
 const MAX_NAMES = 200;
 
-/** The tools that match best, the best one first. */
+/** The best matching tools, in order. */
 export function searchTools(tools: readonly Tool[], query: string, limit = MAX_FOUND): Tool[] {
   const index = Bm25.of(tools, (tool) => {
     const { name, title, summary, description, schema } = tool;
     return [
-      // `create_issue`, `createIssue` and `mcp:github:create_issue` have the same words.
+      // Splits `create_issue`, `createIssue` and `mcp:github:create_issue` into the same words.
       { text: name.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[_:./-]+/g, ' '), weight: 3 },
       { text: title, weight: 3 },
       { text: TOOL_KEYWORDS.get(name) ?? '', weight: 3 },
@@ -41,7 +41,7 @@ export function runToolSearch(
   const found = searchTools(reachable, query).map(toSpec);
   if (found.length > 0)
     return {
-      // A model has the schema of a tool that stands in its request.
+      // The model already has the schema of a tool in its request.
       tools: found.map(({ name, description, schema }) =>
         offered.has(name) ? { name, description } : { name, description, parameters: schema },
       ),

@@ -18,7 +18,7 @@ import { toCallSummary, type ToolQuestion, ToolRegistry } from './registry.ts';
 
 const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
 
-/** Everything of a tool but its arguments and what it does. */
+/** All properties of a tool except its arguments and `run`. */
 const plain = (name: string) => ({ name, title: `Title of ${name}`, summary: '', description: '', source: 'core', scope: null });
 
 function setUp(messages: MessageRecord[] = []) {

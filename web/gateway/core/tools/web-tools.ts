@@ -12,11 +12,11 @@ import { requireWebAddress } from './web-address.ts';
 export interface WebToolsDeps {
   bridge: Pick<Bridge, 'call' | 'lends'>;
   documents: Documents;
-  /** Private places that the person has named (`tools.webFetch.allow`). */
+  /** Private hosts that the user allows (`tools.webFetch.allow`). */
   allow(): readonly string[];
 }
 
-/** The way to the public web, by the bridge alone: a browser has CORS in its way, and cannot tell where a name leads. */
+/** Access to the public web, only through the bridge: a browser is limited by CORS, and cannot check which address a name resolves to. */
 export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
   return [
     defineTool({
@@ -32,14 +32,13 @@ export function webTools({ bridge, documents, allow }: WebToolsDeps): Tool[] {
         offset: z.number().int().min(0).optional().describe('As given in "next"'),
         pages: z.string().trim().max(200).optional().describe('Of a PDF, such as 1-5, 8'),
       }),
-      // What is in an address leaves the machine with it.
-      // Written as it is asked: a name in other letters that look the same does not look the same then.
+      // A URL can send data off this machine. It is shown in normalized form, which reveals lookalike characters in host names.
       effect: ({ url }) => `Fetch ${URL.parse(url)?.href ?? url}`,
       check({ url }) {
         requireLent(bridge, webPort);
         requireWebAddress(url);
       },
-      // An address that was read or typed carries nothing that the model adds to it.
+      // A URL that was read or typed contains no data added by the model.
       impact: ({ url }, { taint }) => (taint?.hasUrl(url) ? 'reads' : 'changes'),
       async run({ url, maxChars, ...part }, { signal, taint }) {
         const answer = await bridge.call(webPort, 'web.fetch', { url, allow: [...allow()] }, { signal });
