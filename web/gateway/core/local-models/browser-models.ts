@@ -6,29 +6,29 @@ export interface BrowserDownloadWish {
   /** `<owner>/<name>` */
   repo: string;
   filename?: string | undefined;
-  /** The hub's address. */
+  /** URL of the hub. */
   hub: string;
   fetch: Fetch;
-  /** Told of each origin before it is asked. */
+  /** Called with each origin before a request to it. */
   asking(origin: string): void;
   signal: AbortSignal;
   onprogress(progress: { file: string; received: number; total: number }): void;
   now(): number;
 }
 
-/** Models that are kept in this browser, and run by workers that its pages lend. */
+/** Models stored in this browser, run by workers of its pages. */
 export interface BrowserModels extends LocalRunner {
-  /** Fetches a model's files, those that are not here. Resolves with its id; rejects with a sentence that says what went wrong. */
+  /** Downloads the missing files of a model. Resolves with its id; rejects with an error message for users. */
   download(wish: BrowserDownloadWish): Promise<string>;
-  /** Models of which something is missing. Bytes. */
+  /** Incomplete models, with sizes in bytes. */
   unfinished(): Promise<{ repo: string; received: number; total: number }[]>;
-  /** Deletes what is kept of a model. Resolves with the bytes that it had, or null where there is no such model. */
+  /** Deletes a model's files. Resolves with their size in bytes, or null if the model does not exist. */
   remove(id: string): Promise<number | null>;
 }
 
 const none = (): Promise<never> => Promise.reject(new RpcError('INTERNAL_ERROR', 'No browser is available to store and run models.'));
 
-/** Where there never is a browser. */
+/** For environments without a browser. */
 export const noBrowserModels: BrowserModels = {
   cannot: [],
   list: async () => [],

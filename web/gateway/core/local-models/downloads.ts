@@ -11,7 +11,7 @@ import type { LocalRunner } from '../providers/local-runner.ts';
 import type { BrowserModels } from './browser-models.ts';
 import { HUGGINGFACE } from './hub-address.ts';
 
-/** Downloads of this browser that have ended and are still told of. */
+/** Maximum number of finished downloads of this browser in the list. */
 const MOST_ENDED = 50;
 /** Milliseconds between two events of a download's progress. */
 const TELL_MS = 250;
@@ -24,7 +24,7 @@ export interface DownloadsDeps {
   clock: Clock;
   fetch: Fetch;
   hub: Hub;
-  /** Origins that are asked for downloads, as long as these last. */
+  /** Origins that current downloads send requests to. */
   asked: Set<string>;
   fault: (error: unknown) => void;
 }
@@ -33,7 +33,7 @@ interface Own {
   download: ModelDownload;
   stop: AbortController;
   toldAt: number;
-  /** Resolves when it has ended, however. */
+  /** Resolves when the download has ended, even if it failed. */
   over: Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface Wish {
   backend: ModelBackend;
 }
 
-/** Models on this machine, on the bridge's disk and in this browser alike: those that are there, and those that are on their way. */
+/** Local models, on the bridge's disk and in this browser: installed ones and downloads. */
 export class LocalModelDownloads {
   readonly #deps: DownloadsDeps;
   readonly #own = new Map<string, Own>();
@@ -54,13 +54,13 @@ export class LocalModelDownloads {
     this.#deps = deps;
   }
 
-  /** Those that are there, by id; those too that cannot be run. */
+  /** Installed models, by id, including those that cannot run. */
   async local(signal: AbortSignal): Promise<LocalModel[]> {
     const lists = await Promise.all(Object.values(this.#deps.runners).map((runner) => runner.list(signal)));
     return lists.flat();
   }
 
-  /** Begins a download, which goes on without its caller. Throws `RpcError` for what cannot be begun. */
+  /** Starts a download, which continues without its caller. Throws `RpcError` if it cannot start. */
   async start(wish: Wish, signal: AbortSignal): Promise<{ id: string }> {
     if (wish.backend === 'browser') return this.#startOwn(wish);
     const started = await this.#deps.bridge.call(modelDownloadsPort, 'downloads.start', wish, { signal });
@@ -68,7 +68,7 @@ export class LocalModelDownloads {
     return started;
   }
 
-  /** Downloads under way, and those that ended a while ago; the newest first. */
+  /** Active and recent downloads; the newest first. */
   async list(signal: AbortSignal): Promise<ModelDownload[]> {
     const { bridge, browserModels } = this.#deps;
     const own = [...this.#own.values()].map(({ download }) => download);
@@ -85,7 +85,7 @@ export class LocalModelDownloads {
     return newestFirst([...own, ...left, ...downloads]);
   }
 
-  /** False: it was not under way any more. `forget`: it is listed no longer, and what is here of it goes. Throws `NOT_FOUND`. */
+  /** Resolves with false if the download was not active. `forget`: also removes it from the list, and its files. Throws `NOT_FOUND`. */
   async cancel({ id, forget }: { id: string; forget: boolean }, signal: AbortSignal): Promise<{ cancelled: boolean }> {
     const { bridge, browserModels } = this.#deps;
     const own = this.#own.get(id);
@@ -118,7 +118,7 @@ export class LocalModelDownloads {
     return { sizeBytes, defaultCleared: await this.#clearDefault(id) };
   }
 
-  /** Makes a model the default one. Throws `NOT_FOUND` without it, and says why where it cannot be run. */
+  /** Makes a model the default one. Throws `NOT_FOUND` if it does not exist, or the reason why it cannot run. */
   async select(id: string, signal: AbortSignal): Promise<{ selected: string }> {
     const model = (await this.local(signal)).find((each) => each.id === id);
     if (!model) throw noModel(id);
@@ -128,7 +128,7 @@ export class LocalModelDownloads {
     return { selected };
   }
 
-  /** The downloads of this browser end; what they have stays. */
+  /** Aborts the downloads of this browser; their files stay. */
   stop(): void {
     for (const { stop } of this.#own.values()) stop.abort(new Error('the gateway was closed'));
   }
@@ -146,7 +146,7 @@ export class LocalModelDownloads {
     const running = [...this.#own.values()].find(({ download }) => download.state === 'running' && download.repo === wish.repo);
     if (running && running.download.filename === (wish.filename ?? null)) return { id: running.download.id };
     if (running) throw new RpcError('INVALID_PARAMS', `Another file of ${wish.repo} is being downloaded. Cancel that download first.`);
-    // What had become of the same is told of no longer.
+    // Removes previous downloads of the same file from the list.
     for (const [id, { download }] of this.#own)
       if (download.repo === wish.repo && download.filename === (wish.filename ?? null)) this.#own.delete(id);
     const download = blank(crypto.randomUUID(), wish, this.#deps.clock.now());
@@ -176,7 +176,7 @@ export class LocalModelDownloads {
       if (own.download.state === 'running')
         this.#tell(own, { state: 'failed', error: error instanceof Error ? error.message : String(error) });
     } finally {
-      // Another download of the same place names it anew with its next question.
+      // Another download from the same origin adds it again with its next request.
       for (const origin of origins) asked.delete(origin);
       const ended = [...this.#own.values()].filter(({ download }) => download.state !== 'running');
       for (const { download } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#own.delete(download.id);
@@ -192,7 +192,7 @@ export class LocalModelDownloads {
   }
 
   #tell(own: Own, change: Partial<ModelDownload>): void {
-    // What was cancelled stays so, whatever still comes of it.
+    // A cancelled download stays cancelled, whatever else is reported.
     if (own.download.state !== 'running') return;
     const before = own.download;
     own.download = { ...before, ...change };
@@ -206,7 +206,7 @@ export class LocalModelDownloads {
     this.#deps.hub.emit({ event: 'models.progress', payload: download }, null);
   }
 
-  /** Passes on what the bridge tells, as long as it has downloads under way. */
+  /** Forwards the bridge's events while it has active downloads. */
   #watch(): void {
     const { bridge, fault } = this.#deps;
     if (this.#watching) return;

@@ -1,2 +1,2 @@
-/** Where models for browsers are downloaded from, unless `models.hub` is set. */
+/** Default hub for downloads of models to the browser; `models.hub` overrides it. */
 export const HUGGINGFACE = 'https://huggingface.co';

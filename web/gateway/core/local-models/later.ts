@@ -6,18 +6,18 @@ import type { LocalRunner } from '../providers/local-runner.ts';
 import { type BrowserModels, noBrowserModels } from './browser-models.ts';
 import type { DownloadsDeps, LocalModelDownloads } from './downloads.ts';
 
-/** What runs models on this machine. */
+/** Runners of local models. */
 const runnersOf = (bridge: Bridge, browser: BrowserModels): Record<LocalModel['backend'], LocalRunner> => ({
   gguf: bridgeRunner(bridge, 'gguf'),
   mlx: bridgeRunner(bridge, 'mlx'),
   browser,
 });
 
-/** The models of this machine, whose code is fetched when somebody asks for them. */
+/** Local models; the code is loaded on first use. */
 export interface LazyLocalModels {
   readonly runners: DownloadsDeps['runners'];
   load(): Promise<LocalModelDownloads>;
-  /** The origins, with those of the hubs that are asked now. */
+  /** Adds the origins of current downloads. */
   with(origins: ReadonlySet<string>): ReadonlySet<string>;
   stop(): void;
 }

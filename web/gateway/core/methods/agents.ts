@@ -21,7 +21,7 @@ export interface AgentMethodsDeps {
 export const agentMethods = ({ agents: all, config, vault, runs, hub }: AgentMethodsDeps): Handlers<typeof agents> => {
   const sessionsOf = async (id: string): Promise<SessionRecord[]> => (await vault.sessions.list()).filter(({ agentId }) => agentId === id);
   const tell = (key: string, isDeleted = false): void => hub.emit(sessionChanged(key, isDeleted), key);
-  /** Keeps the name of an agent that was removed with its sessions; null if there is one of that id again. */
+  /** Stores the name of a removed agent with its sessions; null clears it if an agent with this id exists again. */
   const mark = async (id: string, name: string | null): Promise<void> => {
     for (const { key, removedAgent } of await sessionsOf(id)) {
       if ((removedAgent ?? null) === name) continue;

@@ -9,7 +9,7 @@ interface BackupDeps {
   sync: Pick<SyncPort, 'info' | 'reached'> | undefined;
 }
 
-/** What was acknowledged here is in the journal, which is what is backed up. */
+/** Backups are made of the journal, which contains everything acknowledged here. */
 export const backupMethods = ({ bridge, sync }: BackupDeps): Handlers<typeof backups> => ({
   'backup.export': (params, { signal }) => bridge.call(backupPort, 'backup.export', params, { signal }),
 
@@ -18,10 +18,10 @@ export const backupMethods = ({ bridge, sync }: BackupDeps): Handlers<typeof bac
     return { backups, count: backups.length };
   },
 
-  // A restore that has begun is not stopped by who asked for it.
+  // Once started, a restore is not cancelled by its caller.
   'backup.restore': async (params) => {
     const result = await bridge.call(backupPort, 'backup.restore', params);
-    // Whoever asks next finds what came back.
+    // Later requests see the restored data.
     if (result.restored) await sync?.reached((await sync.info())?.journal.head ?? 0);
     return result;
   },

@@ -13,7 +13,7 @@ export interface BrowserMethodsDeps extends BrowserPlacesDeps {
   config: BrowserConfig & BrowserPlacesDeps['config'];
 }
 
-/** Every call goes to the bridge as it is, behind what the browser may reach. Places on this computer are opened once a person has approved them. */
+/** Forwards every call to the bridge, after setting which sites the browser may reach. Local addresses are opened only after approval. */
 export function browserMethods({ bridge, config, desk }: BrowserMethodsDeps): Handlers<typeof browser & typeof browserView> {
   const allowed = (signal: AbortSignal) => bridge.call(browserPort, 'browser.allow', browserReach(config), { signal });
   const names = Object.keys(browser) as (keyof typeof browser)[];

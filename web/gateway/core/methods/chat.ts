@@ -30,7 +30,7 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
 
   'chat.history': async ({ agentId, sessionId, limit, before }, { follow }) => {
     const key = sessionKey(agentId, sessionId);
-    // Followed first, so that nothing falls between what is read and what is pushed.
+    // Subscribes first, so that no event is lost between the read and the subscription.
     follow(key);
     if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with id "${sessionId}".`);
     const branch = await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES, ...(before === undefined ? {} : { before }) });
@@ -52,7 +52,7 @@ export const chatMethods = ({ runs, vault, hub }: { runs: Runs; vault: Vault; hu
     const file = typeof message.content === 'string' ? undefined : message.content.filter((part) => part.type !== 'text')[index];
     if (!file) throw new RpcError('NOT_FOUND', `The message has no file with index ${index}.`);
     const { mimeType, data, filename = message.attachments?.[index]?.filename ?? 'file' } = file;
-    // Without the bridge what was attached on another device may not be here.
+    // Without the bridge, content attached on another device may be missing here.
     if (data === '' && message.attachments?.[index]?.size)
       throw new RpcError('INTERNAL_ERROR', `${filename} is not on this device. Connect to the bridge to load it.`);
     return { filename, mimeType, content: data };

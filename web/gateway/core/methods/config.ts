@@ -9,7 +9,7 @@ import type { Caller, Handlers } from '../dispatch.ts';
 import type { SecretReferences } from '../secrets/keep.ts';
 import { shownSettings } from '../shown-settings.ts';
 
-/** What runs without asking is for persons to say: a program that could would approve itself. */
+/** Only persons may change approval policies: a program could otherwise approve itself. */
 const checkTools = (caller: Caller, name: string | undefined): void => {
   if (name === 'tools') requirePerson(caller, 'change tool policies');
 };

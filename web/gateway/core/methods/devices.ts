@@ -9,7 +9,7 @@ export interface DeviceMethodsDeps {
 
 export const deviceMethods = ({ access }: DeviceMethodsDeps): Handlers<typeof devices> => ({
   'device.initiate': async ({ deviceName, scopes }, caller) => {
-    // A device passes for a person: a program that paired one would approve itself.
+    // A device acts as a person: a program that could pair one could approve itself.
     requirePerson(caller, 'pair a device');
     return (await access()).devices.initiate(deviceName, scopes);
   },

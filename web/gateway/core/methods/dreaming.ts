@@ -20,7 +20,7 @@ export interface DreamingMethodsDeps {
   labels: ContentLabels;
 }
 
-/** As far as a report goes back. */
+/** Maximum number of runs in a report. */
 const MOST_RUNS = 100;
 
 export function dreamingMethods({
@@ -44,7 +44,7 @@ export function dreamingMethods({
     'dreaming.run': async ({ agentId, phase }) => {
       const dreamer = await load();
       const { run, done } = await dreamer.begin(agentId, phase === undefined ? DREAM_PHASES : [phase]);
-      // How it ends is told in its history.
+      // Its outcome is recorded in its history.
       done.catch(() => {});
       return { agentId, workspace: (await dreamer.place(agentId)).name, run };
     },

@@ -9,7 +9,7 @@ import { syncMethods } from './sync.ts';
 
 type Deps<Make extends (deps: never) => unknown> = Parameters<Make>[0];
 
-/** What these ask for, together. */
+/** Dependencies of these methods. */
 export type FirstDeps = Pick<Handlers<typeof firstContracts>, 'health'> &
   Deps<typeof agentMethods> &
   Deps<typeof approvalMethods> &
@@ -18,7 +18,7 @@ export type FirstDeps = Pick<Handlers<typeof firstContracts>, 'health'> &
   Deps<typeof sessionListMethods> &
   Deps<typeof syncMethods>;
 
-/** The methods that the gateway has from its start on. */
+/** Methods that the gateway has from startup. */
 export const firstMethods = (deps: FirstDeps): Methods => ({
   contracts: firstContracts,
   handlers: {

@@ -13,7 +13,7 @@ export const keyMethods = ({ keys: load }: KeyMethodsDeps): Handlers<typeof keys
     return { keys, count: keys.length };
   },
   'keys.create': async ({ name, scopes, limits }, caller) => {
-    // A program that made one would be rid of its own limits.
+    // A program that creates a key could bypass its own limits.
     requirePerson(caller, 'create an API key');
     return (await load()).create(name, scopes, limits);
   },

@@ -31,7 +31,7 @@ import { workspaceMethods } from './workspace.ts';
 
 type Deps<Make extends (deps: never) => unknown> = Parameters<Make>[0];
 
-/** What these ask for, together. */
+/** Dependencies of these methods. */
 export type LaterDeps = Deps<typeof configMethods> &
   Deps<typeof modelMethods> &
   Deps<typeof reviewMethods> &
@@ -61,7 +61,7 @@ export type LaterDeps = Deps<typeof configMethods> &
   Deps<typeof wikiMethods> &
   Deps<typeof workspaceMethods>;
 
-/** The methods that are loaded when one of them is first called, or there is time. */
+/** Methods that are loaded on first use or when idle. */
 export const laterMethods = (deps: LaterDeps): Methods => ({
   contracts: laterContracts,
   handlers: {

@@ -3,7 +3,7 @@ import { requirePerson } from '../approvals/person.ts';
 import type { Handlers } from '../dispatch.ts';
 import type { McpServers } from '../mcp/servers.ts';
 
-/** Waits for what the settings say now to be taken up: who has just set a server finds it. */
+/** Waits until the current settings are applied, so that a server that was just added is found. */
 export const mcpMethods = ({ mcp: load }: { mcp(): Promise<McpServers> }): Handlers<typeof mcp> => {
   const ready = async (): Promise<McpServers> => {
     const servers = await load();

@@ -26,7 +26,7 @@ export interface MemoryDeps extends AskingDeps {
   timeZone(): string;
 }
 
-/** Characters of a question that is shown with what was recalled for it. */
+/** Maximum characters of the question shown with recalled memories. */
 const QUESTION_CHARS = 300;
 
 export const memoryMethods = ({
@@ -67,7 +67,7 @@ export const memoryMethods = ({
     'memory.add': async ({ agentId, text, category, createdAt, outside = [] }, { principal }) => {
       await labelMemory({ labels, longTerm: memories.longTerm }, agentId, written(text), outside);
       const { added, ...entry } = await (await of(agentId)).addMemory(written(text), category, createdAt);
-      // Saved by a person, it needs no review. One that a person puts back keeps its label.
+      // An entry saved by a person needs no review. A restored one keeps its label.
       if (isPerson(principal) && outside.length === 0) await labels.remove('memory', `${workspaceOf(agents.get(agentId))}/${entry.id}`);
       return { memory: entry, added };
     },
@@ -132,7 +132,7 @@ export const memoryMethods = ({
   };
 };
 
-/** A file that has NUL or half characters is no text any more, and no agent could read what it remembers. */
+/** With NUL or lone surrogates, the file would no longer be valid text, and agents could not read their memory. */
 const written = (text: string, param = 'text'): string => sanitize(text, { param });
 
 const agentOf = (key: string): string => key.slice(0, key.indexOf('/'));

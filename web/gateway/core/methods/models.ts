@@ -23,7 +23,7 @@ export const modelMethods = ({ providers, clock, localModels }: ModelsDeps): Han
     const started = clock.monotonic();
     try {
       const request = { model: route.model, messages: [{ role: 'user' as const, content: 'Say OK.' }], maxTokens: 8 };
-      // The first event is enough: it answers.
+      // Any event proves that the model works.
       for await (const _event of route.provider.stream(request, AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]))) break;
       return { available: true, latency: Math.round(clock.monotonic() - started) };
     } catch (error) {

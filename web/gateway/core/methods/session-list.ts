@@ -19,7 +19,7 @@ export const fits = (session: SessionRecord, { agentId, folder, tag, archived, p
   (archived === undefined || session.archived === archived) &&
   (pinned === undefined || session.pinned === pinned);
 
-/** Whether a session comes after the one that a list's cursor names, in the order of the list. */
+/** Whether a session comes after the cursor in the order of the list. */
 function isBehind({ updatedAt, key }: SessionRecord, cursor: string): boolean {
   const [at = '', last = ''] = cursor.split(' ');
   return updatedAt < Number(at) || (updatedAt === Number(at) && key > last);

@@ -16,7 +16,7 @@ import { activeBranch, type CopiedMessage, copied, exportOrder, markdownOf, read
 import { type SessionRecord, sessionKey, type Vault } from '../vault.ts';
 import { fits } from './session-list.ts';
 
-/** Characters of one part of an export, but for a message that has more alone. */
+/** Maximum characters per part of an export; a longer message is a part by itself. */
 const EXPORT_CHARS = 4 * 1024 * 1024;
 
 export interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compaction'> {
@@ -52,7 +52,7 @@ export const sessionMethods = ({
     if (!session) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     return { session, messages: await vault.messages.all(key) };
   };
-  /** A session of these messages, under new ids. */
+  /** Creates a session from these messages, with new ids. */
   const add = async (given: SessionRecord, messages: readonly CopiedMessage[]): Promise<{ session: SessionEntry }> => {
     const key = sessionKey(given.agentId, given.sessionId);
     const session = { ...given, key };
@@ -62,7 +62,7 @@ export const sessionMethods = ({
     changed(key);
     return { session: entryOf((await vault.sessions.get(key)) ?? session, false) };
   };
-  /** A session, or what an agent's main one is before it has begun. */
+  /** A session, or a new record for an agent's main session that has not begun. */
   const begun = async (path: string): Promise<SessionRecord> => {
     const key = keyOf(path);
     const [agentId = '', sessionId = ''] = key.split('/');
@@ -97,7 +97,7 @@ export const sessionMethods = ({
 
     'sessions.delete': async ({ path }) => {
       const key = keyOf(path);
-      // What is under way must not write into what is about to go.
+      // Active runs must not write to a session that is being deleted.
       if (!(await runs.clear(key, () => vault.sessions.remove(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
       changed(key, true);
       return { deleted: true };
@@ -138,7 +138,7 @@ export const sessionMethods = ({
       const now = clock.now();
       return add(
         { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
-        // Context blocks and provider state stay, so that prompts of the new session begin like those of this one.
+        // Context blocks and provider state are kept, so that prompts of the new session start like those of this one.
         branch.slice(0, end).map(({ runId: _run, ...message }) => message),
       );
     },
@@ -164,21 +164,21 @@ export const sessionMethods = ({
       const isMarkdown = /^\s*#/.test(content);
       const read = isMarkdown ? readMarkdown(content, now) : { title: undefined, messages: readJsonLines(content) };
       const { messages } = read;
-      // Branches that were left come first in an export.
+      // Abandoned branches come first in an export.
       const byTime = messages.toSorted((a, b) => a.timestamp - b.timestamp);
       const words = plainText(byTime.find(({ role }) => role === 'user')?.content ?? '');
-      // It stands in lists where it was used, not where it was brought in.
+      // Lists show when it was last used, not when it was imported.
       const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
       const session = { ...newSession(agentId, sessionId, read.title ?? words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
       const named = { ...session, ...(title === undefined ? {} : { title }) };
-      // Anybody may have written the file.
+      // The file may come from anybody.
       const source = toSource('import', named.title);
       return add(
         named,
         messages.map(({ compaction, quotedUrls: _, ...message }) => ({
           ...message,
           outside: mergeSources([source], message.outside),
-          // A model is given the summary instead of the message.
+          // Models receive the summary in place of the message.
           ...(compaction ? { compaction: { ...compaction, outside: mergeSources([source], compaction.outside) } } : {}),
         })),
       );

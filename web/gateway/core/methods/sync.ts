@@ -9,7 +9,7 @@ import type { SyncPort } from '../sync.ts';
 import type { Vault } from '../vault.ts';
 import type { Workbench } from '../workbench.ts';
 
-/** Where there is nothing to sync with. */
+/** State without synchronization. */
 const OFF: SyncState = { state: 'off', role: 'none', pending: 0, lastSyncAt: null, progress: null, problem: null };
 
 export interface SyncMethodsDeps {
@@ -18,7 +18,7 @@ export interface SyncMethodsDeps {
   config: Pick<Config, 'reload'>;
   sync: SyncPort | undefined;
   workbench(): Promise<Pick<Workbench, 'workspaces'>>;
-  /** Tells that versions that were put aside have come or gone. */
+  /** Called when conflicting versions were added or removed. */
   changed(): void;
 }
 
@@ -40,7 +40,8 @@ export const syncMethods = ({ vault, hub, config, sync: port, workbench, changed
           'INVALID_PARAMS',
           'This version of the file was written by another version of Perch and can’t be restored here.',
         );
-      // As any other write, so that whoever follows the workspace hears of it. Dying before its copy is forgotten loses nothing.
+      // Written like any other change, so that subscribers of the workspace are notified. If this fails before the conflict is removed,
+      // nothing is lost.
       await (await workbench()).workspaces.write(file.workspace, file);
     }
     if (!(await vault.conflicts.resolve(id, choice))) return { resolved: false };

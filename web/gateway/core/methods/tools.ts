@@ -7,7 +7,7 @@ import { TOOL_SEARCH } from '../tools/routed-call.ts';
 import { SEARCH_LABEL } from '../tools/search-specs.ts';
 
 export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }): Handlers<typeof tools> {
-  /** Those that can be cancelled, by principal and the caller's name for them. */
+  /** Calls that can be cancelled, by principal and the caller's id. */
   const running = new Map<string, AbortController>();
   const nameOf = (principal: string, callId: string): string => JSON.stringify([principal, callId]);
   return {
@@ -58,7 +58,7 @@ export function toolMethods({ tools: registry, clock }: { tools: ToolRegistry; c
           durationMs: clock.now() - began,
         };
       } catch (error) {
-        // Tools end in words of their own when they are aborted.
+        // Tools throw various errors when aborted.
         throw cancel.signal.aborted ? new RpcError('ABORTED', 'The call was cancelled.', {}, { cause: error }) : error;
       } finally {
         if (name !== null) running.delete(name);

@@ -21,12 +21,12 @@ interface Sums extends Pick<Usage, 'inputTokens' | 'outputTokens' | 'totalTokens
 }
 
 export function usageMethods({ vault, clock, timeZone }: UsageMethodsDeps): Handlers<typeof usage> {
-  /** The last days by the configured time zone, and what falls into them. */
+  /** The last days in the configured time zone, and the records of these days. */
   const last = async (days: number) => {
     const timeOf = localTime(timeZone());
     const dates = datesUpTo(timeOf(clock.now()).date, days);
     const [first = ''] = dates;
-    // A day of the wall clock is never so much longer than 24 hours.
+    // Daylight saving time changes the length of the period by hours only, so one more day is enough.
     const records = await vault.usage.since(clock.now() - (days + 1) * DAY_MS);
     const timed = records.map((record) => ({ record, ...timeOf(record.at) }));
     return { dates, calls: timed.filter(({ date }) => date >= first) };

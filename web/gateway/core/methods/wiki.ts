@@ -9,7 +9,7 @@ export interface WikiDeps {
   labels: ContentLabels;
 }
 
-/** The methods' own code is fetched with the wikis. */
+/** The methods' own code is loaded with the wikis. */
 export const wikiMethods = ({ wikis, labels }: WikiDeps): Handlers<typeof wiki> => {
   const load = lazy(async () => (await import('../wiki/answers.ts')).wikiAnswers(await wikis(), labels));
   return {

@@ -4,7 +4,7 @@ import type { RepliedRun, RunTitles } from '../runs/deps.ts';
 import type { Settings } from '../settings.ts';
 import type { TitlesDeps } from './titles.ts';
 
-/** Titles of chats with a person. Nothing waits for them; the code is fetched with the first. */
+/** Titles of chats with a person, created in the background; the code is loaded with the first. */
 export function lazyTitles({
   settings,
   fault,

@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 
-/** A small model of the chat's provider, if there is one. */
+/** A small model of the chat's provider, if it has one. */
 export const AUTO = 'auto';
 /** The chat's own model. */
 export const SAME_AS_CHAT = 'chat';

@@ -3,10 +3,10 @@ import type { Providers } from '../providers/providers.ts';
 import type { Chosen } from '../runs/deps.ts';
 import { AUTO, SAME_AS_CHAT } from './settings.ts';
 
-/** Finds the model for titles, summaries and memory extraction of a chat; undefined if the chat's own model does them. */
+/** Finds the model for titles, summaries and memory extraction of a chat; undefined if the chat's own model is used. */
 export type FindSmallModel = (chat: Chosen) => Promise<Chosen | undefined>;
 
-/** `setting` is `chat.smallModel`. A chosen model that is gone leaves the work to the chat's own. */
+/** `setting`: value of `chat.smallModel`. If that model no longer exists, the chat's own is used. */
 export const smallModelFinder =
   (providers: Pick<Providers, 'resolve' | 'findSmallModel'>, setting: () => string): FindSmallModel =>
   async (chat) => {

@@ -1,11 +1,11 @@
 import { canBeSeen, inOrder } from '#shared/seen.ts';
 import { quoted } from '../memory/summary/transcript.ts';
 
-/** Characters of a message and its reply that a title is made from. */
+/** Maximum characters of a message and its reply in the prompt for a title. */
 const READ_CHARS = 2000;
 const MAX_TITLE_CHARS = 60;
 
-/** Asks for the title of a chat. `reply` is left out if it may repeat content from outside. */
+/** Prompt for the title of a chat. `reply` is undefined if it may contain outside content. */
 export const toTitlePrompt = (message: string, reply: string | undefined): string =>
   [
     'Write a title for this conversation: two to six words, in the language of the conversation, without quotation marks or a full stop. Answer with the title only.',
@@ -16,7 +16,7 @@ export const toTitlePrompt = (message: string, reply: string | undefined): strin
 
 const QUOTES = /^["'“”„«»‘’「『【*_#\s]+|["'“”„«»‘’」』】*_\s]+$/gu;
 
-/** A model's answer as a title; undefined if it is not one, but a sentence or more. */
+/** Converts a model's answer to a title; undefined if it is a sentence or more. */
 export function toTitle(answer: string): string | undefined {
   const lines = answer
     .replace(/^\s*<think>[^]*?<\/think>/i, '')

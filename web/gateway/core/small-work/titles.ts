@@ -14,13 +14,13 @@ export interface TitlesDeps extends AskingDeps {
   log: LogWriter;
 }
 
-/** Messages of a branch whose first reply this can be, with the tools that were called for it. */
+/** Maximum number of messages, including tool calls, of a branch with a first reply. */
 const MAX_MESSAGES = 100;
 const MAX_TOKENS = 64;
-/** Room for a model that thinks first. */
+/** Additional tokens for a model that thinks first. */
 const MAX_THINKING_TOKENS = 800;
 
-/** Gives a chat a title after its first reply, in the place of its first words. */
+/** Replaces a chat's provisional title, its first words, after the first reply. */
 export class Titles {
   readonly #deps: TitlesDeps;
 
@@ -28,7 +28,7 @@ export class Titles {
     this.#deps = deps;
   }
 
-  /** Never rejects: a chat without such a title keeps its first words. */
+  /** Never rejects: on failure, the chat keeps its first words as title. */
   async make(run: RepliedRun, signal: AbortSignal): Promise<void> {
     try {
       await this.#make(run, signal);
@@ -47,12 +47,12 @@ export class Titles {
     if (!first) return;
     const title = await tryInOrder([first, ...others], signal, (chosen) => this.#ask(run, chosen, text.prompt, signal));
     signal.throwIfAborted();
-    // A person may have named it meanwhile.
+    // A person may have renamed it meanwhile.
     const session = await vault.sessions.update(run.key, ({ title: now }) => (now === text.title ? { title } : {}));
     if (session?.title === title) hub.emit(sessionChanged(run.key), run.key);
   }
 
-  /** The prompt for a title, and the title that it replaces; undefined if the chat has had a reply before, or was named. */
+  /** The prompt for a title, and the title to replace; undefined if this is not the first reply, or the chat was renamed. */
   async #read(key: string): Promise<{ title: string; prompt: string } | undefined> {
     const { vault } = this.#deps;
     const [session, branch] = await Promise.all([vault.sessions.get(key), vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 })]);
@@ -61,13 +61,13 @@ export class Titles {
     const [reply] = replies;
     if (!session || branch.more || asked?.role !== 'user' || !reply || replies.length > 1) return undefined;
     const others = await Promise.all((branch.versions[asked.id] ?? []).map((id) => vault.messages.get(id)));
-    // The words may be those of a message that was edited since.
+    // The first words may come from a message that was edited since.
     if (![asked, ...others].some((each) => each && toFirstTitle(toWords(each)) === session.title)) return undefined;
     const message = plainText(asked.content).trim();
     const sources = getMessageSources(asked);
     const own = getAttachmentSources(asked);
     if (message === '' || sources.some((source) => !own.includes(source))) return undefined;
-    // A title is shown and found everywhere, and has no label: it is made from nothing that may stem from outside.
+    // Titles are shown in many places and have no label, so they are never based on content that may come from outside.
     const isTainted = branch.messages.some((each) => getMessageSources(each).length > 0);
     return { title: session.title, prompt: toTitlePrompt(message, isTainted ? undefined : plainText(reply.content)) };
   }

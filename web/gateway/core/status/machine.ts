@@ -7,9 +7,9 @@ import type { Environment } from '../environment.ts';
 import { withTimeout } from '../providers/watchdog.ts';
 import { isNewer } from './versions.ts';
 
-/** Python is asked who it is, which takes a moment on a machine that sleeps. */
+/** Time-out for querying Python, which takes a moment on a sleeping machine. */
 const ABOUT_MS = 10_000;
-/** npm reads its settings, and asks its registry. */
+/** Time-out for npm, which reads its settings and queries its registry. */
 const LATEST_MS = 40_000;
 
 type About = ResultOf<(typeof systemPort)['calls']['system.about']>;
@@ -20,7 +20,7 @@ export interface MachineDeps {
   environment: Environment;
 }
 
-/** What the bridge says of its machine; null where there is no bridge, or it does not answer. */
+/** The bridge's information about its machine; null if there is no bridge or it does not respond. */
 export async function aboutBridge({ bridge, clock }: Pick<MachineDeps, 'bridge' | 'clock'>, signal: AbortSignal): Promise<About | null> {
   if (!bridge.lends(systemPort)) return null;
   try {
@@ -31,7 +31,7 @@ export async function aboutBridge({ bridge, clock }: Pick<MachineDeps, 'bridge' 
   }
 }
 
-/** Whether the registry has a newer version (decisions, "Devices, logs …": never a failure). */
+/** Whether the registry has a newer version. Never rejects. */
 export async function checkUpdate({ bridge, clock, environment }: MachineDeps, signal: AbortSignal): Promise<MethodResult<'update.check'>> {
   const currentVersion = environment.release;
   try {

@@ -5,22 +5,22 @@ import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { SyncPort } from '../sync.ts';
 
-/** A client that has asked for nothing for so long is idle. */
+/** Milliseconds without a request after which a client is idle. */
 const IDLE_MS = 5 * 60_000;
-/** Clients that are told of: the newest. */
+/** Maximum number of listed clients, the newest ones. */
 const MAX_CLIENTS = 100;
 
 type State = PresenceEntry['state'];
 
-/** A connection, as presence sees it. */
+/** A connected client. */
 export interface PresentClient {
   id: string;
-  /** What it says of itself, and its version. */
+  /** Name and version that the client reports. */
   name: string | undefined;
   version: string | undefined;
-  /** A tab of the app. */
+  /** Whether it is a tab of the app. */
   app: boolean;
-  /** Milliseconds since 1970: when it last asked for something. */
+  /** Time of its last request, in milliseconds since 1970. */
   activeAt: number;
 }
 
@@ -28,17 +28,17 @@ export interface PresenceDeps {
   clock: Clock;
   sync: SyncPort | undefined;
   bridge: Bridge;
-  /** The oldest first. */
+  /** Oldest first. */
   clients(): readonly PresentClient[];
-  /** Providers as they were when somebody last asked. */
+  /** Providers in their last known state. */
   providers(): readonly Pick<ProviderEntry, 'id' | 'state'>[];
   draining(): boolean;
 }
 
-/** Which parts of the gateway are there, and who is connected. */
+/** State of the gateway's parts, and the connected clients. */
 export class Presence {
   readonly #deps: PresenceDeps;
-  /** How each part was when it was last looked at, and since when. */
+  /** Last known state of each part, and its start time. */
   readonly #known = new Map<string, { state: State; since: number }>();
   #hosts: readonly AttachedHost[] = [];
   #appSince: number | undefined;
@@ -57,14 +57,14 @@ export class Presence {
     for (const stop of this.#stops) stop();
   }
 
-  /** A client has come or gone. */
+  /** Call this when a client connects or disconnects. */
   clientsChanged(): void {
     const { clock } = this.#deps;
     if (!this.#deps.clients().some(({ app }) => app)) this.#appSince = undefined;
     else this.#appSince ??= clock.monotonic();
   }
 
-  /** Whether a tab of the app is attached: connected here, or hosting elsewhere; and for how many seconds there has been one. */
+  /** Whether a tab of the app is connected, here or as a host elsewhere, and for how many seconds. */
   async app(): Promise<{ connected: boolean; uptime: number }> {
     const { clock } = this.#deps;
     const hosts = await this.#refresh();
@@ -74,7 +74,7 @@ export class Presence {
     return { connected: tabs.length + own.length > 0, uptime: Math.round(longest / 1000) };
   }
 
-  /** All entries, the hosts asked for anew. */
+  /** All entries, with the hosts refreshed. */
   async entries(): Promise<PresenceEntry[]> {
     await this.#refresh();
     return this.now();
@@ -85,7 +85,7 @@ export class Presence {
     return this.#hosts;
   }
 
-  /** All entries at once; the hosts as they were when somebody last asked. */
+  /** All entries, with the hosts in their last known state. */
   now(): PresenceEntry[] {
     const { sync, bridge, clients, providers, draining, clock } = this.#deps;
     const entries: PresenceEntry[] = [];
@@ -97,7 +97,7 @@ export class Presence {
     const attached = standing !== 'off' && standing !== 'away';
     add('bridge', attached || bridge.lends({ kind: 'system' }) ? 'online' : 'offline');
     add('journal', JOURNAL[standing]);
-    // A journal that is away tells nothing of the other hosts.
+    // Without the journal, nothing is known about other hosts.
     const hosts = attached ? this.#hosts : [];
     for (const { origin, holder, ready, kind } of hosts) add(`host:${kind}:${origin}`, holder ? 'online' : ready ? 'idle' : 'away');
     for (const { id, state } of providers()) add(`provider:${id}`, PROVIDERS[state]);

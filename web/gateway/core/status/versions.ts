@@ -1,4 +1,6 @@
-/** Whether `version` comes after `than`, as package versions are ordered: `1.2.0-rc.1` before `1.2.0`. False where one of them is none. */
+/**
+ * Whether `version` is newer than `than`, in the order of package versions: `1.2.0-rc.1` precedes `1.2.0`. False if one of them is invalid.
+ */
 export function isNewer(version: string, than: string): boolean {
   const [a, b] = [parse(version), parse(than)];
   if (!a || !b) return false;
@@ -6,7 +8,7 @@ export function isNewer(version: string, than: string): boolean {
     const other = b.numbers[at] ?? 0;
     if (number !== other) return number > other;
   }
-  // A preview comes before what it is a preview of.
+  // A prerelease precedes its release.
   if (a.preview === '' || b.preview === '') return a.preview === '' && b.preview !== '';
   return a.preview.localeCompare(b.preview, 'en', { numeric: true }) > 0;
 }

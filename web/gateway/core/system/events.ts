@@ -10,9 +10,9 @@ import type { Settings } from '../settings.ts';
 import { toSource } from '../trust/sources.ts';
 import { sessionKey, type SystemEvent, type Vault } from '../vault.ts';
 
-/** Events that may wait. */
+/** Maximum number of queued events. */
 const MOST = 1000;
-/** Characters of events that one run is told; the rest waits for the next. */
+/** Maximum characters of events in one run; the rest waits for the next. */
 const MOST_CHARS = 20_000;
 
 export interface SystemEventsDeps {
@@ -24,10 +24,13 @@ export interface SystemEventsDeps {
   fault(error: unknown): RpcError;
 }
 
-/** What the main session is to be told with its next run. They are stored at once, and forgotten when a run that was told of them is done: a crash may tell twice, and loses none. */
+/**
+ * Queue of notices for the next run of the main session. They are stored immediately, and removed when a run that received them has
+ * completed: a crash may repeat notices, but loses none.
+ */
 export class SystemEvents implements WaitingEvents {
   readonly #deps: SystemEventsDeps;
-  /** Those that a run of their own is about to tell. */
+  /** Events about to be sent by a run of their own. */
   readonly #held = new Set<string>();
 
   constructor(deps: SystemEventsDeps) {
@@ -51,7 +54,7 @@ export class SystemEvents implements WaitingEvents {
       told.push(event);
     }
     if (told.length === 0) return undefined;
-    // A line within an event is not to pass for another event.
+    // A line within an event must not look like another event.
     const lines = told.map(({ at, text }) => `- ${new Date(at).toISOString()}: ${text.replaceAll('\n', '\n  ')}`);
     return {
       sources: told.every(({ principal = '' }) => isPerson(principal)) ? [] : [toSource('program', 'a system event')],
@@ -60,17 +63,20 @@ export class SystemEvents implements WaitingEvents {
     };
   }
 
-  /** Whether the next run will be told of something. */
+  /** Whether any events are queued. */
   async any(): Promise<boolean> {
     return (await this.#list()).length > 0;
   }
 
-  /** Strict. Throws `INVALID_PARAMS` for a text that is none, `RATE_LIMITED` where too many wait. */
+  /** Throws `INVALID_PARAMS` for an invalid text, `RATE_LIMITED` if too many are queued. */
   async add(text: string, caller: string): Promise<void> {
     await this.#store(sanitize(text, { param: 'text' }), caller);
   }
 
-  /** Stores it, and has it answered in the main session at once, for `caller` where that is a key, whose limits count. Until that run has begun it waits like the others. */
+  /**
+   * Stores an event and starts a run in the main session for it, as `caller` if that is a key, so that its limits apply. Until that run
+   * begins, the event is queued like the others.
+   */
   async now(text: string, runs: Pick<Runs, 'send'>, caller: string): Promise<void> {
     const clean = sanitize(text, { param: 'text' });
     const id = crypto.randomUUID();
@@ -84,7 +90,7 @@ export class SystemEvents implements WaitingEvents {
     let begun: Promise<unknown> | undefined;
     const principal = caller.startsWith('key:') ? caller : 'system';
     const request = { agentId: this.agentId, sessionId: MAIN, message: `System event: ${clean}`, principal, idempotencyKey: id };
-    // What becomes of a run is told by its own events and kept in the session.
+    // The run's outcome is reported by its own events and stored in the session.
     void runs
       .send({ ...request, onbegin: () => (begun = this.#events.remove(id)) })
       .catch((thrown: unknown) => {
@@ -95,7 +101,7 @@ export class SystemEvents implements WaitingEvents {
       .finally(() => this.#held.delete(id));
   }
 
-  /** No run has begun, and no event tells why. */
+  /** No run has begun, so no event reports the reason. */
   #waits({ code, message }: RpcError): void {
     if (code === 'ABORTED') return;
     this.#deps.log.write('warn', 'system', `A system event is queued for the next run: ${message}`, { agentId: this.agentId, code });
