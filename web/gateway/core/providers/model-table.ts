@@ -4,9 +4,11 @@ import type { ListedModel } from './provider.ts';
 export { findSmallModel } from './small-model.ts';
 
 /**
- * List prices and limits of the vendors' models, for values that their servers do not list. The prices are from the vendors' public price
- * pages for pay-as-you-go use without batch or priority, as collected in the data of `@pydantic/genai-prices` 0.1.8 (MIT) of this day; for
- * prices that rise with the length of the prompt, the first step. Limits are from the vendors' model pages. Missing values are unknown.
+ * List prices and limits of the vendors' models, for values that their servers do not list.
+ *
+ * The prices are from the vendors' public price pages for pay-as-you-go use without batch or priority, as collected in the data of
+ * `@pydantic/genai-prices` 0.1.8 (MIT) on this date; for prices that rise with the length of the prompt, the first step. Limits are from the
+ * vendors' model pages. Missing values are unknown.
  */
 export const PRICES_AS_OF = '2026-09-23';
 

@@ -34,7 +34,7 @@ export class ForeignRuns {
   readonly #texts = new Map<string, string>();
   /** Runs that this host is ending or has ended: later reports of their executors are ignored. */
   readonly #taken = new Map<string, 'ending' | 'ended'>();
-  /** Runs that a user stopped while their executors could not be reached: these are told as soon as they report. */
+  /** Runs that a user stopped while their executors could not be reached: the abort is sent as soon as they report. */
   readonly #unwanted = new Set<string>();
   /** Runs of sessions that have been cleared since. */
   readonly #released = new Set<string>();
@@ -62,7 +62,7 @@ export class ForeignRuns {
     this.#stands();
     if (sync) this.#unwatch = sync.watch(() => this.#stands() && void this.refresh().then(() => this.#look()));
     const left = await vault.runs.unfinished();
-    // These cannot be active: no run has started here yet.
+    // This host has not started any run yet, so its unfinished ones are from before.
     for (const { id, executor } of left) if (executor === vault.origin) this.#taken.set(id, 'ending');
     await this.#refresh();
     await this.#look();

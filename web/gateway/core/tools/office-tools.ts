@@ -29,7 +29,7 @@ const source = {
 const offset = z.number().int().min(0).optional().describe('As given in "next"');
 const list = z.string().trim().max(200).optional();
 
-/** Tools that read files of a chat or a workspace. Each result tells how to read the next part. */
+/** Tools that read files of a chat or a workspace. Each result states how to read the next part. */
 export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps): Tool[] {
   const read = async (
     kinds: readonly DocumentKind[],
