@@ -13,16 +13,16 @@ const { dependencies, optionalDependencies } = z
   .object({ dependencies: z.record(z.string(), z.string()), optionalDependencies: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
-/** Runs a program of ours; its failure is the build's. */
+/** Runs a script of this repository and exits with its code if it fails. */
 function run(script: string, ...args: string[]): void {
   const { status } = spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, stdio: ['ignore', 2, 2] });
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The name of the package that a bare specifier is of. */
+/** Package name of a bare import specifier. */
 const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
-/** What the package depends on stays outside; what it does not depend on must not be imported. */
+/** Whether a specifier stays external. Throws for a package that is not in `dependencies`. */
 const outside = (specifier: string): boolean => {
   if (/^[./#]|^\0|^[A-Za-z]:/.test(specifier)) return false;
   if (!isBuiltin(specifier) && !(packageOf(specifier) in { ...dependencies, ...optionalDependencies }))
@@ -32,9 +32,9 @@ const outside = (specifier: string): boolean => {
 
 interface Bundle {
   platform: RolldownOptions['platform'];
-  /** The folder of what several entries share. */
+  /** Folder for chunks shared by several entry points. */
   chunks: string;
-  /** Packages that go into the bundle. */
+  /** Packages to include in the bundle. */
   within?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ async function bundle(input: Record<string, string>, { platform, chunks, within 
   await build.close();
 }
 
-/** The libraries for browsers, whole: a page may have no bundler, and a worker no import map. */
+/** Bundles the browser libraries without external imports: a page may have no bundler, and a worker has no import map. */
 async function browserBundle(input: Record<string, string>): Promise<void> {
   const outside = (specifier: string, importer?: string): boolean => {
     if (isBuiltin(specifier)) throw new Error(`${importer ?? 'A library'} imports ${specifier}, which browsers don’t have`);
@@ -64,7 +64,10 @@ async function browserBundle(input: Record<string, string>): Promise<void> {
   await build.close();
 }
 
-/** Declarations of a project in a folder of dist/types, with the endings and paths that they have in a package. `shared`: where within it those of shared/ are. */
+/**
+ * Emits a project's type declarations to a folder of dist/types, with the file endings and paths used in a package. `shared`: path of the
+ * shared/ declarations within it.
+ */
 function declarations(project: string, { rootDir, outDir, shared }: { rootDir: string; outDir: string; shared: string }): void {
   const types = join(dist, 'types', outDir);
   run(
@@ -93,9 +96,9 @@ function declarations(project: string, { rootDir, outDir, shared }: { rootDir: s
   }
 }
 
-/** What the package exports as `perch/memory` and below it. */
+/** Libraries exported as `perch/<name>`. */
 const LIBRARIES = ['memory', 'active-recall', 'wiki', 'dreaming'];
-/** Where the face of one for Node is: the recaller keeps nothing, and has one face for all. */
+/** Entry point of a library for Node. `active-recall` stores nothing, so browsers and Node share one. */
 const sourceOf = (name: string): string => (name === 'active-recall' ? `web/library/${name}` : `bridge/library/${name}`);
 
 mkdirSync(dist, { recursive: true });
@@ -120,11 +123,12 @@ for (const stale of [
   'types',
 ])
   rmSync(join(dist, stale), { recursive: true, force: true });
-// The app, where its sources have changed.
+// Builds the app if its sources have changed.
 run('bridge/setup.js', '--build');
-// The journal's thread (bridge/journal/open.ts), the keeper of processes (bridge/processes/keep.ts), the driver of browsers
-// (bridge/capabilities/browser/apart.ts), the reader and the writer of the keyring (bridge/capabilities/secrets/keyring.ts), what runs a GGUF model
-// (bridge/capabilities/gguf/apart.ts) and what takes pictures of the screen (bridge/capabilities/desktop/desktop.ts) are programs of their own.
+// Programs that run in their own process or thread: the journal's thread (bridge/journal/open.ts), the process keeper
+// (bridge/processes/keep.ts), the browser driver (bridge/capabilities/browser/apart.ts), the keyring's reader and writer
+// (bridge/capabilities/secrets/keyring.ts), the GGUF runner (bridge/capabilities/gguf/apart.ts) and screen capture
+// (bridge/capabilities/desktop/desktop.ts).
 const programs = {
   perch: 'bridge/cli/main.ts',
   'journal-thread': 'bridge/journal/thread.ts',
@@ -135,7 +139,7 @@ const programs = {
   'gguf-runner': 'bridge/capabilities/gguf/runner.ts',
   'desktop-grab': 'bridge/capabilities/desktop/grab.ts',
 };
-// Of Zod they use a fifth, and a process that loads all of it stays larger by 4 MB (tests/bench/NOTES.md).
+// Bundles Zod: the programs use a fifth of it, and loading all of it costs a process 4 MB (tests/bench/NOTES.md).
 await bundle(programs, { platform: 'node', chunks: 'bridge', within: ['zod'] });
 await bundle({ client: 'shared/client/index.ts' }, { platform: 'neutral', chunks: 'shared' });
 await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${sourceOf(name)}.ts`])), {
@@ -143,7 +147,7 @@ await bundle(Object.fromEntries(LIBRARIES.map((name) => [name, `${sourceOf(name)
   chunks: 'library',
 });
 await browserBundle({ ...Object.fromEntries(LIBRARIES.map((name) => [name, `web/library/${name}.ts`])), ui: 'web/library/ui/index.ts' });
-// The command itself, which any Node can parse.
+// The `perch` command: parsable by any version of Node.
 for (const name of ['perch.cjs', 'program.cjs']) copyFileSync(join(root, 'bridge/launcher', name), join(dist, name));
 chmodSync(join(dist, 'perch.cjs'), 0o755);
 declarations('shared', { rootDir: 'shared', outDir: '.', shared: '.' });

@@ -1,4 +1,4 @@
-/** What is wrong with a server's certificate, by OpenSSL's and Node's codes; undefined where nothing is. */
+/** Describes the problem with a server's certificate by OpenSSL's or Node's error code. Undefined for other codes. */
 export function certificateFault(code: string): string | undefined {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'is for another host name';
   if (code === 'CERT_HAS_EXPIRED') return 'has expired';

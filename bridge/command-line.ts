@@ -1,12 +1,12 @@
 import { DEFAULT_PORT } from '#shared/link/default-port.ts';
 
-/** In a checkout no `perch` is on the PATH; the installed program is plain JavaScript. */
+/** A checkout has no `perch` on the PATH. The installed program is plain JavaScript. */
 const isCheckout = import.meta.filename.endsWith('.ts');
 
-/** A command of Perch's as it can be typed here. */
+/** A Perch command as the user types it: through npm in a checkout. */
 export const commandLine = (words: string, checkout = isCheckout): string => `${checkout ? 'npm run -s perch --' : 'perch'} ${words}`;
 
-/** What starts a gateway on a port. */
+/** Command that starts a gateway on `port`. */
 export function startCommand(port: number = DEFAULT_PORT, checkout = isCheckout): string {
   const options = port === DEFAULT_PORT ? '' : ` --port ${port}`;
   if (!checkout) return `perch gateway run${options}`;

@@ -104,7 +104,7 @@ describe('the credentials file', () => {
   it.skipIf(process.platform === 'win32')('stays whole when the disk refuses the new one', async () => {
     const home = await Home.open({ dir });
     await home.addCredentials([credential('a')]);
-    // A file size limit of the shell stands in for a full disk.
+    // Simulates a full disk with the shell's file size limit.
     const script = `
       import { Home } from ${JSON.stringify(join(import.meta.dirname, 'home.ts'))};
       const home = await Home.open({ dir: ${JSON.stringify(dir)} });

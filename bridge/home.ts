@@ -8,19 +8,19 @@ const storedCredential = z.object({
   id: z.string().min(1).max(100),
   secret: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
   kind: z.enum(['app', 'host']),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   createdAt: z.number(),
-  /** What the browser called itself; older builds did not keep it. */
+  /** Name that the browser reported. Missing in credentials of older builds. */
   name: z.string().optional(),
 });
-/** A secret that the bridge shares with one browser profile: for its pages (`app`), or for its worker (`host`). */
+/** A secret shared with one browser profile: for its pages (`app`) or its worker (`host`). */
 export type StoredCredential = z.infer<typeof storedCredential>;
 
 const credentialsFile = z.object({ version: z.literal(1), credentials: z.array(storedCredential) });
 
 const WINDOWS = process.platform === 'win32';
 
-/** The platform's configuration directory for Perch, or `PERCH_HOME` (decisions, "Frames and connection"). Absolute where the environment is. */
+/** The platform's configuration directory for Perch, or `PERCH_HOME`. Absolute if the environment's paths are. */
 export function homeDirectory(
   env: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -32,19 +32,19 @@ export function homeDirectory(
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'perch');
 }
 
-/** Where backups lie that nobody gave another place. */
+/** Default folder for backups. */
 export const backupsDir = (home: string): string => join(home, 'backups');
 
-/** What the bridge keeps on disk: the owner's token, the credentials of linked browsers, the browser's profiles. */
+/** The bridge's home directory: the owner's token, credentials of linked browsers and browser profiles. */
 export class Home {
   readonly dir: string;
   readonly tokenFile: string;
   readonly credentialsFile: string;
-  /** Whom the vault lets in (server/access.ts). */
+  /** Access tokens that the vault accepts (server/access.ts). */
   readonly accessFile: string;
-  /** The owner's password, as a hash (password.ts). */
+  /** Hash of the owner's password (password.ts). */
   readonly passwordFile: string;
-  /** What calls have used that no host has stored yet (server/receipts.ts). */
+  /** Usage that no host has stored yet (server/receipts.ts). */
   readonly receiptsFile: string;
   readonly profilesDir: string;
   readonly #warn: (line: string) => void;
@@ -61,7 +61,7 @@ export class Home {
     this.#warn = warn;
   }
 
-  /** Opens the directory, making it (0700) where it is not there. `warn` hears of modes that let others in. */
+  /** Opens the directory and creates it (mode 0700) if it is missing. Calls `warn` if other users can access it. */
   static async open({ dir = homeDirectory(), warn = () => {} }: { dir?: string; warn?: (line: string) => void } = {}): Promise<Home> {
     try {
       await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -73,7 +73,9 @@ export class Home {
     return home;
   }
 
-  /** The owner's token (256 bit, base64url), made at the first start and kept with mode 0600. Throws where the file holds something else. */
+  /**
+   * Returns the owner's token (256 bits, base64url). Creates it with mode 0600 at the first start. Throws if the file holds anything else.
+   */
   async token(): Promise<string> {
     const found = await readIfThere(this.tokenFile);
     if (found === undefined) return this.#makeToken();
@@ -81,7 +83,7 @@ export class Home {
     return this.#readToken(found);
   }
 
-  /** Credentials of linked browsers, oldest first. Throws, naming the file, where it cannot be read. */
+  /** Returns the credentials of linked browsers, oldest first. Throws an error that names the file if it can't be read. */
   async credentials(): Promise<StoredCredential[]> {
     const text = await readIfThere(this.credentialsFile);
     if (text === undefined) return [];
@@ -93,12 +95,12 @@ export class Home {
     }
   }
 
-  /** Adds credentials durably: once it resolves, they survive a crash; when it rejects, the file is as it was. */
+  /** Adds credentials. They are on disk when the promise resolves; if it rejects, the file is unchanged. */
   addCredentials(added: readonly StoredCredential[]): Promise<void> {
     return this.#changeCredentials((credentials) => [...credentials, ...added]);
   }
 
-  /** Takes credentials out, as durably. */
+  /** Removes credentials. The change is on disk when the promise resolves. */
   removeCredentials(ids: readonly string[]): Promise<void> {
     return this.#changeCredentials((credentials) => credentials.filter(({ id }) => !ids.includes(id)));
   }
@@ -118,7 +120,7 @@ export class Home {
       await writeWhole(this.tokenFile, `${token}\n`, linkOrRename);
       return token;
     } catch (error) {
-      // Another start was faster: its token counts.
+      // Another process created the token first: use that one.
       if (codeOf(error) === 'EEXIST') return this.#readToken(await readFile(this.tokenFile, 'utf8'));
       throw new Error(`Couldn’t write the token file ${this.tokenFile}: ${reasonOf(error)}`, { cause: error });
     }
@@ -133,7 +135,7 @@ export class Home {
   }
 }
 
-/** Warns where others may do with a file, or directory, what `wanted` does not let them. */
+/** Warns if other users have more access to a file or directory than `wanted` allows. */
 export async function checkMode(path: string, wanted: number, warn: (line: string) => void): Promise<void> {
   if (WINDOWS) return;
   const { mode } = await stat(path);
@@ -141,7 +143,7 @@ export async function checkMode(path: string, wanted: number, warn: (line: strin
   warn(`${path} can be read by other users (mode ${(mode & 0o777).toString(8)}). Run chmod ${wanted.toString(8)} on it.`);
 }
 
-/** Writes a file beside its place, as `temporary` and with `mode`, syncs it, and then puts it there in one step. */
+/** Writes a file atomically: writes and syncs a temporary file with `mode`, then moves it to `path`. */
 export async function writeWhole(
   path: string,
   data: string | Uint8Array,
@@ -156,7 +158,7 @@ export async function writeWhole(
     } finally {
       await file.close();
     }
-    // The process's umask can only take rights away; this gives back the owner's own.
+    // The process's umask can only remove permissions; restore the owner's.
     if (!WINDOWS) await chmod(temporary, mode);
     await place(temporary, path);
   } finally {
@@ -164,7 +166,9 @@ export async function writeWhole(
   }
 }
 
-/** A hard link fails where the name is taken, which a rename does not; where there are no hard links, a rename must do. */
+/**
+ * Links a file, so that an existing `to` is an error (EEXIST), which a rename would replace. Renames on file systems without hard links.
+ */
 export async function linkOrRename(from: string, to: string): Promise<void> {
   try {
     await link(from, to);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { verifies } from '../tests/requirements.ts';
 
-/** The modules that a program of the bridge loads when it starts: files of packages and of ours, and Node's own. */
+/** Returns the modules that a program of the bridge loads at start: files of packages, our own files and Node's built-ins. */
 function loadedBy(file: string): string[] {
   const script = `
     import { registerHooks } from 'node:module';
@@ -21,11 +21,11 @@ function loadedBy(file: string): string[] {
 
 verifies('bridge/lean-start', 'as the modules are that it has loaded', () => {
   const bridge = loadedBy('server/server.ts');
-  // What shares a vault is loaded where one is shared (bridge/cli/gateway-run.ts).
+  // Modules for shared vaults load only when a vault is shared (bridge/cli/gateway-run.ts).
   expect([...bridge, ...loadedBy('cli/gateway-run.ts')].filter((name) => /@nats-io|@scure|\/sync\/shared-journal/.test(name))).toEqual([]);
   expect(bridge.filter((name) => /internal\/deps\/undici|\/(ajv|ajv-compiler|fast-json-stringify-compiler)\//.test(name))).toEqual([]);
   expect(bridge.filter((name) => /node_modules\/(undici\/index\.js|prom-client\/)/.test(name))).toEqual([]);
-  // What is asked for would be there, by its name.
+  // Checks that a loaded module appears under its name.
   expect(bridge.some((name) => name.includes('/node_modules/undici/lib/dispatcher/agent.js'))).toBe(true);
   expect(bridge.some((name) => name.includes('/node_modules/fastify/'))).toBe(true);
 

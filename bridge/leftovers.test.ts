@@ -29,7 +29,7 @@ it('what writes that were killed have left is removed', async () => {
 
 it('what may still be written, and what is not ours, is left', async () => {
   file('token.0123456789ab.tmp', 59_000);
-  // SQLite writes beside the file at first.
+  // SQLite writes to a file next to the database first.
   file('journal.0123456789ab.tmp', 3_600_000);
   file('journal.0123456789ab.tmp-wal', 1000);
   file('mine.tmp', 3_600_000);

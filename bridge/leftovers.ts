@@ -2,12 +2,12 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, reasonOf } from './home.ts';
 
-/** What is written beside its place (`writeWhole`, a backup, a new journal with what SQLite keeps beside it). */
+/** Names of temporary files (of `writeWhole`, backups and new journals), including SQLite's `-wal` and `-shm`. */
 const TEMPORARY = /^(.+\.[0-9a-f]{12}\.tmp)(-wal|-shm)?$/;
-/** What has not changed for so long nobody is writing any more. */
+/** Age after which an unchanged temporary file counts as abandoned. */
 const OLD_MS = 60_000;
 
-/** Removes what writes that were killed have left in a directory of ours. Never rejects: `warn` hears of what could not be removed. */
+/** Removes temporary files that killed writes left in a directory. Never rejects: failures go to `warn`. */
 export async function sweepLeftovers(dir: string, { now, warn }: { now: number; warn: (line: string) => void }): Promise<void> {
   try {
     const groups = Map.groupBy(await readdir(dir), (name) => TEMPORARY.exec(name)?.[1]);
@@ -18,7 +18,7 @@ export async function sweepLeftovers(dir: string, { now, warn }: { now: number; 
       for (const name of names) await rm(join(dir, name), { force: true });
     }
   } catch (error) {
-    // Not there, or meanwhile put in its place.
+    // Missing directory, or the file was moved into place in the meantime.
     if (codeOf(error) !== 'ENOENT') warn(`Couldn’t remove temporary files in ${dir}: ${reasonOf(error)}`);
   }
 }

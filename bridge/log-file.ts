@@ -4,7 +4,7 @@ import type { BridgeLine } from '#shared/ports/system.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The bridge's log on disk. A file that has grown to 1 MiB becomes `<path>.1`, in place of an older one. */
+/** The bridge's log file. At 1 MiB it is renamed to `<path>.1`, which replaces an older one. */
 export class LogFile {
   readonly path: string;
   #bytes: number;
@@ -28,7 +28,7 @@ export class LogFile {
       appendFileSync(this.path, line, { mode: 0o600 });
       this.#bytes += Buffer.byteLength(line);
     } catch {
-      // The line stays in memory.
+      // The line is still in memory.
     }
   }
 }

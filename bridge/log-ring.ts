@@ -6,7 +6,7 @@ import type { LogFile } from './log-file.ts';
 
 const KEPT = 2_000;
 
-/** As the port has it. */
+/** Parameters of the port's `logs.read`. */
 export interface RingRead {
   ring: string;
   after?: number | undefined;
@@ -15,21 +15,21 @@ export interface RingRead {
   level: LogLevel;
 }
 
-/** The newest lines that the bridge has said, in memory, without secrets. */
+/** The bridge's newest log lines, in memory, with secrets redacted. */
 export class LogRing {
-  /** Another one each time the bridge starts. */
+  /** A new id for each start of the bridge. */
   readonly id = randomUUID();
   readonly #lines: BridgeLine[] = [];
   readonly #redactor = new Redactor();
   #last = 0;
   #file: LogFile | undefined;
 
-  /** These never stand in it. */
+  /** Redacts these secrets from the log. */
   hide(secrets: Iterable<string>): void {
     this.#redactor.learn(secrets);
   }
 
-  /** Writes all lines to a file too, those so far included. */
+  /** Writes all lines to a file too, including earlier ones. */
   writeTo(file: LogFile): void {
     this.#file = file;
     for (const line of this.#lines) file.write(line);
@@ -57,7 +57,7 @@ export class LogRing {
   }
 }
 
-/** The bridge's lines are sentences; these words tell what is grave. */
+/** Derives the level from words in the message. */
 function levelOf(line: string): LogLevel {
   if (/^warning\b|locked out|rejected a host|restarting (it|the managed)|was restarted|can be read by other users/i.test(line))
     return 'warn';

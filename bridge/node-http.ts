@@ -1,5 +1,5 @@
 /**
- * Node's HTTP, without what an import of `node:http` brings along: an ES module has all names of a built-in read at once, `WebSocket` among them, and that one
- * loads Node's own `fetch` (tests/bench/NOTES.md).
+ * `node:http` without importing it: an ES module import evaluates all exports of a built-in, including `WebSocket`, which loads Node's
+ * `fetch` (tests/bench/NOTES.md).
  */
 export const { createServer, request, STATUS_CODES } = process.getBuiltinModule('node:http');

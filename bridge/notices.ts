@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The licences of the packages that modules are of, as their notices ask to be passed on with copies. Throws an Error for a package without one. */
+/**
+ * Returns the licences of the packages that the modules belong to, for distribution with copies. Throws an Error for a package without a
+ * licence.
+ */
 export function noticesOf(modules: Iterable<string>): string {
   const folders = new Set<string>();
   for (const module of modules) {

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
-/** The package's own folder: the checkout, or where it is installed. */
+/** Root folder of the package: the checkout or the installed package. */
 export const packageRoot = findRoot(import.meta.dirname);
-/** The built app, in either. */
+/** Folder of the built app. */
 export const appDir = join(packageRoot, 'dist', 'app');
 
 export const packageVersion = (): string =>

@@ -5,10 +5,10 @@ import { z } from '#shared/rpc/zod.ts';
 import { commandLine } from './command-line.ts';
 import { checkMode, readIfThere, reasonOf, writeWhole } from './home.ts';
 
-/** Characters. Who guesses has ten tries in six minutes, and who has the file has the token beside it. */
+/** Length in characters. Guessing is limited to ten tries in six minutes, and a reader of the file can read the token next to it too. */
 export const PASSWORD_CHARS = { min: 8, max: 1000 } as const;
 
-/** 32 MiB and about a third of a second for each try. */
+/** scrypt parameters: 32 MiB and about a third of a second per try. */
 const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
 const HASH_BYTES = 32;
 
@@ -28,28 +28,34 @@ const passwordFile = z.object({
 });
 type Stored = z.infer<typeof passwordFile>;
 
-/** Lets go of what was opened by the password when that is changed or taken away, at once where it has been. */
+/**
+ * Registers `close`, which is called when the password is changed or removed, immediately if it already has been. The result unregisters
+ * it.
+ */
 export type Hold = (close: () => void) => () => void;
 
 /**
- * The owner's password, a second way in for people (decisions, "Frames and connection"): off until it is set. Its scrypt hash alone is kept, in a file of mode 0600, which is
- * read at every try: so what `perch token` sets and clears counts at once, also for a gateway that runs.
+ * The owner's password, a second way to sign in; off by default. Only its scrypt hash is stored, in a file of mode 0600 that every check
+ * reads, so changes by `perch token` apply to a running gateway at once.
  */
 export class Password {
   readonly #file: string;
   readonly #warn: (line: string) => void;
   readonly #lookMs: number;
-  /** What was opened by it, with the salt that it had then: each password has one of its own. */
+  /** Open connections that signed in with the password, with its salt at that time. Every password has its own salt. */
   readonly #open = new Map<() => void, string>();
 
-  /** `lookMs`: how often the file is looked at while something is open that was opened by it. */
+  /** `lookMs`: interval at which the file is checked while such connections are open, in milliseconds. */
   constructor(file: string, { warn = () => {}, lookMs = 2_000 }: { warn?: (line: string) => void; lookMs?: number } = {}) {
     this.#file = file;
     this.#warn = warn;
     this.#lookMs = lookMs;
   }
 
-  /** Keeps its hash in the place of the one before. The same letters count as the same, however a keyboard composes them. */
+  /**
+   * Stores the password's hash in place of the previous one. Unicode-normalized, so the same letters match however a keyboard composes
+   * them.
+   */
   async set(password: string): Promise<void> {
     const salt = randomBytes(16).toString('base64url');
     const hash = await derive(password, { salt, ...COST }, HASH_BYTES);
@@ -65,7 +71,7 @@ export class Password {
     return (await this.#read()) !== undefined;
   }
 
-  /** Undefined where it is another one, or none is set. */
+  /** Returns undefined if the password is wrong or none is set. */
   async check(password: string): Promise<Hold | undefined> {
     const stored = await this.#read();
     if (!stored || password.length > PASSWORD_CHARS.max) return undefined;
@@ -74,7 +80,7 @@ export class Password {
     return timingSafeEqual(given, hash) ? (close) => this.#hold(close, stored.salt) : undefined;
   }
 
-  /** A file that is damaged lets nobody in. */
+  /** Returns undefined for a damaged file, which rejects every password. */
   async #read(): Promise<Stored | undefined> {
     try {
       const text = await readIfThere(this.#file);
@@ -92,7 +98,7 @@ export class Password {
     const ended = (): void => close();
     if (this.#open.size === 0) watchFile(this.#file, { persistent: false, interval: this.#lookMs }, this.#changed);
     this.#open.set(ended, salt);
-    // It may have changed since it was checked.
+    // The password may have changed since it was checked.
     this.#changed();
     return () => this.#drop(ended);
   }

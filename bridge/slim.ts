@@ -2,15 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How often it is looked: soon after the start, which leaves most garbage, then half as often each time, up to once a minute. */
+/** Check intervals: soon after the start, which leaves most garbage, then doubling up to once a minute. */
 const FIRST_MS = 5_000;
 const EVERY_MS = 60_000;
-/** Share of the time since the last look that the thread has worked: with less it is idle. */
+/** Share of time that the event loop was active since the last check. Below it the process counts as idle. */
 const IDLE = 0.05;
-/** Bytes that the heap has beyond what is used. */
+/** Bytes of heap that are allocated but unused. */
 const SLACK = 8 * 1024 * 1024;
 
-/** Gives memory back to the system while nothing happens: V8 collects garbage when memory is wanted, and an idle process wants none. The result stops it. */
+/** Returns memory to the system while idle: V8 collects garbage only on allocation. Returns a function that stops it. */
 export function staySlim(): () => void {
   let last = performance.eventLoopUtilization();
   const look = (): void => {
@@ -31,7 +31,7 @@ export function staySlim(): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Not by the inspector's `collectGarbage`, by which the process has been seen to stand still for good. */
+/** The inspector's `collectGarbage` is not used: it has hung the process. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

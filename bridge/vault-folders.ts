@@ -3,24 +3,24 @@ import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, Home } from './home.ts';
 
-/** A vault's name is that of its pages' origin, `<name>.localhost`: a label of a host name. */
+/** A vault's name is a host label, the first in its pages' origin `<name>.localhost`. */
 const NAME = /^[a-z0-9](?:-?[a-z0-9]){0,31}$/;
-/** What a removal that was cut short has left. */
+/** Folder of a removal that was interrupted. */
 const REMOVED = /^\.removed-[0-9a-f]{12}$/;
-/** Which process serves a vault. */
+/** File that names the process serving a vault. */
 const SERVED = /^served-by\.(\d+)$/;
 
 export const isVaultName = (name: string): boolean => NAME.test(name);
 
 const foldersOf = (home: string): string => join(home, 'vaults');
 
-/** Where a vault lies that is not the home's own. */
+/** Folder of a vault other than the home's own. */
 export const vaultFolder = (home: string, name: string): string => join(foldersOf(home), name);
 
 export const hasVault = async (home: string, name: string): Promise<boolean> =>
   isVaultName(name) && ((await stat(vaultFolder(home, name)).catch(() => undefined))?.isDirectory() ?? false);
 
-/** The names of the vaults in a home, beside its own, in order. */
+/** Returns the names of a home's additional vaults, sorted. */
 export async function vaultNames(home: string): Promise<string[]> {
   try {
     const entries = await readdir(foldersOf(home), { withFileTypes: true });
@@ -31,7 +31,7 @@ export async function vaultNames(home: string): Promise<string[]> {
   }
 }
 
-/** Makes a vault, with a token. Resolves with undefined where there is one of that name. */
+/** Creates a vault with a token. Resolves to undefined if the name is taken. */
 export async function createVault(home: string, name: string, warn: (line: string) => void): Promise<Home | undefined> {
   if (await hasVault(home, name)) return undefined;
   await Home.open({ dir: foldersOf(home), warn });
@@ -40,21 +40,21 @@ export async function createVault(home: string, name: string, warn: (line: strin
   return made;
 }
 
-/** Deletes a vault for good. Whenever that is cut short, it is either there as it was or it is no vault any more. */
+/** Deletes a vault permanently. If interrupted, the vault is either intact or no longer a vault. */
 export async function removeVault(home: string, name: string): Promise<void> {
   await rename(vaultFolder(home, name), join(foldersOf(home), `.removed-${randomBytes(6).toString('hex')}`));
   for (const entry of await readdir(foldersOf(home)))
     if (REMOVED.test(entry)) await rm(join(foldersOf(home), entry), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
-/** Says that this process serves the vault, until it is disposed. */
+/** Marks the vault as served by this process until disposed. */
 export async function serving(folder: string): Promise<AsyncDisposable> {
   const file = join(folder, `served-by.${process.pid}`);
   await writeFile(file, '', { mode: 0o600 });
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
 }
 
-/** Whether a process of this machine serves the vault. What those have left that are gone is removed. */
+/** Whether a process on this machine serves the vault. Removes the marks of processes that have ended. */
 export async function isServed(folder: string): Promise<boolean> {
   let served = false;
   for (const name of await readdir(folder)) {

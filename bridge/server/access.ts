@@ -8,11 +8,14 @@ import type { PortHandlers } from './serve-port.ts';
 
 const accessFile = z.object({ version: z.literal(1), grants: z.array(grant) });
 
-/** What a token lets in. */
+/** Access that a token grants. */
 export interface Granted {
   principal: string;
   scopes: readonly Scope[];
-  /** Something of the principal's is open: `close` is called when the grant ends, at once where it has. The result is for when it is closed. */
+  /**
+   * Registers an open connection of the principal: `close` is called when the grant ends, immediately if it has ended. The result
+   * unregisters it.
+   */
   hold(close: () => void): () => void;
 }
 
@@ -24,14 +27,14 @@ interface Entry {
 }
 
 /**
- * The bridge's mirror of whom the vault lets in: tokens' hashes alone, in memory and in a file of mode 0600, so that a bridge that was started again admits before a
- * host is attached (decisions, "HTTP").
+ * The bridge's copy of the vault's access grants, in memory and in a file of mode 0600, with hashes of the tokens only. It lets a restarted
+ * bridge authenticate clients before a host is attached.
  */
 export class Access {
   readonly #file: string;
   readonly #log: (line: string) => void;
   #entries = new Map<string, Entry>();
-  /** Taken back while this bridge runs. Ids are never given out twice, so that these stay out. */
+  /** Principals revoked while this bridge runs. Ids are never reused, so these stay revoked. */
   readonly #revoked = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
   readonly #watchers = new Set<(grants: Grant[]) => void>();
@@ -41,7 +44,7 @@ export class Access {
     this.#log = log;
   }
 
-  /** Reads the file. One that is damaged is left out: the next mirror makes it anew. */
+  /** Reads the file. A damaged one is ignored: the next mirror recreates it. */
   static async open(file: string, log: (line: string) => void): Promise<Access> {
     const access = new Access(file, log);
     const text = await readIfThere(file);
@@ -55,7 +58,7 @@ export class Access {
     return access;
   }
 
-  /** Looks at every grant, each in constant time. */
+  /** Finds a token's grant. Compares with every grant, each in constant time. */
   find(token: string): Granted | undefined {
     const hash = digest('sha256', token, 'buffer');
     let found: Entry | undefined;
@@ -63,19 +66,19 @@ export class Access {
     return found && grantedBy(found);
   }
 
-  /** Who has something open. */
+  /** Principals with an open connection. */
   connected(): string[] {
     return [...this.#entries.values()].flatMap(({ grant: { principal }, open }) => (open.size > 0 ? principal : []));
   }
 
-  /** Hears of all grants, now and whenever there are others. The result ends it. */
+  /** Calls `watcher` with all grants, now and on every change. The result stops it. */
   watch(watcher: (grants: Grant[]) => void): () => void {
     this.#watchers.add(watcher);
     watcher(this.#grants());
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** These and no others are let in from here on. Resolves when that is on disk, or has been logged not to be. */
+  /** Replaces all grants. Resolves once that is on disk, or its failure is logged. */
   mirror(grants: readonly Grant[]): Promise<void> {
     this.#set(grants.filter(({ principal }) => !this.#revoked.has(principal)));
     return this.#write();
@@ -86,7 +89,7 @@ export class Access {
     return this.mirror(this.#grants());
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write is pending. */
   idle(): Promise<void> {
     return this.#writing;
   }
@@ -112,7 +115,7 @@ export class Access {
     for (const watcher of this.#watchers) watcher(this.#grants());
   }
 
-  /** One after the other; a file that cannot be written must not let in who was revoked. */
+  /** Serializes writes. If a write fails, revoked principals still get no access. */
   #write(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       const grants = this.#grants();
@@ -127,7 +130,7 @@ export class Access {
   }
 }
 
-/** What the port does for one host; `serves` says whether it is the one that serves. */
+/** Port handlers for one host. `serves` tells whether it is the active one. */
 export const accessHandlers = (
   access: Access,
   serves: () => boolean,

@@ -1,6 +1,6 @@
 import type { Ran } from '../capabilities/system/run-program.ts';
 
-/** What the system is to run: no secret is in it, for its definition can be read by whoever may look at the user's services. */
+/** The program that the system runs. It contains no secrets, since other users may be able to read the service's definition. */
 export interface Served {
   /** Program and arguments. */
   command: readonly [string, ...string[]];
@@ -18,31 +18,31 @@ export interface Machine {
   env: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end; see runProgram. */
+/** Runs a program to completion (see runProgram). */
 export type Run = (program: string, args: readonly string[]) => Promise<Ran>;
 
 /** A program and its arguments. */
 export type Step = readonly [string, ...string[]];
 
-/** A way in which a system runs something for a user from log-in on. */
+/** A system's way to run a program for a user from login. */
 export interface Service {
-  /** What the service is called there. */
+  /** Name of the service on this system. */
   name: string;
-  /** Where its definition stands. */
+  /** Path of its definition. */
   path: string;
   text(served: Served): string;
-  /** Why there can be none here; undefined where there can. */
+  /** Reason why services are not available here; undefined if they are. */
   missing(run: Run): Promise<string | undefined>;
-  /** Ends it where it runs; may fail. */
+  /** Stops the service if it runs; may fail. */
   end: readonly Step[];
-  /** Makes the system take the definition that was written, and start it. */
+  /** Loads the new definition and starts the service. */
   start: readonly Step[];
-  /** Ends it, and takes it from the system; may fail. */
+  /** Stops and unregisters the service; may fail. */
   remove: readonly Step[];
-  /** After the definition is gone; may fail. */
+  /** Runs after the definition is deleted; may fail. */
   forget: readonly Step[];
-  /** Where it says why it does not run. */
+  /** Where to find the reason if the service does not run. */
   log(served: Pick<Served, 'home'>): string;
-  /** What else a person should know. */
+  /** Further advice for the user. */
   hints(run: Run): Promise<string[]>;
 }

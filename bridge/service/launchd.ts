@@ -4,7 +4,7 @@ import { xml } from './xml.ts';
 
 const LABEL = 'dev.perch.gateway';
 
-/** An agent of launchd, in the user's own session. */
+/** A launchd agent in the user's session. */
 export function launchd({ home, uid }: Machine): Service {
   const path = join(home, 'Library', 'LaunchAgents', `${LABEL}.plist`);
   const target = `gui/${uid}/${LABEL}`;
@@ -31,7 +31,7 @@ export function launchd({ home, uid }: Machine): Service {
 
 const logFile = (home: string): string => join(home, 'service.log');
 
-/** Standard output goes nowhere, as where nothing is said: the link that is printed there lets a browser in. */
+/** Discards standard output, which contains the link that signs a browser in. */
 function plist({ command, environment, home }: Served): string {
   const entries = Object.entries(environment).map(([name, value]) => `    <key>${xml(name)}</key>\n    <string>${xml(value)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>

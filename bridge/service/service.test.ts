@@ -13,7 +13,7 @@ beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'perch-service-'))));
 afterEach(() => rmSync(home, { recursive: true }));
 
 const NODE = process.execPath;
-/** As bad as paths may be. */
+/** A path with every special character. */
 const ODD = '/opt/a b/"q" 100% $HOME \\ é & <x>/perch.js';
 
 const served = (program = '/opt/perch.js'): Served => ({
@@ -24,7 +24,7 @@ const served = (program = '/opt/perch.js'): Served => ({
 });
 const machine = (platform: NodeJS.Platform): Machine => ({ platform, home, uid: 501, env: { USERNAME: 'ann', USERDOMAIN: 'HOUSE' } });
 
-/** What was run, and how each ended; all well, unless `ends` says otherwise. */
+/** Records the commands that are run. Each succeeds unless `ends` returns a different result. */
 function recorded(ends: (line: string) => { code: number; stderr?: string } | undefined = () => undefined): { lines: string[]; run: Run } {
   const lines: string[] = [];
   return {
@@ -37,7 +37,7 @@ function recorded(ends: (line: string) => { code: number; stderr?: string } | un
   };
 }
 
-/** The texts of each element of an XML document that has no others in it. */
+/** Texts of the elements of an XML document that contain no other elements. */
 function texts(document: string): string[] {
   const found: string[] = [];
   let text = '';

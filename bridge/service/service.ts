@@ -16,7 +16,7 @@ export interface ServiceDeps {
 const RUN_MS = 30_000;
 export const runHere: Run = (program, args) => runProgram(program, args, { timeout: RUN_MS });
 
-/** How this system does it. Throws where it is known of none. */
+/** Returns the service manager of this system. Throws if none is supported. */
 export function serviceOn(machine: Machine): Service {
   if (machine.platform === 'win32') return task(machine);
   if (machine.platform === 'darwin') return launchd(machine);
@@ -24,7 +24,7 @@ export function serviceOn(machine: Machine): Service {
   throw new CommandError(`Services are not supported on ${machine.platform}`);
 }
 
-/** Writes the definition and starts the service; one that is there is replaced. Throws a CommandError where that fails. */
+/** Writes the definition and starts the service, replacing an existing one. Throws a CommandError if that fails. */
 export async function installService(served: Served, { machine, run = runHere }: ServiceDeps): Promise<Service> {
   const service = serviceOn(machine);
   const why = await service.missing(run);
@@ -44,7 +44,7 @@ export async function installService(served: Served, { machine, run = runHere }:
   return service;
 }
 
-/** Ends the service and takes its definition away. False: there was none. */
+/** Stops the service and removes its definition. Returns false if none was installed. */
 export async function uninstallService({ machine, run = runHere }: ServiceDeps): Promise<boolean> {
   const service = serviceOn(machine);
   if ((await readIfThere(service.path)) === undefined) return false;

@@ -14,7 +14,7 @@ test.runIf(process.platform === 'linux')('a systemd user unit: whether it is the
     expect(await serviceState(1)).toBe('not-installed');
     mkdirSync(join(config.path, 'systemd', 'user'), { recursive: true });
     writeFileSync(join(config.path, 'systemd', 'user', 'perch.service'), '[Unit]\n');
-    // No systemctl: whoever answers on the port counts.
+    // Without systemctl, a gateway that answers on the port counts.
     expect(await serviceState(1)).toBe('stopped');
     await using bridge = await startTestBridge();
     const port = Number(new URL(bridge.url).port);
@@ -24,7 +24,7 @@ test.runIf(process.platform === 'linux')('a systemd user unit: whether it is the
     expect(await serviceState(1)).toBe('running');
     systemctl('echo inactive; exit 3');
     expect(await serviceState(port)).toBe('stopped');
-    // No bus of this user: it prints nothing on standard output.
+    // No user bus: prints nothing to standard output.
     systemctl('exit 1');
     expect(await serviceState(port)).toBe('running');
   } finally {

@@ -6,7 +6,7 @@ import { localTarget } from '../cli/target.ts';
 
 const ASK_MS = 2_000;
 
-/** What a program prints and whether it ends well; undefined where it is not there or does not answer. */
+/** Runs a program. Returns its output and whether it succeeded; undefined if it is missing or does not answer. */
 const asked = (program: string, args: readonly string[]): Promise<{ ok: boolean; text: string } | undefined> =>
   new Promise((resolve) => {
     execFile(program, args, { timeout: ASK_MS, windowsHide: true }, (error, stdout) => {
@@ -16,8 +16,8 @@ const asked = (program: string, args: readonly string[]): Promise<{ ok: boolean;
   });
 
 /**
- * How the service of this user stands that runs the gateway: a systemd user unit `perch`, a launchd agent `dev.perch.gateway`, a Windows task
- * `Perch`. Where the system cannot say whether one that is installed runs, a gateway that answers on the port counts.
+ * Returns the state of the user's gateway service: a systemd user unit `perch`, a launchd agent `dev.perch.gateway` or a Windows task
+ * `Perch`. If the system can't tell whether it runs, a gateway that answers on the port counts.
  */
 export async function serviceState(port: number): Promise<'running' | 'stopped' | 'not-installed'> {
   const runs = await installedAndRunning();
@@ -25,11 +25,11 @@ export async function serviceState(port: number): Promise<'running' | 'stopped' 
   return (runs ?? (await answers(port))) ? 'running' : 'stopped';
 }
 
-/** Null: not installed; undefined: nobody can say. */
+/** Null: not installed; undefined: unknown. */
 async function installedAndRunning(): Promise<boolean | null | undefined> {
   if (process.platform === 'win32') {
     const task = await asked('schtasks', ['/Query', '/TN', 'Perch', '/FO', 'CSV', '/NH']);
-    // What it prints is in the system's language: only that it is there can be told.
+    // The output is localized: only the task's existence can be told.
     return task?.ok ? undefined : null;
   }
   if (process.platform === 'darwin') {

@@ -4,7 +4,7 @@ import type { Machine, Run, Served, Service, Step } from './definition.ts';
 const UNIT = 'perch.service';
 const systemctl = (...args: string[]): Step => ['systemctl', '--user', ...args];
 
-/** A unit of systemd, run by the user's own manager. */
+/** A systemd unit, run by the user's service manager. */
 export function systemd({ home, env }: Machine): Service {
   return {
     name: UNIT,
@@ -30,7 +30,7 @@ export function systemd({ home, env }: Machine): Service {
   };
 }
 
-/** Standard output is not kept: the link that is printed there lets a browser in. */
+/** Discards standard output, which contains the link that signs a browser in. */
 function unit({ command, environment }: Served): string {
   const lines = Object.entries(environment).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
   return `[Unit]
@@ -54,7 +54,7 @@ WantedBy=default.target
 `;
 }
 
-/** A word as systemd reads it (systemd.syntax, "Quoting"; `%` begins a specifier). */
+/** Quotes an argument for systemd (systemd.syntax, "Quoting"; `%` begins a specifier). */
 const quoted = (word: string): string => {
   const escaped = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('%', '%%');
   return /^[\w%@+=:,./-]+$/.test(escaped) ? escaped : `"${escaped}"`;

@@ -5,7 +5,7 @@ import { xml } from './xml.ts';
 
 const NAME = 'Perch';
 
-/** A task of Windows, begun when the user logs on. */
+/** A Windows scheduled task that starts at logon. */
 export function task({ home, env }: Machine): Service {
   const dir = homeDirectory(env, 'win32', home);
   const path = join(dir, 'service.xml');
@@ -25,7 +25,7 @@ export function task({ home, env }: Machine): Service {
     forget: [],
     log: () => `schtasks /Query /TN ${NAME} /V /FO LIST`,
     hints: async () =>
-      // A task has no environment of its own.
+      // A task can't set environment variables.
       env.PERCH_HOME ? [`The task reads PERCH_HOME from your environment. Set it with \`setx PERCH_HOME "${dir}"\`.`] : [],
   };
 }
@@ -68,6 +68,6 @@ function definition({ command: [program, ...args] }: Served, user: string): stri
 `;
 }
 
-/** A word as programs of Windows take their command line apart (CommandLineToArgvW). */
+/** Quotes an argument as Windows programs parse their command line (CommandLineToArgvW). */
 const quoted = (word: string): string =>
   word !== '' && !/[\s"]/.test(word) ? word : `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;

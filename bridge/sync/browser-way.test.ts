@@ -12,7 +12,7 @@ import { writeSyncSettings } from './settings.ts';
 
 const servers = ['nats://inside:4222'];
 const websocket = ['wss://outside:443', 'wss://other/nats'];
-/** Secrets are in capitals where they were referred to. */
+/** Resolved secrets are in capitals. */
 const resolve = async (text: string): Promise<string> => text.toUpperCase();
 
 verifies('vault.cluster/browser-over', 'without an address for browsers they are told of no way', async () => {

@@ -3,7 +3,9 @@ import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import type { ResolveSecret } from './connection.ts';
 import type { NatsSettings } from './settings.ts';
 
-/** How attached browsers reach the cluster when this bridge is not there; null: not at all. Rejects where credentials cannot be read. */
+/**
+ * Returns how attached browsers can reach the cluster while this bridge is away; null if they can't. Rejects if credentials can't be read.
+ */
 export async function browserWayOf(
   { websocket, credentials, user, password, token }: NatsSettings,
   resolve: ResolveSecret,

@@ -29,7 +29,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
       expect(await objectsOf(nats)).toEqual({ objects: 2, uploads: 2 });
       await nats.stop();
       await is(a, 'apart');
-      // What it writes while it is away refers to it.
+      // A record that the offline machine writes refers to the object.
       await a.journal.push([version('y', 4, 'a', { blobs: [dropped.hash] })], 'a');
       const home = await a.away();
       await nats.start();
@@ -56,7 +56,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     await until(async () => (await objectsOf(nats)).objects === 1);
     await a.journal.push([version('x', 2)], 'a');
     await is(a, 'shared');
-    // Another vault's key in the place of this one's: nothing of it can be read.
+    // Replaces the vault's key with another vault's: nothing in the cluster can be read.
     const operator = await nats.operator();
     operator.publish(`perch.${new RecordSeal(KEY).vault}.r.nonsense`, 'nonsense');
     await operator.flush();
@@ -75,7 +75,7 @@ describe.runIf(hasNats)('objects that nothing refers to', () => {
     await is(a, 'shared');
     const { hash, bytes } = file('whole');
     await a.journal.putBlob(hash, bytes);
-    // Two records that are sent at the same time refer to it.
+    // Two records sent at the same time refer to the object.
     await a.journal.push([version('x', 1, 'a', { blobs: [hash] }), version('y', 2, 'a', { blobs: [hash] })], 'a');
     await until(async () => (await objectsOf(nats)).objects === 1);
     const operator = await nats.operator();

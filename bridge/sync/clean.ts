@@ -9,19 +9,19 @@ const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * How old things may be (docs/decisions/0065). Between `renew` with `trust` and `keep` lies the time in which a record whose attachment was found in the
- * cluster must have come to whoever cleans up there.
+ * Maximum ages in milliseconds (docs/decisions/0065). A record whose attachment was found in the cluster must reach the cleaning bridge
+ * within `keep - (renew + trust)`.
  */
 export interface ObjectAges {
-  /** For so long it is believed that an attachment is in the cluster, once it was seen there. */
+  /** Time for which an attachment seen in the cluster is assumed to be there. */
   trust: number;
-  /** One that is older is put there again by whoever sends another record with it. */
+  /** Age from which an attachment is uploaded again when another record refers to it. */
   renew: number;
-  /** What nothing refers to is taken away when it is older. */
+  /** Age from which an unreferenced attachment is removed. */
   keep: number;
-  /** Pieces of an upload that came to no end are taken away when none has come for so long. */
+  /** Time since the last piece after which an unfinished upload is removed. */
   unfinished: number;
-  /** How often it is looked. */
+  /** Interval between cleanups. */
   every: number;
 }
 export const OBJECT_AGES: ObjectAges = { trust: DAY_MS, renew: 20 * DAY_MS, keep: 30 * DAY_MS, unfinished: DAY_MS, every: DAY_MS };
@@ -34,7 +34,7 @@ interface CleanDeps {
   ages: ObjectAges;
 }
 
-/** Cleans up now and then, until `signal` is aborted. Rejects where the cluster cannot be asked. */
+/** Cleans up at intervals until `signal` is aborted. Rejects if the cluster can't be reached. */
 export async function keepClean(deps: CleanDeps, signal: AbortSignal, log: (line: string) => void): Promise<void> {
   const { state, ages } = deps;
   for (let wait = state.marks.cleaned + ages.every - Date.now(); ; wait = Math.min(ages.every, HOUR_MS)) {
@@ -48,7 +48,7 @@ export async function keepClean(deps: CleanDeps, signal: AbortSignal, log: (line
   }
 }
 
-/** Takes out the pieces of uploads that came to no end: whoever sent them was ended, or somebody else sent the same at the same time. */
+/** Removes the pieces of unfinished uploads: their sender ended, or another sender uploaded the same object at the same time. */
 export async function cleanUnfinished(
   { cluster, seal, ages }: Pick<CleanDeps, 'cluster' | 'seal' | 'ages'>,
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export async function cleanUnfinished(
   const { objects, jsm } = cluster;
   const stream = streamsOf(seal.vault).objects;
   const pieces = `$O.${cluster.stream}_blobs.C.`;
-  // In this order: an upload that ends meanwhile is among the objects.
+  // List the pieces first: an upload that finishes in between is then among the objects.
   const { state } = await jsm.streams.info(stream, { subjects_filter: `${pieces}>` });
   const used = new Set((await objects.list()).map(({ nuid }) => `${pieces}${nuid}`));
   for (const subject of Object.keys(state.subjects ?? {})) {
@@ -68,12 +68,12 @@ export async function cleanUnfinished(
 }
 
 /**
- * Takes out what no record refers to, and puts back what one does and is not there. The number that was taken out; null: it is not known here what all
- * records of the stream refer to, so nothing was.
+ * Removes objects that no record refers to, and uploads referenced objects that are missing. Returns the number removed; null if not all
+ * references in the stream are known here, in which case nothing is removed.
  */
 export async function cleanObjects({ journal, cluster, seal, state, ages }: CleanDeps, signal: AbortSignal): Promise<number | null> {
   const { objects, jsm, stream } = cluster;
-  // In this order: what is referred to by a record that comes later is younger than `keep`.
+  // List the objects first: an object that a later record refers to is younger than `keep`.
   const listed = await objects.list();
   const { state: now } = await jsm.streams.info(stream);
   if (state.marks.read < now.last_seq || state.subjects !== now.num_subjects) return null;
@@ -90,7 +90,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
   for (const { name, object } of state.all()) {
     if (object !== null) used.add(object);
     if (seen.has(name)) continue;
-    // The journal has a newer version, or has forgotten that it was deleted.
+    // The journal has a newer version, or no longer remembers the deletion.
     const message = await currentMessage(cluster, seal, name);
     if (!message?.record || signal.aborted) return null;
     if (message.known.object !== null) used.add(message.known.object);
@@ -101,7 +101,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
   for (const { name, mtime } of listed) {
     there.add(name);
     if (used.has(name) || Date.now() - Date.parse(mtime) < ages.keep) continue;
-    // It may have been put there again meanwhile.
+    // It may have been uploaded again in the meantime.
     if ((await objects.info(name))?.mtime !== mtime) continue;
     if (signal.aborted) return null;
     await objects.delete(name);

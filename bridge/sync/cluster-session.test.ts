@@ -37,7 +37,7 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
           onstate: (told) => (isShared = told === 'shared'),
         }).run(stop);
       const stop = new AbortController();
-      /** The bridge has what is written now, also where it was passed over. */
+      /** Waits until the bridge has the records written now, including skipped ones. */
       const hears = async (stamp: number): Promise<void> => {
         await other.journal.push(
           [0, 1, 2].map((at) => version(`a${at}`, stamp, 'b')),
@@ -47,7 +47,7 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
         const all = [0, 1, 2].map((at) => version(`a${at}`, stamp, 'b').clock).join();
         await until(async () => (await here()).join() === all, 'what was written since', 40_000);
       };
-      /** As if each had been read by another numbering. */
+      /** Simulates that each record was read under a different numbering. */
       const numberHigher = (by: number): void => {
         const known = [...state.all()].flatMap(({ name }) => {
           const one = state.known(name);
@@ -59,7 +59,7 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
         const first = connect(stop.signal);
         await until(() => isShared && state.subjects === 3, 'all that the stream has', 20_000);
         const { read } = state.marks;
-        // As if each had been read once more, and then the servers had lost that: what they are told again is numbered anew.
+        // Simulates that each record was read once more, which the servers then lost: later messages get these numbers again.
         numberHigher(10);
         state.note([], { read: read + 10 });
         await expect(first).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('lost the end of the stream') });
@@ -69,7 +69,7 @@ describe.runIf(hasNats)('a connection that stands while the servers lose the end
         await until(() => !state.marks.doubtful, 'no doubt', 40_000);
         await hears(2000);
 
-        // All is read anew where records were taken out; what is passed over then is found, too.
+        // After records are removed, the whole stream is read again, which also finds skipped messages.
         state.note([['of-another', { seq: 1, clock: 'x', included: [], object: null }]]);
         await expect(second).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining('records were removed') });
         isShared = false;

@@ -11,17 +11,17 @@ import type { RecordSeal } from './record-seal.ts';
 import type { NatsSettings } from './settings.ts';
 import type { SyncState } from './state.ts';
 
-/** How often it is looked whether the stream is still the same. */
+/** Interval at which the stream's identity is checked. */
 const LOOK_MS = 3000;
-/** What is under way when something ends is waited for so long. */
+/** Maximum time to wait for pending work at the end of a session. */
 export const PARTING_MS = 500;
 
 export interface SessionOptions {
   nats: NatsSettings;
-  /** The text of a setting, where that refers to a secret. */
+  /** Resolves a setting's text that refers to a secret. */
   resolve?: ResolveSecret;
   log?: (line: string) => void;
-  /** For tests. */
+  /** Overrides for tests. */
   lookMs?: number;
   ages?: ObjectAges;
 }
@@ -32,43 +32,43 @@ export interface SessionDeps {
   seal: RecordSeal;
   state: SyncState;
   presence: Presence;
-  /** The newest schema among those who wrote. */
+  /** Returns the newest schema of all writers. */
   schema(): number;
-  /** The journal has records of this schema. */
+  /** Called with the schema of records in the journal. */
   sawSchema(schema: number): void;
-  /** A record of a newer schema has come. */
+  /** Called when a record with a newer schema arrives. */
   onschema(schema: number): Promise<void>;
-  /** Messages came that are not sealed with the vault's key, or not for their place. */
+  /** Called for messages not sealed with the vault's key or not for their subject. */
   onforeign(): void;
-  /** The vault's places are there, until `signal` is aborted. */
+  /** Called when the vault's streams are ready. `signal` is aborted at disconnection. */
   onconnected(cluster: Places, signal: AbortSignal): void;
   onstate(state: 'catching-up' | 'shared'): void;
-  /** Something was sent, or nothing more will be. */
+  /** Called after records are sent, and when sending ends. */
   onsent(): void;
 }
 
-/** One connection to the cluster, from its beginning to its end. */
+/** One connection to the cluster, from opening to close. */
 export class ClusterSession {
   readonly #deps: SessionDeps;
   #kick: () => void = () => {};
   #doubt: () => void = () => {};
-  /** So many subjects more than are known here the stream had when it was looked through for them. */
+  /** Number of subjects that the stream had beyond the known ones at the last full check. */
   #excess = 0;
-  /** While the vault's places are there. */
+  /** Set while the vault's streams are available. */
   connected: { cluster: Places; signal: AbortSignal } | undefined;
-  /** From when everything that the stream had is in the journal. */
+  /** Set once everything in the stream is in the journal. */
   caughtUp: { cluster: Places; exchange: Exchange } | undefined;
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
   }
 
-  /** The journal has something that the stream may not have. */
+  /** Wakes the sender: the journal may have new records. */
   kick(): void {
     this.#kick();
   }
 
-  /** Resolves where `stop` is aborted; rejects with whatever else ends it. */
+  /** Runs until `stop` is aborted, then resolves. Rejects with any error that ends the session. */
   async run(stop: AbortSignal): Promise<void> {
     const { seal, onconnected, onstate } = this.#deps;
     const { nats, resolve = async (text) => text } = this.#deps.options;
@@ -95,7 +95,7 @@ export class ClusterSession {
         this.caughtUp = undefined;
         this.#deps.onsent();
         void cluster.nc.close().catch(() => {});
-        // What hangs on a connection that is gone is not waited for: it notes nothing any more.
+        // Does not wait for work on a closed connection: it no longer changes the state.
         await Promise.race([Promise.allSettled(parts), pause(PARTING_MS, new AbortController().signal)]);
       }
     } finally {
@@ -104,7 +104,7 @@ export class ClusterSession {
     }
   }
 
-  /** What goes on at once until the signal is aborted; the first that rejects ends all. */
+  /** Starts the concurrent tasks, which run until the signal is aborted. The first rejection ends the session. */
   #parts(cluster: Places, signal: AbortSignal): Promise<unknown>[] {
     const { options, journal, seal, state, presence, schema, onschema, onforeign } = this.#deps;
     const { ages = OBJECT_AGES, log = () => {} } = options;
@@ -131,13 +131,13 @@ export class ClusterSession {
     ];
   }
 
-  /** Looks whether the stream and the journal are those that the state is about. */
+  /** Checks that the state belongs to this stream and journal; resets it otherwise. */
   async #begin(cluster: Places): Promise<void> {
     const { info } = cluster;
     const { state, journal, options, sawSchema } = this.#deps;
     const { marks } = state;
     const made = info.created;
-    // Made anew, put back from an older copy, or with messages taken out of it.
+    // The stream was recreated, restored from an older copy, or had messages removed.
     this.#sawLeader(leaderOf(cluster));
     const isOther = marks.stream !== made || info.state.last_seq < marks.read || (info.state.num_subjects ?? 0) < state.subjects;
     const replica = { origin: CLUSTER_ORIGIN, schema: 0 };
@@ -167,8 +167,8 @@ export class ClusterSession {
   }
 
   /**
-   * A new leader need not number messages as the one before did, whose connections may all stand. And a single server that was started again may have lost what it had
-   * acknowledged last, where its machine lost its power.
+   * Records the stream's leader. A new leader may number messages differently, even while all connections stay open. A restarted single
+   * server may have lost its last acknowledged messages in a power cut.
    */
   #sawLeader(leader: string): void {
     const { state } = this.#deps;
@@ -178,7 +178,7 @@ export class ClusterSession {
     this.#doubt();
   }
 
-  /** Of a stream that was read to its end all subjects are known, unless some were passed over. */
+  /** Compares the number of subjects: if the stream was read to its end, unknown subjects were skipped. */
   #compare(subjects: number): void {
     const { state } = this.#deps;
     const passedOver = subjects - state.subjects;
@@ -187,13 +187,13 @@ export class ClusterSession {
     this.#passedOver();
   }
 
-  /** Something may have been. */
+  /** Marks the state as doubtful and triggers a full check. */
   #passedOver(): void {
     this.#deps.state.note([], { doubtful: true });
     this.#doubt();
   }
 
-  /** After each trouble. */
+  /** Repeats the full check whenever the state is doubtful. */
   async #lookAgain(exchange: Exchange, signal: AbortSignal): Promise<void> {
     const { state } = this.#deps;
     signal.addEventListener('abort', () => this.#doubt(), { once: true });
@@ -209,7 +209,7 @@ export class ClusterSession {
     }
   }
 
-  /** A stream that is deleted or made anew need not be noticed by who reads it. */
+  /** Checks the stream at intervals: a consumer may not notice that its stream was deleted or recreated. */
   async #look(cluster: Places, signal: AbortSignal): Promise<void> {
     const { jsm, stream } = cluster;
     const { created } = cluster.info;

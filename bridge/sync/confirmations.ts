@@ -1,8 +1,8 @@
-/** Those who wait until something is so, for a while. */
+/** Waits for conditions, with a timeout. */
 export class Confirmations {
   readonly #looks = new Set<() => void>();
 
-  /** Resolves when it is so, or after `ms`. */
+  /** Resolves when `isSo` returns true, or after `ms` milliseconds. */
   wait(isSo: () => boolean, ms: number): Promise<void> {
     if (isSo()) return Promise.resolve();
     return new Promise((resolve) => {
@@ -17,7 +17,7 @@ export class Confirmations {
     });
   }
 
-  /** It may be so by now. */
+  /** Checks all pending conditions again. */
   look(): void {
     for (const look of [...this.#looks]) look();
   }

@@ -10,7 +10,7 @@ import { problemOf } from './problems.ts';
 
 export type ResolveSecret = (text: string) => Promise<string>;
 
-/** Gets in, and makes of the vault's places what is not there. Rejects with a `ClusterProblem`. */
+/** Connects to the cluster and creates the vault's missing streams. Rejects with a `ClusterProblem`. */
 export async function openCluster(settings: NatsSettings, seal: RecordSeal, resolve: ResolveSecret): Promise<Places> {
   let nc: NatsConnection | undefined;
   try {
@@ -44,7 +44,7 @@ async function connectTo(
     [tls?.key, 'key of the client certificate'],
   ] as const)
     if (path !== undefined) await file(path, what);
-  // The client hands on to Node whatever else is in it.
+  // The client passes other TLS options to Node.
   const secured: ConnectionOptions & NonNullable<NodeConnectionOptions['tls']> = {
     ...(tls?.ca !== undefined && { caFile: tls.ca }),
     ...(tls?.cert !== undefined && { certFile: tls.cert, keyFile: tls.key }),
@@ -55,7 +55,7 @@ async function connectTo(
     name: 'perch',
     inboxPrefix,
     timeout: CONNECT_MS,
-    // The caller begins anew, and looks at everything again.
+    // The caller reconnects and checks everything again.
     reconnect: false,
     pingInterval: 10_000,
     maxPingOut: 2,
@@ -69,8 +69,8 @@ async function connectTo(
 }
 
 /**
- * Whether a certificate is for one of the servers. The client, which tells TLS no name where a server is given by its address, would have all of them be
- * `localhost`.
+ * Returns a certificate check that accepts any of the servers' host names. The client passes no name to TLS for a server given by its
+ * address, which would require `localhost`.
  */
 function isOneOf(servers: readonly string[]): (name: string, certificate: PeerCertificate) => Error | undefined {
   const hosts = servers.map((server) => new URL(server.includes('://') ? server : `nats://${server}`).hostname.replace(/^\[(.*)\]$/, '$1'));
@@ -81,8 +81,9 @@ function isOneOf(servers: readonly string[]): (name: string, certificate: PeerCe
 }
 
 /**
- * The client takes all listeners from its socket while that may still have an error to tell (what it writes after the server's end), and an error that nobody
- * hears would end the bridge. The socket is not part of the client's interface; without it nothing is changed.
+ * Handles socket errors after close: the client removes all listeners from its socket, which may still emit an error (a write after the
+ * server has closed), and an unhandled error would end the bridge. The socket is not a public property of the client; without it this does
+ * nothing.
  */
 function hearErrors(nc: NatsConnection): void {
   const { socket } = (nc as unknown as { protocol?: { transport?: { socket?: Socket } } }).protocol?.transport ?? {};

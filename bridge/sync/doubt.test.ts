@@ -33,7 +33,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
       const jsm = await jetstreamManager(await nats.nodes[0].operator());
       let last = 0;
       await until(async () => (last = (await jsm.streams.info(STREAM)).state.last_seq) >= 7, 'what the other one wrote');
-      // As if both had been read past: one subject with an older number, the other with the very number that the stream has by now.
+      // Simulates that both were skipped: one subject is known with an older number, the other with the stream's current number.
       for (const [at, [name, known]] of before.entries()) if (known) state.note([[name, { ...known, seq: at % 2 ? last : known.seq }]]);
       state.note([], { read: last, doubtful: true });
       state.close();
@@ -53,7 +53,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
       for (const each of [one, two]) await is(each, 'shared');
       await one.journal.push(versions(2), 'a');
       await agreed([one, two], 2);
-      // As if it had been written by another numbering, ahead of that of the server that sends.
+      // Simulates that it was written under another numbering, ahead of that of the server that sends.
       const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
       for (const { name } of [...state.all()]) {
         const known = state.known(name);
@@ -77,7 +77,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
       await one.journal.push(versions(2), 'a');
       await agreed([one, two], 2);
 
-      // What troubled servers that have just begun is over.
+      // Wait until the doubt caused by servers that have just started is resolved.
       const stateOf = (): SyncState => new SyncState(join(one.dir, 'sync-state.sqlite'));
       const isSure = (): boolean => {
         const seen = stateOf();
@@ -85,7 +85,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble'
         return seen.marks.leader !== '' && !seen.marks.doubtful;
       };
       await until(isSure, 'no doubt', 60_000);
-      // As if a later version had been read already, which the servers have forgotten.
+      // Simulates that a later version was read, which the servers have lost since.
       const state = stateOf();
       for (const { name } of [...state.all()]) {
         const known = state.known(name);

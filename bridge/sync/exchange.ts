@@ -24,14 +24,17 @@ import type { ObjectAges } from './clean.ts';
 import type { RecordSeal } from './record-seal.ts';
 import type { SyncState } from './state.ts';
 
-/** Who the journal takes the stream's records for. */
+/** Origin of the stream's records in the journal. */
 export const CLUSTER_ORIGIN = 'cluster';
 
-/** Messages that are taken, and records that are sent, together. */
+/** Maximum number of messages stored, or records sent, per batch. */
 const PAGE = 200;
-/** Messages that the server sends ahead: many of the largest would keep a narrow line full for so long that the server ends it. */
+/**
+ * Number of messages that the server may send ahead. With more, large messages on a slow connection would exceed the server's write
+ * deadline.
+ */
 const AHEAD = 100;
-/** How often one record is tried against others who write it at the same time. */
+/** Maximum number of attempts to write a record against concurrent writers. */
 const TRIES = 20;
 
 export interface ExchangeDeps {
@@ -40,37 +43,40 @@ export interface ExchangeDeps {
   seal: RecordSeal;
   state: SyncState;
   ages: ObjectAges;
-  /** Aborted: the connection is done with, and nothing more is noted by it. */
+  /** Aborted when the connection ends; nothing is recorded after that. */
   signal: AbortSignal;
-  /** The newest schema among those who wrote. */
+  /** Returns the newest schema of all writers. */
   schema(): number;
-  /** A record of a newer schema has come. */
+  /** Called when a record with a newer schema arrives. */
   onschema(schema: number): Promise<void>;
-  /** Messages came that are not sealed with the vault's key, or not for their place. */
+  /** Called for messages not sealed with the vault's key or not for their subject. */
   onforeign(): void;
-  /** Everything is to be looked through for what the stream has not. */
+  /** Called when all records have to be checked for missing ones in the stream. */
   onresend(): void;
-  /** More may have been passed over than was looked into. */
+  /** Called if more messages may have been skipped than were checked. */
   onunsure(): void;
 }
 
 /**
- * Carries records between the bridge's journal and the vault's stream over one connection. Each subject holds the last version of one record; whoever writes
- * it says which version it replaces, and where that is another one by now, merges first. What the journal has taken from the stream counts as known only
- * then, and what it has given to it once the stream has said so.
+ * Exchanges records between the bridge's journal and the vault's stream over one connection. Each subject holds the last version of one
+ * record. A writer names the version that it replaces; if another version is there by now, it merges first. A version counts as known only
+ * after the journal has stored it, or the stream has acknowledged it.
  */
 export class Exchange {
   readonly #deps: ExchangeDeps;
-  /** Several records may refer to one attachment. */
+  /** Deduplicates uploads: several records may refer to one attachment. */
   readonly #sending = new OnceEach<void>();
-  /** One thing at a time: what is known must be what the journal has. */
+  /** Serializes operations, so that the state matches the journal. */
   readonly #turns = new Turns();
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
   }
 
-  /** Reads until the signal is aborted; `oncaughtup` once everything that was there at the start is in the journal. Rejects where it cannot go on. */
+  /**
+   * Reads until the signal is aborted. Calls `oncaughtup` once everything that was in the stream at the start is in the journal. Rejects if
+   * it can't continue.
+   */
   async read(oncaughtup: () => void): Promise<void> {
     const { cluster, state, signal, onunsure } = this.#deps;
     const queue: Streamed[] = [];
@@ -89,7 +95,7 @@ export class Exchange {
     if (signal.aborted) return;
     const broken = Promise.withResolvers<never>();
     broken.promise.catch(() => {});
-    /** Whatever has come by now, together. */
+    /** Stores queued messages in batches. */
     const drain = async (): Promise<void> => {
       while (queue.length > 0 && !signal.aborted) {
         const batch = queue.splice(0, PAGE);
@@ -115,15 +121,15 @@ export class Exchange {
     }
   }
 
-  /** After trouble: looks for what was passed over (shared/sync/nats/look-through.ts). */
+  /** Looks for skipped messages after a problem (shared/sync/nats/look-through.ts). */
   lookAgain(): Promise<void> {
     const { cluster, signal } = this.#deps;
     return lookAgain(cluster, { signal }, (batch) => this.#turns.run(() => this.#take(batch, true)));
   }
 
   /**
-   * Whether something that was in the stream at the start is still to be read. Asked of the stream: what a server tells a consumer to be pending may count
-   * versions that others have replaced since.
+   * Whether messages that were in the stream at the start are still unread. Asks the stream: a consumer's pending count may include
+   * versions replaced since.
    */
   async #isBehind(): Promise<boolean> {
     const { cluster, state } = this.#deps;
@@ -131,7 +137,7 @@ export class Exchange {
     return read < cluster.info.state.last_seq && hasMore(cluster, read);
   }
 
-  /** Sends what the journal has and the stream has not. True: there may be more. */
+  /** Sends records that the journal has and the stream lacks. Resolves to true if there may be more. */
   send(): Promise<boolean> {
     return this.#turns.run(async () => {
       const { journal, state } = this.#deps;
@@ -145,13 +151,13 @@ export class Exchange {
     });
   }
 
-  /** An attachment that the journal has not. Rejects when the exchange is over: the client hears of no end then. */
+  /** Fetches an attachment missing from the journal. Rejects when the exchange ends, since the client does not report that. */
   blob(hash: string): Promise<Uint8Array | undefined> {
     const { cluster, seal, signal } = this.#deps;
     return unlessAborted(fetchBlob(cluster, seal, hash), signal);
   }
 
-  /** `isAnew`: it was read before, or should have been. */
+  /** `isAnew`: the messages were read before, or should have been. */
   async #take(batch: readonly Streamed[], isAnew = false): Promise<void> {
     const received: Received[] = [];
     for (const message of batch) {
@@ -161,7 +167,7 @@ export class Exchange {
     await this.#store(received, isAnew ? undefined : batch.at(-1)?.seq);
   }
 
-  /** What a message says that is not known; undefined where nothing is. */
+  /** Decodes a message if it holds a version that is not known yet; otherwise undefined. */
   async #news({ subject, seq, data }: Streamed, isAnew: boolean): Promise<Received | undefined> {
     const { cluster, seal, state } = this.#deps;
     const name = subject.slice(cluster.prefix.length);
@@ -170,13 +176,13 @@ export class Exchange {
     if (!known || seq > known.seq) return readMessage(cluster, seal, message);
     const clock = await clockOf(cluster, seal, message);
     if (isAnew ? clock === known.clock && seq === known.seq : clock <= known.clock) return undefined;
-    // It was replaced on its way here, or the servers have forgotten what they had acknowledged, or number it otherwise now, by which the
-    // next version would be passed over: the stream itself says which.
+    // The message was replaced on its way, or the servers lost acknowledged messages or now number them differently, which would skip the
+    // next version. Ask the stream for its current version.
     const now = await currentMessage(cluster, seal, name);
     return now?.known.clock === known.clock && now.known.seq === known.seq ? undefined : now;
   }
 
-  /** Brings what was received into the journal, and then notes that it is there. */
+  /** Stores received records in the journal, then records them as known. */
   async #store(received: readonly Received[], read?: number): Promise<void> {
     const { journal, state, schema, onschema, onforeign, onresend } = this.#deps;
     const newest = Math.max(0, ...received.map(({ schema }) => schema));
@@ -184,7 +190,7 @@ export class Exchange {
     const records = received.flatMap(({ record }) => record ?? []);
     for (const { blobs = [] } of records) for (const hash of blobs) await this.#fetchBlob(hash);
     if (records.length > 0) await journal.push(records, CLUSTER_ORIGIN);
-    // What the operator has spoilt is sent again from here, with whatever else was ever sent.
+    // Records damaged by the operator are sent again from here, with everything else sent before.
     const spoilt = received.some(({ foreign }) => foreign);
     if (spoilt) onforeign();
     const mustResend = spoilt || received.some(({ name, known }) => isOlder(known, state.known(name)));
@@ -220,7 +226,7 @@ export class Exchange {
   async #put(record: SequencedRecord): Promise<void> {
     const { cluster, seal, state } = this.#deps;
     const name = await nameOf(seal, record);
-    // It came from there, or is there already.
+    // It came from the stream, or is already there.
     if (state.known(name)?.clock === record.clock) return;
     for (const hash of record.blobs ?? []) await this.#sending.run(hash, () => this.#sendBlob(hash));
     for (let tries = 0; tries < TRIES; tries++) {
@@ -245,7 +251,7 @@ export class Exchange {
         continue;
       }
       await this.#store([theirs]);
-      // The journal has both now, and a copy of the one that lost. Of a newer build's nothing is known but when it was written.
+      // The journal now has both versions, and a copy of the one that lost. For a newer build's record only the write time is known.
       if (!theirs.foreign && !wins(record, theirs.record ?? theirs.known)) return;
     }
     throw new ClusterProblem('failed', 'A record changes too often to be sent now');
@@ -253,8 +259,8 @@ export class Exchange {
 }
 
 /**
- * Whether a subject has gone back to an older version: the operator has put it there, or two have written at once, since servers of a cluster (2.9) check a
- * sequence number only against what they have stored, not against what is on its way.
+ * Whether a subject went back to an older version. The operator restored it, or two clients wrote at once: clustered servers (2.9) check a
+ * sequence number only against stored messages, not pending ones.
  */
 const isOlder = (now: Known, before: Known | undefined): boolean =>
   before !== undefined && before.clock !== '' && now.clock !== '' && wins(before, now);

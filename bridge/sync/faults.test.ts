@@ -35,7 +35,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await b.restart();
     await nats.start();
     await agreed([a, b], 7);
-    // They went on where they were.
+    // Both resumed without starting over.
     for (const { lines } of [a, b]) expect(lines.filter((line) => line.includes('Reading and sending'))).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     await using b = await machine(settings(nats.url));
     await Promise.all([a.journal.push(versions(20, 'a'), 'a'), b.journal.push(versions(20, 'b'), 'b')]);
     await agreed([a, b], 40);
-    // What came from b is a's to send, too.
+    // Records that came from b are sent by a too.
     await b[Symbol.asyncDispose]();
     const operator = await nats.operator();
     const { streams } = await jetstreamManager(operator);
@@ -104,7 +104,7 @@ describe.runIf(hasNats)('a cluster that fails', () => {
     const { streams } = await jetstreamManager(operator);
     const [first, second] = [await streams.getMessage(STREAM, { seq: 1 }), await streams.getMessage(STREAM, { seq: 2 })];
     if (!first || !second) throw new Error('there are two messages');
-    // One record's message in the place of the other.
+    // Replaces one record's message with the other's.
     operator.publish(first.subject, second.data);
     operator.publish(second.subject, 'nonsense');
     await operator.flush();

@@ -41,7 +41,7 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
       expect(came).toEqual([]);
       clock.advance(1_000);
       await vi.waitFor(() => expect(came).toEqual([2, 3]), 30_000);
-      // Nothing yet, and then something: it is asked sooner than before.
+      // After silence, data arrives: the next request comes sooner than before.
       await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(2), 30_000);
       await clock.waitsFor(SILENT_AGAIN_MS);
       clock.advance(SILENT_AGAIN_MS);
@@ -67,7 +67,7 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
       await using nats = await natsServer();
       const cluster = await openCluster(settings(nats.url), new RecordSeal(KEY), async (text) => text);
       const publish = async (text: string): Promise<number> => (await cluster.js.publish(`${cluster.prefix}${text}`, text)).seq;
-      // As servers are that lost one another: this one has not the first of each three.
+      // Simulates servers that lost contact with each other: this one misses the first of every three messages.
       const consumer = await cluster.js.consumers.get(cluster.stream, { filter_subjects: `${cluster.prefix}>` });
       const consume = consumer.consume.bind(consumer);
       vi.spyOn(consumer, 'consume').mockImplementation(async (options) => {
@@ -93,7 +93,7 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
       expect(came).toEqual(all.filter((seq) => seq <= 300 || seq % 3 !== 1));
       expect(onunsure).toHaveBeenCalledTimes(1);
       came.length = 0;
-      // The first of these is left out, the second replaced by the fourth.
+      // The first is left out, the second is replaced by the fourth.
       for (const text of ['one', 'two', 'three', 'two', 'five']) await publish(text);
       await until(() => came.at(-1) === there + 5, 'what came later');
       expect(came.map((seq) => seq - there).filter((at) => at !== 2)).toEqual([1, 3, 4, 5]);
@@ -113,7 +113,7 @@ describe.runIf(hasNats)('a stream that has more than comes', () => {
     const away = await one.away();
     await two.journal.push([version('passed over', 2000, 'b'), version('that too', 2000, 'b')], 'b');
     await until(async () => (await two.journal.examine()).unsent === 0, 'what the other one wrote');
-    // As if the server that sends had had something else under these numbers.
+    // Simulates a server that had other messages under these numbers.
     const state = new SyncState(join(one.dir, 'sync-state.sqlite'));
     state.note([], { read: 3 });
     state.close();

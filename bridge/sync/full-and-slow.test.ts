@@ -15,7 +15,7 @@ import { threeNodes } from './tests/three-nodes.ts';
 const STREAM = `PERCH_${new RecordSeal(KEY).vault}`;
 const LARGE = JSON.stringify('x'.repeat(100_000));
 
-/** A file system of its own, of so many megabytes. Throws where this machine does not let us have one. */
+/** Creates a file system of the given size. Throws if this machine does not permit it. */
 function smallDisk(megabytes: number): { dir: string; [Symbol.dispose](): void } {
   const folder = temporaryFolder();
   const run = (program: string, ...args: string[]): void => void execFileSync(program, [...args, folder.dir], { stdio: 'pipe' });
@@ -49,7 +49,7 @@ describe.runIf(hasNats)('a cluster that is full or slow', () => {
       await is(a, 'apart');
       await until(() => a.journal.cluster.problem?.code === 'full');
       await a.journal.push([version('later', 1)], 'a');
-      // It is tried again all the time, and says nothing while it is.
+      // The bridge keeps retrying and reports no further notices meanwhile.
       const full = /^The cluster is out of storage .*changes are not synced/;
       await until(async () => full.test((await a.journal.info()).notices.at(-1)?.message ?? ''), 'the notice');
       expect(await a.contents()).toHaveLength(41);
@@ -135,7 +135,7 @@ describe.runIf(hasNats && canMount)('a node whose disk is full', () => {
       expect(() => writeFileSync(rest, Buffer.alloc(64_000_000))).toThrow('ENOSPC');
       await a.journal.push(versions(20, 'a', { payload: LARGE }), 'a');
       await b.journal.push(versions(20, 'b', { payload: LARGE }), 'b');
-      // Nodes of that age do not give up the lead for it.
+      // Nodes of that version do not give up leadership for it.
       await Promise.all([a, b].map((one) => is(one, 'apart')));
       for (const one of [a, b]) {
         expect(['unreachable', 'full', 'failed']).toContain(one.journal.cluster.problem?.code);

@@ -42,11 +42,11 @@ describe.runIf(hasNats)('leases of two machines', () => {
       expect(await take(b, 'b1', 'run:1')).toBeNull();
       await a.journal.releaseLease('run:1', 'a1', 1);
       expect(await take(b, 'b1', 'run:1')).toBe(2);
-      // What was stored before is with the others by the time that such a lease is given.
+      // Everything stored earlier has reached the others by the time such a lease is granted.
       await a.journal.push(versions(500), 'a1');
       expect(await a.journal.takeLease({ name: 'cron:settled', holder: 'a1', ttlMs: 1000, present: ['a1'], settled: true })).toBe(1);
       expect((await a.journal.examine()).unsent).toBe(0);
-      // A host of another machine that is there has what it began, though it never asked.
+      // A connected host of another machine owns the run it started, though it never asked for a lease.
       a.journal.tellHosts(() => ['a1']);
       const claim = { name: 'run:2', holder: 'b1', presumed: 'a1', ttlMs: 1000, present: ['b1'] };
       expect(await b.journal.takeLease(claim)).toBeNull();

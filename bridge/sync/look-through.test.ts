@@ -30,7 +30,7 @@ describe.runIf(hasNats)('all that a stream has, once more', () => {
     await lookThrough(cluster, signal, take);
     expect(sizes).toEqual([200, 49]);
 
-    // A single server agrees with itself; several are asked twice.
+    // A single server is consistent with itself; a cluster is asked twice.
     sizes = [];
     await lookAgain(cluster, { signal }, take);
     expect(sizes).toEqual([200, 49]);

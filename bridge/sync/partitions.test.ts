@@ -19,7 +19,7 @@ import { hasNats, NATS_PROGRAM } from './tests/nats-server.ts';
 import { networks, type Place } from './tests/networks.ts';
 import { type NodeIndex, NODES } from './tests/three-nodes.ts';
 
-/** Half a dozen seconds each. */
+/** About six seconds per round. */
 const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
 const HEALED_MS = 120_000;
 const LEASE_MS = 3_600_000;
@@ -33,7 +33,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 const steps = fc.array(step, { minLength: 3, maxLength: 10 });
-/** `at`: one of the three, or (of nodes) whichever leads the vault's stream. */
+/** `at`: index of one of the three; for nodes also the leader of the vault's stream. */
 const fault = fc.record({
   what: fc.constantFrom('node', 'machine'),
   kind: fc.constantFrom('kill', 'pause', 'cut'),
@@ -44,7 +44,7 @@ type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A server of the cluster, in a network of its own. */
+/** A server of the cluster in its own network. */
 class Node implements AsyncDisposable {
   readonly place: Place;
   readonly #config: string;
@@ -83,7 +83,9 @@ cluster { name: perch, listen: "0.0.0.0:6222", routes: [${routes}] }\n`,
     this.#child?.kill(signal);
   }
 
-  /** What it says of the vault's stream: who leads it; null: it does not answer; undefined: nobody does, or there is none. */
+  /**
+   * Asks the node which server leads the vault's stream. Null if the node does not answer; undefined if there is no leader or no stream.
+   */
   async leader(): Promise<string | null | undefined> {
     const nc = await connect({ servers: this.url, timeout: 1000, reconnect: false }).catch(() => undefined);
     try {
@@ -166,7 +168,7 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each a proce
       let round = 0;
       const work = async (one: MachineApart, holder: string, list: readonly Step[]): Promise<void> => {
         for (const what of list) {
-          // One that is killed meanwhile has acknowledged nothing.
+          // A machine killed meanwhile has acknowledged nothing.
           const killed = (): void => {};
           if ('pause' in what) await sleep(what.pause);
           else if ('write' in what) await history.write(one, holder, what.write).catch(killed);
@@ -194,7 +196,7 @@ describe.runIf(hasNats && canPart)('three machines and three nodes, each a proce
         }),
         { numRuns: ROUNDS, endOnFailure: true },
       );
-      // Somebody ran something, and a machine that comes later has all from the stream.
+      // At least one run happened, and a machine added later gets everything from the stream.
       expect(ran.size).toBeGreaterThan(0);
     },
     ROUNDS * 150_000,

@@ -9,7 +9,7 @@ import { tcpProxy } from './tests/tcp-proxy.ts';
 test('an answer that comes in one piece with what tells that all before it has come is heard', async () => {
   const piece = Promise.withResolvers<void>();
   let inBytes = 0;
-  // As the client has it: the answer of a ping takes fewer turns to be heard than that of a request.
+  // Behaves like the client: a ping's answer is delivered in fewer event loop turns than a request's.
   const nc = {
     stats: () => ({ inBytes: ++inBytes }),
     flush: () => (piece.resolve(), piece.promise),

@@ -22,12 +22,12 @@ const STREAMS = streamsOf(VAULT);
 const PASSWORD = 'p1';
 const LARGE = JSON.stringify('x'.repeat(4_000_000));
 
-/** What the command prints for a vault, its password filled in. */
+/** Configuration that the command prints for a vault, with the password filled in. */
 const printed = (vault: string, ownAccount: boolean): string =>
   natsConfiguration({ vault, user: `u_${vault}`, ownAccount, forCluster: false, storage: '1GB' }).replace(/\$PERCH_\w+/, PASSWORD);
 const as = (vault: string): Partial<NatsSettings> => ({ user: `u_${vault}`, password: PASSWORD });
 const asOperator = { user: 'operator', pass: PASSWORD };
-/** Who may do everything in the account at hand. */
+/** A user who may do everything in the account. */
 const owner = (user: string): string => `{ user: ${user}, password: ${PASSWORD} }`;
 
 /** Both vaults' users in one account. */
@@ -36,7 +36,7 @@ const shared = (): Promise<TestNats> =>
     config: `accounts { VAULTS { jetstream: enabled, users: [ ${owner('operator')}\n${printed(VAULT, false)}\n${printed(OTHER, false)} ] } }`,
     operator: asOperator,
   });
-/** An account each, and in the other vault's one somebody who may do everything there. */
+/** An account for each vault, and in the other vault's account a user who may do everything there. */
 const apart = (): Promise<TestNats> =>
   natsServer({
     config: `accounts { ${printed(VAULT, true)}\n${printed(OTHER, true).replace('users: [', `users: [ ${owner('everything')}`)} }`,
@@ -46,13 +46,13 @@ const apart = (): Promise<TestNats> =>
 const dial = (nats: TestNats, user: string, vault: string): Promise<NatsConnection> =>
   nats.operator({ user, pass: PASSWORD, inboxPrefix: inboxOf(vault), reconnect: false });
 
-/** As `perch sync prepare` does it. */
+/** Prepares the vault like `perch sync prepare`. */
 async function prepare(nats: TestNats, vaultKey: string): Promise<void> {
   await using one = await machine(settings(nats.url, { user: 'operator', password: PASSWORD }), { vaultKey });
   await is(one, 'shared');
 }
 
-/** Everything that a bridge does in the cluster. */
+/** Does everything that a bridge does in the cluster. */
 async function everything(nats: TestNats): Promise<void> {
   const ages = { ...OBJECT_AGES, trust: 0, renew: 0, keep: 0, every: 50 };
   const nats1 = settings(nats.url, as(VAULT));
@@ -89,7 +89,7 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
       await using one = await shared();
       await using early = await machine(settings(one.url, as(VAULT)));
       await is(early, 'apart');
-      // Nobody but an operator makes streams there.
+      // Only an operator may create streams there.
       expect(early.journal.cluster.problem).toMatchObject({ code: 'refused', message: expect.stringContaining('STREAM.CREATE') });
       await early[Symbol.asyncDispose]();
       await prepare(one, KEY);
@@ -146,7 +146,7 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
       const { attacks, own } = await attacksOn(operator);
       for (const attack of attacks)
         expect([attack.subject, (await outcomeOf(attacker, attack)).outcome]).toEqual([attack.subject, 'refused']);
-      // What it may ask about its own streams gives nothing of the others.
+      // Permitted requests about the attacker's own streams reveal nothing of the others.
       for (const attack of own) {
         const { outcome, answer } = await outcomeOf(attacker, attack);
         expect([attack.subject, outcome]).toEqual([attack.subject, 'declined']);
@@ -161,7 +161,7 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
       );
       expect(heard).toEqual([]);
       expect(await stateOf(operator)).toEqual({ ...before, last: before.last + 1 });
-      // The same attacks by whoever may do everything come through: they are no nonsense.
+      // The same attacks succeed for a user who may do everything, so they are valid.
       await a[Symbol.asyncDispose]();
       expect(await mayListen(operator, '>', (at) => heard.push(at))).toBe(true);
       for (const attack of attacks) expect([attack.subject, (await outcomeOf(operator, attack)).outcome]).not.toContain('refused');
@@ -188,7 +188,7 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
       const { attacks } = await attacksOn(own);
       for (const attack of attacks) {
         const { outcome, answer } = await outcomeOf(attacker, attack);
-        // Streams of its own it may make, also such ones: they have nothing in them.
+        // The attacker may create its own streams, including such ones; they stay empty.
         const isOwn = /STREAM\.(CREATE|RESTORE|LIST|NAMES)\b/.test(attack.subject);
         if (!isOwn) expect([attack.subject, outcome]).toEqual([attack.subject, 'declined']);
         expect(answer).not.toContain('"data"');
@@ -204,12 +204,12 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
       for (const [at, body] of copies.entries()) {
         await streams.delete('thief').catch(() => {});
         await outcomeOf(attacker, { subject: '$JS.API.STREAM.CREATE.thief', body: { name: 'thief', ...body } });
-        // The server sends its answer to that subject, in the account at hand.
+        // The server sends its answer to that subject, in the same account.
         attacker.publish('$JS.API.INFO', '', { reply: subject });
         await a.journal.push([version('a0', 5000 + at, 'a')], 'a');
         await until(async () => (await stateOf(own)).last === before.last + at + 1, 'a record that is sent meanwhile');
         const { state } = await streams.info('thief');
-        // Where it takes the vault's subjects it has the answer that it asked for, and nothing else.
+        // A stream on the vault's subjects gets the answer that it requested, and nothing else.
         expect(state.messages).toBe(at === 0 ? 1 : 0);
       }
       expect(heard.filter((at) => at.startsWith(`_INBOX_${VAULT}`))).toEqual([]);
@@ -242,14 +242,14 @@ describe.runIf(hasNats)('what a vault’s user may do', () => {
   );
 });
 
-/** Where somebody would listen who wants to hear a vault. */
+/** Subjects on which an attacker would listen to a vault. */
 const listening = (vault: string): string[] => [
   ...['>', '*.>', 'perch.>', `perch.${vault}.>`, `*.${vault}.r.*`, '_INBOX.>', `_INBOX_${vault}.>`],
   ...['$KV.>', `$KV.PERCH_${vault}_here.>`, '$O.>', `$O.PERCH_${vault}_blobs.>`],
   ...['$JS.>', '$JS.EVENT.>', '$JS.API.>', '$JS.ACK.>', '$JS.FC.>', '$SYS.>'],
 ];
 
-/** What a vault's streams are and hold. */
+/** Configuration and contents of a vault's streams. */
 async function stateOf(nc: NatsConnection): Promise<{ last: number; rest: unknown }> {
   const { streams } = await jetstreamManager(nc);
   const { state, config } = await streams.info(STREAMS.records);
@@ -259,7 +259,7 @@ async function stateOf(nc: NatsConnection): Promise<{ last: number; rest: unknow
   return { last: state.last_seq, rest: [state.messages, config, ...others] };
 }
 
-/** Attacks on the vault's streams, and those that go by the attacker's own names. */
+/** Attacks on the vault's streams, and those that use the attacker's own names. */
 async function attacksOn(nc: NatsConnection): Promise<Record<'attacks' | 'own', ReturnType<typeof thefts>>> {
   const mine = streamsOf(OTHER);
   const inbox = inboxOf(OTHER);

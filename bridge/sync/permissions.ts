@@ -1,38 +1,44 @@
 import { inboxOf, streamsOf } from '#shared/sync/nats/places.ts';
 import { commandLine } from '../command-line.ts';
 
-/** The subjects that a user may publish to and subscribe to, as `nats-server` takes them (docs.nats.io, "Authorization"). */
+/** Subjects that a user may publish and subscribe to, in `nats-server`'s format (docs.nats.io, "Authorization"). */
 export interface Permissions {
   publish: string[];
   subscribe: string[];
 }
 
-/** Who is there, where an earlier build has first shared the vault: some hundred bytes for each bridge, on each replica. */
+/** Size of the presence stream, if an earlier build first shared the vault: a few hundred bytes per bridge and replica. */
 const MEMORY = '16MB';
-/** Of one stream: each bridge has one of the records and one of who is there, and for seconds one of each object that it reads. */
+/**
+ * Maximum number of consumers per stream. Each bridge has one for records, one for presence, and short-lived ones for the objects that it
+ * reads.
+ */
 const CONSUMERS = 1000;
 
 export interface PermissionsWanted {
-  /** In 16 hex digits, as `RecordSeal` names it. */
+  /** Vault id in 16 hex digits, as in `RecordSeal`. */
   vault: string;
-  /** The account is the vault's alone, so its user may make the streams. In a shared one that would be the right to copy the streams of others. */
+  /**
+   * Whether the account belongs to the vault alone, so that its user may create the streams. In a shared account that would allow copying
+   * other users' streams.
+   */
   ownAccount: boolean;
-  /** What bridges say to each other directly, too. */
+  /** Whether bridges also message each other directly. */
   forCluster: boolean;
 }
 
-/** All that a bridge does in the cluster, and no more (docs/decisions/0077). */
+/** Returns the permissions that a bridge needs in the cluster, and no more (docs/decisions/0077). */
 export function permissionsOf({ vault, ownAccount, forCluster }: PermissionsWanted): Permissions {
   const streams = streamsOf(vault);
   const { objects } = streams;
   const all = Object.values(streams);
   const api = (words: string, of: readonly string[], rest = ''): string[] => of.map((stream) => `$JS.API.${words}.${stream}${rest}`);
-  // Leases are asked for one by one.
+  // Leases are requested one by one.
   const read = all.filter((stream) => stream !== streams.leases);
   return {
     publish: [
       `perch.${vault}.${forCluster ? '>' : 'r.>'}`,
-      // Who is asked by another bridge answers there.
+      // Bridges reply to requests of other bridges there.
       ...(forCluster ? [`${inboxOf(vault)}.>`] : []),
       ...[`$O.PERCH_${vault}_blobs.>`, `$KV.PERCH_${vault}_leases.>`, `$KV.PERCH_${vault}_here.>`],
       '$JS.API.INFO',
@@ -52,11 +58,14 @@ export function permissionsOf({ vault, ownAccount, forCluster }: PermissionsWant
 
 export interface ConfigurationWanted extends PermissionsWanted {
   user: string;
-  /** The most that the account may store, replicas counted each, as `nats-server` writes sizes: `4GB`. */
+  /** Maximum storage of the account, counting every replica, in `nats-server`'s format: `4GB`. */
   storage: string;
 }
 
-/** What goes into `nats-server`'s configuration: the vault's account with its user, or the user alone. The password is a variable of the server's environment. */
+/**
+ * Returns configuration for `nats-server`: the vault's account with its user, or the user alone. The password is a variable of the server's
+ * environment.
+ */
 export function natsConfiguration({ user, storage, ...wanted }: ConfigurationWanted): string {
   const { vault, ownAccount } = wanted;
   const { publish, subscribe } = permissionsOf(wanted);

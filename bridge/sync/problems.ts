@@ -1,10 +1,10 @@
 import { type ClusterProblem, problemOf as problemOn } from '#shared/sync/nats/problems.ts';
 import { certificateFault } from '../certificate-fault.ts';
 
-/** What is wrong with the cluster, over Node's sockets. */
+/** Describes an error of the cluster connection over Node's sockets. */
 export const problemOf = (error: unknown): ClusterProblem => problemOn(error, { who: 'bridge', refusal: tlsSentence, isNetwork });
 
-/** What OpenSSL's and Node's codes come to. */
+/** Describes a TLS error by OpenSSL's or Node's code. */
 function tlsSentence(error: Error): string | undefined {
   const code = 'code' in error ? String(error.code) : '';
   const fault = certificateFault(code);

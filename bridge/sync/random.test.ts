@@ -38,7 +38,7 @@ describe.runIf(hasNats)('random writers on three machines', () => {
             } else await history.write(machines[what.at]!, `w${what.at}`, what.write);
           }
           if (!isUp) await nats.start();
-          // Everything is equal once nothing changes any more: each record's newest version is on all machines.
+          // Once nothing changes any more, every machine has the newest version of every record.
           history.check(await agreed(machines, (all) => history.isIn(all)));
         }),
         { numRuns: ROUNDS, endOnFailure: true },

@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { FORM, NONCE, PURPOSE, TAG, VAULT_NAME, type VaultSeal } from '#shared/sync/nats/seal.ts';
 
-/** The vault's seal by Node's own cryptography, at once. */
+/** Seals the vault's records with Node's synchronous crypto. */
 export class RecordSeal implements VaultSeal {
   readonly vault: string;
   readonly #sealing: KeyObject;
   readonly #naming: KeyObject;
 
-  /** `vaultKey`: 256 bit, base64url. */
+  /** `vaultKey`: 256 bits, base64url. */
   constructor(vaultKey: string) {
-    // Node makes one of these of each key that comes as bytes, which takes longer than the rest.
+    // Converts the key once: Node creates a KeyObject for every key passed as bytes, which takes longer than the rest.
     const derive = (purpose: string): KeyObject =>
       createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), '', purpose, 32)));
     this.#sealing = derive(PURPOSE.sealing);

@@ -4,7 +4,10 @@ import { readKeyring } from '../capabilities/secrets/keyring.ts';
 import { SECRETS_FILE } from '../capabilities/secrets/secrets.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 
-/** What a setting says, or the secret that it refers to as `${NAME}` (docs/decisions/0030): in the environment, `secrets.env`, or the keyring. */
+/**
+ * Returns a setting's text, or the secret that it refers to as `${NAME}` (docs/decisions/0030), from the environment, `secrets.env` or the
+ * keyring.
+ */
 export async function secretText(dir: string, text: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const name = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1];
   if (name === undefined) return text;

@@ -4,7 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { browserServers } from '#shared/sync/nats/way.ts';
 import { checkMode, readIfThere, writeWhole } from '../home.ts';
 
-/** In the home directory: where the vault is shared. It cannot lie in the configuration, which is itself part of what is shared. */
+/** File in the home directory that says where the vault is shared. It is not in the configuration, which is itself shared. */
 export const SYNC_FILE = 'sync.json';
 
 const path = z.string().min(1).max(4096);
@@ -17,17 +17,17 @@ const server = z
 export const natsSettings = z
   .strictObject({
     servers: z.array(server).min(1).max(100),
-    /** Where browsers connect, by NATS' WebSocket: attached ones are told, and how to get in, for when this bridge is not there. */
+    /** Servers for browsers, over NATS' WebSocket. Attached browsers get them with credentials, for when this bridge is away. */
     websocket: browserServers.optional(),
-    /** A file of credentials, as `nsc` makes it. */
+    /** Credentials file, as created by `nsc`. */
     credentials: path.optional(),
     user: z.string().min(1).max(500).optional(),
-    /** May be `${NAME}`, a secret that is kept elsewhere (docs/decisions/0030); so may the token. */
+    /** May be `${NAME}`, a reference to a secret (docs/decisions/0030), like the token. */
     password: secret.optional(),
     token: secret.optional(),
-    /** PEM files: who signed the servers' certificates, and this bridge's own certificate and key. */
+    /** PEM files: the authority of the servers' certificates, and this bridge's certificate and key. */
     tls: z.strictObject({ ca: path.optional(), cert: path.optional(), key: path.optional() }).optional(),
-    /** On how many servers each record lies, where the stream is made here. Without it: 3 in a cluster, 1 on a single server. */
+    /** Number of servers that store each record, if this bridge creates the stream. Default: 3 in a cluster, 1 on a single server. */
     replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).optional(),
   })
   .refine(({ credentials, user, token }) => [credentials, user, token].filter((way) => way !== undefined).length <= 1, {
@@ -39,12 +39,12 @@ export const natsSettings = z
   .refine(({ tls }) => (tls?.cert === undefined) === (tls?.key === undefined), {
     message: 'The certificate and its key must be used together',
   });
-/** `sync.nats`: the servers, and how to get in. */
+/** Setting `sync.nats`: servers and credentials. */
 export type NatsSettings = z.infer<typeof natsSettings>;
 
 const syncFile = z.strictObject({ version: z.literal(1), nats: natsSettings });
 
-/** What `sync.json` says; undefined where there is none. Throws, naming the file, where it cannot be used. */
+/** Reads `sync.json`. Undefined if it is missing. Throws an error that names the file if it is invalid. */
 export async function readSyncSettings(dir: string, warn: (line: string) => void = () => {}): Promise<NatsSettings | undefined> {
   const file = join(dir, SYNC_FILE);
   const text = await readIfThere(file);
@@ -58,7 +58,7 @@ export async function readSyncSettings(dir: string, warn: (line: string) => void
   }
 }
 
-/** Kept for the owner alone; undefined takes it away. */
+/** Writes `sync.json`, readable by the owner only. Undefined removes it. */
 export async function writeSyncSettings(dir: string, nats: NatsSettings | undefined): Promise<void> {
   const file = join(dir, SYNC_FILE);
   if (nats === undefined) return rm(file, { force: true });

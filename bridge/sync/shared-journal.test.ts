@@ -53,7 +53,7 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
         for (const { key, clock } of of(winner)) later.add(`${key} ${clock}`);
         await Promise.all([a.journal.push(of('a'), 'a'), b.journal.push(of('b'), 'b')]);
       }
-      // It has nothing but what the stream has.
+      // A new machine gets everything from the stream.
       await using c = await machine(settings(nats.url));
       const records = await agreed([a, b, c], 400);
       expect(new Set(records.map(({ key, clock }) => `${key} ${clock}`))).toEqual(later);
@@ -68,7 +68,7 @@ describe.runIf(hasNats)('a vault of two machines on a real NATS server', () => {
     await a.journal.push([session(1000, 'a', null)], 'a');
     await agreed([a, b], 1);
     await nats.stop();
-    // Two steps on a: the one in between never comes to the stream.
+    // Two steps on a: the intermediate one never reaches the stream.
     await a.journal.push([session(2000, 'a', clockOf(1000))], 'a');
     await a.journal.push([session(3000, 'a2', clockOf(2000))], 'a2');
     await nats.start();

@@ -17,37 +17,40 @@ import { problemOf } from './problems.ts';
 import { RecordSeal } from './record-seal.ts';
 import { SyncState } from './state.ts';
 
-/** In the home directory: how far this bridge has come with the stream. */
+/** File in the home directory with this bridge's progress in the stream. */
 export const STATE_FILE = 'sync-state.sqlite';
 
-/** How long a lease waits for what was stored before it to be with the others: where they are there some milliseconds. */
+/** Maximum time that a lease waits for earlier writes to reach the others, which normally takes milliseconds. */
 const SETTLED_WITHIN_MS = 5000;
 const RETRY_MS = { first: 250, most: 15_000 };
-/** A connection that lasted longer than this was a good one: the next is tried at once. */
+/** After a connection that lasted longer than this, the next attempt is immediate. */
 const STEADY_MS = 5000;
 const COUNTED = 1000;
 
 export interface SharedJournalOptions extends SessionOptions {
-  /** The embedded journal, which stays what this bridge's hosts read and write. It is closed with this one. */
+  /** The local journal that this bridge's hosts read and write. Closed with this one. */
   journal: Journal;
   dir: string;
-  /** 256 bit, base64url. */
+  /** 256 bits, base64url. */
   vaultKey: string;
-  /** A write is answered once the cluster has it too, or after so many milliseconds, or at once where the cluster is away; 0: it is not waited for. */
+  /**
+   * How long a write waits for the cluster's acknowledgement, in milliseconds. 0: does not wait. It never waits while the cluster is
+   * unreachable.
+   */
   confirmMs?: number;
-  /** For tests. */
+  /** Overrides for tests. */
   retryMs?: { first: number; most: number };
 }
 
-/** How a bridge stands with the cluster. */
+/** State of the connection to the cluster. */
 export interface ClusterState {
   state: 'connecting' | 'catching-up' | 'shared' | 'apart';
   problem: ClusterProblem | null;
 }
 
 /**
- * The bridge's own journal, with everything in it carried to a JetStream stream and from it, sealed, in the background (docs/decisions/0063). What is
- * acknowledged is on this bridge's disk, as ever; when it is on the cluster's is another matter, which `info` tells. Only leases are the cluster's to give.
+ * The bridge's journal, synced with a JetStream stream in the background, sealed (docs/decisions/0063). An acknowledged write is on this
+ * bridge's disk; `info` tells whether the cluster has it too. Only leases are granted by the cluster.
  */
 export class SharedJournal extends EventEmitter<JournalEvents> implements Journal {
   readonly #options: SharedJournalOptions;
@@ -61,7 +64,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   #hosts: () => readonly string[] = () => [];
   #session: ClusterSession | undefined;
   #foreign = 0;
-  /** What each host has said that it writes, and the newest of what was written. */
+  /** Schema that each host writes, and the newest one written. */
   readonly #schemas = new Map<string, number>();
   #schema = 0;
   #apartSince: number | null = null;
@@ -90,24 +93,24 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.#journal.head;
   }
 
-  /** Who is attached to this bridge, for the other ones to know. */
+  /** Sets the function that returns the hosts attached to this bridge, which is announced to the others. */
   tellHosts(hosts: () => readonly string[]): void {
     this.#hosts = hosts;
   }
 
-  /** Calls `work` with each connection to the cluster, now where there is one; `signal` ends with it. */
+  /** Calls `work` for every connection to the cluster, including the current one. `signal` is aborted at disconnection. */
   whileConnected(work: (cluster: Places, signal: AbortSignal) => void): void {
     this.#works.add(work);
     const connected = this.#session?.connected;
     if (connected) work(connected.cluster, connected.signal);
   }
 
-  /** Whether what the cluster had is here. */
+  /** Whether everything in the cluster is in the local journal. */
   get isCaughtUp(): boolean {
     return this.#cluster !== undefined;
   }
 
-  /** While what it had is here. */
+  /** The connection, once caught up. */
   get #cluster(): Places | undefined {
     return this.#session?.caughtUp?.cluster;
   }
@@ -132,7 +135,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   }
 
   async push(records: readonly SyncRecord[], pusher: string): ReturnType<Journal['push']> {
-    // Before they are stored, for they may be on their way at once.
+    // Update the schema before storing: the records may be sent immediately.
     if (records.length > 0) this.#schema = Math.max(this.#schema, this.#schemas.get(pusher) ?? 0);
     const pushed = await this.#journal.push(records, pusher);
     const { confirmMs = 0 } = this.#options;
@@ -140,7 +143,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return pushed;
   }
 
-  /** Resolves when the cluster has all up to there, is away, or after `ms`: whether it has. */
+  /** Waits until the cluster has everything up to `seq`, is unreachable, or `ms` milliseconds have passed. Resolves to whether it has. */
   async #sentUpTo(seq: number, ms: number): Promise<boolean> {
     const isSent = (): boolean => (this.#state.marks.sent?.seq ?? 0) >= seq;
     await this.#sending.wait(() => !this.#exchange || isSent(), ms);
@@ -151,13 +154,13 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.#journal.putBlob(hash, bytes);
   }
 
-  /** One that is not here may be at the cluster. */
+  /** Attachments missing here may be in the cluster. */
   async getBlob(hash: string): Promise<Uint8Array | undefined> {
     const bytes = (await this.#journal.getBlob(hash)) ?? (await this.#exchange?.blob(hash).catch(() => undefined));
     return bytes;
   }
 
-  /** Nobody can say what other bridges do while the cluster is away: better no run than two. */
+  /** Rejects while the cluster is away: other bridges' leases are unknown, and no run is better than two. */
   async takeLease({ settled = false, ...lease }: LeaseWanted): Promise<number | null> {
     if (settled && !(await this.#sentUpTo(this.#journal.head, SETTLED_WITHIN_MS))) return null;
     const others = this.#presence.others();
@@ -173,7 +176,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
 
   async releaseLease(name: string, holder: string, fence: number): Promise<void> {
     await this.#journal.releaseLease(name, holder, fence);
-    // Where that cannot be said it ends by its time.
+    // If the release fails, the lease expires.
     if (this.#cluster) await releaseShared(this.#cluster, this.#seal, { name, holder, fence }).catch(() => {});
   }
 
@@ -185,7 +188,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
         at: Date.now(),
         message: 'Data in the cluster was not encrypted by this vault or was changed. It was ignored and sent again from here.',
       });
-    // It may be over by the time that is counted.
+    // The problem may be over by the time this is counted.
     const { problem } = this.cluster;
     if (problem) {
       const waiting = await this.#waiting();
@@ -197,7 +200,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return { ...info, notices };
   }
 
-  /** How it stands with the cluster, for the doctor. What the servers do not say in time is left out. */
+  /** Examines the cluster for `perch doctor`. Facts that the servers do not report in time are left out. */
   async examine(): Promise<ClusterFacts> {
     const { servers } = this.#options.nats;
     const cluster = this.#cluster;
@@ -211,7 +214,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return (this.#closed ??= this.#leave());
   }
 
-  /** The hosts are gone by now, and the others need not wait until that shows. */
+  /** Announces that the hosts have left, so that others need not wait for a timeout. */
   async #leave(): Promise<void> {
     const { signal } = new AbortController();
     if (this.#cluster) await Promise.race([this.#presence.leave(this.#cluster).catch(() => {}), pause(PARTING_MS, signal)]);
@@ -224,7 +227,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     return this.close();
   }
 
-  /** Changes that are not in the stream yet, as many as are counted. */
+  /** Counts the changes that are not in the stream yet, up to a limit. */
   async #countUnsent(): Promise<{ count: number; isMore: boolean }> {
     const sent = this.#state.marks.sent?.seq ?? 0;
     const { records, head, next } = await this.#journal.pull(sent, COUNTED);
@@ -242,7 +245,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
     this.#session?.kick();
   };
 
-  /** It is another journal: whatever was known of the stream is to be looked at anew. */
+  /** The journal was replaced: check everything known about the stream again. */
   readonly #replaced = (reason: string): void => {
     this.emit('replaced', reason);
     void this.#cluster?.nc.close();

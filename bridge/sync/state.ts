@@ -5,21 +5,21 @@ import { position } from '#shared/ports/journal.ts';
 import type { Known } from '#shared/sync/nats/messages.ts';
 
 const marks = z.object({
-  /** The stream that all of this is about: when it was made. */
+  /** Creation time of the stream that this state belongs to. */
   stream: z.string(),
-  /** The schema of the build that has read it. */
+  /** Schema of the build that has read the stream. */
   schema: z.number(),
-  /** Everything in the stream up to here is in the journal. */
+  /** Everything in the stream up to this sequence number is in the journal. */
   read: z.number(),
-  /** Everything in the journal up to here is in the stream. */
+  /** Everything in the journal up to this position is in the stream. */
   sent: position.nullable(),
-  /** A connection has broken, while the cluster may have been in trouble: its servers need not agree with each other on what was read. */
+  /** A connection was lost while the cluster may have been in trouble: its servers may disagree about the messages that were read. */
   doubtful: z.boolean().default(false),
-  /** Which server led the stream when it was last looked; where it has only one, its id, which each of its starts makes anew. */
+  /** The stream's leader at the last check. For a single server its id, which changes at every start. */
   leader: z.string().default(''),
-  /** One server has the stream: a connection that breaks says nothing of what it has. */
+  /** The stream has one server, so that a lost connection does not make its contents doubtful. */
   alone: z.boolean().default(false),
-  /** When it was last looked what the cluster need not keep, in ms. */
+  /** Time of the last cleanup, in milliseconds since the Unix epoch. */
   cleaned: z.number().default(0),
 });
 export type Marks = z.infer<typeof marks>;
@@ -27,8 +27,8 @@ export type Marks = z.infer<typeof marks>;
 const NOTHING: Marks = { stream: '', schema: 0, read: 0, sent: null, doubtful: false, leader: '', alone: false, cleaned: 0 };
 
 /**
- * How far a bridge has come with the stream. All of it can be found out anew by reading the stream and sending everything, so it need not survive a power
- * cut: it only has to say no more than is true, which is why it is written behind what it says.
+ * A bridge's progress in the stream. It can be rebuilt by reading the stream and sending everything, so it need not survive a power cut. It
+ * must never claim more than is true, so it is written after the data that it describes.
  */
 export class SyncState {
   readonly #db: DatabaseSync;
@@ -37,7 +37,7 @@ export class SyncState {
   readonly #mark: StatementSync;
   marks: Marks;
 
-  /** A file that cannot be read is made anew. */
+  /** A file that can't be read is recreated. */
   constructor(path: string) {
     try {
       this.#db = open(path);
@@ -57,7 +57,7 @@ export class SyncState {
     return said?.data ?? { ...NOTHING };
   }
 
-  /** How many subjects are known to hold something. */
+  /** Number of subjects known to hold a message. */
   get subjects(): number {
     return Number(this.#db.prepare('SELECT count(*) AS subjects FROM subjects').get()?.subjects);
   }
@@ -69,13 +69,13 @@ export class SyncState {
     return { seq: Number(row.seq), clock: String(row.clock), included, object: row.object === null ? null : String(row.object) };
   }
 
-  /** What every subject is known to hold. */
+  /** Iterates over the known subjects. */
   *all(): IterableIterator<{ name: string; object: string | null }> {
     for (const { name, object } of this.#db.prepare('SELECT name, object FROM subjects').all())
       yield { name: String(name), object: object === null ? null : String(object) };
   }
 
-  /** Whether an attachment was in the cluster so many ms ago or less. */
+  /** Whether an attachment was in the cluster within the last `ms` milliseconds. */
   hasBlob(hash: string, ms: number): boolean {
     return this.#db.prepare('SELECT 1 FROM attachments WHERE hash = ? AND at > ?').get(hash, Date.now() - ms) !== undefined;
   }
@@ -84,7 +84,7 @@ export class SyncState {
     this.#db.prepare('INSERT OR REPLACE INTO attachments (hash, at) VALUES (?, ?)').run(hash, Date.now());
   }
 
-  /** In one step. */
+  /** Records subjects and marks in one transaction. */
   note(subjects: Iterable<readonly [string, Known]>, changed: Partial<Marks> = {}): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
@@ -98,7 +98,10 @@ export class SyncState {
     }
   }
 
-  /** Everything is to be read and sent anew. Servers that have lost something need not send all that the one which leads them has. */
+  /**
+   * Resets the state, so that everything is read and sent again. It starts out doubtful: a server that lost messages may not send
+   * everything that the leader has.
+   */
   reset(stream: string, schema: number): void {
     this.#db.exec('DELETE FROM subjects; DELETE FROM attachments');
     this.note([], { stream, schema, read: 0, sent: null, doubtful: this.marks.stream !== '' });
@@ -120,7 +123,7 @@ function open(path: string): DatabaseSync {
       CREATE TABLE IF NOT EXISTS subjects (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, clock TEXT NOT NULL, included TEXT NOT NULL, object TEXT) STRICT, WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS attachments (hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     `);
-    // One of an earlier build knows less.
+    // A file of an earlier build lacks this column.
     db.exec('SELECT included FROM subjects LIMIT 0');
     return db;
   } catch (error) {

@@ -9,7 +9,7 @@ import { agreed, machine, type Machine, settings } from './tests/machine.ts';
 import { hasNats } from './tests/nats-server.ts';
 import { type NodeIndex, NODES, type ThreeNodes, threeNodes } from './tests/three-nodes.ts';
 
-/** So many vaults live through the same faults at once, each with three writers: a round each. */
+/** Number of vaults that go through the same faults at once, with three writers each, one per round. */
 const VAULTS = 5;
 const ROUNDS = process.env.PERCH_LONG ? 200 : 20;
 const HEALED_MS = 120_000;
@@ -24,7 +24,7 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ pause: fc.integer({ min: 1, max: 600 }) }) },
 );
 const steps = fc.array(step, { minLength: 4, maxLength: 14 });
-/** `node`: one of the three, or whichever leads the first vault's stream. */
+/** `node`: index of one of the three, or the leader of the first vault's stream. */
 const fault = fc.record({
   kind: fc.constantFrom('kill', 'pause', 'isolate', 'cut off'),
   node: fc.oneof(index, fc.constant('leader' as const)),
@@ -41,7 +41,7 @@ class Vault implements AsyncDisposable {
   readonly #nats: ThreeNodes;
   readonly #machines: Machine[] = [];
   readonly #history = new History();
-  /** Who was given each tick of a job, and so ran it. */
+  /** Machines that got the lease of each tick of a job, and so ran it. */
   readonly #ran = new Map<string, Set<string>>();
 
   constructor(nats: ThreeNodes) {
@@ -66,7 +66,7 @@ class Vault implements AsyncDisposable {
     );
   }
 
-  /** As web/gateway/core/cron/turn.ts does it: whoever is given the lease runs the job. */
+  /** Runs the job if the lease is granted, like web/gateway/core/cron/turn.ts. */
   async #run(one: Machine, holder: string, name: string): Promise<void> {
     const fence = await one.journal.takeLease({ name, holder, ttlMs: LEASE_MS, present: [holder] });
     if (fence !== null) this.#ran.set(name, (this.#ran.get(name) ?? new Set()).add(holder));
@@ -78,7 +78,7 @@ class Vault implements AsyncDisposable {
     await agreed(this.#machines, isWhole, HEALED_MS).catch((error: unknown) => {
       throw new Error(`${this.#history.newest} is not in all`, { cause: error });
     });
-    // It has nothing but what the stream has.
+    // A new machine gets everything from the stream.
     await using later = await this.#machine(0);
     this.#history.check(await agreed([...this.#machines, later], isWhole, HEALED_MS));
   }

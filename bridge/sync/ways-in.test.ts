@@ -13,7 +13,7 @@ import { natsOperator } from './tests/operator.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** Two machines get in and share what they have. */
+/** Checks that two machines connect and share their records. */
 async function getsIn(nats: TestNats, more: Partial<NatsSettings>, scheme = 'nats'): Promise<void> {
   const url = nats.url.replace('nats:', `${scheme}:`);
   await using a = await machine(settings(url, more));
@@ -22,11 +22,11 @@ async function getsIn(nats: TestNats, more: Partial<NatsSettings>, scheme = 'nat
   await agreed([a, b], 3);
 }
 
-/** It does not get in, hears why, and keeps what it has. */
+/** Checks that the machine is refused, learns why and keeps its records. */
 async function isRefused(nats: TestNats, more: Partial<NatsSettings>, why: RegExp, scheme = 'nats'): Promise<void> {
   await using one = await machine(settings(nats.url.replace('nats:', `${scheme}:`), more));
   await one.journal.push(versions(3), 'a');
-  // Now and then a connection is reset before the reason is read; the next try hears it.
+  // A connection is sometimes reset before the reason is read; the next attempt gets it.
   await until(() => one.journal.cluster.problem?.code === 'refused', 'a machine that is refused', 20_000);
   expect(one.journal.cluster.problem?.message).toMatch(why);
   expect(new Set(one.lines.filter((line) => line.startsWith('refused: '))).size).toBe(1);
@@ -107,7 +107,7 @@ describe.runIf(hasNats)('a cluster with accounts', () => {
       writeFileSync(credentials, operator.credentials({ expires: Math.floor(Date.now() / 1000) + 5 }));
       await using a = await machine(settings(nats.url, { credentials }));
       await is(a, 'shared');
-      // What ends the connection may be seen first.
+      // The disconnection may be seen before its reason.
       await until(() => a.journal.cluster.problem?.code === 'refused', 'refused', 20_000);
       await a.journal.push(versions(3), 'a');
       writeFileSync(credentials, operator.credentials());

@@ -1,7 +1,7 @@
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { streamsOf } from '#shared/sync/nats/places.ts';
 
-/** What came of a request: nobody may ask it, the server declines, or it is done. */
+/** Outcome of a request: not permitted, declined by the server, or done. */
 export type Outcome = 'refused' | 'declined' | 'done';
 
 export interface Attack {
@@ -9,7 +9,10 @@ export interface Attack {
   body?: object;
 }
 
-/** Every question of JetStream's about a stream, with each way to name it. `consumer` is one that it has; `inbox`: where the attacker hears. */
+/**
+ * All JetStream requests about a stream, in each way to name it. `consumer`: an existing consumer; `inbox`: subject on which the attacker
+ * listens.
+ */
 export function questionsAbout(stream: string, { subject, consumer, inbox }: Record<'subject' | 'consumer' | 'inbox', string>): Attack[] {
   const config = { name: 'attack', deliver_subject: `${inbox}.heard`, ack_policy: 'none', filter_subject: subject };
   const ask = (words: string, body?: object): Attack => ({ subject: `$JS.API.${words}`, ...(body && { body }) });
@@ -40,7 +43,7 @@ export function questionsAbout(stream: string, { subject, consumer, inbox }: Rec
   ];
 }
 
-/** A stream of the attacker's own name or another one that would take what is the victim's. */
+/** Streams under the attacker's own or another name that would capture the victim's messages. */
 export function thefts(name: string, victim: string): Attack[] {
   const { records } = streamsOf(victim);
   const subject = `$JS.API.STREAM.CREATE.${name}`;
@@ -61,12 +64,12 @@ export async function outcomeOf(nc: NatsConnection, { subject, body }: Attack): 
   } catch (error) {
     const { cause } = error instanceof Error ? error : {};
     if (error instanceof PermissionViolationError || cause instanceof PermissionViolationError) return { outcome: 'refused', answer: '' };
-    // Nobody answers, or not this one.
+    // No answer, or not from this server.
     return { outcome: 'declined', answer: String(error) };
   }
 }
 
-/** Whether the server lets somebody listen there; what is heard goes to `onheard`. */
+/** Whether the server permits subscribing to a subject. Messages are reported to `onheard`. */
 export async function mayListen(nc: NatsConnection, subject: string, onheard: (subject: string) => void): Promise<boolean> {
   let isRefused = false;
   nc.subscribe(subject, {

@@ -7,7 +7,7 @@ export interface Signed {
   key: string;
 }
 
-/** An authority in a folder, made by OpenSSL: `ca` is its certificate's file. */
+/** Creates a certificate authority in a folder with OpenSSL. `ca`: path of its certificate. */
 export function authority(dir: string, name: string): { ca: string; sign(subject: string, names?: string): Signed } {
   const file = (what: string): string => join(dir, `${name}-${what}`);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
@@ -16,7 +16,7 @@ export function authority(dir: string, name: string): { ca: string; sign(subject
   openssl('req', '-x509', ...keyed, '-days', '2', '-subj', `/CN=${name}`, '-keyout', caKey, '-out', ca);
   return {
     ca,
-    /** `names`: what it is for, as `subjectAltName` says it. */
+    /** `names`: host names in `subjectAltName` format. */
     sign(subject, names) {
       const [cert, key, asked, more] = [`${subject}.pem`, `${subject}.key`, `${subject}.csr`, `${subject}.ext`].map(file) as [
         string,

@@ -8,7 +8,10 @@ import { type Machine, settings } from './machine.ts';
 
 type Compared = Pick<Machine, 'contents' | 'dir'>;
 
-/** Of each record that is not the same on all machines: what each has and takes the stream to hold, and what the stream's leader says that it holds. */
+/**
+ * Returns the records that differ between machines: each machine's version and known stream version, and the version that the stream's
+ * leader reports.
+ */
 export async function differing(machines: readonly Compared[], urls: string[], seal: RecordSeal): Promise<unknown[]> {
   const cluster = await openCluster(settings(urls), seal, async (text) => text);
   const states = machines.map(({ dir }) => new SyncState(join(dir, 'sync-state.sqlite')));

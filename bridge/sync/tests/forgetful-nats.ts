@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../journal/fixture.ts';
 import { natsServer, type TestNats } from './nats-server.ts';
 
-/** A single NATS server whose machine may lose its power: what it acknowledged last is not on its disk by then. */
+/** A single NATS server that can lose its power: recently acknowledged messages are then not on disk. */
 export interface ForgetfulNats extends AsyncDisposable, Pick<TestNats, 'url' | 'webUrl'> {
-  /** What it has now is on its disk, what comes later is not. It is away meanwhile. */
+  /** Saves the current state to disk; later changes are lost on a power cut. The server is down meanwhile. */
   writeThrough(): Promise<void>;
-  /** Its machine loses its power, and has it again. */
+  /** Simulates a power cut and a restart. */
   loseRest(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import { clockOf, version } from '../../journal/fixture.ts';
 import type { Machine } from './machine.ts';
 
-/** What is written to: a machine of this process, or one that is a process of its own. */
+/** Machine to write to, in this process or its own. */
 export interface Writer extends Pick<Machine, 'contents'> {
   journal: Pick<Machine['journal'], 'push'>;
 }
@@ -12,16 +12,16 @@ export interface Writer extends Pick<Machine, 'contents'> {
 export const write = fc.record({ key: fc.nat(5), kind: fc.constantFrom('write', 'delete', 'session') });
 type Write = typeof write extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the writers of one vault were told is kept, to be looked for in the end. */
+/** Records what the writers of a vault were told, to be checked at the end. */
 export class History {
   #wall = 1000;
-  /** The newest version of each record that was acknowledged. */
+  /** Newest acknowledged version of each record. */
   readonly #newest = new Map<string, string>();
   readonly #sessions = new Set<string>();
-  /** What was sent, acknowledged or not: a machine that is killed meanwhile may have kept it. */
+  /** Versions sent, acknowledged or not: a machine killed meanwhile may have stored them. */
   readonly #sent = new Set<string>();
 
-  /** Writes upon what the machine has; resolves once it is acknowledged. */
+  /** Writes a record based on the machine's current contents. Resolves once it is acknowledged. */
   async write(machine: Writer, origin: string, { key: number, kind }: Write): Promise<void> {
     const store = kind === 'session' ? 'sessions' : 'messages';
     const key = `${store[0]}${number}`;
@@ -37,7 +37,7 @@ export class History {
     if (clock > (this.#newest.get(id) ?? '')) this.#newest.set(id, clock);
   }
 
-  /** Whether each record's newest version is there. */
+  /** Whether the newest version of each record is present. */
   isIn(records: readonly SyncRecord[]): boolean {
     const found = new Map(records.map(({ store, key, clock }) => [`${store}/${key}`, clock]));
     return [...this.#newest].every(([id, clock]) => {
@@ -50,7 +50,7 @@ export class History {
     return [...this.#newest].map(([id, clock]) => `${id} ${clock}`).join(', ');
   }
 
-  /** What lost is of something that was written. */
+  /** Checks that every conflict copy holds a version that was written. */
   check(records: readonly SyncRecord[]): void {
     for (const { store, clock } of records) if (store === 'conflicts') expect(this.#sessions.has(clock)).toBe(true);
   }

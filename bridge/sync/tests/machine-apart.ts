@@ -8,20 +8,20 @@ import type { Writer } from './history.ts';
 
 const reply = z.object({ id: z.number(), result: z.unknown().optional(), error: z.string().optional() });
 
-/** A machine that is a process of its own, in a network of its own. */
+/** A machine in its own process and network. */
 export interface MachineApart extends Writer, AsyncDisposable {
   dir: string;
   lines: string[];
   take(name: string, ttlMs: number): Promise<number | null>;
-  /** How it stands with the cluster. */
+  /** Facts about the cluster connection. */
   examine(): Promise<unknown>;
-  /** At once, as by a cut of power; it starts again on the same disk. */
+  /** Kills the process immediately, like a power cut. It restarts on the same disk. */
   kill(): Promise<void>;
   pause(): void;
   resume(): void;
 }
 
-/** `within`: the program and arguments that start another one within the machine's network. */
+/** `within`: program and arguments that run a command within the machine's network. */
 export async function machineApart(options: {
   within: readonly string[];
   urls: readonly string[];
@@ -44,7 +44,7 @@ export async function machineApart(options: {
     waiting.set(0, ready);
     started.on('message', (message) => {
       const { id, result, error } = reply.parse(message);
-      // What it logs.
+      // Log line.
       if (id < 0) return void lines.push(String(result));
       const waiter = waiting.get(id);
       waiting.delete(id);

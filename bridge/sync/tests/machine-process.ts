@@ -1,4 +1,4 @@
-// A machine of a vault as a process of its own, which can be killed: it answers questions of its parent (machine-apart.ts).
+// A machine of a vault in its own process, which can be killed. Answers requests of its parent (machine-apart.ts).
 import { z } from '#shared/rpc/zod.ts';
 import { syncRecord } from '#shared/sync/record.ts';
 import { machine, settings } from './machine.ts';

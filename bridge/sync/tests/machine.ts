@@ -7,16 +7,16 @@ import { openJournal } from '../../journal/open.ts';
 import type { NatsSettings } from '../settings.ts';
 import { SharedJournal, type SharedJournalOptions } from '../shared-journal.ts';
 
-/** A machine of the vault: a folder with a journal, and what shares it. */
+/** A machine of the vault: a folder with a shared journal. */
 export interface Machine extends AsyncDisposable {
   journal: SharedJournal;
   lines: string[];
   dir: string;
-  /** Everything that it has, by store and key. */
+  /** Returns all records, sorted by store and key. */
   contents(): Promise<SyncRecord[]>;
-  /** Ends what shares it, and starts it again. */
+  /** Closes the shared journal and opens it again. */
   restart(): Promise<void>;
-  /** Ends what shares it, until it is back. */
+  /** Closes the shared journal until `back` is called. */
   away(): Promise<{ back(): Promise<void> }>;
 }
 
@@ -62,7 +62,7 @@ export async function machine(nats: NatsSettings, options: Partial<SharedJournal
 export const is = (one: Machine, state: Machine['journal']['cluster']['state']): Promise<void> =>
   until(() => one.journal.cluster.state === state, `a machine that is ${state}`, 20_000);
 
-/** What the machines have, once it is the same everywhere and as it should be: of so many records, or what `holds` says. */
+/** Waits until all machines have the same records and these are as expected, by number or by `holds`, and returns them. */
 export async function agreed(
   machines: readonly Pick<Machine, 'contents' | 'lines'>[],
   holds: number | ((records: SyncRecord[]) => boolean),

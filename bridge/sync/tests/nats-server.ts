@@ -7,41 +7,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 
-/** Debian's package is `nats-server`, which lies in a folder that a person's PATH need not have. */
+/** Debian's `nats-server` package installs to a folder that may not be on the user's PATH. */
 const PROGRAM = ['nats-server', '/usr/sbin/nats-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 export const hasNats = PROGRAM !== undefined;
 export const NATS_PROGRAM = PROGRAM ?? 'nats-server';
 
-/** A NATS server with JetStream on a free port of loopback, and a folder of its own; it can be stopped and started again. */
+/** A NATS server with JetStream on a free loopback port with its own folder. It can be stopped and restarted. */
 export interface TestNats extends AsyncDisposable {
   url: string;
-  /** Where browsers connect. */
+  /** URL for browsers. */
   webUrl: string;
   port: number;
-  /** From the next start on. */
+  /** Applies from the next start. */
   configure(more: { jetstream: string }): void;
   start(): Promise<void>;
-  /** At once, as by a cut of power. */
+  /** Stops it immediately, like a power cut. */
   stop(): Promise<void>;
-  /** It stands still, with its connections open, until it is resumed or stopped. */
+  /** Suspends the process with its connections open until it is resumed or stopped. */
   pause(): void;
   resume(): void;
-  /** How it is, and the last that it said, for whoever reads of a failure. */
+  /** State and last output of the server, for failure messages. */
   story(): string;
-  /** As the operator. */
+  /** Connects as the operator. */
   operator(more?: NodeConnectionOptions): Promise<NatsConnection>;
 }
 
 interface NatsOptions {
-  /** More of the server's configuration. */
+  /** Additional server configuration. */
   config?: string;
-  /** Options with which the operator connects. */
+  /** Connection options of the operator. */
   operator?: object;
-  /** More of JetStream's configuration; false for a server without it. */
+  /** Additional JetStream configuration; false disables JetStream. */
   jetstream?: boolean | string;
 }
 
-/** Creates a server, and starts it if `isStarted`. Another program may take a port that was free before: then others are tried. */
+/** Creates a server, and starts it if `isStarted`. Retries with other ports, since another program may take a free one in the meantime. */
 export async function natsServer({ isStarted = true, ...options }: NatsOptions & { isStarted?: boolean } = {}): Promise<TestNats> {
   for (let tries = 1; ; tries++) {
     const server = await createServerProcess(options);
@@ -106,7 +106,7 @@ async function createServerProcess({ config = '', operator = {}, jetstream = tru
   return server;
 }
 
-/** Below those that a system gives to its own ends of connections: one of these would be somebody's by the time that it is listened on. */
+/** Returns a free port below the ephemeral range: a port from that range might be assigned to an outgoing connection before it is used. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000);
@@ -122,12 +122,12 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether a server says who it is there, which is the first that a NATS server does. */
+/** Whether a server sends a greeting on the port, as NATS servers do first. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = dial(port, '127.0.0.1');
     socket.once('data', () => (socket.destroy(), resolve(true)));
-    // A port that nobody has may answer its own dialling, and then says nothing.
+    // A connection to an unused loopback port may connect to itself, and then stays silent.
     socket.setTimeout(500, () => socket.destroy());
     socket.once('error', () => {});
     socket.once('close', () => setTimeout(() => resolve(false), 20));

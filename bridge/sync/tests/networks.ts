@@ -1,20 +1,23 @@
 import { execFileSync } from 'node:child_process';
 
-/** A place with a network of its own, at an address that all others reach. */
+/** A network namespace with an address that all others can reach. */
 export interface Place {
   address: string;
-  /** What starts a program there: before its own name and arguments. */
+  /** Command that runs a program there; goes before the program's name and arguments. */
   within: readonly string[];
-  /** Its cable is out: nothing goes or comes, and nobody is told. */
+  /** Drops all traffic silently, like a pulled cable. */
   cut(): void;
   join(): void;
 }
 
 const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
 
-/** So many network namespaces of Linux, joined by a bridge that this machine is at, too (ip-netns(8)). Throws where this machine does not let us have them. */
+/**
+ * Creates Linux network namespaces joined by a bridge that this machine is connected to as well (ip-netns(8)). Throws if this machine does
+ * not permit it.
+ */
 export function networks(count: number): { places: Place[]; [Symbol.dispose](): void } {
-  // Of this process alone: names of interfaces have 15 letters at the most.
+  // Unique per process. Interface names have at most 15 characters.
   const id = (process.pid % 100_000).toString(36);
   const net = `10.${200 + (process.pid % 50)}.${(process.pid >> 6) % 250}`;
   const bridge = `pb${id}`;

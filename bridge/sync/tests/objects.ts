@@ -8,7 +8,7 @@ import type { TestNats } from './nats-server.ts';
 const { vault } = new RecordSeal(KEY);
 export const BUCKET = `PERCH_${vault}_blobs`;
 
-/** What lies among a vault's objects: those that can be had, and uploads of which there are pieces. */
+/** Counts a vault's complete objects, and the uploads that have left pieces. */
 export async function objectsOf(nats: TestNats): Promise<{ objects: number; uploads: number }> {
   const operator = await nats.operator();
   const objects = await (await new Objm(jetstream(operator)).open(BUCKET)).list();

@@ -6,7 +6,7 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 const UNLIMITED = { subs: -1, data: -1, payload: -1, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
 const JETSTREAM = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 
-/** An operator with an account, as `nsc` makes them (docs.nats.io, "JWT"): the server's configuration, and files of credentials. */
+/** Creates an operator with an account, like `nsc` (docs.nats.io, "JWT"): server configuration and credentials files. */
 export function natsOperator(): { config: string; credentials(options?: { ofAnother?: boolean; expires?: number }): string } {
   const [operator, account, system, other] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createAccount(), nkeys.createAccount()];
   const accountOf = (pair: KeyPair, limits: object): string =>

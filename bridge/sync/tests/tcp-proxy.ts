@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a port of loopback that can be blocked, as where a network loses everything, or be slow. */
+/** A proxy to a loopback port that can be slow, or blocked like a network that drops everything. */
 export interface TcpProxy extends AsyncDisposable {
   port: number;
-  /** Nothing comes through, and nobody is told; what is on its way comes once it is open again, or never where the ends gave up meanwhile. */
+  /** Holds all data without closing connections. It is delivered after `open`, unless an endpoint has given up by then. */
   block(): void;
   open(): void;
-  /** Each piece is so late, in both directions. */
+  /** Delay of each chunk in both directions, in milliseconds. */
   delayMs: number;
-  /** No more than so much comes through, in each direction of each connection. */
+  /** Maximum rate in each direction of each connection. */
   bytesPerSecond: number;
 }
 
-/** Pieces (of up to 64 KiB) that wait in the proxy. */
+/** Maximum number of chunks (of up to 64 KiB) waiting in the proxy. */
 const MOST_WAITING = 64;
 
 export async function tcpProxy(to: number): Promise<TcpProxy> {
@@ -31,7 +31,7 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
     sockets.add(from);
     from.once('close', () => {
       sockets.delete(from);
-      // An end is no more heard of through a blocked way than anything else.
+      // A closed connection is not reported through a blocked proxy either.
       void opened.promise.then(() => into.destroy());
     });
     from.on('error', () => {});
@@ -57,7 +57,7 @@ export async function tcpProxy(to: number): Promise<TcpProxy> {
     delayMs: 0,
     bytesPerSecond: Infinity,
     block() {
-      // What waits already goes on waiting for the same.
+      // If already blocked, pending data keeps waiting for the same promise.
       if (isOpen) opened = Promise.withResolvers();
       isOpen = false;
     },

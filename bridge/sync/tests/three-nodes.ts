@@ -8,25 +8,28 @@ export type NodeIndex = (typeof NODES)[number];
 
 export interface ThreeNodes extends AsyncDisposable {
   nodes: readonly [TestNats, TestNats, TestNats];
-  /** Where clients dial. */
+  /** Server URLs for clients. */
   urls: string[];
-  /** Another way to each of the nodes, for each of three machines. */
+  /** Separate proxied URLs of the nodes for each of three machines. */
   ways: readonly string[][];
-  /** All the ways of one machine are blocked. */
+  /** Blocks all proxies of one machine. */
   cutOff(machine: NodeIndex): void;
-  /** The other nodes no longer hear one of them, nor it them; clients hear all. */
+  /** Separates a node from the other nodes; clients still reach all of them. */
   isolate(node: NodeIndex): void;
-  /** Everything runs, and hears everything. */
+  /** Resumes all nodes and opens all proxies. */
   heal(): Promise<void>;
-  /** Resolves once the cluster answers JetStream's questions through each node. */
+  /** Resolves once the cluster answers JetStream requests through each node. */
   ready(): Promise<void>;
-  /** Which node leads a stream; undefined where nobody does, or knows. */
+  /** Returns the node that leads a stream. Undefined if there is no leader or none is known. */
   leader(stream: string): Promise<NodeIndex | undefined>;
   /** Makes a node the leader of a stream. */
   lead(stream: string, node: NodeIndex): Promise<void>;
 }
 
-/** Three NATS servers on loopback as one JetStream cluster. Between any two of them lies a way of its own, which can be blocked. */
+/**
+ * Three NATS servers on loopback as one JetStream cluster. Traffic between any two of them goes through its own proxy, which can be
+ * blocked.
+ */
 export async function threeNodes({
   config = '',
   jetstream = () => '',
@@ -38,7 +41,7 @@ export async function threeNodes({
     for (const to of NODES) if (from !== to) routes.push({ ends: [from, to], proxy: made.use(await tcpProxy(ports[to] ?? 0)) });
   const node = async (index: NodeIndex): Promise<TestNats> => {
     const own = routes.filter(({ ends: [from] }) => from === index).map(({ proxy }) => `"${urlOf(proxy)}"`);
-    // Ways that the nodes tell each other about would lead past the proxies: what is told is a port that nobody has.
+    // Addresses that the nodes advertise to each other would bypass the proxies, so they advertise an unused port.
     const cluster = `cluster { name: perch, listen: "127.0.0.1:${ports[index]}", cluster_advertise: "127.0.0.1:1", no_advertise: true, routes: [${own.join(', ')}] }`;
     return made.use(
       await natsServer({
@@ -77,7 +80,7 @@ export async function threeNodes({
     async lead(stream, node) {
       const isLed = async (): Promise<boolean> => {
         if ((await cluster.leader(stream)) === node) return true;
-        // Servers of that age choose by themselves who is next.
+        // Servers of that version choose the next leader themselves.
         const nc = await nodes[0].operator();
         await nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, '', { timeout: 5000 }).catch(() => {});
         await nc.close();
@@ -97,7 +100,7 @@ const urlOf = ({ port }: TcpProxy): string => `nats://127.0.0.1:${port}`;
 
 const answers = (one: TestNats): Promise<boolean> => asked(one, (jsm) => jsm.getAccountInfo()).then((info) => info !== undefined);
 
-/** What a node says; undefined where it does not, in time. */
+/** Asks a node. Undefined if it does not answer in time. */
 async function asked<T>(
   one: TestNats,
   question: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
