@@ -9,7 +9,7 @@ import { startTestBridge } from './tests/bridge.ts';
 type Surface = '/v1/models' | '/ws' | '/uplink';
 const SURFACES: Surface[] = ['/v1/models', '/ws', '/uplink'];
 
-/** The status that a request with these headers gets; 101 for an accepted upgrade. The token is right: only admission is in question. */
+/** Status of a request with these headers; 101 for an accepted upgrade. The token is valid, so only admission decides. */
 function statusOf(port: number, token: string, agent: Agent, path: Surface, host: string, origin: string | undefined): Promise<number> {
   const upgrade =
     path === '/v1/models'
@@ -220,7 +220,7 @@ describe('admission', () => {
     expect(exposed.refuse(arrival('evil.example:7333', '192.168.0.5'), false)).toMatchObject({ status: 403 });
     const closed = new Admission('http://127.0.0.1:7333', 7333);
     expect(closed.refuse(arrival('192.168.0.5:7333', '192.168.0.5'), false)).toMatchObject({ status: 403 });
-    // Under a loopback name, yet from elsewhere: the API at most.
+    // A loopback name from another machine: API only.
     expect(exposed.isLocal(arrival('127.0.0.1:7333', '192.168.0.5'))).toBe(false);
     expect(exposed.isLocal(arrival('127.0.0.1:7333', '127.0.0.1', '127.0.0.1'))).toBe(true);
   });

@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Why a request is not let in. The text is safe to show. */
+/** Why a request is rejected. The message is safe to show. */
 export interface Refusal {
   status: 400 | 403;
   message: string;
 }
 
 export interface AdmissionOptions {
-  /** Names beside the loopback ones under which the gateway is reached, without a port: exactly these. */
+  /** Additional host names of the gateway, without a port, matched exactly. */
   hosts?: readonly string[];
-  /** Origins beside the gateway's own that may call it: exactly these. */
+  /** Additional origins that may call the gateway, matched exactly. */
   origins?: readonly string[];
-  /** Let in requests to whatever address of this machine they arrived at: an address, unlike a name, cannot be rebound. */
+  /** Accepts requests addressed to any IP address of this machine that they arrived at: unlike a name, an address can't be rebound. */
   exposed?: boolean;
-  /** Names of the certificate, without a port, under which alone what comes over TLS is let in beside such addresses. */
+  /** Names of the certificate, without a port. TLS requests must use one of them, or such an address. */
   secureHosts?: readonly string[];
 }
 
-/** What admission looks at. */
+/** Properties of a request that admission checks. */
 export interface Arrival {
   url: string;
   headers: IncomingHttpHeaders;
@@ -39,8 +39,8 @@ export const arrivalOf = (request: IncomingMessage): Arrival => ({
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * The checks before anything else, routing included, for HTTP and upgrades alike: `Host` must name this gateway (against DNS rebinding),
- * `Origin`, where there is one, must be on the exact list (decisions, "HTTP"). Nothing is matched by prefix, and `null` is no origin of ours.
+ * Checks that run before anything else, including routing, for HTTP requests and upgrades. `Host` must name this gateway (against DNS
+ * rebinding), and `Origin`, if present, must be on the exact list. Nothing is matched by prefix, and the origin `null` is rejected.
  */
 export class Admission {
   readonly origin: string;
@@ -52,10 +52,10 @@ export class Admission {
   readonly #localhostOrigin: string;
   readonly #exposed: boolean;
 
-  /** `origin` is the canonical one, as a browser writes it. */
+  /** `origin`: canonical origin, as a browser sends it. */
   constructor(origin: string, port: number, { hosts = [], origins = [], exposed = false, secureHosts = [] }: AdmissionOptions = {}) {
     this.origin = origin;
-    // Clients leave out the port that is the protocol's own.
+    // Clients omit the protocol's default port.
     const suffixes = (usual: number): string[] => (port === usual ? [`:${port}`, ''] : [`:${port}`]);
     this.#suffixes = { plain: suffixes(80), secure: suffixes(443) };
     const withPort = (name: string): string[] => this.#suffixes.plain.map((suffix) => `${name.toLowerCase()}${suffix}`);
@@ -68,7 +68,7 @@ export class Admission {
     this.#exposed = exposed;
   }
 
-  /** Undefined where the request may go on. */
+  /** Returns undefined if the request is admitted. */
   refuse(arrival: Arrival, isNavigation: boolean): Refusal | undefined {
     const { url, headers } = arrival;
     if (!url.startsWith('/')) return { status: 400, message: 'The request target must be a path' };
@@ -84,26 +84,26 @@ export class Admission {
     return { status: 403, message: 'This origin is not allowed (Origin)' };
   }
 
-  /** Whether cross-origin answers may be read by this origin; the canonical one included. */
+  /** Whether this origin may read cross-origin responses. True for the canonical origin. */
   allowsOrigin(origin: string | undefined): origin is string {
     return origin !== undefined && this.#origins.has(origin);
   }
 
   /**
-   * The origin of the app for who asks: on this machine, under a loopback name, the canonical one; over TLS the one that it asked, which is
-   * exact. Only these get the app, a link or the lease. Undefined: the API alone.
+   * Returns the app's origin for a request: the canonical one on this machine under a loopback name, or over TLS the requested one, which
+   * is exact. Only these may use the app, linking and the lease. Undefined: API only.
    */
   appOrigin(arrival: Arrival): string | undefined {
     if (this.isLocal(arrival)) return this.origin;
     return this.#isSecure(arrival) ? `https://${arrival.headers.host?.toLowerCase()}` : undefined;
   }
 
-  /** From this machine, under a loopback name. */
+  /** Whether a request comes from this machine under a loopback name. */
   isLocal({ headers, remoteAddress }: Arrival): boolean {
     return this.#loopbackHosts.has(headers.host?.toLowerCase() ?? '') && remoteAddress !== undefined && isLoopback(remoteAddress);
   }
 
-  /** Over TLS, under a name of the certificate or the address at which it arrived. */
+  /** Whether a request came over TLS, for a name of the certificate or the address at which it arrived. */
   #isSecure(arrival: Arrival): boolean {
     if (!arrival.encrypted) return false;
     return this.#secureHosts.has(arrival.headers.host?.toLowerCase() ?? '') || (this.#exposed && this.#isOwnAddress(arrival));
@@ -118,12 +118,12 @@ export class Admission {
   }
 }
 
-/** An address without the IPv6 form of IPv4 (`::ffff:`) and without a zone. */
+/** Normalizes an IP address: removes the zone and the IPv4-mapped prefix (`::ffff:`). */
 function plainAddress(address: string): string {
   return ipaddr.process(address.replace(/%.*$/, '')).toString();
 }
 
-/** Whether an IP address is a loopback one; false for names. */
+/** Whether a string is a loopback IP address; false for names. */
 export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }

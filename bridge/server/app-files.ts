@@ -10,12 +10,12 @@ import type { Vaults } from './vaults.ts';
 
 const buildFile = z.object({ build: z.string().max(100), workerCsp: z.string().regex(/^[\x20-\x7e]*$/) });
 
-/** What the build says of itself. */
+/** Contents of the build's `build.json`. */
 export type BuildInfo = z.infer<typeof buildFile>;
 
 const NOT_BUILT: BuildInfo = { build: '', workerCsp: "default-src 'none'" };
 
-/** Reads `build.json` of a built app; what stands for "not built" where there is none. Throws, naming it, where it is damaged. */
+/** Reads the `build.json` of a built app. Returns `NOT_BUILT` if it is missing. Throws an error that names the file if it is damaged. */
 export async function readBuildInfo(appDir: string): Promise<BuildInfo> {
   const path = join(appDir, 'build.json');
   let text: string;
@@ -31,27 +31,27 @@ export async function readBuildInfo(appDir: string): Promise<BuildInfo> {
   }
 }
 
-/** Whether a browser asks for a page, to show it. */
+/** Whether a request is a browser's navigation to a page. */
 export const isNavigation = (method: string | undefined, accept: string | undefined): boolean =>
   (method === 'GET' || method === 'HEAD') && (accept ?? '').includes('text/html');
 
-/** Paths that are never the app's. */
+/** Paths that do not belong to the app. */
 const RESERVED = /^\/(v1|api|mcp|openapi\.json|ws|uplink|health|ready|metrics|link|oauth)(\/|\?|$)/;
 export const isReserved = (url: string): boolean => RESERVED.test(url);
 
-/** Scripts that run as workers (`worker.format` of the build puts them there). */
+/** Worker scripts (`worker.format` of the build puts them there). */
 const STARTED = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
 
 export interface AppFilesOptions {
   appDir: string;
   workerCsp: string;
-  /** Each has its pages at its own origin. */
+  /** Vaults, each with its pages at its own origin. */
   vaults: Pick<Vaults, 'door'>;
 }
 
 /**
- * The built app: files with their policies and cache rules, and index.html for every navigation. Only for this machine's browsers, and for
- * others over TLS: without that an exposed gateway is the API alone (design.md, "Two origins would be two databases").
+ * Serves the built app: files with their policies and cache rules, and index.html for every navigation. Available to browsers on this
+ * machine, and to others over TLS. Without TLS an exposed gateway serves only the API.
  */
 export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults }: AppFilesOptions): Promise<void> {
   const pagePolicy = policyOf(join(appDir, 'index.html'), "'none'");
@@ -62,15 +62,15 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
     preCompressed: true,
     dotfiles: 'ignore',
     cacheControl: false,
-    // Files of the app are whole, and known by their ETag: each header comes with every one of them.
+    // Files are sent whole and identified by ETag, which saves other headers on every response.
     acceptRanges: false,
     lastModified: false,
-    // Only files are routes here; a navigation goes to the handler below, which knows the page's policy.
+    // Only files are routes here. The handler below serves navigations with the page's policy.
     index: false,
     setHeaders(reply, path) {
       const file = path.slice(appDir.length).replaceAll('\\', '/');
       reply.header('cache-control', file.startsWith('/_app/immutable/') ? 'public, max-age=31536000, immutable' : 'no-cache');
-      // A worker is bound by its own response's policy. For any other script this header means nothing, unless somebody starts it as one.
+      // A worker follows its own response's policy. For other scripts the header only matters if they are started as a worker.
       if (/\.m?js(\.br|\.gz)?$/.test(file)) reply.header('content-security-policy', STARTED.test(file) ? workerCsp : "default-src 'none'");
     },
   });
@@ -106,8 +106,9 @@ export async function appFiles(app: FastifyInstance, { appDir, workerCsp, vaults
 }
 
 /**
- * A page's policy as it stands in its built file, and what a `<meta>` cannot say (facts.md, "Toolchain"): who may frame it. Read again when the
- * file has changed. Undefined: not built. Throws where the page has no policy: it is not served without one.
+ * Returns a function that reads a page's policy from its built file and adds `frame-ancestors`, which `<meta>` can't express. Reads again
+ * if the file has changed. Resolves to undefined if the page is not built. Throws if the page has no policy, since it must not be served
+ * without one.
  */
 function policyOf(path: string, framedBy: string): () => Promise<string | undefined> {
   let known: { mtimeMs: number; policy: string } | undefined;

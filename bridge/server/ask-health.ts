@@ -4,15 +4,15 @@ import { request } from '../node-http.ts';
 const MAX_CHARS = 10_000;
 
 export interface AskedForHealth {
-  /** An IP address. */
+  /** IP address. */
   host: string;
   port: number;
-  /** By what name it is asked; the address's own where left out. */
+  /** `Host` header; defaults to the address. */
   hostHeader?: string;
   signal: AbortSignal;
 }
 
-/** What a gateway answers to `GET /health`; undefined where nothing answers, or something that is no gateway. Never rejects. */
+/** Requests a gateway's `GET /health`. Undefined if nothing or something else answers. Never rejects. */
 export function askForHealth({ host, port, hostHeader, signal }: AskedForHealth): Promise<BridgeHealth | undefined> {
   return new Promise((resolve) => {
     const asked = request({

@@ -1,17 +1,17 @@
-/** Decisions, "Frames and connection": 10 failures a minute, then 5 minutes. */
+/** Ten failures per minute, then a lock-out of five minutes. */
 const TRIES = 10;
 const WINDOW_MS = 60_000;
 const LOCKOUT_MS = 5 * 60_000;
 
 interface Failures {
-  /** When the recent ones were, oldest first. */
+  /** Times of recent failures, oldest first. */
   at: number[];
   lockedUntil: number;
 }
 
 /**
- * Counts failed tries per key and locks the key out. Keys must come from a closed set (allow-listed origins, credential classes), for they are
- * never forgotten. `now` is a monotonic clock in milliseconds, so that setting the machine's clock neither frees nor locks anybody.
+ * Counts failed attempts per key and locks the key out. Keys must come from a closed set (allowed origins, credential classes), since they
+ * are never forgotten. `now` is a monotonic clock in milliseconds, so that setting the machine's clock has no effect.
  */
 export class AuthLimiter {
   readonly #now: () => number;
@@ -23,12 +23,12 @@ export class AuthLimiter {
     this.#onlock = onlock;
   }
 
-  /** Milliseconds until the key's lock-out ends; 0 when it is not locked out. */
+  /** Milliseconds until the key's lock-out ends; 0 if it is not locked out. */
   locked(key: string): number {
     return Math.max(0, (this.#keys.get(key)?.lockedUntil ?? 0) - this.#now());
   }
 
-  /** Counts a failure; returns as `locked` did before it. */
+  /** Counts a failure. Returns the value of `locked` before it. */
   fail(key: string): number {
     const locked = this.locked(key);
     if (locked > 0) return locked;

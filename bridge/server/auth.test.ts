@@ -105,7 +105,7 @@ describe('passwords', () => {
       expect(locks).toEqual(['password from programs']);
       expect(auth.checkToken(TOKEN, undefined)).toMatchObject({ ok: true });
       expect(await byPassword(auth, 'the right one', undefined, { token: TOKEN })).toMatchObject({ ok: true });
-      // Others' origins, and other kinds of credentials, are counted for themselves.
+      // Other origins and other kinds of credentials are counted separately.
       expect(await byPassword(auth, 'the right one', 'http://a')).toMatchObject({
         ok: true,
         principal: 'owner',

@@ -8,7 +8,7 @@ import type { Password } from '../password.ts';
 import type { Access, Granted } from './access.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 
-/** What kind of secret was tried; failures are counted per kind and origin. */
+/** Kind of secret that was tried. Failures are counted per kind and origin. */
 export type CredentialClass = 'token' | 'password' | 'app' | 'host' | 'code' | 'device' | 'pairing';
 
 export type Denial = { ok: false; code: 'AUTH_REQUIRED' | 'RATE_LIMITED'; message: string; retryAfterMs?: number };
@@ -16,11 +16,11 @@ export type Admitted = {
   ok: true;
   principal: string;
   scopes: readonly Scope[];
-  /** The bridge's half of a mutual proof. */
+  /** The bridge's proof in the mutual authentication. */
   proof?: string;
-  /** Of a device that is not paired yet, for the host to look at. */
+  /** Pairing code of a device that is not paired yet, checked by the host. */
   pairingCode?: string;
-  /** Where the right to be here can end before the connection does. */
+  /** Set if access can end before the connection does. */
   hold?: Granted['hold'];
 };
 export type Verdict = Admitted | Denial;
@@ -28,14 +28,14 @@ export interface AdmittedHost {
   ok: true;
   kind: 'tab' | 'headless';
   proof: string;
-  /** As `Admitted`'s. */
+  /** Same as `hold` of `Admitted`. */
   hold?: Granted['hold'];
 }
 
-/** Who a linked browser's pages are. */
+/** Principal of a linked browser's pages. */
 const appPrincipal = (credentialId: string): string => `app:${credentialId}`;
 
-/** Tokens shorter than this could be guessed, so that they are not looked at during a lock-out; ours have 43 characters. */
+/** Shorter tokens could be guessed and are not checked during a lock-out. Perch's own have 43 characters. */
 const UNGUESSABLE_CHARS = 32;
 
 export interface AuthDeps {
@@ -49,8 +49,8 @@ export interface AuthDeps {
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /**
- * Knows the owner's token and password, the credentials of linked browsers, and whom the vault lets in (access.ts). Everything is compared in constant time; secrets of 256 bits are always
- * looked at, so that a lock-out which others caused never keeps their owner out (decisions, "Frames and connection").
+ * Authenticates by the owner's token and password, linked browsers' credentials and the vault's access grants (access.ts). All comparisons
+ * take constant time. Secrets of 256 bits are checked even during a lock-out, so that attackers can't lock the owner out.
  */
 export class Auth {
   readonly #token: Buffer;
@@ -59,7 +59,7 @@ export class Auth {
   readonly #access: Pick<Access, 'find'>;
   readonly #password: Pick<Password, 'check' | 'isSet'>;
   readonly #credentials: Map<string, StoredCredential>;
-  /** What is open by linked browsers' credentials: what closes it. */
+  /** Callbacks that close open connections, by credential id of a linked browser. */
   readonly #open = new Map<string, Set<() => void>>();
   #headless: Credential | undefined;
   #trying: Promise<unknown> = Promise.resolve();
@@ -77,7 +77,7 @@ export class Auth {
     for (const credential of credentials) this.#credentials.set(credential.id, credential);
   }
 
-  /** They let nobody in any more, and what is open by them is closed. */
+  /** Invalidates credentials and closes connections that use them. */
   remove(ids: readonly string[]): void {
     for (const id of ids) {
       this.#credentials.delete(id);
@@ -85,24 +85,24 @@ export class Auth {
     }
   }
 
-  /** Whether something is open by that credential of a linked browser. */
+  /** Whether a connection with that credential of a linked browser is open. */
   isOpen(id: string): boolean {
     return (this.#open.get(id)?.size ?? 0) > 0;
   }
 
-  /** A new credential for the managed Chromium; the one before is void. It lives as long as the bridge. */
+  /** Issues a new credential for the managed Chromium and invalidates the previous one. Valid while the bridge runs. */
   issueHeadless(): Credential {
     this.#headless = { id: `headless-${randomBytes(9).toString('base64url')}`, secret: randomBytes(32).toString('base64url') };
     return this.#headless;
   }
 
-  /** Whether a token is the owner's or anybody's whom the vault lets in. That it is known lets nobody in: it is still to be checked. */
+  /** Whether a token is the owner's or has an access grant. Does not authenticate: the token is still checked later. */
   knows(token: string): boolean {
     const isOwners = timingSafeEqual(digest(token), this.#token);
     return this.#access.find(token) !== undefined || isOwners;
   }
 
-  /** Whether a linked browser's pages have that credential. Ids are no secrets. */
+  /** Whether a linked browser's pages have a credential with this id. Ids are not secret. */
   hasApp(id: string): boolean {
     return this.#stored(id, 'app') !== undefined;
   }
@@ -111,7 +111,7 @@ export class Auth {
     return this.#password.isSet();
   }
 
-  /** Checks the owner's token. Undefined is no try, and is not counted. */
+  /** Checks the owner's token. Undefined does not count as an attempt. */
   checkToken(token: string | undefined, origin: string | undefined): Verdict {
     if (token === undefined) return { ok: false, code: 'AUTH_REQUIRED', message: 'A token is required' };
     const skip = this.#guessable && this.#limiter.locked(keyOf('token', origin)) > 0;
@@ -119,7 +119,7 @@ export class Auth {
     return this.deny('token', origin, 'Incorrect token');
   }
 
-  /** `connect`'s `auth` (any value), against the challenge of its own connection; `bearer` where the upgrade brought a token. */
+  /** Checks `connect`'s `auth` (any value) against the challenge of its connection. `bearer`: token from the upgrade request. */
   async checkConnect(auth: unknown, bearer: string | undefined, nonce: string, origin: string | undefined): Promise<Verdict> {
     if (isRecord(auth) && 'proof' in auth) {
       const found = await this.#checkProof(auth, 'app', nonce, origin, (id) => this.#stored(id, 'app'));
@@ -128,14 +128,14 @@ export class Auth {
     }
     const { token, deviceToken, pairingCode, password }: Record<string, unknown> = isRecord(auth) ? auth : {};
     if (typeof password === 'string') {
-      // A client may send along whatever it has kept.
+      // A client may send all credentials that it has stored.
       const hasToken = [token, deviceToken].some((each) => typeof each === 'string' && each !== '');
       const verdict = hasToken ? await this.checkConnect({ token, deviceToken }, undefined, nonce, origin) : undefined;
       return verdict?.ok ? verdict : this.#checkPassword(password, origin);
     }
     if (typeof deviceToken === 'string') {
       const found = this.#access.find(deviceToken);
-      // Who also gives another token that is right is whom that one says.
+      // If another valid token is given too, it determines the principal.
       if (typeof token !== 'string') return found ? admit(found) : this.deny('device', origin, NO_DEVICE);
       const verdict = this.checkBearer(token, origin);
       return !verdict.ok && found ? admit(found) : verdict;
@@ -145,15 +145,15 @@ export class Auth {
     return this.checkBearer(typeof given === 'string' ? given : undefined, origin);
   }
 
-  /** A token of the owner, or of anybody whom the vault lets in. */
+  /** Checks a token of the owner or of an access grant. */
   checkBearer(token: string | undefined, origin: string | undefined): Verdict {
     const found = token === undefined ? undefined : this.#access.find(token);
     return found ? admit(found) : this.checkToken(token, origin);
   }
 
   /**
-   * While locked out a password is not looked at, for it can be guessed. One at a time: however many sockets try at once, no more tries are made than are counted,
-   * and no more memory is taken than for one.
+   * Passwords are not checked during a lock-out, since they can be guessed. Checks run one at a time, so that concurrent attempts are all
+   * counted and use the memory of only one.
    */
   #checkPassword(password: string, origin: string | undefined): Promise<Verdict> {
     const verdict = this.#trying.then(async (): Promise<Verdict> => {
@@ -166,7 +166,7 @@ export class Auth {
     return verdict;
   }
 
-  /** Only the host knows the codes. It ends the connection where this is none, which counts here as a failed try. */
+  /** Only the host knows the codes. It closes the connection if the code is invalid, which counts here as a failed attempt. */
   #checkPairing(pairingCode: string, origin: string | undefined): Verdict {
     const lockedMs = this.#limiter.locked(keyOf('pairing', origin));
     if (lockedMs > 0) return lockedOut(lockedMs);
@@ -174,7 +174,7 @@ export class Auth {
     return { ok: true, principal: PAIRING, scopes: [], pairingCode };
   }
 
-  /** A host's proof on `/uplink`; the answer says which kind of host holds that credential. */
+  /** Checks a host's proof on `/uplink`. The result includes the kind of host that has the credential. */
   async checkUplink(auth: unknown, nonce: string, origin: string): Promise<AdmittedHost | Denial> {
     const found = await this.#checkProof(auth, 'uplink', nonce, origin, (id) => this.#hostCredential(id));
     if (!found.ok) return found;
@@ -182,7 +182,7 @@ export class Auth {
     return id === this.#headless?.id ? { ok: true, kind: 'headless', proof } : { ok: true, kind: 'tab', proof, hold: this.#holder(id) };
   }
 
-  /** Counts a failed try and words the answer: while locked out it says no more than that. */
+  /** Counts a failed attempt and builds the denial, which reveals nothing else during a lock-out. */
   deny(kind: CredentialClass, origin: string | undefined, message: string): Denial {
     const lockedMs = this.#limiter.fail(keyOf(kind, origin));
     return lockedMs === 0 ? { ok: false, code: 'AUTH_REQUIRED', message } : lockedOut(lockedMs);
@@ -223,14 +223,14 @@ export class Auth {
   }
 }
 
-/** The token of an `Authorization: Bearer` header; undefined where there is none. */
+/** Returns the token of an `Authorization: Bearer` header; undefined if there is none. */
 export function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(header ?? '')?.[1];
 }
 
 /**
- * The token of a request to `/v1`, `/api` or `/mcp`: a bearer token, or the header in which Anthropic's clients send their key. Ollama's API alone takes the
- * password of Basic, too.
+ * Returns the token of a request to `/v1`, `/api` or `/mcp`: a bearer token, or the header in which Anthropic's clients send their key.
+ * Ollama's API also accepts a Basic password.
  */
 export function tokenOf({
   url = '',

@@ -6,10 +6,10 @@ import { blobHash } from '#shared/sync/record.ts';
 import { type Journal, JournalFailed, JournalFull } from '../journal/journal.ts';
 import { errorBody } from './http-errors.ts';
 
-/** Bytes of one attachment. */
+/** Maximum size of an attachment. */
 const MAX_BLOB_BYTES = 20 * 1024 * 1024;
 
-/** Attachments by the SHA-256 of their bytes: `PUT` and `GET` of `/<hash>` (shared/ports/journal.ts). */
+/** Serves attachments by the SHA-256 of their bytes: `PUT` and `GET` of `/<hash>` (shared/ports/journal.ts). */
 export function serveBlobs(stream: Stream, opening: Opening, { journal, log }: { journal: Journal; log(line: string): void }): void {
   serveHttp(stream, opening, 'http://journal.invalid', async (request) => {
     try {
@@ -38,7 +38,7 @@ async function respond(request: Request, journal: Journal): Promise<Response> {
   return new Response(null, { status: 204 });
 }
 
-/** Undefined: it is too large. */
+/** Reads a request's body. Undefined if it is too large. */
 async function readWhole({ body }: Request): Promise<Buffer | undefined> {
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -12,23 +12,26 @@ import { WholeAnswer } from '../capabilities/whole-answer.ts';
 import type { Receipts } from './receipts.ts';
 import type { Decided, Standing } from './standing.ts';
 
-/** Who is answered. */
+/** The request to answer. */
 interface Caller {
   requestId: string;
   response: ServerResponse;
 }
 
 interface DecisionDeps {
-  /** The host that has decided. */
+  /** Connection of the host that made the decision. */
   mux: Mux;
   receipts: Receipts;
   standing: Standing;
 }
 
-/** Milliseconds after which what was asked for goes on as the host’s own. */
+/** Milliseconds after which the upstream request is handed to the host. */
 const PATIENCE_MS = 500;
 
-/** Asks as a host has decided. What is asked, where that takes its time or is not a good answer, which alone is the caller’s; undefined where nothing came. */
+/**
+ * Sends a request as a host has decided. Resolves to the pending upstream response if it is slow or invalid, since only the host handles
+ * that for this caller; undefined if the request failed.
+ */
 export async function answerByDecision(decided: Decided, caller: Caller, deps: DecisionDeps): Promise<InHand | 'answered' | undefined> {
   const { events, asking, wire } = decided;
   const { response } = caller;
@@ -42,7 +45,7 @@ export async function answerByDecision(decided: Decided, caller: Caller, deps: D
   const left = (asked: Promise<Asked>): InHand => ({ url: asking.url, asked, leave });
   try {
     const asked = await Promise.race([coming, late.promise]);
-    // How long it may take is the host's to say.
+    // The host decides on timeouts.
     if (asked === 'late') return left(coming);
     const answer = isSuccess(asked.head) && (await (events ? HeldAnswer.begin(asked.body, events) : WholeAnswer.begin(asked.body, wire)));
     if (answer && !Array.isArray(answer)) {
@@ -54,7 +57,7 @@ export async function answerByDecision(decided: Decided, caller: Caller, deps: D
     deps.standing.withdraw(deps.mux);
     return left(Promise.resolve({ ...asked, ...(answer ? { read: answer } : {}) }));
   } catch {
-    // The host asks again, and says what is wrong.
+    // The host sends the request again and reports the error.
     deps.standing.withdraw(deps.mux);
     return undefined;
   } finally {
@@ -72,23 +75,23 @@ function give(answer: GoodAnswer, decided: Decided, { requestId, response }: Cal
     const inputTokens = usage ? 0 : estimateFor(JSON.stringify(decided.messages), familyOf(decided.call.model));
     const call = { ...decided.call, id: randomUUID(), requestId, inputTokens };
     receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
-    // The host learns it from the next answer.
+    // Tell the host through the next request.
     if (unopened) standing.withdraw(mux);
     if (how === 'done') return void response.end();
     if (how === 'left') return;
     standing.withdraw(mux);
     tellOfEnd(mux, { call, wire: decided.wire, end: { how, ...(text === undefined ? {} : { text }) } }).then(
       (told) => response.end(told),
-      // Cut, so that it cannot pass for a whole one.
+      // Destroy the connection, so that the response does not look complete.
       () => response.destroy(),
     );
   });
 }
 
-/** How long a host may take to say what a caller is told. */
+/** Maximum time for a host to provide the final text. */
 const TELL_MS = 5_000;
 
-/** What a caller is told behind events that ended badly. Rejects where the host is gone. */
+/** Asks the host for the text to append to an event stream that ended badly. Rejects if the host is gone. */
 async function tellOfEnd(mux: Mux, given: Ended): Promise<string> {
   const request = { method: 'POST', body: JSON.stringify(given), headers: { 'content-type': 'application/json' } };
   const answer = await fetchOver(mux, { kind: ENDED_KIND }, { ...request, signal: AbortSignal.timeout(TELL_MS) });

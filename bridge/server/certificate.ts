@@ -3,24 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 
-/** Where the certificate (with what leads to its issuer, if anything does) and its key lie, both as PEM. */
+/** Paths of the certificate (with its chain, if any) and its key, both PEM. */
 export interface TlsFiles {
   cert: string;
   key: string;
 }
 
 export interface Certificate {
-  /** PEM. */
+  /** PEM text. */
   cert: string;
   key: string;
-  /** What it says it is for, lower case and exact: a name with a star is none that a browser could be held to. */
+  /** Host names of the certificate, in lower case. Wildcards are left out, since admission needs exact names. */
   names: readonly string[];
   addresses: readonly string[];
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   validTo: number;
 }
 
-/** Reads a certificate and its key. Rejects with a sentence that names the file where they cannot be used together now. */
+/** Reads a certificate and its key. Rejects with an error that names the file if they are not valid together now. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   const [cert, key] = await Promise.all([read(files.cert, 'certificate'), read(files.key, 'key')]);
   let own: X509Certificate;

@@ -23,22 +23,22 @@ export interface ClientDeps {
   /** Counts a client as connected to its vault; false if there is no room. */
   admit(client: ClientSocket, vault: Vault): boolean;
   timing: Timing;
-  /** False: the host is asked not to limit the rate of this bridge's sockets (benchmarks). */
+  /** False asks the host not to limit the rate of this bridge's sockets (benchmarks). */
   rateLimits: boolean;
 }
 
-/** What the upgrade told of the client. */
+/** Properties of a client's upgrade request. */
 export interface ClientCaller {
   origin: string | undefined;
   bearer: string | undefined;
   userAgent: string | undefined;
   /** Remote IP address. */
   address: string | undefined;
-  /** The vaults that it may be for. */
+  /** Vaults that the connection may be for. */
   among: Candidates;
 }
 
-/** Whose client it is, and what each host of that vault is told of it. */
+/** The client's vault, and the data sent to each host of that vault. */
 interface Admitted {
   vault: Vault;
   opening: Partial<Opening> & { kind: string };
@@ -46,28 +46,28 @@ interface Admitted {
   connect: string;
 }
 
-/** With more than this on its way to the host, the client's socket is not read. */
+/** Number of bytes waiting for the host above which the client's socket is paused. */
 const PAUSE_ABOVE = 1024 * 1024;
-/** Bytes of a WebSocket message's own header and some control frames, beside the 64 KiB before `connect`. */
+/** Allowance for a WebSocket message's header and some control frames, in addition to the 64 KiB before `connect`. */
 const HEADROOM = 1024;
 
-/** The host of a client is gone or serves no longer; another does, or may come (decisions, "Frames and connection"). */
+/** Close code when a client's host is gone or no longer active; another one is or may become active. */
 const RESTARTING = { code: 1012, reason: 'gateway restarting' };
 
-/** Others may have gone when it tries again. */
+/** Close code when the vault is full; a place may be free at the next attempt. */
 const FULL = { code: CLOSE.noGateway, reason: 'the vault has no free connections' };
 
 const REVOKED = { code: CLOSE.policy, reason: 'access was revoked' };
 
-/** The scopes of a connection that asks for fewer than it was given; what it was not given it does not get. Other programs' names of scopes count for nothing. */
+/** Returns the requested scopes that were granted. Ignores other programs' scope names. */
 function narrowed(given: readonly Scope[], asked: unknown): readonly Scope[] {
   const wanted = Array.isArray(asked) ? SCOPES.filter((scope) => asked.includes(scope)) : [];
   return wanted.length > 0 && wanted.every((scope) => allows(given, scope)) ? wanted : given;
 }
 
 /**
- * One client of protocol 3: challenge, `connect` and its credential, then bytes both ways without a look at them. A slow client costs at most the
- * stream's credit here, for what its socket has not taken is not released; the host sees that and acts on it.
+ * A client of protocol 3: challenge, `connect` with its credential, then bytes both ways without inspection. A slow client holds at most
+ * the stream's credit here, since data that its socket has not taken is not released; the host notices and handles it.
  */
 export class ClientSocket {
   readonly #socket: WebSocket;
@@ -76,15 +76,15 @@ export class ClientSocket {
   readonly #deps: ClientDeps;
   readonly #nonce = randomBytes(32).toString('base64url');
   readonly #gone = new AbortController();
-  /** Messages that came while the credential was looked at, or a host was waited for. */
+  /** Messages received during authentication or while waiting for a host. */
   #early: Buffer[] | undefined;
   #stream: Stream | undefined;
   #admitted: Admitted | undefined;
-  /** Between two hosts: nothing of the client is read. */
+  /** True between two hosts: the client's socket is not read. */
   #held = false;
   #bytesBeforeConnect = 0;
   #timer: NodeJS.Timeout;
-  /** Bytes that the socket has not taken, and since when it has taken none. */
+  /** Bytes not yet taken by the socket, and the time since when it has taken none. */
   #unsent = 0;
   #stuckSince = 0;
   #leaving: { code: number; reason: string } | undefined;
@@ -103,7 +103,7 @@ export class ClientSocket {
     socket.send(JSON.stringify(challenge));
   }
 
-  /** Whose client it is, once it has been let in. */
+  /** Vault of the client, once admitted. */
   get vault(): Vault | undefined {
     return this.#admitted?.vault;
   }
@@ -113,7 +113,7 @@ export class ClientSocket {
     return this.#caller.address;
   }
 
-  /** Bytes that the client's socket has not taken yet. */
+  /** Bytes not yet taken by the client's socket. */
   get unsent(): number {
     return this.#unsent;
   }
@@ -124,20 +124,23 @@ export class ClientSocket {
     closeSocket(this.#socket, code, reason);
   }
 
-  /** Closes without waiting for the client's answer to the close. */
+  /** Closes without waiting for the client's close frame. */
   drop(code: number, reason: string): void {
     this.close(code, reason);
     this.#transport.end(() => this.#transport.destroy());
   }
 
-  /** Closes a client whose socket has taken nothing for too long. `now` is monotonic. */
+  /** Closes a client whose socket has taken nothing for too long. `now` is monotonic, in milliseconds. */
   checkStalled(now: number): void {
     if (this.#unsent === 0 || now - this.#stuckSince < this.#deps.timing.stallMs) return;
     this.#stream?.reset(CLOSE.policy, 'slow consumer');
     this.close(CLOSE.policy, 'slow consumer');
   }
 
-  /** The WebSocket server's limit is that of connected clients: before `connect` the bytes themselves are counted, so that nobody's 25 MiB are held. */
+  /**
+   * Counts raw bytes before `connect`: the WebSocket server's limit is that of connected clients, and unauthenticated ones must not use 25
+   * MiB.
+   */
   #count = (chunk: Buffer): void => {
     this.#bytesBeforeConnect += chunk.byteLength;
     if (this.#bytesBeforeConnect <= LIMITS.maxPayloadBeforeConnect + HEADROOM) return;
@@ -145,7 +148,9 @@ export class ClientSocket {
     this.#transport.pause();
   };
 
-  /** Some clients send JSON in binary frames: from here on it is text. Binary messages of a stream are the host's own, about a hand-over. */
+  /**
+   * Some clients send JSON in binary frames, which are text from here on. The host's own binary messages on a stream are for the hand-over.
+   */
   #read(data: RawData, isBinary: boolean): void {
     if (!Buffer.isBuffer(data) || (isBinary && !isUtf8(data))) return this.close(CLOSE.notUtf8, 'binary frames must be JSON in UTF-8');
     this.#message(data);
@@ -195,7 +200,7 @@ export class ClientSocket {
     await this.#open(this.#admitted);
   }
 
-  /** Opens a stream to the host that serves; `moved`: what the one before says of the client, who does not hear of the change. */
+  /** Opens a stream to the active host. `moved`: state from the previous host, which keeps the change invisible to the client. */
   async #open({ vault, opening, connect }: Admitted, moved?: string): Promise<void> {
     const { hosts, journal } = vault;
     const mux = await hosts.wait(this.#deps.timing.hostWaitMs, this.#gone.signal);
@@ -203,7 +208,7 @@ export class ClientSocket {
     if (!mux) return this.close(CLOSE.noGateway, 'no gateway');
     const headers = {
       ...opening.headers,
-      // What was acknowledged before the client came, by whichever host, is there for it.
+      // Position in the journal that the host must reach first, so that the client sees all earlier acknowledged changes.
       [HEAD_HEADER]: String(journal.head),
       ...(moved === undefined ? {} : { [MOVED_HEADER]: moved }),
     };
@@ -231,7 +236,7 @@ export class ClientSocket {
     if (stream.buffered <= PAUSE_ABOVE) this.#socket.resume();
   }
 
-  /** The host wants to let the client go: what that one sends from here on is for the next host. */
+  /** The host wants to hand the client over. Anything that the client sends from now on is for the next host. */
   #hold(stream: Stream): void {
     this.#held = true;
     this.#early = [];
@@ -244,7 +249,10 @@ export class ClientSocket {
     this.#open(this.#admitted, state).catch(() => this.close(CLOSE.internal, 'internal bridge error'));
   }
 
-  /** The host ends it. One that no longer serves, and cannot hand the client on, does so with the code of a hand-over: the client finds the next one. */
+  /**
+   * The host ends the stream. If it is no longer active and can't hand the client over, it uses the hand-over code, and the client
+   * reconnects to the next host.
+   */
   #ended(code: number, reason: string): void {
     const end = code === CLOSE.handingOver ? RESTARTING : { code, reason };
     if (code === CLOSE.policy && this.#admitted?.opening.principal === PAIRING)
@@ -278,12 +286,12 @@ export class ClientSocket {
     clearTimeout(this.#timer);
     this.#gone.abort();
     this.#release();
-    // 1005 and 1006 are what a socket says of itself; to the host the client just left.
+    // 1005 and 1006 are never sent on the wire; for the host the client just left.
     this.#leaving = { code: code === 1005 || code === 1006 ? CLOSE.goingAway : code, reason };
     this.#leave();
   }
 
-  /** What the client had sent still goes to the host; what the host has for it is of no use any more. */
+  /** Delivers what the client has sent to the host, then resets the stream: the host's data is no longer needed. */
   #leave(): void {
     if (this.#leaving && this.#stream?.buffered === 0) this.#stream.reset(this.#leaving.code, this.#leaving.reason);
   }

@@ -10,7 +10,7 @@ import type { RpcHandler } from './tests/fake-host.ts';
 import { closeOf, connectFrame, rawFrame, rawSocket } from './tests/raw-socket.ts';
 
 describe('a stalled reader', () => {
-  /** Sends 64 MiB of events to who asks for them. */
+  /** Sends 64 MiB of events on request. */
   const flooding: RpcHandler = (link, { id, method, params }) => {
     if (method !== 'flood') return link.send(JSON.stringify({ type: 'res', id, ok: true, payload: params }));
     const event = JSON.stringify({ type: 'event', event: 'noise', seq: 2, payload: { pad: 'x'.repeat(32 * 1024) } });
@@ -36,7 +36,7 @@ describe('a stalled reader', () => {
       const socket = await stalled(gateway);
       const stream = () => host.clients.find(({ opening, stream }) => opening.kind === 'rpc' && stream.buffered > 0)?.stream;
       await expect.poll(stream).toBeDefined();
-      // Others go on; when many of their round trips are done, the flood has come to rest against the credit.
+      // Other clients keep working. After many round trips the flood has stopped at the credit limit.
       let buffered = -1;
       for (let rounds = 0; rounds < 1000 && buffered !== stream()?.buffered; rounds++) {
         buffered = stream()?.buffered ?? 0;
@@ -55,7 +55,7 @@ describe('a stalled reader', () => {
     const socket = await stalled(gateway);
     await expect.poll(() => host.clients.length).toBe(1);
     await expect.poll(() => host.mux.streams).toBe(0);
-    // All the time its reader looked away; now it finds the connection cut.
+    // The reader was paused all the time; now it finds the connection closed.
     const closed = closeOf(socket);
     socket.resume();
     await closed;
@@ -112,7 +112,7 @@ verifies('load/many', '500 clients that each call once in a while are all answer
 describe('sockets that never send connect', () => {
   const MAX_SILENT = 256;
 
-  /** Neither sends anything nor answers a close. */
+  /** Opens sockets that send nothing and do not answer a close. */
   async function silent(gateway: TestBridge, count: number): Promise<Socket[]> {
     const sockets: Socket[] = [];
     while (sockets.length < count)
@@ -131,7 +131,7 @@ describe('sockets that never send connect', () => {
     }
     await TestClient.connect(gateway.url, gateway.token);
     await expect.poll(() => closed).toEqual([0]);
-    // The newcomer is connected, so that its place is free again.
+    // The newcomer is connected, which frees its place.
     await TestClient.connect(gateway.url, gateway.token);
     expect(closed).toEqual([0]);
     expect(gateway.bridge.stats()).toMatchObject({ clients: 2, silent: MAX_SILENT - 1 });

@@ -5,14 +5,14 @@ import { type ClientCaller, type ClientDeps, ClientSocket } from './client-socke
 import { type BudgetLimits, SocketBudget } from './socket-budget.ts';
 import type { Vault } from './vault.ts';
 
-/** Sockets before `connect`, apart from the connected clients. */
+/** Limits for sockets before `connect`, separate from connected clients. */
 const SILENT: BudgetLimits = { max: 256, maxPerAddress: 32 };
-/** Sockets whose credential is being checked, or was refused and whose close is not answered yet. */
+/** Limits for sockets whose credential is being checked, or was rejected with the close still unanswered. */
 const UNADMITTED: BudgetLimits = { max: 256, maxPerAddress: 64 };
 
 const REPLACED = { code: CLOSE.policy, reason: 'too many sockets before connect' };
 
-/** All clients of `/ws`. Their number is limited, also before `connect`; stalled ones are swept. */
+/** All clients of `/ws`. Limits their number, also before `connect`, and closes stalled ones. */
 export class Clients {
   readonly #deps: ClientDeps;
   readonly #share: number;
@@ -22,7 +22,7 @@ export class Clients {
   readonly #admitted = new Set<ClientSocket>();
   #sweeping: NodeJS.Timeout | undefined;
 
-  /** `share`: how many of one vault may be connected, so that the others have room. */
+  /** `share`: maximum number of clients per vault, which leaves room for the others. */
   constructor({ share, ...deps }: Omit<ClientDeps, 'onconnect' | 'admit'> & { share: number }) {
     this.#share = share;
     const drop = (client: ClientSocket): void => client.drop(REPLACED.code, REPLACED.reason);
@@ -43,17 +43,17 @@ export class Clients {
     };
   }
 
-  /** Clients that have been admitted. */
+  /** Number of admitted clients. */
   get size(): number {
     return this.#admitted.size;
   }
 
-  /** Sockets that have not sent `connect`. */
+  /** Number of sockets that have not sent `connect`. */
   get silent(): number {
     return this.#silent.size;
   }
 
-  /** Bytes held here for clients that have not taken them yet. */
+  /** Bytes held here that clients have not taken yet. */
   get unsent(): number {
     return [...this.#clients.values()].reduce((sum, { unsent }) => sum + unsent, 0);
   }
@@ -62,7 +62,7 @@ export class Clients {
     return this.size >= LIMITS.maxConnections;
   }
 
-  /** The admitted clients of one vault. */
+  /** Number of admitted clients of a vault, and bytes held for them. */
   of(vault: Vault): { size: number; unsent: number } {
     const own = [...this.#admitted].filter((client) => client.vault === vault);
     return { size: own.length, unsent: own.reduce((sum, { unsent }) => sum + unsent, 0) };
@@ -76,7 +76,7 @@ export class Clients {
     this.#sweeping ??= setInterval(() => this.#sweep(), this.#deps.timing.stallMs / 4).unref();
   }
 
-  /** Tells all to go; resolves when they are gone, or have been cut off. */
+  /** Closes all sockets. Resolves when they are closed or terminated. */
   async close(code: number, reason: string): Promise<void> {
     const sockets = [...this.#clients.keys()];
     const gone = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));

@@ -11,43 +11,44 @@ import { HOP_BY_HOP } from '../capabilities/hop-by-hop.ts';
 import { sendError } from './http-errors.ts';
 import { keep } from './socket-link.ts';
 
-/** What of a refused body is still read, so that the caller gets to see the answer instead of a broken pipe, and for how long. */
+/** How much of a rejected body is still read, and for how long, so that the caller receives the response instead of a broken pipe. */
 const DISCARD_BYTES = 64 * 1024 * 1024;
 const DISCARD_MS = 10_000;
 const MAX_HEAD_BYTES = 256 * 1024;
 
-/** What an exchange wants to know of its host. */
+/** The exchange's connection to its host. */
 export interface ExchangeHost {
   isAttached(): boolean;
-  /** An answer has gone to the caller past the host. */
+  /** Called when a response has been sent past the host. */
   spliced(receipt: Receipt): void;
-  /** All of the request's body, where it has been read already. */
+  /** The whole request body, if it was read already. */
   body?: Buffer | undefined;
-  /** What was asked for by a decision that stood. */
+  /** Pending upstream response of a cached decision. */
   inHand?: InHand | undefined;
 }
 
-/** The exchanges under way, by the number of their stream. */
+/** Exchanges in progress, by stream number. */
 export class Exchanges {
   readonly #exchanges = new WeakMap<Mux, Map<number, Exchange>>();
 
-  /** The result removes it. */
+  /** The result removes the exchange. */
   add(mux: Mux, stream: number, exchange: Exchange): () => void {
     const found = this.#exchanges.get(mux) ?? new Map<number, Exchange>();
     this.#exchanges.set(mux, found.set(stream, exchange));
     return () => void found.delete(stream);
   }
 
-  /** A host finds only what it has been asked itself. */
+  /** A host finds only exchanges that were sent to it. */
   find(mux: Mux, stream: number): Exchange | undefined {
     return this.#exchanges.get(mux)?.get(stream);
   }
 }
 
 /**
- * One HTTP exchange over a stream to the host (shared/link/http.ts): bytes both ways as they come, no more of them held than the stream's
- * credit, and a small body until it is answered. An answer that goes past the host (shared/link/splice.ts) goes on where its host is gone. A
- * caller that hangs up resets the stream; a host that fails midway cuts the answer, so that it cannot pass for a whole one.
+ * One HTTP exchange over a stream to the host (shared/link/http.ts). Forwards bytes as they arrive, buffering no more than the stream's
+ * credit, and keeps a small body until it is answered. A response that bypasses the host (shared/link/splice.ts) continues if the host is
+ * gone. If the caller disconnects, the stream is reset; if a host fails midway, the connection is destroyed, so that the response does not
+ * look complete.
  */
 export function exchange(
   request: IncomingMessage,
@@ -61,14 +62,14 @@ export function exchange(
   let came = inHand;
   let ended = false;
   let headParts: Uint8Array[] = [];
-  /** The host's head has come. */
+  /** Whether the host's response head has arrived. */
   let headed = false;
-  /** The answer goes past the host; `held` while it does. */
+  /** Whether the response bypasses the host. `held` is set while it is being sent. */
   let committed = false;
   let held: GoodAnswer | undefined;
   const listeners = new Set<() => void>();
 
-  /** Whoever else would have answered need not any more. */
+  /** Notifies the other candidates that a response has been chosen. */
   const settle = (): void => {
     kept = undefined;
     for (const listener of listeners) listener();
@@ -101,7 +102,7 @@ export function exchange(
   request.on('error', () => {});
   response.on('error', () => {});
   response.on('close', () => {
-    // Also where the host answered without reading the whole request: it wants no more of it.
+    // Also if the host answered without reading the whole request: it needs no more of it.
     if (!ended || !request.complete) stream.reset(CLOSE.goingAway, 'the caller disconnected');
     ended = true;
     held?.leave();
@@ -131,7 +132,7 @@ export function exchange(
         stream.unhurried = true;
         stream.reset(CLOSE.spliced, 'answered');
       }
-      // What went wrong is the host's to tell, behind what has been sent.
+      // On other errors, the host appends an explanation to the partial response.
       else if (how === 'left' || !isAttached()) fail(502, 'The gateway disconnected');
     });
     return true;
@@ -148,7 +149,7 @@ export function exchange(
       return fail(502, 'The gateway sent an invalid response');
     }
     headed = true;
-    // What the host has to add comes behind the answer; an answer of its own comes too late.
+    // The host's additions follow the response. A response of its own is too late.
     if (committed && head.spliced) return;
     if (committed || head.spliced) {
       held?.leave();
@@ -160,11 +161,11 @@ export function exchange(
     try {
       response.writeHead(head.status, Object.fromEntries(headers));
     } catch {
-      // A header that HTTP cannot carry. What is thrown from here would close the whole link.
+      // The headers are invalid for HTTP. An exception here would close the whole link.
       stream.reset(CLOSE.protocolError, 'invalid response header');
       return fail(502, 'The gateway sent an invalid response');
     }
-    // Not at once: a body that came along shares the packet.
+    // Deferred: a body that has arrived already shares the packet.
     process.nextTick(() => response.flushHeaders());
   };
 
@@ -216,7 +217,7 @@ function parseHead(bytes: Buffer): ResponseHead | undefined {
   }
 }
 
-/** Reads on what nobody wants, within limits; then the connection is cut. */
+/** Reads and discards a body within limits, then closes the connection. */
 export function discard(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   let left = DISCARD_BYTES;

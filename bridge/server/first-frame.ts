@@ -2,13 +2,13 @@ import { placeOf } from '#shared/cut-short.ts';
 import { CLOSE, LIMITS, type RequestFrame, requestFrame } from '#shared/rpc/frames.ts';
 import type { ErrorShape } from '#shared/rpc/errors.ts';
 
-/** What a client's first message comes to. `error` answers the request with that id, where there is one; `close` then ends the connection. */
+/** Result of reading a client's first message. `error` answers the request with that id, if any; `close` then ends the connection. */
 export type FirstFrame =
   { connect: RequestFrame } | { connect?: undefined; error?: { id: string; shape: ErrorShape }; close?: { code: number; reason: string } };
 
 const tooLong = `frames before connect are limited to ${LIMITS.maxPayloadBeforeConnect} bytes`;
 
-/** Reads the one message that the bridge itself looks at (decisions, "Frames and connection"). */
+/** Parses the client's first message, the only one that the bridge inspects. */
 export function readFirstFrame(data: Buffer): FirstFrame {
   if (data.byteLength > LIMITS.maxPayloadBeforeConnect) return { close: { code: CLOSE.tooBig, reason: tooLong } };
   let value: unknown;

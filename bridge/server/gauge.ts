@@ -1,4 +1,4 @@
-/** Counts what is under way, and tells when nothing is. */
+/** Counts operations in progress, and reports when there are none. */
 export class Gauge {
   #count = 0;
   #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Gauge {
     return this.#count;
   }
 
-  /** Something begins; the result, called once or more, ends it. */
+  /** Counts an operation as started. The result ends it; further calls have no effect. */
   enter(): () => void {
     let inside = true;
     this.#count++;
@@ -19,7 +19,7 @@ export class Gauge {
     };
   }
 
-  /** Resolves when nothing is under way, or after `ms` milliseconds. */
+  /** Resolves when no operation is in progress, or after `ms` milliseconds. */
   async idle(ms: number): Promise<void> {
     if (this.#count === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

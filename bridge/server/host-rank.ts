@@ -1,12 +1,12 @@
-/** Who may serve: a tab's worker before the managed Chromium (`auto`), tabs alone, or the managed Chromium alone. */
+/** Which hosts may be active: a tab's worker before the managed Chromium (`auto`), tabs only, or the managed Chromium only. */
 export type HostMode = 'auto' | 'tab' | 'headless';
 
-/** What is behind everything that this bridge has itself, and before the managed Chromium where that yields. */
+/** Rank of other bridges' hosts: after all of this bridge, but before the managed Chromium if that yields. */
 const REMOTE = 4;
 
 /**
- * The lower the better; infinite: it may not serve. Hosts of older builds, which have no journal, come last of those that are attached here, and behind
- * them other bridges' hosts, unless the managed Chromium `yields` to these.
+ * Returns a host's rank: lower is better; Infinity if it may not be active. Hosts of older builds, which have no journal, rank last among
+ * local ones. Other bridges' hosts follow, unless the managed Chromium `yields` to them.
  */
 export function rankOf({ kind, syncs }: { kind: 'tab' | 'headless' | 'remote'; syncs: boolean }, mode: HostMode, yields = false): number {
   if (kind === 'remote') return REMOTE;

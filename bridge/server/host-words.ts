@@ -1,11 +1,11 @@
 const MAX_STATE = 64 * 1024;
 
 /**
- * What a host says to the bridge itself on a client's stream, in binary messages: an empty one, that it wants to let the client go; then what the next host must know
- * of the client (shared/link/text-link.ts).
+ * Reads a host's messages to the bridge itself on a client's stream. They are binary: an empty one announces that the host wants to hand
+ * the client over; then comes the client's state for the next host (shared/link/text-link.ts).
  */
 export class HostWords {
-  /** Once it has been said. */
+  /** State for the next host, once received. */
   state: string | undefined;
   readonly #onleave: () => void;
   #asked = false;
@@ -16,7 +16,7 @@ export class HostWords {
     this.#onleave = onleave;
   }
 
-  /** A chunk of such a message; the bytes are only valid during the call. */
+  /** Reads a chunk of such a message. The bytes are only valid during the call. */
   read(chunk: Uint8Array, fin: boolean): void {
     this.#size += chunk.byteLength;
     if (this.#size > MAX_STATE) throw new RangeError('the host sent too much state for a client');

@@ -104,7 +104,7 @@ describe('who serves', () => {
     const current = await attach(gateway, 'tab', 'current', { ready: false });
     await current.journal.catchUp('current', 2);
     expect(holder(gateway)).toBe('current');
-    // A newer build writes while it catches up.
+    // A newer build writes while the host catches up.
     const newer = await attach(gateway, 'headless', 'newer', { ready: false });
     await newer.journal.call('journal.open', { origin: 'newer', schema: 3, position: null });
     expect(holder(gateway)).toBe('current');
@@ -236,7 +236,7 @@ describe('clients when the holder changes', () => {
     expect(await answer).toMatchObject({ payload: { a: 1 } });
     expect(tab.openings[0]?.headers).toMatchObject({ 'x-perch-moved': '{"seq":7}', 'x-perch-head': '0' });
     expect(tab.clients).toHaveLength(1);
-    // And back, when the tab is gone without a word: then the client is told.
+    // And back, after the tab is gone without a hand-over: the client is disconnected.
     tab.mux.close(1000, 'closed');
     expect(await client.closed).toMatchObject({ code: 1012 });
   });

@@ -6,57 +6,57 @@ import { CLOSE } from '#shared/rpc/limits.ts';
 import { type HostMode, rankOf } from './host-rank.ts';
 import { TIMING } from './timing.ts';
 
-/** `remote`: another bridge, whose host serves (bridge/cluster). */
+/** `remote`: another bridge's active host (bridge/cluster). */
 export type HostKind = 'tab' | 'headless' | 'remote';
 
-/** A host on the uplink. */
+/** A host connected to the uplink. */
 export interface Host {
-  /** Its multiplexer, greeted already. */
+  /** Its multiplexer, after the greeting. */
   readonly mux: Mux;
   readonly kind: HostKind;
   readonly build: string;
-  /** False for older builds, which have no journal: they count as ready at once, and serve when nobody else can. */
+  /** False for older builds, which have no journal. They are ready at once, and active only if there is no other host. */
   readonly syncs: boolean;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   readonly since: number;
-  /** Who it says it is, once it has opened the journal. */
+  /** Identity that the host reported when it opened the journal. */
   readonly identity: { origin: string; name: string } | null;
   /**
-   * `catching-up`: with the journal. `leaving`: it serves on only while nobody else can. `outdated`: the journal was written by a newer build, so that it may only
-   * read what it has.
+   * `catching-up`: reading the journal. `leaving`: active only until another host can take over. `outdated`: the journal was written by a
+   * newer build, so the host may only read.
    */
   readonly state: 'catching-up' | 'ready' | 'leaving' | 'outdated';
 }
 type Entry = { -readonly [K in keyof Host]: Host[K] };
 
 interface HostsEvents {
-  /** A host begins to serve the gateway's clients, and ends: gone with that code and reason, or replaced by a better one. */
+  /** A host becomes active for the gateway's clients, and stops: disconnected with that code and reason, or replaced by a better one. */
   attach: [kind: HostKind];
   detach: [kind: HostKind, code: number, reason: string];
-  /** A host serves from now on, or does not any more though it is there. */
+  /** A host becomes active, or stops being active while it stays connected. */
   role: [host: Host, holder: boolean];
-  /** Somebody waits for a host, or would if one were coming. */
+  /** A client waits for a host, or would if one were expected. */
   wanted: [];
-  /** Any host is there, and is gone. */
+  /** Any host connects or disconnects. */
   join: [host: Host];
   leave: [host: Host, code: number, reason: string];
 }
 
-/** A host that leaves with this code is being replaced by another one: clients wait for it. Not 1012, which a browser's socket may not send. */
+/** Close code of a host that is being replaced: clients wait for the next one. Not 1012, which a browser's socket may not send. */
 export const HANDING_OVER = CLOSE.handingOver;
-/** The bridge has given a host up. */
+/** Close code of a host that did not respond. */
 const GIVEN_UP = 4011;
 const MAX_HOSTS = 32;
 
 /**
- * The attached hosts, and which of them serves: the holder (design.md, "One vault"). A host may hold once it has caught up with the journal; the best kind
- * is chosen (host-rank.ts), and stays until it is gone. Each host must answer a ping at every heartbeat, in code, for a frozen worker's socket still answers
- * WebSocket pings (facts.md); one that does not is dropped.
+ * The attached hosts, and the active one: the holder. A host may be active once it has caught up with the journal. The best kind is chosen
+ * (host-rank.ts) and stays until it is gone. Each host must answer a ping in code at every heartbeat, since a frozen worker's socket still
+ * answers WebSocket pings. A host that does not answer is dropped.
  */
 export class Hosts extends EventEmitter<HostsEvents> {
   readonly #timing: typeof TIMING;
   readonly #mode: HostMode;
-  /** In the order in which they came, each with its heartbeat's timer. */
+  /** In the order of arrival, with the timers of their heartbeats. */
   readonly #hosts = new Map<Entry, NodeJS.Timeout>();
   readonly #byMux = new Map<Mux, Entry>();
   readonly #waiters = new Set<(mux: Mux | null) => void>();
@@ -72,7 +72,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.#timing = timing;
   }
 
-  /** Who serves; null while nobody does. */
+  /** The active host; null if there is none. */
   get holder(): Host | null {
     return this.#holder;
   }
@@ -85,28 +85,28 @@ export class Hosts extends EventEmitter<HostsEvents> {
     return this.#holder?.kind ?? null;
   }
 
-  /** Who waits for a host now. */
+  /** Number of callers waiting for a host. */
   get waiting(): number {
     return this.#waiters.size;
   }
 
-  /** How many are attached here themselves. */
+  /** Number of hosts attached to this bridge. */
   get size(): number {
     return [...this.#hosts.keys()].filter(({ kind }) => kind !== 'remote').length;
   }
 
-  /** Who serves, or could, of those that are attached here themselves; null where none is ready. */
+  /** The active host among those attached to this bridge, or the best one that could be; null if none is ready. */
   get own(): Host | null {
     if (this.#holder && this.#holder.kind !== 'remote') return this.#holder;
     return this.#best(({ kind }) => kind !== 'remote') ?? null;
   }
 
-  /** The other bridges whose hosts can be reached. */
+  /** Reachable hosts of other bridges. */
   get remotes(): Host[] {
     return [...this.#hosts.keys()].filter(({ kind }) => kind === 'remote');
   }
 
-  /** Whether another bridge's host serves rather than the managed Chromium, where both could. */
+  /** Whether other bridges' hosts are preferred to the managed Chromium. */
   set yields(given: boolean) {
     if (this.#yields === given) return;
     this.#yields = given;
@@ -125,7 +125,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
     return [...this.#hosts.keys()].find(({ identity }) => identity?.origin === origin);
   }
 
-  /** For the person to see. Older builds do not say who they are. */
+  /** Lists hosts for display. Older builds do not report an identity. */
   list(): AttachedHost[] {
     return [...this.#hosts.keys()].flatMap((host) => {
       const { kind, build, since, identity, state } = host;
@@ -134,7 +134,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
     });
   }
 
-  /** A host may come to serve within `ms` milliseconds from now: clients wait so long. 0: it is not coming after all. */
+  /** Announces that a host may become active within `ms` milliseconds: clients wait until then. 0: none is coming. */
   expectHost(ms: number): void {
     clearTimeout(this.#expectation);
     this.#expectedUntil = performance.now() + ms;
@@ -146,9 +146,9 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.#expectation.unref();
   }
 
-  /** The holder, at once where there is one; null at once where none is expected or catching up, or after `ms` at the most. */
+  /** Returns the active host's multiplexer, waiting up to `ms` milliseconds. Null immediately if no host is expected or catching up. */
   wait(ms: number, signal?: AbortSignal): Promise<Mux | null> {
-    // Who can start one may say at once that it is expected.
+    // Listeners that can start a host may call `expectHost` at once.
     if (!this.#holder && !this.#closing && !signal?.aborted) this.emit('wanted');
     const left = this.#coming() ? ms : Math.min(ms, this.#expectedUntil - performance.now());
     if (this.#holder || this.#closing || left <= 0 || signal?.aborted) return Promise.resolve(this.current);
@@ -166,7 +166,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
     });
   }
 
-  /** A host that has said hello. Null, and its link is closed: there are too many. */
+  /** Adds a host that has said hello. Returns null and closes its link if there are too many. */
   join(mux: Mux, kind: HostKind, { build, capabilities }: Pick<Hello, 'build' | 'capabilities'>): Host | null {
     if (this.#hosts.size >= MAX_HOSTS) {
       mux.close(CLOSE.noGateway, `${MAX_HOSTS} hosts are already attached`);
@@ -181,7 +181,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
     return host;
   }
 
-  /** What it says of itself. An earlier link of the same host is closed: who dials again has lost it. */
+  /** Sets a host's reported identity. Closes an earlier link of the same host, which must have been lost. */
   identify(host: Host, origin: string, name: string): void {
     const earlier = this.find(origin);
     this.#entry(host).identity = { origin, name };
@@ -193,13 +193,13 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.#choose();
   }
 
-  /** There is a new journal, which all must read. Who serves goes on until another one has. */
+  /** Requires all hosts to read the new journal. The active one stays until another has caught up. */
   unready(): void {
     for (const host of this.#hosts.keys()) if (host.syncs) host.state = 'catching-up';
     this.#choose();
   }
 
-  /** The host is gone. Told before its streams are cut, so that they know why; later calls for the same host do nothing. */
+  /** Removes a host. Runs before its streams are reset, so that they know the reason. Later calls for the same host do nothing. */
   leave(mux: Mux, code: number, reason: string): void {
     const host = this.#byMux.get(mux);
     if (!host) return;
@@ -208,20 +208,20 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.#byMux.delete(mux);
     const served = host === this.#holder;
     this.#choose(code, reason);
-    // Where another bridge's host served, the next bridge is about to.
+    // After another bridge's host was active, the next bridge is about to take over.
     if (served && !this.#holder && (code === HANDING_OVER || host.kind === 'remote')) this.expectHost(this.#timing.hostWaitMs);
     this.emit('leave', host, code, reason);
     this.#giveUp();
   }
 
-  /** Lets all hosts go, and all who wait for one. */
+  /** Dismisses all hosts and waiting callers. */
   close(code: number, reason: string): void {
     this.#closing = true;
     this.expectHost(0);
     for (const { mux } of [...this.#hosts.keys()]) mux.close(code, reason);
   }
 
-  /** What belongs to a host that has left changes nothing any more. */
+  /** Changes to a host that has left have no effect. */
   #entry(host: Host): Entry {
     return this.#byMux.get(host.mux) ?? { ...host };
   }
@@ -240,14 +240,14 @@ export class Hosts extends EventEmitter<HostsEvents> {
     return [...this.#hosts.keys()].some((host) => host.state === 'catching-up' && this.#rank(host) < Infinity);
   }
 
-  /** Code and reason are of the holder's end, where that is why. */
+  /** `code` and `reason`: how the holder ended, if that is why. */
   #choose(code: number = HANDING_OVER, reason = 'a preferred host is ready'): void {
     const holder = this.#holder;
     const best = this.#best((host) => host !== holder);
     const there = holder !== null && this.#byMux.has(holder.mux);
     if (!there || holder.state === 'outdated') return this.#serve((!this.#closing && best) || null, there, code, reason);
     if (!best) return;
-    // One that reads a new journal goes on where nobody else is ready: its clients keep their lines.
+    // A holder that reads a new journal stays if no other host is ready, so that its clients stay connected.
     if (holder.state !== 'ready' || this.#rank(best) < this.#rank(holder)) return this.#serve(best, there, code, reason);
     void this.#check(holder);
   }
@@ -268,7 +268,7 @@ export class Hosts extends EventEmitter<HostsEvents> {
     this.emit('attach', next.kind);
   }
 
-  /** Another host could serve as well: the holder must show that it lives. */
+  /** Checks that the holder responds, since another host could be active as well. */
   async #check(holder: Host): Promise<void> {
     if (await answers(holder.mux, this.#timing.aliveMs)) return;
     if (this.#holder === holder) holder.mux.close(GIVEN_UP, 'the host didn’t respond, and another one took over');

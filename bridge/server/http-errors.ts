@@ -7,7 +7,7 @@ import { REQUEST_ID } from '#shared/http/request-id.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import type { Denial } from './auth.ts';
 
-/** Error types of the HTTP surface (decisions, "HTTP"). */
+/** Error types of the HTTP API. */
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'unauthorized',
@@ -22,7 +22,7 @@ const TYPES: Record<number, string> = {
 export const errorBody = (status: number, message: string): ErrorBody =>
   bodyOf(TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message);
 
-/** Answers an exchange that has not begun to answer. */
+/** Answers an exchange whose response has not begun. */
 export function sendError(response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void {
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(toErrorBody(status, message, response));
@@ -30,13 +30,13 @@ export function sendError(response: ServerResponse, status: number, message: str
   response.end(body);
 }
 
-/** The error in the form of the API that the request is for. */
+/** Builds the error body in the format of the requested API. */
 function toErrorBody(status: number, message: string, response: ServerResponse): object {
   if (isMessagesRequest(response.req)) return toMessagesBody(status, message, response);
   return isOllamaApi(response.req.url ?? '') ? ollamaError(message) : errorBody(status, message);
 }
 
-/** Whether a request is answered in the form of Anthropic's API. */
+/** Whether a request uses Anthropic's API format. */
 export const isMessagesRequest = ({ url = '', headers }: IncomingMessage): boolean => isMessagesApi(url, headers[VERSION_HEADER]);
 
 const toMessagesBody = (status: number, message: string, response: ServerResponse): MessagesError => {
@@ -50,19 +50,22 @@ const UNREADABLE: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request timed out'],
 };
 
-/** Answers what cannot be read as HTTP, and closes its connection: at once where something has been written there, for it would stand in the midst of that. */
+/**
+ * Answers malformed HTTP and closes the connection. Closes without an answer if a response has begun, since the error would appear inside
+ * it.
+ */
 export function refuseUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }): void {
   const [status, message] = UNREADABLE[code] ?? [400, 'Malformed HTTP request'];
   if (code === 'ECONNRESET' || !socket.writable || socket.bytesWritten !== 0) return void socket.destroy();
   const body = JSON.stringify(errorBody(status, message));
   const head = ['content-type: application/json; charset=utf-8', `content-length: ${Buffer.byteLength(body)}`, 'connection: close'];
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, '', body].join('\r\n'));
-  // What still comes is passed over for a moment: cut at once, the answer might not be seen.
+  // Keeps reading for a moment: after an immediate close the client might not see the response.
   socket.resume();
   setTimeout(() => socket.destroy(), CLOSING_MS).unref();
 }
 
-/** Status and headers of a refused credential. */
+/** Returns status and headers for a rejected credential. */
 export function denialOf({ code, retryAfterMs }: Denial): { status: 401 | 429; headers: Record<string, string> } {
   if (code === 'AUTH_REQUIRED') return { status: 401, headers: { 'www-authenticate': 'Bearer' } };
   return { status: 429, headers: { 'retry-after': String(Math.ceil((retryAfterMs ?? 0) / 1000)) } };

@@ -10,7 +10,7 @@ import { TestClient } from './tests/client.ts';
 
 const encoder = new TextEncoder();
 
-/** A body that the test writes into; `left` resolves when its reader is gone. */
+/** A body that the test writes. `left` resolves when its reader is gone. */
 function openBody(): { body: ReadableStream<Uint8Array>; write(text: string): void; end(): void; fail(): void; left: Promise<void> } {
   const left = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array>;
@@ -269,7 +269,7 @@ describe('/v1', () => {
     const whole = await post(new Uint8Array(limit));
     expect([whole.status, await whole.text()]).toEqual([200, String(limit)]);
     expect((await post(new Uint8Array(limit + 1))).status).toBe(413);
-    // What says its length never reaches the host.
+    // A body with a declared length never reaches the host.
     expect(host.openings).toHaveLength(1);
     const chunks = Array.from({ length: 21 }, () => new Uint8Array(1024 * 1024)).values();
     const chunked = new ReadableStream({
@@ -348,7 +348,7 @@ describe('/v1', () => {
       before = produced;
       for (let i = 0; i < 10; i++) expect(await (await gateway.http('/v1/quick')).text()).toBe('quick');
     }
-    // The kernel's buffers of a loopback connection take some megabytes by themselves.
+    // The kernel buffers some megabytes of a loopback connection.
     expect(produced).toBeLessThan(32 * 1024 * 1024);
     socket.destroy();
   });

@@ -25,31 +25,34 @@ export interface HttpDeps {
   hosts: Hosts;
   journal: Pick<Journal, 'head'>;
   timing: Timing;
-  /** How many exchanges are under way, and how many there may be: more are turned away at once. */
+  /** Number of exchanges in progress and its maximum; further ones are rejected immediately. */
   gauge: Gauge;
   maxExchanges: number;
-  /** This gateway's name in its own requests (capabilities/egress.ts). */
+  /** This gateway's id in its outgoing requests (capabilities/egress.ts). */
   via: string;
-  /** Where exchanges are found by what answers them past the host, and where it is told what that has used. */
+  /** Exchanges that responses past the host look up, and the usage reports of such responses. */
   exchanges: Exchanges;
   receipts: Receipts;
-  /** What hosts have decided in advance. */
+  /** Cached decisions of hosts. */
   standing: Standing;
   log(line: string): void;
 }
 
-/** Headers of the caller that the host sees. */
+/** Headers of the caller that are passed on to the host. */
 const PASSED_ON = [
   ...['content-type', 'accept', 'user-agent', 'x-perch-session', REQUEST_ID, VERSION_HEADER, BETA_HEADER],
   ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id'],
 ];
 
-/** Whether an address is of `/v1`, `/api` (Ollama's), `/mcp` or `/openapi.json`, whose every answer tells the request's id. */
+/** Whether a URL belongs to `/v1`, `/api` (Ollama), `/mcp` or `/openapi.json`, whose responses all include the request's id. */
 export const isApi = (url = ''): boolean => /^\/(?:v1|api|mcp|openapi\.json)(?:[/?]|$)/.test(url);
 const CORS = { vary: 'Origin', 'access-control-expose-headers': 'Retry-After, X-Request-Id, Request-Id, X-Perch-Ignored, Mcp-Session-Id' };
 const CORS_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
-/** `/v1` and `/mcp`: admission of the caller, then the exchange goes to the host (decisions, "HTTP"). Not by the framework: most of what that does for a request is of no use here. */
+/**
+ * Handles `/v1` and `/mcp`: admits the caller and forwards the exchange to the host. Does not use Fastify, most of whose work per request
+ * is not needed here.
+ */
 export function apiListener(deps: HttpDeps): RequestListener {
   const { admission, auth, hosts, journal, timing, gauge, maxExchanges, via, exchanges, receipts, standing, log } = deps;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -63,7 +66,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
       const { status, headers } = denialOf(verdict);
       return refuse(status, verdict.message, headers);
     }
-    // Each turn would start another run, until all exchanges are taken.
+    // Each pass would start another run until no exchanges are left.
     if (incoming.headers[VIA] === via) return refuse(508, 'The request came from this gateway. It can’t be its own provider.');
     if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return refuse(400, 'Compressed request bodies are not supported (Content-Encoding)');
@@ -71,7 +74,7 @@ export function apiListener(deps: HttpDeps): RequestListener {
     if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return refuse(413, toTooLarge(maxBytes));
     if (gauge.count >= maxExchanges) return refuse(503, 'Too many requests in progress', { 'retry-after': '1' });
     response.once('close', gauge.enter());
-    // Cut, whatever has been sent: it must not pass for a whole answer.
+    // Destroys the connection at any point, so that the response does not look complete.
     if (verdict.hold)
       response.once(
         'close',
@@ -150,7 +153,9 @@ export function apiListener(deps: HttpDeps): RequestListener {
     });
   };
 }
-/** The variant of a request that a cached decision may answer; undefined for others and for bodies that take long to arrive. */
+/**
+ * Returns the variant of a request that a cached decision may answer; undefined for other requests and for bodies that take long to arrive.
+ */
 function variantOf({ method, url = '', headers }: IncomingMessage): string | undefined {
   const length = Number(headers['content-length']);
   if (method !== 'POST' || !/^application\/json\b/i.test(headers['content-type'] ?? '') || !(length <= KEPT_BODY)) return undefined;
@@ -159,14 +164,14 @@ function variantOf({ method, url = '', headers }: IncomingMessage): string | und
 
 const readHeader = (value: string | string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** The body of a request; what there was of it where the caller has gone. */
+/** Reads a request's body, or what has arrived of it when the caller disconnects. */
 function readAll(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   return new Promise((resolve) => {
     request.on('data', (chunk: Buffer) => parts.push(chunk));
     request.once('close', () => resolve(Buffer.concat(parts)));
     request.once('end', () => resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)));
-    // The response is destroyed with it.
+    // The response is destroyed along with it.
     request.on('error', () => {});
   });
 }

@@ -165,7 +165,7 @@ describe('the journal’s port', () => {
       message: 'The journal can’t be used: the file cannot be read',
       extra: { details: { reason: 'journal-failed' } },
     });
-    // One that cannot open it can still say that it is there and serves.
+    // A host that can't open the journal can still report that it is ready.
     const late = await replica(gateway);
     await expect(late.call('journal.open', { origin: 'late', schema: 1, position: null })).rejects.toMatchObject({
       code: 'INTERNAL_ERROR',

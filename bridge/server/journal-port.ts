@@ -8,38 +8,38 @@ import { type Journal, JournalFailed, JournalFull } from '../journal/journal.ts'
 import type { Host, Hosts } from './hosts.ts';
 import type { Presence } from './presence.ts';
 
-/** Bytes of one call: a batch, and what JSON within JSON adds to it. */
+/** Maximum bytes per call: a batch and the overhead of JSON within JSON. */
 const MAX_CALL_BYTES = 64 * 1024 * 1024;
 
 export interface JournalPortDeps {
   journal: Journal;
   hosts: Hosts;
   presence: Presence;
-  /** What secrets are sealed with in this vault: 256 bit, base64url. */
+  /** Key that seals the vault's secrets: 256 bits, base64url. */
   vaultKey: string;
-  /** How a browser reaches the cluster that the vault is shared over, when this bridge is not there; null: not at all. */
+  /** How a browser can reach the vault's cluster while this bridge is away; null if it can't. */
   browserWay(): Promise<BrowserWay | null>;
   log(line: string): void;
 }
 
-/** One host's stream to the journal. */
+/** A host's stream to the journal. */
 interface Replica {
-  /** Missing for as long as what came before anyone listened is answered. */
+  /** Undefined while messages that arrived before the answerer existed are being handled. */
   answerer: Answerer<JournalEvents> | undefined;
-  /** What it said in journal.open. */
+  /** Parameters of the host's `journal.open`. */
   said: { origin: string; schema: number } | undefined;
-  /** The host has been told of everything up to here, or has pushed it itself; undefined until the journal is open for it. */
+  /** Position up to which the host has been notified, or has pushed itself. Undefined until it has opened the journal. */
   told: number | undefined;
-  /** Up to here its own records are given to it too: it read from the start when it opened the journal, so it has nothing. */
+  /** Position up to which the host also receives its own records: it opened the journal from the start, so it has none of them. */
   own: number;
   readonly pushes: Set<Promise<unknown>>;
 }
 
-/** Lends the journal to the attached hosts, and tells each what it must know of the others (shared/ports/journal.ts). */
+/** Serves the journal to the attached hosts and notifies each of the others' changes (shared/ports/journal.ts). */
 export class JournalPort {
   readonly #deps: JournalPortDeps;
   readonly #replicas = new Map<Host, Replica>();
-  /** The newest schema among those who wrote, as far as is known here. */
+  /** Newest schema of all writers known here. */
   #schema = 0;
   #problem = '';
 
@@ -50,7 +50,7 @@ export class JournalPort {
     deps.hosts.on('role', (host, holder) => this.#replicas.get(host)?.answerer?.send('host.role', { holder }));
   }
 
-  /** Answers a host's stream; an earlier one of the same host is closed. */
+  /** Serves a host's stream and closes an earlier one of the same host. */
   serve(stream: Stream, host: Host): void {
     const { hosts, log } = this.#deps;
     const replica: Replica = { answerer: undefined, said: undefined, told: undefined, own: 0, pushes: new Set() };
@@ -67,7 +67,7 @@ export class JournalPort {
     replica.answerer = answer<JournalCalls, JournalEvents>(link, journalCalls, this.#handlers(host, replica), { fault, onclose });
   }
 
-  /** Hears nothing of the journal any more. */
+  /** Stops listening to the journal. */
   close(): void {
     this.#deps.journal.off('changed', this.#changed);
     this.#deps.journal.off('replaced', this.#replaced);
@@ -79,7 +79,7 @@ export class JournalPort {
       if (!replica.said) throw new RpcError('INVALID_PARAMS', 'The first call must be journal.open with the identity of the host');
       return replica.said.origin;
     };
-    /** The origin of a host that may read and write. */
+    /** Returns the origin of a host that may read and write. */
     const current = (): string => {
       const own = origin();
       if (this.#isOutdated(replica)) throw outdated();
@@ -97,7 +97,7 @@ export class JournalPort {
         replica.told = opened.head;
         replica.own = opened.position.seq === 0 ? opened.head : 0;
         this.#schemaIs(opened.schema);
-        // Behind the answer, which says up to where it must read.
+        // After the response, which says up to where the host must read.
         setImmediate(() => this.#tell(replica, journal.head));
         const cluster = await this.#browserWay();
         return { ...opened, vaultKey, shared: journal.examine !== undefined, ...(cluster !== undefined && { cluster }) };
@@ -113,7 +113,7 @@ export class JournalPort {
         try {
           const pushed = await pushing;
           this.#note(pushed.low ? DISK_FULL : '');
-          // Copies of losers come from the journal: the pusher has to read those.
+          // The journal creates copies of versions that lost a conflict, which the pusher has to read.
           if (replica.told !== undefined && pushed.before <= replica.told && pushed.conflicts === 0) {
             replica.told = Math.max(replica.told, pushed.last);
           }
@@ -153,7 +153,7 @@ export class JournalPort {
     };
   }
 
-  /** Undefined where credentials cannot be read now: the host keeps what it was told before. */
+  /** Undefined if the credentials can't be read now: the host keeps the previous value. */
   async #browserWay(): Promise<BrowserWay | null | undefined> {
     try {
       return await this.#deps.browserWay();
@@ -165,7 +165,7 @@ export class JournalPort {
 
   readonly #changed = (head: number): void => {
     for (const replica of this.#replicas.values()) {
-      // Of its own pushes it need not be told: which those are is known once they are answered.
+      // Does not notify a host of its own pushes, which are known once they are answered.
       if (replica.pushes.size === 0) this.#tell(replica, head);
       else void Promise.allSettled(replica.pushes).then(() => this.#tell(replica, head));
     }
@@ -196,7 +196,7 @@ export class JournalPort {
     for (const [host, replica] of this.#replicas) if (this.#isOutdated(replica)) this.#deps.hosts.mark(host, 'outdated');
   }
 
-  /** What the engine says, its failures in words for the host's person; the log has each problem once. */
+  /** Runs an operation of the journal and words its errors for the user. Each problem is logged once. */
   async #ask<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -214,7 +214,7 @@ export class JournalPort {
   }
 }
 
-/** The journal used the space that it had set aside. */
+/** Message when the journal is using its reserved space. */
 const DISK_FULL = 'Storage is full: the disk with the journal has no space left. Free up space. Until then, only deletions are saved';
 
 function inWords(error: unknown): RpcError | undefined {

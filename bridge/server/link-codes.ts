@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Codes not traded yet that are kept; the oldest goes first. */
+/** Maximum number of unused codes; the oldest is dropped first. */
 const MAX_CODES = 100;
 
 /**
- * Single-use codes that a browser trades for credentials (design.md, "Two origins would be two databases"). 128 bits each; only their hashes are
- * kept, so that looking one up takes no time that tells about it. `now` is a monotonic clock in milliseconds.
+ * Single-use codes that a browser trades for credentials. They have 128 bits, and only their hashes are stored, so that lookup time reveals
+ * nothing. `now` is a monotonic clock in milliseconds.
  */
 export class LinkCodes {
   readonly #now: () => number;
@@ -22,7 +22,7 @@ export class LinkCodes {
     return code;
   }
 
-  /** Takes the code out. `restore` puts it back, for when what it was traded for could not be stored. Undefined: unknown, used or expired. */
+  /** Uses up a code. `restore` puts it back, for when the new credentials could not be stored. Undefined: unknown, used or expired. */
   redeem(code: string): { restore(): void } | undefined {
     const key = hash(code);
     const expiry = this.#expiries.get(key);

@@ -10,18 +10,18 @@ import { bearerOf } from './auth.ts';
 import { denialOf, errorBody } from './http-errors.ts';
 import type { Vaults } from './vaults.ts';
 
-/** For `perch open`: how long its code lives (design.md, "Two origins would be two databases"). */
+/** Lifetime of a code issued for `perch open`. */
 const OPEN_TTL_MS = 60_000;
 
 const trade = z.object({ code: z.string().min(1).max(100) });
 
-/** The app's address with a single-use code in the fragment, which never goes over the network. */
+/** The app's URL with a single-use code in the fragment, which is never sent over the network. */
 export const linkUrl = (origin: string, code: string): string => `${origin}/#link=${code}`;
 
 /**
- * `POST /link {code}`: the app, on its own origin, trades a single-use code for its credentials. `POST /link/code`: the owner, with the
- * token, gets an address with a new code. A vault's codes count at its own origin alone, where its pages keep what they trade them for.
- * `elsewhere`: where other machines' browsers open the first vault's app; undefined where they cannot.
+ * `POST /link {code}`: the app on its own origin trades a single-use code for credentials. `POST /link/code`: the owner, with the token,
+ * gets a URL with a new code. A vault's codes are valid only at its own origin, where its pages store the credentials. `elsewhere`: URL of
+ * the first vault's app for other machines' browsers; undefined if they can't open it.
  */
 export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: string | undefined): void {
   app.post('/link', { bodyLimit: 4096 }, async (request, reply) => {
@@ -75,7 +75,7 @@ export function linkRoutes(app: FastifyInstance, vaults: Vaults, elsewhere: stri
   });
 }
 
-/** As no other browser is called: two of one kind are `Chrome 156 on Linux` and `Chrome 156 on Linux (2)`. */
+/** Returns a unique name for a browser: `Chrome 156 on Linux`, `Chrome 156 on Linux (2)`. */
 function freeName(called: string, credentials: readonly StoredCredential[]): string {
   const taken = new Set(credentials.map(({ name }) => name));
   let name = called;

@@ -9,16 +9,16 @@ export interface LinkedBrowsersDeps {
   log(line: string): void;
 }
 
-/** A browser's worker is cut off so long after its pages. */
+/** Delay between disconnecting a browser's pages and its worker. */
 const LEAVES_MS = 1000;
 
 interface Pair {
   app: StoredCredential;
-  /** Its worker's. Missing only where somebody changed the file. */
+  /** Credential of its worker. Missing only if the file was edited. */
   host: StoredCredential | undefined;
 }
 
-/** What the port does, for any host. */
+/** Port handlers, the same for every host. */
 export function linkedBrowsersHandlers({
   home,
   auth,
@@ -40,14 +40,14 @@ export function linkedBrowsersHandlers({
       await home.removeCredentials([app.id, ...(host ? [host.id] : [])]);
       log('Revoked a paired browser');
       auth.remove([app.id]);
-      // It may be the one that serves, and is to hand on the answer.
+      // The worker may be the active host, which has to deliver this response first.
       if (host) setTimeout(() => auth.remove([host.id]), LEAVES_MS).unref();
       return { revoked: true };
     },
   };
 }
 
-/** The two of a browser are written together, its pages' first. */
+/** Pairs credentials: a browser's two are stored together, that of its pages first. */
 const pairsOf = (credentials: readonly StoredCredential[]): Pair[] =>
   credentials.flatMap((app, at) => {
     const next = credentials[at + 1];

@@ -4,15 +4,18 @@ import { portHolder } from './port-holder.ts';
 
 export interface Listening {
   port: number;
-  /** Where it listens, `address:port`, as the system says. */
+  /** Address that the system reports, as `address:port`. */
   address: string;
 }
 
 export const isLoopbackBind = (bind: string): boolean => bind === 'localhost' || isLoopback(bind);
-/** Whether a listener at this address is reached under 127.0.0.1, too. */
+/** Whether a listener at this address is also reachable at 127.0.0.1. */
 export const coversLoopback = (bind: string): boolean => bind === '0.0.0.0' || bind === '::';
 
-/** Listens; a failure is an error that says what to do. A taken port names its holder, and is never another port instead (design.md). */
+/**
+ * Listens on a port. Rejects with an error that says what to do. If the port is taken, the error names the program that uses it; another
+ * port is never used instead.
+ */
 export async function listen(server: Server, port: number, bind: string): Promise<Listening> {
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { FastifyServerOptions } from 'fastify';
 
-/** For routes that describe nothing to Fastify, as bodies are read by Zod: without it Ajv and a serializer are loaded for nothing (tests/bench/NOTES.md). */
+/** For routes without Fastify schemas, since Zod validates bodies. Prevents loading Ajv and a serializer (tests/bench/NOTES.md). */
 export const noSchemas: FastifyServerOptions['schemaController'] = {
   compilersFactory: { buildValidator: () => refuse, buildSerializer: () => refuse },
 };

@@ -61,7 +61,7 @@ describe('the OAuth callback', () => {
     expect([locked.status, Number(locked.headers.get('retry-after'))]).toEqual([429, expect.closeTo(300, -1)]);
     expect(await locked.text()).toContain('Start again in Perch in 5 minutes');
     expect(host.openings).toHaveLength(22);
-    // Nobody else is locked out with them.
+    // Other requests are not locked out.
     expect((await gateway.http('/v1/models')).status).toBe(404);
   });
 

@@ -11,17 +11,17 @@ import type { Hosts } from './hosts.ts';
 import { discard } from './exchange.ts';
 import type { Timing } from './timing.ts';
 
-/** What OAuth services send back (RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207). */
+/** Parameters that OAuth services return (RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207). */
 const PARAMETERS = ['state', 'code', 'iss', 'error', 'error_description'];
-/** Longer than a host takes to trade a code. */
+/** Longer than a host needs to redeem a code. */
 const ANSWER_MS = 90_000;
 const MAX_PAGE_BYTES = 64 * 1024;
 const PASSED_BACK = ['content-type', 'cache-control', 'content-security-policy'];
-/** Who calls: somebody whose `state` alone says what for. */
+/** Principal of a callback, which is authorized by its `state` only. */
 const PRINCIPAL = 'callback';
 
 export interface OauthCallbackDeps {
-  /** The vault's. */
+  /** Name of the vault. */
   name: string;
   admission: Admission;
   hosts: Hosts;
@@ -32,10 +32,13 @@ export interface OauthCallbackDeps {
   log(line: string): void;
 }
 
-/** Of a vault by its name, empty for the home's own. The same loopback address for all: services permit that one (RFC 8252, section 7.3). */
+/**
+ * Callback path of a vault; an empty name stands for the home's own. All share one loopback address, as services permit (RFC 8252, section
+ * 7.3).
+ */
 export const callbackPath = (name: string): string => (name === '' ? OAUTH_CALLBACK : `${OAUTH_CALLBACK}/${name}`);
 
-/** The vault that a callback is for; undefined where the address is none. */
+/** Returns the name of the vault that a callback URL is for; undefined for other URLs. */
 export function callbackVault(url = ''): string | undefined {
   const path = url.replace(/\?.*/, '');
   if (path === OAUTH_CALLBACK) return '';
@@ -43,11 +46,11 @@ export function callbackVault(url = ''): string | undefined {
 }
 
 /**
- * `GET /oauth/callback`: a browser of this machine comes back from another service, and the host that serves answers it. No token is asked for: the `state` is
- * the key, which only that host knows. Only a person's own navigation counts, so that no page that is merely open can try states, or use up the tries.
+ * `GET /oauth/callback`: a browser on this machine returns from another service, and the active host answers. Requires no token: only that
+ * host knows the `state`. Accepts only user navigations, so that open pages can't try states or use up the attempts.
  */
 export function oauthCallback({ name, admission, hosts, journal, limiter, timing, gauge, log }: OauthCallbackDeps): RequestListener {
-  /** The key of the limiter: states that nobody waits for. */
+  /** Limiter key for unknown states. */
   const tries = `OAuth callback${name && ` of ${name}`}`;
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuse = (status: number, title: string, text: string, headers?: Record<string, string>): void =>
@@ -82,7 +85,7 @@ export function oauthCallback({ name, admission, hosts, journal, limiter, timing
     let body: Uint8Array;
     try {
       const headers = { ':path': `${OAUTH_CALLBACK}?${query}`, [HEAD_HEADER]: String(journal.head) };
-      // To its end, though the browser leaves: a code can be traded once, and then it is wanted.
+      // Completes even if the browser disconnects: a code can be redeemed once.
       answer = await fetchOver(
         mux,
         { kind: 'http', principal: PRINCIPAL, headers },

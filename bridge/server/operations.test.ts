@@ -3,7 +3,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { startTestBridge } from './tests/bridge.ts';
 import { TestClient } from './tests/client.ts';
 
-/** The figures of an answer in Prometheus' text format, by name and labels. */
+/** Parses values in Prometheus' text format, by name and labels. */
 function figuresOf(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));

@@ -14,11 +14,11 @@ export interface OperationsDeps {
   vaults: Vaults;
   clients: Clients;
   about: { version: string; build: string; mode: HostMode };
-  /** Where other machines can try to reach the bridge (reach.ts). */
+  /** URLs at which other machines can try to reach the bridge (reach.ts). */
   reach: readonly string[];
 }
 
-/** A figure for Prometheus, read when it is asked for. */
+/** A Prometheus metric, read on each scrape. */
 export interface Figure {
   name: string;
   help: string;
@@ -26,8 +26,8 @@ export interface Figure {
 }
 
 /**
- * For those who run bridges: `/health` says who serves; `/ready` is 200 while a host serves, else 503; `/metrics` tells a caller with the scope `read` what Prometheus collects
- * (docs/decisions/0066).
+ * Routes for operators. `/health` reports the active host; `/ready` is 200 while a host is active, else 503; `/metrics` returns Prometheus
+ * metrics to callers with the scope `read` (docs/decisions/0066).
  */
 export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): void {
   const { vaults, about, reach } = deps;
@@ -64,7 +64,7 @@ export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): vo
     }
     if (!allows(verdict.scopes, 'read') && !allows(verdict.scopes, 'status'))
       return reply.code(403).send(errorBody(403, 'The scope "status" is required'));
-    // Most bridges are never asked.
+    // Created on first use: most bridges are never scraped.
     const known = registries.get(vault) ?? registryOf(vault, deps);
     registries.set(vault, known);
     const metrics = await known;
@@ -72,10 +72,10 @@ export function operationsRoutes(app: FastifyInstance, deps: OperationsDeps): vo
   });
 }
 
-/** An address with the vault's name, where it needs one: no credential says whose a pairing code is. */
+/** Adds the vault's name to a URL if needed: no credential identifies the vault of a pairing code. */
 const addressOf = (address: string, vault: string): string => (vault === '' ? address : `${address}?vault=${vault}`);
 
-/** One vault's figures; those of the process are for the home's own. All are read when they are asked for: nothing is kept twice. */
+/** Creates a vault's metrics. Process metrics belong to the home's own vault. All are read on scrape, so nothing is stored twice. */
 async function registryOf(vault: Vault, { vaults, clients, about }: OperationsDeps): Promise<Registry> {
   const { hosts, journal, exchanges, answers } = vault;
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');

@@ -57,7 +57,7 @@ describe('a password', () => {
     const first = JSON.parse(await readFile(passwordFile, 'utf8')) as Record<string, unknown>;
     expect(first).toEqual({ version: 1, N: 32_768, r: 8, p: 3, salt: expect.any(String), hash: expect.stringMatching(/^[\w-]{43}$/) });
     if (process.platform !== 'win32') expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
-    // The same letters, as another keyboard composes them.
+    // The same letters, as composed by another keyboard.
     expect(await password.check('Zoe\u0308, 8 or more')).toBeDefined();
     await password.set('Zoë, 8 or more');
     const second = JSON.parse(await readFile(passwordFile, 'utf8')) as Record<string, unknown>;

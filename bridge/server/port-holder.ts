@@ -5,7 +5,7 @@ import { askForHealth } from './ask-health.ts';
 const ASK_MS = 1000;
 const LISTENING = '0A';
 
-/** Who holds a port, in words that fit after "is taken by"; as much as can be found out here. Never rejects. */
+/** Describes the program that uses a port, as far as it can be found out, to follow "is taken by". Never rejects. */
 export async function portHolder(port: number, host = '127.0.0.1'): Promise<string> {
   const perch = await askForHealth({ host, port, hostHeader: `127.0.0.1:${port}`, signal: AbortSignal.timeout(ASK_MS) });
   const found = await processHolding(port).catch(() => undefined);
@@ -14,7 +14,7 @@ export async function portHolder(port: number, host = '127.0.0.1'): Promise<stri
   return found ? `"${found.name}"${who}` : 'another program';
 }
 
-/** Linux: the listening socket's inode, and the process that has it open. Only the program's name is told: arguments may hold secrets. */
+/** Finds the process that has the listening socket open (Linux). Returns only the program's name, since arguments may contain secrets. */
 async function processHolding(port: number): Promise<{ pid: number; name: string } | undefined> {
   if (process.platform !== 'linux') return undefined;
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')));

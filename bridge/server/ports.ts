@@ -63,28 +63,28 @@ export interface PortsDeps {
   linked: Omit<LinkedBrowsersDeps, 'log'>;
   hosts: Hosts;
   presenceMs: number;
-  /** The vault's name, empty for the home's own, and where it lies. */
+  /** Name of the vault, empty for the home's own, and its folder. */
   name: string;
   home: string;
-  /** Where OAuth services send browsers back to. */
+  /** Redirect URL for OAuth services. */
   callbackUrl: string;
-  /** This gateway's name in its own requests (capabilities/egress.ts). */
+  /** This gateway's id in its outgoing requests (capabilities/egress.ts). */
   via: string;
-  /** What the bridge is, and where it keeps things. */
+  /** Facts about the bridge and its folders. */
   system: Omit<SystemDeps, 'keeper'>;
-  /** Whose callers are answered past the host. */
+  /** Exchanges that can be answered past the host. */
   exchanges: Exchanges;
   standing: Standing;
-  /** What `log` has written. */
+  /** Lines that `log` has written. */
   ring: LogRing;
   log(line: string): void;
 }
 
-/** What the bridge lends its hosts. */
+/** Capabilities that the bridge offers its hosts. */
 export interface Ports {
-  /** Their names, for the bridge's hello. */
+  /** Names of the ports, for the bridge's hello. */
   readonly names: string[];
-  /** A stream that a host opened. */
+  /** Serves a stream that a host opened. */
   serve(stream: Stream, opening: Opening, host: Host): void;
   close(): Promise<void>;
 }

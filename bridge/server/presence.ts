@@ -1,8 +1,8 @@
 import type { Hosts } from './hosts.ts';
 
 /**
- * Which hosts count as there when a lease is asked for: a socket that breaks is no host that died, so each has some seconds to come back, and so have all
- * when the bridge itself has just started.
+ * Which hosts count as present when a lease is requested. A broken socket does not mean that the host has died, so each has some seconds to
+ * reconnect; so do all hosts after the bridge's own start.
  */
 export class Presence {
   readonly #hosts: Hosts;
@@ -20,7 +20,7 @@ export class Presence {
     });
   }
 
-  /** The origins that are there; null while nobody can be said to be gone. */
+  /** Returns the origins that are present; null while absence can't be determined. */
   now(): readonly string[] | null {
     const now = performance.now();
     if (now - this.#startedAt < this.#graceMs) return null;

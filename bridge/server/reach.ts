@@ -4,8 +4,9 @@ import type { Certificate } from './certificate.ts';
 import { coversLoopback, isLoopbackBind } from './listen.ts';
 
 /**
- * Addresses of the gateway's socket that other machines can try; none where it is bound to this machine alone: `ws://address:port/ws`, or over
- * TLS `wss:`, with the certificate's names first, and of the addresses those that it is for (all, where it is for none: a browser then warns).
+ * Returns WebSocket URLs at which other machines can try to reach the gateway; none if it is bound to loopback. `ws://address:port/ws`, or
+ * `wss:` over TLS: the certificate's names first, then the addresses that it covers (all addresses if it covers none, which makes browsers
+ * warn).
  */
 export function reachOf(bind: string, port: number, certificate?: Pick<Certificate, 'names' | 'addresses'>): string[] {
   if (isLoopbackBind(bind)) return [];

@@ -2,7 +2,10 @@ import { open, rename, rm } from 'node:fs/promises';
 import { type Receipt, receipt } from '#shared/link/splice.ts';
 import { readIfThere, reasonOf, writeWhole } from '../home.ts';
 
-/** Receipts that no host has stored yet, a line of JSON each, for the bridge that is started next. There only while there are any. */
+/**
+ * Stores receipts that no host has taken yet for the next start of the bridge, one JSON value per line. The file exists only while there
+ * are any.
+ */
 export class ReceiptFile {
   readonly #path: string;
   readonly #warn: (line: string) => void;
@@ -15,12 +18,12 @@ export class ReceiptFile {
     this.#warn = warn;
   }
 
-  /** Lines that the file has, once all is done. */
+  /** Number of lines in the file after pending writes. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** What an earlier bridge has left. A last line that a crash has cut is passed over. */
+  /** Reads the receipts that an earlier bridge left. Skips a last line cut by a crash. */
   async read(): Promise<Receipt[]> {
     const lines = ((await readIfThere(this.#path)) ?? '').split('\n').filter((line) => line !== '');
     this.#lines = lines.length;
@@ -30,7 +33,7 @@ export class ReceiptFile {
     });
   }
 
-  /** Adds to it, durably. False where that failed. */
+  /** Appends receipts durably. Resolves to false on failure. */
   append(given: readonly Receipt[]): Promise<boolean> {
     this.#lines += given.length;
     return this.#do(async () => {
@@ -44,18 +47,18 @@ export class ReceiptFile {
     });
   }
 
-  /** Has only these in it from now on. */
+  /** Replaces the file's contents. */
   replace(given: readonly Receipt[]): Promise<boolean> {
     this.#lines = given.length;
     return this.#do(() => (given.length === 0 ? rm(this.#path, { force: true }) : writeWhole(this.#path, textOf(given), rename)));
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write is pending. */
   async idle(): Promise<void> {
     await this.#work;
   }
 
-  /** One after the other. Never rejects: the receipts are in memory all the same. */
+  /** Serializes writes. Never rejects: the receipts remain in memory. */
   #do(write: () => Promise<void>): Promise<boolean> {
     const done = this.#work.then(write).then(
       () => {
@@ -73,7 +76,7 @@ export class ReceiptFile {
   }
 }
 
-// A line that a crash has cut must not take the next one with it.
+// Starts with a line break, so that a line cut by a crash does not damage the next one.
 const textOf = (given: readonly Receipt[]): string => given.map((each) => `\n${JSON.stringify(each)}`).join('') + '\n';
 
 function parseJson(text: string): unknown {

@@ -31,7 +31,7 @@ const of = (id: string): Receipt => ({
   chars: 4,
 });
 
-/** A host that has every request answered by `url`; it stores receipts in `taken`, or refuses them where there is none. */
+/** A host that answers every request through `url`. Stores receipts in `taken`, or rejects them if that is undefined. */
 async function splicer(gateway: TestBridge, url: string, taken?: Receipt[]): Promise<FakeHost> {
   const host: FakeHost = await gateway.attach({
     onstream: (stream, opening) =>
@@ -84,7 +84,7 @@ verifies(
     await ask(first, 'a');
     await ask(first, 'b');
     await expect.poll(written).toEqual(['a', 'b']);
-    // The first one is still there, as a killed one’s file would be.
+    // The first file is still there, as after a kill.
     await using second = await start();
     const taken: Receipt[] = [];
     await splicer(second, model.url, taken);

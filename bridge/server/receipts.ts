@@ -5,14 +5,14 @@ import { type Receipt, RECEIPTS_KIND } from '#shared/link/splice.ts';
 import type { Hosts } from './hosts.ts';
 import { ReceiptFile } from './receipt-file.ts';
 
-/** Receipts kept for a host to come; beyond that the oldest are given up. */
+/** Maximum number of receipts kept for the next host; beyond that the oldest are dropped. */
 const KEPT = 10_000;
-/** Receipts told at once. */
+/** Maximum number of receipts per message. */
 const BATCH = 500;
-/** Milliseconds that one waits for others to be told with: each telling is a transaction. */
+/** Time to wait for further receipts before sending, since the host needs a transaction for each message. */
 const GROUP_MS = 50;
 const ANSWER_MS = 10_000;
-/** Milliseconds after which what no host has stored is written down: most are stored before that. */
+/** Delay in milliseconds before untaken receipts are written to disk. Most are taken before that. */
 const WRITE_MS = 250;
 
 export interface ReceiptsDeps {
@@ -21,14 +21,17 @@ export interface ReceiptsDeps {
   log(line: string): void;
 }
 
-/** What spliced calls have used: kept here and, where no host takes it soon, in a file; told to the serving host again and again, until one has stored it. */
+/**
+ * Usage of responses that bypassed the host. Kept in memory and, if no host takes it soon, in a file. Sent to the active host repeatedly
+ * until one has stored it.
+ */
 export class Receipts {
   readonly #hosts: Hosts;
   readonly #retryMs: number;
   readonly #log: (line: string) => void;
   readonly #file: ReceiptFile;
   readonly #waiting = new Map<string, Receipt>();
-  /** Which of them are in the file. */
+  /** Ids of the receipts in the file. */
   readonly #written = new Set<string>();
   #write: NodeJS.Timeout | undefined;
   #telling: Promise<void> | undefined;
@@ -45,7 +48,7 @@ export class Receipts {
     hosts.on('attach', () => this.#tell());
   }
 
-  /** With those that an earlier bridge could not tell any more, from the file at `path`. */
+  /** Opens the file at `path`, including receipts that an earlier bridge could not deliver. */
   static async open({ path, ...deps }: ReceiptsDeps & { path: string }): Promise<Receipts> {
     const file = new ReceiptFile(path, deps.log);
     const receipts = new Receipts(deps, file);
@@ -57,7 +60,7 @@ export class Receipts {
     return receipts;
   }
 
-  /** Receipts that no host has stored yet. */
+  /** Number of receipts that no host has stored yet. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -73,7 +76,7 @@ export class Receipts {
     this.#tell();
   }
 
-  /** Waits for what is being told, for `ms` at the most; nothing is told again after that. */
+  /** Waits up to `ms` milliseconds for a delivery in progress. Nothing is sent after that. */
   async close(ms: number): Promise<void> {
     this.#closed = true;
     this.#closing.resolve();
@@ -81,7 +84,7 @@ export class Receipts {
     await Promise.race([this.#telling, setTimeout(ms, undefined, { ref: false })]);
   }
 
-  /** Resolves when all that waits is in the file, and nothing is being written. */
+  /** Resolves when all pending receipts are in the file and no write is in progress. */
   async writeDown(): Promise<void> {
     clearTimeout(this.#write);
     this.#write = undefined;
@@ -99,7 +102,7 @@ export class Receipts {
     }
   }
 
-  /** A file in which nothing waits goes, and one in which most is stored already is made anew. */
+  /** Deletes the file if it has no pending receipts, and rewrites it if most of them are stored by a host. */
   async #tidy(): Promise<void> {
     if (this.#written.size === 0 ? this.#file.lines > 0 : this.#file.lines > 2 * KEPT)
       await this.#file.replace([...this.#waiting.values()].filter(({ call }) => this.#written.has(call.id)));

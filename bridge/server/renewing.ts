@@ -9,15 +9,15 @@ export interface RenewingDeps {
   files: TlsFiles;
   front: Pick<TlsFront, 'renew'>;
   log(line: string): void;
-  /** For tests. */
+  /** Override for tests. */
   lookMs?: number;
 }
 
-/** Shows a certificate that has been put in the place of the one before, without a new start; looks every hour, and warns before one ends. */
+/** Reloads a replaced certificate without a restart. Checks every hour, and warns before it expires. */
 export function renewing({ files, front, log, lookMs = LOOK_MS }: RenewingDeps): { stop(): void } {
   let known: string | undefined;
   let problem: string | undefined;
-  /** Days that were left when it was last looked at. */
+  /** Days left at the last check. */
   let told: number | undefined;
   let looking = false;
   const look = async (): Promise<void> => {

@@ -5,22 +5,22 @@ import type { Port } from '#shared/ports/port.ts';
 import type { Contracts, ParsedOf, ResultOf } from '#shared/rpc/contract.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
-/** Characters of one call to a port. */
+/** Maximum characters per call. */
 const MAX_MESSAGE = 32 * 1024 * 1024;
 
-/** One call of a port, as who does it sees it. */
+/** Context of a port call for its handler. */
 export interface PortCall<E extends EventSchemas> {
-  /** Fires when the caller is gone, or does not want it any more. */
+  /** Aborted when the caller is gone or cancels the call. */
   signal: AbortSignal;
   send<N extends keyof E & string>(event: N, payload: z.input<E[N]>): void;
 }
 
-/** What a port does: a handler returns, or throws an `RpcError` for the caller to see. */
+/** Handlers of a port. A handler returns, or throws an `RpcError` that is sent to the caller. */
 export type PortHandlers<C extends Contracts, E extends EventSchemas> = {
   [N in keyof C]: (params: ParsedOf<C[N]>, call: PortCall<E>) => Promise<ResultOf<C[N]>>;
 };
 
-/** Answers the calls on a stream; the stream's end aborts those under way. */
+/** Answers calls on a stream. The end of the stream aborts calls in progress. */
 export function servePort<C extends Contracts, E extends EventSchemas>(
   stream: Stream,
   port: Port<C, E>,
@@ -29,7 +29,7 @@ export function servePort<C extends Contracts, E extends EventSchemas>(
 ): void {
   const gone = new AbortController();
   const call: PortCall<E> = { signal: gone.signal, send: (event, payload) => answerer.send(event, payload) };
-  // A call that is there before there is who answers it is heard while that is made.
+  // Calls that arrive before the handlers exist wait for them.
   const made = Promise.resolve();
   const bound = Object.fromEntries(
     Object.entries(handlers).map(([name, handle]) => [

@@ -36,65 +36,65 @@ import { upgrades } from './upgrades.ts';
 import { type Farewell, serveVault, type SharedParts, type Vault, type VaultDeps, type VaultOptions } from './vault.ts';
 import { Vaults } from './vaults.ts';
 
-/** A vault beside the home's own: its name is that of its origin, `<name>.localhost`. */
+/** A vault in addition to the home's own. Its origin is `<name>.localhost`. */
 export type NamedVault = VaultOptions & Pick<VaultDeps, 'name' | 'ring' | 'log'>;
 
 export interface BridgeOptions extends VaultOptions {
   others?: readonly NamedVault[];
-  /** 0: any free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** An IP address or `localhost`. One that is not loopback is refused without `expose`. */
+  /** IP address or `localhost`. Other than loopback requires `expose`. */
   bind: string;
-  /** Who may serve (host-rank.ts). */
+  /** Which hosts may be active (host-rank.ts). */
   mode: HostMode;
-  /** The built app. */
+  /** Folder of the built app. */
   appDir: string;
-  /** Serve the API to other machines; the app stays on this one without `tls`. */
+  /** Serve the API to other machines. Without `tls`, the app is available on this machine only. */
   expose?: boolean;
-  /** Other machines are served over TLS alone, and the app of the home's own vault too. */
+  /** Certificate files: other machines are served over TLS only, including the app of the home's own vault. */
   tls?: TlsFiles | undefined;
-  /** Names beside the loopback ones, without a port, and origins that may call. */
+  /** Additional host names, without a port, and origins that may call. */
   hosts?: readonly string[];
   origins?: readonly string[];
-  /** False: the host is asked not to limit the rate of sockets (benchmarks). Failed credentials are limited all the same. */
+  /** False asks the host not to limit the rate of sockets (benchmarks). Failed authentication is limited regardless. */
   rateLimits?: boolean;
   log?: (line: string) => void;
-  /** What `log` writes to beside; else one that has what the bridge itself says. */
+  /** Ring buffer that `log` also writes to. Default: a new one with the bridge's lines. */
   ring?: LogRing;
-  /** For tests. */
+  /** Overrides for tests. */
   timing?: Partial<Timing>;
 }
 
-/** A vault that a bridge serves. */
+/** A vault served by a bridge. */
 export interface ServedVault {
   /** Empty for the home's own. */
   readonly name: string;
-  /** The origin of its pages. */
+  /** Origin of its pages. */
   readonly origin: string;
   readonly hosts: Hosts;
-  /** What other bridges of the vault share with this one (bridge/cluster). */
+  /** Parts of the vault shared with other bridges (bridge/cluster). */
   readonly shared: SharedParts;
-  /** A single-use code for linking a browser; goes into the app's address as `#link=<code>`. */
+  /** Issues a single-use code for linking a browser, used in the app's URL as `#link=<code>`. */
   issueCode(ttlMs: number): string;
-  /** A new credential for the managed Chromium, never stored; the one before is void. */
+  /** Issues a new credential for the managed Chromium and invalidates the previous one. Never stored. */
   readonly hostCredential: () => Credential;
-  /** Clients that are connected, and requests under way. */
+  /** Number of connected clients and requests in progress. */
   callers(): number;
 }
 
-/** What it does for the home's own vault is its own. */
+/** A running bridge. Members of `ServedVault` refer to the home's own vault. */
 export interface Bridge extends Omit<ServedVault, 'name' | 'origin'> {
-  /** The canonical origin. */
+  /** Canonical origin. */
   readonly url: string;
-  /** Where it listens, `address:port`. */
+  /** Address and port that it listens on, as `address:port`. */
   readonly address: string;
-  /** Where browsers of other machines open the app; undefined where they cannot. */
+  /** URL of the app for browsers on other machines; undefined if they can't open it. */
   readonly elsewhere: string | undefined;
-  /** All that it serves, the home's own first. */
+  /** All served vaults, the home's own first. */
   readonly vaults: readonly ServedVault[];
-  /** Connected clients, sockets before `connect`, and bytes held here that clients have not taken yet. */
+  /** Number of connected clients, of sockets before `connect`, and of bytes that clients have not taken yet. */
   stats(): { clients: number; silent: number; unsentBytes: number };
-  /** Tells clients and hosts, lets requests under way finish for a moment, and frees the port. May be called twice. */
+  /** Notifies clients and hosts, gives requests in progress a moment to finish, and frees the port. May be called twice. */
   close(farewell?: Farewell): Promise<void>;
 }
 
@@ -105,14 +105,14 @@ const SECURITY_HEADERS = Object.entries({
   'cross-origin-resource-policy': 'same-origin',
 });
 
-/** Interval in which Node looks for requests that are too slow. */
+/** Interval at which Node checks for slow requests. */
 const CHECK_MS = 5_000;
-/** Connections that have not sent a whole request head. */
+/** Limits for connections that have not sent a complete request head. */
 const UNASKED: BudgetLimits = { max: 1024, maxPerAddress: 128 };
 
 const CLOSING: Farewell = { code: 1001, reason: 'The gateway is shutting down' };
 
-/** Starts the bridge: a pipe with locks on it (design.md). Rejects, with a sentence for people, where it cannot serve. */
+/** Starts the bridge. Rejects with an error for the user if it can't serve. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { port, bind, mode, appDir, expose = false, others = [] } = options;
   if (options.tls && (isLoopbackBind(bind) || !expose)) throw new Error('TLS only applies to other computers. Add --bind and --expose.');
@@ -134,7 +134,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
 
   let closing = false;
   let vaults: Vaults | undefined;
-  /** The front door of every listener: nothing is routed before admission. */
+  /** Wraps every listener: nothing is routed before admission. */
   const guarded =
     (route: RequestListener) =>
     (request: IncomingMessage, response: ServerResponse): void => {
@@ -160,7 +160,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     };
   const servers: (Server | SecureServer)[] = [];
   const unasked = new SocketBudget<Socket>(UNASKED, (socket) => socket.destroy());
-  // Node itself answers without a Host with nothing in it.
+  // Node answers requests without a Host header with an empty response; admission answers them here.
   const settings = {
     ...{ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false },
     ...{ headersTimeout: timing.headMs, requestTimeout: timing.requestMs },
@@ -202,7 +202,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     return reply.code(status).send(errorBody(status, status === 500 ? 'Internal bridge error' : error.message));
   });
 
-  // The port must be known before routes are made, for the canonical origin is made of it; until then nobody is let in.
+  // Routes need the canonical origin, which includes the port. Requests are rejected until then.
   const encrypted = guarded(route);
   const front = certificate && tlsFront(app.server, certificate, settings, encrypted);
   if (front) kept(front.secure, encrypted, 'secureConnection').on('clientError', refuseUnreadable);
@@ -212,7 +212,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const admissionAt = (origin: string): Admission =>
     new Admission(origin, listening.port, {
       ...{ hosts: options.hosts, origins: options.origins, exposed: expose },
-      // A vault beside the home's own has its pages on this machine alone.
+      // Pages of vaults other than the home's own are available on this machine only.
       secureHosts: origin === url ? certificate?.names : [],
     });
   const renewals = front && options.tls && renewing({ files: options.tls, front, log });
@@ -226,7 +226,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   };
   try {
     const about = { version: packageJson.version, build, mode };
-    // Each may have so many that the others have as many.
+    // Maximum number of connections per vault, so that each gets an equal share.
     const share = Math.floor(LIMITS.maxConnections / (1 + others.length));
     const common = { limiter, timing, about, maxExchanges: share };
     const own = randomUUID();
@@ -253,7 +253,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     await app.ready();
 
     const onupgrade = upgrades({ vaults: served, clients, timing, closing: () => closing });
-    // Exposed at one address only, the app and its host still need the loopback one.
+    // If exposed at one address only, the app and its host still need the loopback address.
     if (!isLoopbackBind(bind) && !coversLoopback(bind)) {
       await listen(makeServer(route).on('clientError', refuseUnreadable), listening.port, '127.0.0.1');
     }
@@ -286,13 +286,13 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   }
 }
 
-/** The app's origin beside this socket. */
+/** Origin of the app for a WebSocket URL. */
 const appAt = (socket: string | undefined): string | undefined => socket && `https://${new URL(socket).host}`;
 
-/** A client that offers HTTP/2 by `Upgrade: h2c` is answered in HTTP/1.1, not refused. */
+/** A client that offers HTTP/2 with `Upgrade: h2c` is answered in HTTP/1.1. */
 const wantsWebSocket = (request: IncomingMessage): boolean => request.headers.upgrade?.toLowerCase() === 'websocket';
 
-/** Names under `localhost` are loopback ones for browsers (RFC 6761, section 6.3), and each is an origin of its own, with data of its own. */
+/** Browsers treat names under `localhost` as loopback (RFC 6761, section 6.3), each as an origin with its own data. */
 const originOf = (name: string, port: number): string => new URL(`http://${name}.localhost:${port}`).origin;
 
 const openOf = (vault: Vault, clients: Clients): ServedVault => ({

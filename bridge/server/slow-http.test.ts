@@ -6,7 +6,7 @@ import { startTestBridge, type TestBridge } from './tests/bridge.ts';
 
 const FAST = { timing: { headMs: 300, requestMs: 600 } };
 
-/** Sends its first text at once, and then a byte now and then until the socket closes. */
+/** Sends the first text at once, then one byte at a time until the socket closes. */
 function drip({ url, token }: TestBridge, first: (head: string) => string): Socket {
   const { host, port } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');

@@ -3,11 +3,11 @@ import { isLoopback } from './admission.ts';
 
 export interface BudgetLimits {
   max: number;
-  /** Maximum of one remote address; loopback addresses have none. */
+  /** Maximum per remote address; loopback is not limited. */
   maxPerAddress: number;
 }
 
-/** Sockets of which nothing is known yet. One too many drops the oldest, so that a newcomer always gets in. */
+/** Sockets that are not authenticated yet. If there are too many, the oldest is dropped, so that a newcomer always gets in. */
 export class SocketBudget<T> {
   readonly #limits: BudgetLimits;
   readonly #drop: (socket: T) => void;

@@ -1,13 +1,16 @@
 import type { WebSocket } from 'ws';
 import type { Link } from '#shared/link/link.ts';
 
-/** From this size on a chunk is passed on as it is; smaller ones are copied, lest they keep alive the large message that they came in. */
+/**
+ * Chunks of at least this size are passed on as they are. Smaller ones are copied, so that they do not keep the large message alive that
+ * contains them.
+ */
 const COPY_BELOW = 16 * 1024;
 
-/** A chunk that stays valid after the call which brought it. */
+/** Returns a chunk that stays valid after the current callback. */
 export const keep = (chunk: Uint8Array): Uint8Array => (chunk.byteLength < COPY_BELOW ? Buffer.from(chunk) : chunk);
 
-/** A server-side WebSocket as a link of bytes. A text message on it is a breach and closes it. */
+/** A server-side WebSocket as a byte link. A text message is a protocol error and closes it. */
 export function socketLink(socket: WebSocket): Link<Uint8Array> {
   let draining = false;
   let drained: (() => void) | undefined;
@@ -37,15 +40,15 @@ export function socketLink(socket: WebSocket): Link<Uint8Array> {
   };
 }
 
-/** Closes a WebSocket with what may be sent: codes that only stand for something at the receiver become 1011, long reasons are cut. */
+/** Closes a WebSocket with a valid code and reason: codes that can't be sent become 1011, long reasons are truncated. */
 export function closeSocket(socket: WebSocket, code: number, reason: string): void {
-  // A paused socket would never see the other side's answer.
+  // A paused socket would never read the peer's close frame.
   socket.resume();
   const sendable = (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999);
   socket.close(sendable ? code : 1011, cut(reason));
 }
 
-/** At most 123 bytes of UTF-8, without a broken character at the end. */
+/** Truncates to 123 bytes of UTF-8 without splitting a character. */
 function cut(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.byteLength <= 123) return reason;

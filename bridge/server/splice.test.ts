@@ -23,7 +23,7 @@ const WISH: Omit<Forward, 'to'> = {
 const chunk = (content: string, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
-/** A server that streams what the test writes; `asked` resolves with its n-th answer. */
+/** A server that streams what the test writes. `asked` resolves to its n-th response. */
 async function startWriter() {
   const answers: ServerResponse[] = [];
   const waiting = new Map<number, (response: ServerResponse) => void>();
@@ -47,7 +47,7 @@ async function startWriter() {
   };
 }
 
-/** Has `url` asked for the caller on stream `to`. */
+/** Requests `url` for the caller on stream `to`. */
 const forwarded = (host: FakeHost, url: string, signal: AbortSignal, wish: Partial<Forward> & { to: number }): Promise<Response> =>
   fetchOver(
     host.mux,
@@ -55,7 +55,7 @@ const forwarded = (host: FakeHost, url: string, signal: AbortSignal, wish: Parti
     { signal },
   );
 
-/** A host that has every request answered by `url`, and keeps what it hears of the ends. `to`: for that caller instead of the one who asks. */
+/** A host that answers every request through `url` and records how responses end. `to`: stream of a different caller. */
 async function splicer(gateway: TestBridge, url: string, given: Partial<Forward> = {}, to = (own: number): number => own) {
   const ends: SpliceEnd[] = [];
   const exchanges: number[] = [];
@@ -153,7 +153,7 @@ describe('a splice', () => {
     }
     expect(ends.every(({ how }) => how === 'silent')).toBe(true);
     expect(upstream.destroyed).toBe(false);
-    // The kernel's buffers of two loopback connections take some megabytes each.
+    // The kernel buffers some megabytes for each of the two loopback connections.
     expect(written).toBeLessThan(32 * 1024 * 1024);
     upstream.off('drain', write).end(`${chunk('', 'stop')}data: [DONE]\n\n`);
     let read = 0;
@@ -219,10 +219,10 @@ describe('a splice', () => {
     const asked = ask(gateway);
     (await server.asked(1)).write(chunk('mine'));
     const answer = await asked;
-    // The second caller’s answer is not the first one’s, who has one.
+    // The second caller does not get the first one's response.
     expect((await ask(gateway)).status).toBe(500);
     expect(server.count()).toBe(1);
-    // A stranger among the hosts, who guesses the number of a caller that waits for another one.
+    // Another host guesses the stream number of a caller that waits for a different host.
     const stranger = await gateway.attach({});
     await expect(forwarded(stranger, server.url, AbortSignal.timeout(5000), { to: own.exchanges[0] ?? 0 })).rejects.toThrow(
       'no longer waiting',
@@ -265,7 +265,7 @@ describe('a splice', () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
     const host: FakeHost = await gateway.attach({
-      // It hears nothing of the caller.
+      // This host is not notified about the caller.
       onstream: (stream) => void forwarded(host, server.url, AbortSignal.timeout(60_000), { to: stream.id }).catch(() => {}),
     });
     const abort = new AbortController();

@@ -8,48 +8,49 @@ import { type Asking, outgoing } from '../capabilities/asking.ts';
 import { edited } from '../capabilities/edited.ts';
 import type { Limits } from '../capabilities/held-answer.ts';
 
-/** What a host has decided for a caller and a model, and lets stand for a moment. */
+/** A host's decision for a caller and a model, valid for a short time. */
 interface Decision {
   asking: Omit<Asking, 'body' | 'signal'>;
-  /** As the upstream calls it. */
+  /** The upstream's name of the model. */
   model: string;
   addUsage: boolean;
   call: Pick<SplicedCall, 'provider' | 'model' | 'principal'>;
   wire: Forward['wire'];
   limits: Pick<Forward, 'idleMs' | 'trailerMs' | 'thinksFirst'>;
-  /** By `performance.now()`. */
+  /** Expiry, by `performance.now()`. */
   until: number;
 }
 
-/** A request that is answered by such a decision, as it goes out. */
+/** A request as it is sent upstream by a cached decision. */
 export interface Decided {
   asking: Omit<Asking, 'signal'>;
   call: Decision['call'];
   wire: Forward['wire'];
   messages: unknown[];
-  /** Of events, where those are wanted. */
+  /** Time limits for events, if the caller wants events. */
   events: Limits | undefined;
 }
 
 const BYTE_ORDER_MARK = 0xef;
-/** Of one host; a host that has more callers and models decides anew. */
+/** Maximum number of decisions per host. If there are more, its cache is cleared. */
 const MOST = 1000;
 
 /**
- * Decisions of hosts that stand: for some seconds the next requests of the same caller for the same model are answered alike, without the host, which hears of
- * them by their receipts (docs/decisions/0023). Any of them that turns out badly, and any change of the host's mind, ends all of them.
+ * Cache of hosts' routing decisions: for some seconds, requests of the same caller for the same model are answered the same way without the
+ * host, which learns of them from their receipts (docs/decisions/0023). A bad outcome, or a change of the host's decision, clears the
+ * host's cache.
  */
 export class Standing {
-  /** By host; there by caller and model. What is withdrawn is another map from then on. */
+  /** By host, then by caller and model. Withdrawing replaces the inner map. */
   readonly #kept = new WeakMap<Mux, Map<string, Decision>>();
   readonly #via: string;
 
-  /** `via`: this gateway's name. */
+  /** `via`: id of this gateway. */
   constructor(via: string) {
     this.#via = via;
   }
 
-  /** A host has decided. The result lets it stand, if nothing was taken back meanwhile. */
+  /** Records a host's decision. The result activates it, unless decisions were withdrawn in the meantime. */
   given(mux: Mux, { standing, call, wire, idleMs, trailerMs, thinksFirst }: Forward, headers: Record<string, string>): () => void {
     const url = headers[':url'];
     if (!standing || url === undefined) return () => {};
@@ -67,12 +68,12 @@ export class Standing {
     };
   }
 
-  /** Whether a host has let anything stand: otherwise requests need not be read here. */
+  /** Whether a host has cached decisions. Otherwise requests need not be read here. */
   any(mux: Mux): boolean {
     return (this.#kept.get(mux)?.size ?? 0) > 0;
   }
 
-  /** How a request is to be answered; undefined where its host has to decide. `body`: all of it; `variant`: as `toVariant` has it. */
+  /** Returns how to answer a request; undefined if its host has to decide. `body`: the whole body; `variant`: see `toVariant`. */
   decide(mux: Mux, principal: string, body: Buffer, variant = ''): Decided | undefined {
     const kept = this.#kept.get(mux);
     if (!kept || !isUtf8(body) || body[0] === BYTE_ORDER_MARK) return undefined;
@@ -93,7 +94,7 @@ export class Standing {
     return { asking: { ...decision.asking, body: sent }, call: decision.call, wire, messages: asked.messages, events };
   }
 
-  /** Nothing that was decided before stands any more, nor what is being tried. */
+  /** Clears a host's decisions, including pending ones. */
   withdraw(mux: Mux): void {
     this.#kept.delete(mux);
   }

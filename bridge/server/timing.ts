@@ -1,30 +1,30 @@
-/** The bridge's waits, in milliseconds. Tests shorten some; nobody else should. */
+/** Timeouts and intervals of the bridge, in milliseconds. Only tests may shorten them. */
 export const TIMING = {
-  /** From a socket's opening to its `connect` (decisions, "Frames and connection"). */
+  /** From a socket's opening to its `connect`. */
   connectMs: 15_000,
-  /** For the whole head of an HTTP request. */
+  /** For the complete head of an HTTP request. */
   headMs: 15_000,
-  /** For a whole HTTP request with its body. */
+  /** For a complete HTTP request with its body. */
   requestMs: 300_000,
-  /** The longest that a client waits while a host starts or hands over (decisions, "Frames and connection"). */
+  /** Maximum time that a client waits while a host starts or hands over. */
   hostWaitMs: 15_000,
-  /** For each step of a host's attaching. */
+  /** For each step of attaching a host. */
   handshakeMs: 10_000,
   /** Between a host's heartbeats, and for each answer. */
   heartbeatMs: 5_000,
-  /** For the holder to show that it lives when another host could serve as well. */
+  /** For the active host to answer when another host could be active as well. */
   aliveMs: 1_000,
-  /** A host that left counts as there for so long, and every host after the bridge's own start, when a lease is asked for. */
+  /** How long a host that left still counts as present for leases; also for every host after the bridge's own start. */
   presenceMs: 15_000,
-  /** A client whose socket takes nothing for so long, with bytes waiting, is closed. */
+  /** How long a client's socket may take nothing while bytes are waiting, before it is closed. */
   stallMs: 30_000,
-  /** For the other side to answer a WebSocket's close before the socket is cut. */
+  /** For the peer to answer a WebSocket close before the socket is terminated. */
   closeMs: 2_000,
-  /** Between looks at the password's file, while somebody is connected by it. */
+  /** Between checks of the password file while a client is connected with the password. */
   passwordMs: 2_000,
-  /** Until what calls have used is told again to a host that did not take it. */
+  /** Until usage is sent again to a host that did not take it. */
   receiptsMs: 5_000,
-  /** For requests under way when the bridge closes. */
+  /** For requests in progress when the bridge closes. */
   graceMs: 1_500,
 };
 export type Timing = typeof TIMING;

@@ -5,25 +5,25 @@ import { isLoopback } from './admission.ts';
 import type { Certificate } from './certificate.ts';
 
 export interface TlsFront {
-  /** What listens. */
+  /** The server that listens. */
   readonly listener: NetServer;
-  /** What speaks HTTPS behind it. */
+  /** The HTTPS server behind it. */
   readonly secure: Server;
-  /** From now on this one is shown. */
+  /** Uses this certificate from now on. */
   renew(certificate: Certificate): void;
-  /** Takes no more, and ends what is open from outside, shaken hands or not. */
+  /** Stops listening and closes remote connections, including those in a TLS handshake. */
   close(): void;
 }
 
-/** A connection that says nothing for so long is ended, as TLS ends one that shakes no hands. */
+/** Time after which a silent connection is closed, as TLS does without a handshake. */
 const SILENT_MS = 30_000;
-/** The first byte of a TLS handshake. */
+/** First byte of a TLS handshake. */
 const HANDSHAKE = 0x16;
 const SENTENCE = 'This address requires HTTPS. Use https:// instead.';
 
 /**
- * One port, two protocols: what reaches this machine at a loopback address goes to `plain`, as ever; all else must speak TLS. So neither
- * a second port nor a second loopback origin is needed, and nothing from outside is heard in the clear.
+ * Serves two protocols on one port: connections to a loopback address go to `plain`; all others must use TLS. This needs neither a second
+ * port nor a second loopback origin, and remote requests are never served in plain text.
  */
 export function tlsFront(plain: PlainServer, certificate: Certificate, options: ServerOptions, onrequest: RequestListener): TlsFront {
   const secure = createServer({ ...options, ...pemOf(certificate) }, onrequest);
@@ -36,7 +36,8 @@ export function tlsFront(plain: PlainServer, certificate: Certificate, options: 
       fromOutside(socket, secure);
     }
   });
-  // Neither listens itself: without this event Node keeps no list of their connections, and no time-out and no closing would reach them.
+  // Neither server listens itself. Without this event Node does not track their connections, and neither timeouts nor closing would apply
+  // to them.
   listener.once('listening', () => {
     plain.emit('listening');
     secure.emit('listening');
@@ -55,7 +56,7 @@ export function tlsFront(plain: PlainServer, certificate: Certificate, options: 
 
 const pemOf = ({ cert, key }: Certificate): { cert: string; key: string } => ({ cert, key });
 
-/** Who speaks plain HTTP is told so, and what it asked is not read. */
+/** Tells clients of plain HTTP to use HTTPS, without reading their request. */
 function fromOutside(socket: Socket, secure: Server): void {
   const end = (): void => void socket.destroy();
   socket.on('error', end).setTimeout(SILENT_MS, end);

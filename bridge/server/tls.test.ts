@@ -34,7 +34,7 @@ interface Answer {
   body: string;
 }
 
-/** Asks from outside, over TLS. 101 where an upgrade is accepted. */
+/** Sends a request from another machine's address over TLS. 101 if an upgrade is accepted. */
 function ask(gateway: TestBridge, path: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
   const port = Number(new URL(gateway.url).port);
   return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ describe.skipIf(own === undefined)('over TLS', () => {
       const authorization = `Bearer ${gateway.token}`;
       expect((await ask(gateway, '/v1/models', { headers: { host: `perch.test:${port}`, authorization } })).status).toBe(200);
       expect((await ask(gateway, '/v1/models', { headers: { host: `perch.test:${port}` } })).status).toBe(401);
-      // This machine: in the clear, at the origin it always had.
+      // On this machine: plain HTTP at the usual origin.
       expect((await gateway.http('/', { headers: page })).status).toBe(200);
       expect(await (await gateway.http('/health')).json()).toMatchObject({
         reach: [`wss://perch.test:${port}/ws`, `wss://${own}:${port}/ws`],
@@ -117,7 +117,7 @@ describe.skipIf(own === undefined)('over TLS', () => {
       );
     };
     expect(await statuses(good, `https://${good}`)).toEqual([200, 101, 101, 200]);
-    // A program names no origin, and is no host.
+    // Programs send no origin and are not hosts.
     expect(await statuses(good)).toEqual([200, 101, 403, 200]);
     for (const host of [
       ...['perch.test', `perch.test:${port + 1}`, `perch.test.:${port}`, `a.perch.test:${port}`, `perch.test.evil.example:${port}`],
@@ -129,9 +129,9 @@ describe.skipIf(own === undefined)('over TLS', () => {
       ...[`https://${own}:${port}`, `https://PERCH.test:${port}`, `https://${good}.evil.example`, `http://localhost:${port}`],
     ])
       expect((await statuses(good, origin)).slice(0, 3), origin).toEqual([403, 403, 403]);
-    // Under a loopback name from elsewhere: the API at most, as without TLS.
+    // A loopback name from another machine: API only, as without TLS.
     expect(await statuses(`127.0.0.1:${port}`, gateway.url)).toEqual([200, 101, 403, 404]);
-    // The names are the certificate's, and only what comes over TLS may use them.
+    // The certificate's names are valid over TLS only.
     const plain = await fetch(`${gateway.url}/v1/models`, { headers: { authorization } });
     expect(plain.status).toBe(200);
     const named = await new Promise<number>((resolve, reject) =>
@@ -150,7 +150,7 @@ describe.skipIf(own === undefined)('over TLS', () => {
     const port = Number(new URL(gateway.url).port);
     const answer = await fetch(`http://${own}:${port}/health`);
     expect([answer.status, await answer.text()]).toEqual([400, 'This address requires HTTPS. Use https:// instead.']);
-    // Also what is still shaking hands.
+    // Also for connections in a TLS handshake.
     const held = connect({ host: own, port, ca: made.ca, servername: 'perch.test' });
     held.resume();
     await new Promise((resolve) => held.once('secureConnect', resolve));

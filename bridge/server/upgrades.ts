@@ -16,11 +16,11 @@ export interface UpgradeDeps {
   vaults: Vaults;
   clients: Clients;
   timing: Timing;
-  /** The bridge is about to close. */
+  /** Whether the bridge is about to close. */
   closing(): boolean;
 }
 
-/** Handles the upgrades of all listeners: admission first, then `/ws` (or `/`) or `/uplink`; anything else is refused with a status. */
+/** Handles upgrades of all listeners: admission first, then `/ws` (or `/`) or `/uplink`. Rejects anything else with a status. */
 export function upgrades({
   vaults,
   clients,
@@ -67,7 +67,7 @@ function accept(
   serve: (socket: WebSocket) => void,
 ): void {
   server.handleUpgrade(request, transport, head, (socket) => {
-    // Invalid UTF-8 or a broken frame is an error event, which without a listener ends the process (facts.md); the socket closes by itself.
+    // Invalid UTF-8 or a broken frame emits an error event, which would end the process without a listener. The socket closes itself.
     socket.on('error', () => {});
     serve(socket);
   });

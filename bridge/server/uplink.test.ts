@@ -80,7 +80,7 @@ describe('a host that attaches', () => {
         socket.send(JSON.stringify({ nonce: 'n'.repeat(32) }));
         socket.on('message', (data) => {
           heard.push(data.toString());
-          // The best that it can do: give the host's own proof back.
+          // Without the secret, the best it can do is echo the host's own proof.
           socket.send(JSON.stringify({ proof: (JSON.parse(data.toString()) as { proof: string }).proof }));
         });
       });

@@ -12,7 +12,7 @@ import type { Host, HostKind, Hosts } from './hosts.ts';
 import { closeSocket, socketLink } from './socket-link.ts';
 import type { Timing } from './timing.ts';
 
-/** A multiplexer's message has 128 KB and some control frames. */
+/** A multiplexer's message has up to 128 KB plus some control frames. */
 export const UPLINK_MAX_PAYLOAD = 2 * 1024 * 1024;
 
 export interface UplinkDeps {
@@ -20,14 +20,14 @@ export interface UplinkDeps {
   hosts: Hosts;
   timing: Timing;
   hello: Hello;
-  /** A stream that the host opened: it wants a capability of the bridge. */
+  /** Serves a stream that the host opened for a capability of the bridge. */
   onstream(stream: Stream, opening: Opening, host: Host): void;
   log(line: string): void;
 }
 
 /**
- * A host dials in: three texts by which both sides prove that they hold the same credential (shared/link/proof.ts), then the multiplexer, in
- * which the bridge is the acceptor. The socket is closed, with a reason, wherever that fails.
+ * Handles a host's connection: three text messages with which both sides prove that they have the same credential (shared/link/proof.ts),
+ * then the multiplexer, with the bridge as the acceptor. On failure the socket is closed with a reason.
  */
 export async function serveUplink(socket: WebSocket, origin: string, deps: UplinkDeps): Promise<void> {
   const { auth, timing } = deps;
@@ -46,13 +46,13 @@ export async function serveUplink(socket: WebSocket, origin: string, deps: Uplin
   await attachHost(socketLink(socket), { kind: verdict.kind, side: 'acceptor' }, deps);
 }
 
-/** A link at whose other end a host is: resolves with it once it is attached; undefined where the link is closed before. */
+/** Attaches the host at the other end of a link. Resolves to it once attached; undefined if the link closes before. */
 export async function attachHost(
   inner: Link<Uint8Array>,
   { kind, side }: { kind: HostKind; side: 'dialer' | 'acceptor' },
   { hosts, timing, hello, onstream, log }: Omit<UplinkDeps, 'auth'>,
 ): Promise<Host | undefined> {
-  // It must be known first that a host is gone: its streams are told why they are cut.
+  // Removes the host before its streams are reset, so that they know the reason.
   const link: Link<Uint8Array> = {
     send: (message) => inner.send(message),
     get buffered() {
@@ -72,12 +72,12 @@ export async function attachHost(
       }),
   };
   const joined = Promise.withResolvers<Host>();
-  // Frames of one turn of the event loop share a message: what many clients sent at a time goes to the host at a time.
+  // Frames of one turn of the event loop share a message, so that requests sent at the same time reach the host together.
   const mux: Mux = new Mux(link, {
     side,
     hello,
     schedule: setImmediate,
-    // A host's first streams may come along with its hello.
+    // A host's first streams may arrive together with its hello.
     onstream: (stream, opening) =>
       void joined.promise
         .then((host) => onstream(stream, opening, host))
@@ -96,7 +96,9 @@ export async function attachHost(
   }
 }
 
-/** The first message, parsed; undefined when none came in time, it is no JSON text, or the socket closed. Nothing after it is lost. */
+/**
+ * Returns the first message, parsed. Undefined if none came in time, it is not JSON text, or the socket closed. No later message is lost.
+ */
 function firstText(socket: WebSocket, ms: number): Promise<unknown> {
   return new Promise((resolve) => {
     const settle = (value: unknown): void => {

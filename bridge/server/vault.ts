@@ -26,18 +26,21 @@ import { Standing } from './standing.ts';
 import type { Timing } from './timing.ts';
 import { serveUplink } from './uplink.ts';
 
-/** What a vault is made of. */
+/** Options of a vault. */
 export interface VaultOptions {
   home: Home;
   /** The owner's token. */
   token: string;
-  /** The vault's journal. It stays the caller's, who closes it behind the bridge. */
+  /** The vault's journal. The caller closes it after the bridge. */
   journal: Journal;
-  /** What secrets are sealed with in this vault: 256 bit, base64url. Attached hosts are given it. */
+  /** Key that seals the vault's secrets: 256 bits, base64url. Attached hosts receive it. */
   vaultKey: string;
-  /** How attached browsers reach the cluster that the vault is shared over, when this bridge is not there; without it: not at all. */
+  /** How attached browsers can reach the vault's cluster while this bridge is away. Without it they can't. */
   browserWay?: (() => Promise<BrowserWay | null>) | undefined;
-  /** What it is called in its own requests, by which it knows them again; else the bridge's name. Bridges of a cluster have one for the vault. */
+  /**
+   * Id in the vault's outgoing requests, by which it recognizes them. Defaults to the bridge's id. Bridges of a cluster share one per
+   * vault.
+   */
   via?: string | undefined;
 }
 
@@ -45,28 +48,28 @@ export interface VaultDeps {
   /** Empty for the home's own. */
   name: string;
   admission: Admission;
-  /** Of the bridge's every door. */
+  /** Shared by all entry points of the bridge. */
   limiter: AuthLimiter;
   timing: Timing;
   about: { version: string; build: string; mode: HostMode };
-  /** Where OAuth services send browsers back to. */
+  /** Redirect URL for OAuth services. */
   callbackUrl: string;
-  /** The name in its own requests (capabilities/egress.ts). */
+  /** Id in outgoing requests (capabilities/egress.ts). */
   via: string;
-  /** Requests of `/v1` and `/mcp` under way at a time. */
+  /** Maximum number of concurrent requests to `/v1` and `/mcp`. */
   maxExchanges: number;
-  /** What `log` writes to beside. */
+  /** Ring buffer that `log` also writes to. */
   ring: LogRing;
   log(line: string): void;
 }
 
-/** Why all are told to go. */
+/** Reason sent to everyone on shutdown. */
 export interface Farewell {
   code: number;
   reason: string;
 }
 
-/** One vault as a bridge serves it: who may come in, which host answers, and what that host is lent. It shares nothing with another but the front door. */
+/** A vault as served by a bridge: authentication, the active host and the capabilities it gets. Vaults share nothing but the front door. */
 export interface Vault {
   readonly name: string;
   readonly home: Home;
@@ -76,37 +79,37 @@ export interface Vault {
   readonly journal: Journal;
   readonly codes: LinkCodes;
   readonly shared: SharedParts;
-  /** Exchanges of `/v1` and `/mcp` under way, and how many answers had which status. */
+  /** Exchanges of `/v1` and `/mcp` in progress, and the number of responses by status. */
   readonly exchanges: Gauge;
   readonly answers: ReadonlyMap<number, number>;
-  /** `/v1` and `/mcp`. */
+  /** Listener for `/v1` and `/mcp`. */
   readonly api: RequestListener;
-  /** `/oauth/callback`. */
+  /** Listener for `/oauth/callback`. */
   readonly callback: RequestListener;
-  /** A new credential for the managed Chromium, never stored; the one before is void. */
+  /** Issues a new credential for the managed Chromium and invalidates the previous one. Never stored. */
   hostCredential(): Credential;
-  /** A host dials in. */
+  /** Handles a host's connection. */
   uplink(socket: WebSocket, origin: string): void;
   log(line: string): void;
-  /** Lets requests under way finish for a moment, then lets the hosts go. */
+  /** Gives requests in progress a moment to finish, then dismisses the hosts. */
   dismiss(farewell: Farewell): Promise<void>;
-  /** Behind that: takes nothing any more, and has written everything down. */
+  /** Runs after `dismiss`: accepts nothing more and writes everything to disk. */
   close(): Promise<void>;
 }
 
 export interface SharedParts {
   access: Access;
-  /** What this bridge says of itself on a link; it lends nothing there. */
+  /** The bridge's hello on links to other bridges, where it offers no capabilities. */
   hello: Hello;
   timing: Timing;
   journal: Pick<Journal, 'head'>;
-  /** What is told to Prometheus beside: to be filled before it asks. */
+  /** Additional Prometheus metrics, to be added before the first scrape. */
   figures: Figure[];
 }
 
 const SERVES = { tab: 'a tab', headless: 'the managed Chromium', remote: 'a host of another bridge' };
 
-/** Opens what the vault's home keeps. Rejects, with a sentence for people, where that cannot be read. */
+/** Opens the vault. Rejects with an error for the user if its files can't be read. */
 export async function serveVault(options: VaultOptions, deps: VaultDeps): Promise<Vault> {
   const { home, token, journal, vaultKey, browserWay } = options;
   const { name, admission, limiter, timing, about, callbackUrl, via, maxExchanges, ring, log } = deps;

@@ -21,14 +21,14 @@ let dir = '';
 beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), 'perch-vaults-'))));
 afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
 
-/** A WebSocket client at an address of the bridge, by whatever name. */
+/** A WebSocket client at a URL of the bridge, under any name. */
 async function connected(address: string, auth: Record<string, unknown>, path = ''): Promise<{ client: TestClient; answer: unknown }> {
   const { host, port } = new URL(address);
   const client = await TestClient.open(`http://127.0.0.1:${port}`, { headers: { host } }, path);
   return { client, answer: await client.call('connect', { minProtocol: 3, maxProtocol: 3, auth }) };
 }
 
-/** A password as it is kept, at the least cost that is taken: machines that run many tests are slow. */
+/** Stores a password with the lowest accepted cost, since machines that run many tests are slow. */
 function setPassword(file: string, password: string): void {
   const [salt, cost] = [Buffer.alloc(16, file), { N: 2 ** 14, r: 1, p: 1 }];
   const derived = scryptSync(password, salt, 32, cost);
@@ -139,7 +139,7 @@ describe('which vault a request is for', () => {
 });
 
 describe('one vault’s credentials at another’s doors', () => {
-  /** A browser that is linked with a vault, at its origin. */
+  /** Links a browser with a vault, at its origin. */
   const link = async ({ served }: TestVault) => {
     const body = { code: served.issueCode(10_000) };
     return linked.parse(
