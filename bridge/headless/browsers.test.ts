@@ -6,7 +6,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { Browsers, type BrowsersOptions, type Hosted } from './browsers.ts';
 import type { Rest } from './rest.ts';
 
-/** A multiplexer that answers pings, until it is closed. */
+/** A multiplexer that answers pings until it is closed. */
 class FakeMux extends EventEmitter {
   readonly closed: Promise<void>;
   readonly #over = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ class FakeMux extends EventEmitter {
   }
 }
 
-/** A vault whose browser attaches at once. */
+/** A vault whose browser attaches immediately. */
 class FakeVault implements Hosted {
   readonly name: string;
   readonly hosts = new Hosts('auto');
@@ -67,12 +67,12 @@ class FakeVault implements Hosted {
 interface Pool extends AsyncDisposable {
   browsers: Browsers;
   vaults: Record<'a' | 'b' | 'c', FakeVault>;
-  /** What was started and ended, in order. */
+  /** Starts and ends, in order. */
   happened: string[];
   rests: Map<FakeVault, Rest>;
 }
 
-/** Three vaults, the first of which stays. */
+/** Three vaults; the first one keeps its browser. */
 function pool(options: Partial<BrowsersOptions> = {}): Pool {
   const happened: string[] = [];
   const vaults = { a: new FakeVault('a', happened, true), b: new FakeVault('b', happened), c: new FakeVault('c', happened) };
@@ -88,7 +88,7 @@ function pool(options: Partial<BrowsersOptions> = {}): Pool {
   return { browsers, vaults, happened, rests, [Symbol.asyncDispose]: () => browsers.close() };
 }
 
-/** Somebody waits for a host, within the time that clients wait. */
+/** Waits for a host, within the time that clients wait. */
 const served = async ({ hosts }: FakeVault, ms = 5_000): Promise<boolean> => (await hosts.wait(ms)) !== null;
 
 describe('managed browsers that take turns', () => {

@@ -3,35 +3,35 @@ import { reasonOf } from '../home.ts';
 import { keepHosted } from './keep-hosted.ts';
 import { type Rest, restOf } from './rest.ts';
 
-/** A vault's managed Chromium that runs. */
+/** A running managed Chromium of a vault. */
 export interface Running {
   restart(reason: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A vault that may have a browser. */
+/** A vault that can have a browser. */
 export interface Hosted {
   hosts: Hosts;
-  /** Clients that are connected, and requests under way. */
+  /** Number of connected clients and requests in progress. */
   callers(): number;
   start(): Promise<Running>;
-  /** It keeps its browser, until another vault needs the room. */
+  /** Whether it keeps its browser until another vault needs the place. */
   stays: boolean;
   log(line: string): void;
 }
 
 export interface BrowsersOptions {
-  /** How many may run at a time. */
+  /** Maximum number of browsers running at a time. */
   limit: number;
-  /** A browser that nobody has used for so long is ended, milliseconds. */
+  /** Time after which an unused browser is ended, in milliseconds. */
   idleMs?: number;
-  /** Between looks, milliseconds. */
+  /** Interval between checks, in milliseconds. */
   lookMs?: number;
-  /** For how long clients wait for a browser, milliseconds. */
+  /** Time that clients wait for a browser, in milliseconds. */
   waitMs?: number;
-  /** Before a job is due its host is started; and so long a browser runs at the least that was started for a job alone. */
+  /** Time before a job is due at which its host is started, and minimum run time of a browser started only for a job, in milliseconds. */
   leadMs?: number;
-  /** After a start that failed, the next one, milliseconds. */
+  /** Delay after a failed start, in milliseconds. */
   retryMs?: number;
   rest?: typeof restOf;
 }
@@ -40,19 +40,20 @@ interface Entry {
   vault: Hosted;
   state: 'off' | 'starting' | 'on' | 'ending';
   browser: Running | null;
-  /** Ends what keeps it attached. */
+  /** Aborting it ends the supervision. */
   ending: AbortController;
   startedAt: number;
   usedAt: number;
-  /** While it is off: when it is wanted by itself, milliseconds since 1970. */
+  /** While off: when a browser is next needed without a client, in milliseconds since the Unix epoch. */
   dueAt: number | null;
-  /** Not started again before. */
+  /** Earliest time of the next start. */
   notBefore: number;
 }
 
 /**
- * The managed Chromiums of several vaults, as many at a time as may be (docs/decisions/0076). One is started when somebody waits for its vault, or something is due there; to make room, the
- * one is ended that nobody has used for longest. Before it is ended, its host is asked what is due next. What a vault has to do is not known before its host has run once: each is started once.
+ * Runs the managed Chromiums of several vaults, up to a limit (docs/decisions/0076). A browser is started when a client waits for its vault
+ * or a job is due there. If the limit is reached, the least recently used one is ended first. Before that its host is asked for its next
+ * due time. Each vault's browser is started once, since its jobs are unknown before its host has run.
  */
 export class Browsers {
   readonly #options: Required<BrowsersOptions>;
@@ -72,18 +73,18 @@ export class Browsers {
     this.#timer = setInterval(() => this.look(), this.#options.lookMs).unref();
   }
 
-  /** How many run, or are about to. */
+  /** Number of browsers that are running or starting. */
   get running(): number {
     return this.#entries.filter(({ state }) => state !== 'off').length;
   }
 
-  /** Starts a vault's browser at once. Rejects where it does not start. */
+  /** Starts a vault's browser immediately. Rejects if it does not start. */
   async start(vault: Hosted): Promise<void> {
     const entry = this.#entries.find((each) => each.vault === vault);
     if (entry) await this.#start(entry);
   }
 
-  /** Looks who needs a browser and who does not. Whatever is being done is done first. */
+  /** Checks which vaults need a browser and which do not, after the operation in progress. */
   look(): void {
     if (this.#looking || this.#closing) return;
     this.#looking = true;
@@ -95,14 +96,14 @@ export class Browsers {
       .catch((error: unknown) => this.#entries[0]?.vault.log(`Couldn’t check the managed browsers: ${reasonOf(error)}`));
   }
 
-  /** Starts none any more, nor sees to those that run. */
+  /** Stops starting and supervising browsers. */
   rest(): void {
     this.#closing = true;
     clearInterval(this.#timer);
     for (const { ending } of this.#entries) ending.abort();
   }
 
-  /** Ends all of them. */
+  /** Ends all browsers. */
   async close(): Promise<void> {
     this.rest();
     const running = this.#entries.map(({ browser }) => browser?.close());
@@ -118,7 +119,7 @@ export class Browsers {
       this.look();
     });
     hosts.on('leave', ({ kind }) => {
-      // A tab's host knew what was due, and has told nobody.
+      // Only the tab's host knew the due time, and nobody else was told.
       if (kind !== 'tab' || hosts.holder || entry.state !== 'off') return;
       entry.dueAt = 0;
       this.look();
@@ -141,7 +142,7 @@ export class Browsers {
     }
   }
 
-  /** Those for whom somebody waits first, then those that are due, the longest first. */
+  /** Vaults with waiting clients first, then those with due jobs, the longest overdue first. */
   #wanting(): Entry[] {
     const now = performance.now();
     return this.#entries
@@ -153,7 +154,7 @@ export class Browsers {
     return vault.hosts.holder === null && dueAt !== null && dueAt - Date.now() <= this.#options.leadMs;
   }
 
-  /** Ends the browser that has been idle for longest and can be spared. False: there is none. */
+  /** Ends the longest idle browser that can be spared. Returns false if there is none. */
   async #makeRoom(wanting: Entry): Promise<boolean> {
     const least = isAwaited(wanting) ? 0 : this.#options.leadMs;
     const idle = this.#entries
@@ -163,11 +164,11 @@ export class Browsers {
     return false;
   }
 
-  /** Ends a browser whose host has nothing to do now. False: it has. */
+  /** Ends a browser whose host has nothing to do. Returns false if it is busy. */
   async #spare(entry: Entry, why: string): Promise<boolean> {
     const { hosts } = entry.vault;
     let rest: Rest = { busy: false, dueAt: null };
-    // Where a tab serves, that one does what is due.
+    // If a tab's host is active, it runs due jobs.
     if (hosts.kind === 'headless' && hosts.current)
       rest = await this.#options.rest(hosts.current).catch((error: unknown) => {
         entry.vault.log(`Keeping the managed Chromium: its host didn’t say whether it can stop (${reasonOf(error)})`);
@@ -175,7 +176,7 @@ export class Browsers {
       });
     const isSoon = rest.dueAt !== null && rest.dueAt - Date.now() <= 2 * this.#options.leadMs;
     if (rest.busy || isSoon) entry.usedAt = performance.now();
-    // Somebody may have come meanwhile.
+    // A client may have connected in the meantime.
     if (rest.busy || isSoon || !isIdle(entry)) return false;
     entry.vault.log(`Stopping the managed Chromium: ${why}`);
     entry.dueAt = rest.dueAt;
@@ -215,6 +216,6 @@ export class Browsers {
 
 const isAwaited = ({ vault }: Entry): boolean => vault.hosts.waiting > 0;
 
-/** It runs, its host has come, and nobody uses it. */
+/** Whether a browser is running with an active host and without clients. */
 const isIdle = ({ state, vault }: Entry): boolean =>
   state === 'on' && vault.hosts.holder !== null && vault.hosts.waiting === 0 && vault.callers() === 0;

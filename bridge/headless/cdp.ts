@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
 
-/** One event of the protocol; `session` is the target that it is of, undefined for the browser itself. */
+/** An event of the protocol. `session`: its target; undefined for the browser itself. */
 export interface CdpEvent {
   method: string;
   params: Record<string, unknown>;
@@ -18,7 +18,7 @@ const message = z.object({
   sessionId: z.string().optional(),
 });
 
-/** The Chrome DevTools Protocol over a debugging pipe: JSON messages, each with a zero byte behind it. */
+/** The Chrome DevTools Protocol over a debugging pipe: JSON messages, each terminated by a zero byte. */
 export class Cdp {
   readonly #to: Writable;
   readonly #calls = new Map<number, { resolve(result: Record<string, unknown>): void; reject(error: Error): void }>();
@@ -35,13 +35,13 @@ export class Cdp {
     from.on('close', () => this.#end());
   }
 
-  /** The result stops it. */
+  /** The result removes the listener. */
   listen(listener: (event: CdpEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Rejects with what the browser says, and where it goes. */
+  /** Rejects with the browser's error, or when the browser is gone. */
   call(method: string, given: Record<string, unknown> = {}, sessionId?: string): Promise<Record<string, unknown>> {
     if (this.#over) return Promise.reject(new Error('the browser has ended'));
     const id = ++this.#last;

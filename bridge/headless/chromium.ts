@@ -9,10 +9,10 @@ import { START_MS, unattended } from './launch.ts';
 import { Tab } from './tab.ts';
 
 const CLOSE_MS = 2000;
-/** Bytes of complaints that are kept while it starts. */
+/** Maximum bytes of error output kept during the start. */
 const MAX_SAID = 64 * 1024;
 
-/** So that a page that nobody sees works on at full speed, nothing pops up, and nothing is asked of the system. */
+/** Keeps a hidden page at full speed, without pop-ups or requests to the system. */
 const HOSTING = [
   ...['--headless', '--remote-debugging-pipe', '--hide-scrollbars', '--mute-audio', '--window-size=320,240'],
   ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows', '--disable-renderer-backgrounding'],
@@ -24,16 +24,16 @@ const HOSTING = [
 
 export interface ChromiumOptions {
   executable: string;
-  /** Its user data folder. */
+  /** User data folder. */
   profile: string;
   args: readonly string[];
 }
 
-/** A Chromium that ends when this process does, by whatever death: the debugging pipe, by which it is driven, is its life. */
+/** A Chromium that ends with this process, however that ends: it exits when its debugging pipe closes. */
 export class Chromium {
   readonly #child: ChildProcess;
   readonly #cdp: Cdp;
-  /** Resolves when none of its processes is left. */
+  /** Resolves when all its processes have ended. */
   readonly gone: Promise<string>;
 
   private constructor(child: ChildProcess, cdp: Cdp, gone: Promise<string>) {
@@ -42,13 +42,13 @@ export class Chromium {
     this.gone = gone;
   }
 
-  /** Resolves once it answers. Throws, with what it said itself, where it does not. */
+  /** Resolves once the browser answers. Throws with its error output if it does not. */
   static async launch({ executable, profile, args }: ChromiumOptions): Promise<Chromium> {
     const { args: common, env, chromiumSandbox } = unattended(executable, args);
     const { child, over } = startKept(
       executable,
       [...common, ...HOSTING, ...(chromiumSandbox ? [] : ['--no-sandbox']), `--user-data-dir=${profile}`, 'about:blank'],
-      // The end of the pipe ends it, without a process that would keep it.
+      // Closing the pipe ends it, so it needs no keeper.
       { keeper: UNKEPT, env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] },
     );
     let said = '';
@@ -66,7 +66,7 @@ export class Chromium {
         sleep(START_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`it didn’t respond within ${START_MS / 1000} s`))),
       ]);
     } catch (error) {
-      // Its complaint may come a moment behind the end of the pipe.
+      // Its error output may arrive just after the pipe's end.
       if (child.exitCode === null && child.signalCode === null) await Promise.race([once(child, 'close'), sleep(CLOSE_MS)]);
       chromium.#kill();
       throw said.trim() === '' ? error : new Error(said.trim(), { cause: error });
@@ -79,7 +79,7 @@ export class Chromium {
     return this.#child.pid ?? 0;
   }
 
-  /** A new tab; all others are closed. */
+  /** Opens a new tab and closes all others. */
   async tab(): Promise<Tab> {
     const { targetInfos } = await this.#cdp.call('Target.getTargets');
     const tab = await Tab.open(this.#cdp);
@@ -88,7 +88,7 @@ export class Chromium {
     return tab;
   }
 
-  /** Asks it to go, and kills all of it where it does not. */
+  /** Asks the browser to exit, and kills all its processes if it does not. */
   async close(): Promise<void> {
     const done = new AbortController();
     this.#cdp.call('Browser.close').catch(() => {});
@@ -105,7 +105,7 @@ export class Chromium {
       if (process.platform === 'win32') this.#child.kill('SIGKILL');
       else process.kill(-pid, 'SIGKILL');
     } catch {
-      // It went meanwhile.
+      // It has already ended.
     }
   }
 }

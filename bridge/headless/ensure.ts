@@ -1,5 +1,5 @@
-// Run by setup, in steps: `--find` prints the path of the browser that hosts the gateway, or nothing; `--ask` asks whether to install one and
-// prints `yes` or `no`; `--install` installs one and prints its path.
+// Called by setup in steps. `--find` prints the path of the browser that hosts the gateway, or nothing; `--ask` asks whether to install one
+// and prints `yes` or `no`; `--install` installs one and prints its path.
 import { findHostBrowser } from './find.ts';
 import { askToInstall, installBrowser } from './install.ts';
 

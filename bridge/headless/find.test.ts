@@ -58,7 +58,7 @@ verifies('headless/which', 'a full browser is found before a headless shell, whi
   expect(await findFullBrowser(shellOnly)).toBeNull();
   expect(await findDrivenBrowser(shellOnly)).toBe(SHELL);
   expect(await findFullBrowser(linux({ programs: [SHELL], playwright: '/pw/chrome' }))).toBe('/pw/chrome');
-  // PERCH_CHROMIUM names the host’s browser; what needs a full one uses it only if it is one.
+  // PERCH_CHROMIUM names the host’s browser. It is also used where a full browser is required if it is one.
   expect(await findFullBrowser(linux({ env: { PERCH_CHROMIUM: SHELL }, programs: [SHELL, ...FULL] }))).toBe('/usr/bin/chromium');
   expect(await findFullBrowser(linux({ env: { PERCH_CHROMIUM: '/opt/mine/chrome' }, programs: ['/opt/mine/chrome', ...FULL] }))).toBe(
     '/opt/mine/chrome',

@@ -4,15 +4,15 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../package-root.ts';
 
-/** A machine to look for browsers on: this one, or a made-up one in tests. */
+/** The machine to look for browsers on: this one, or a fake in tests. */
 export interface Machine {
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;
-  /** Whether a program exists and may be run. */
+  /** Whether a program exists and is executable. */
   runnable(path: string): boolean;
   /** Playwright's own headless shell, if it is installed. */
   playwrightShell(): string | null;
-  /** Playwright's own full Chromium, if it is installed. Asked last: it takes starting Playwright. */
+  /** Playwright's own full Chromium, if it is installed. Checked last, since it requires starting Playwright. */
   playwright(): Promise<string | null>;
 }
 
@@ -22,7 +22,7 @@ export class NoBrowser extends Error {
 
 /** Debian's package `chromium-headless-shell`, and the name in Chrome for Testing's archives. */
 const SHELL_NAMES = ['chromium-headless-shell', 'chrome-headless-shell'];
-/** Debian's program itself: the one on the PATH is a script that stays its parent, and does not pass signals on. */
+/** Debian's program itself: the one on the PATH is a script that stays its parent and does not forward signals. */
 const DEBIAN_SHELL = '/usr/lib/chromium/chromium-headless-shell';
 const FULL_NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'microsoft-edge-stable', 'microsoft-edge'];
 const MAC_APPS = [
@@ -36,12 +36,12 @@ const WINDOWS_APPS = [
   'Microsoft\\Edge\\Application\\msedge.exe',
 ];
 
-/** Folders that programs are looked for in on Linux. */
+/** Folders to search for programs on Linux. */
 const programFolders = (env: Machine['env']): string[] => [
   ...new Set([...(env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/')), '/usr/bin', '/usr/local/bin', '/snap/bin']),
 ];
 
-/** Paths of full browsers of the system, the preferred first. */
+/** Paths of the system's full browsers, in order of preference. */
 export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'env'>): string[] {
   if (platform === 'darwin') {
     const folders = ['/Applications', ...(env.HOME ? [`${env.HOME}/Applications`] : [])];
@@ -58,7 +58,7 @@ export function systemBrowsers({ platform, env }: Pick<Machine, 'platform' | 'en
   ];
 }
 
-/** Paths of headless shells of the system. Only Linux distributions package one. */
+/** Paths of the system's headless shells. Only Linux distributions package one. */
 function systemShells({ platform, env }: Machine): string[] {
   if (platform === 'darwin' || platform === 'win32') return [];
   return [DEBIAN_SHELL, ...SHELL_NAMES.flatMap((name) => programFolders(env).map((folder) => `${folder}/${name}`))];
@@ -66,10 +66,10 @@ function systemShells({ platform, env }: Machine): string[] {
 
 const SHELL_FILE = /^(chromium-|chrome-)?headless[-_]shell(\.exe)?$/;
 
-/** Whether a program is a headless shell, by its name. It can show no window, and has no extensions and no app install. */
+/** Whether a program is a headless shell, by its name. Headless shells have no windows, extensions or app installation. */
 export const isHeadlessShell = (path: string): boolean => SHELL_FILE.test(path.split(/[\\/]/).at(-1) ?? '');
 
-/** The browser that PERCH_CHROMIUM names. Throws NoBrowser if it cannot be run. */
+/** Returns the browser that PERCH_CHROMIUM names. Throws NoBrowser if it is not executable. */
 function namedBrowser({ env, runnable }: Machine): string | null {
   const named = env.PERCH_CHROMIUM;
   if (!named) return null;
@@ -78,9 +78,9 @@ function namedBrowser({ env, runnable }: Machine): string | null {
 }
 
 /**
- * The browser to host the gateway: the one that PERCH_CHROMIUM names, else a headless shell (smaller and quicker to start), else Chrome,
- * Chromium or Edge of the system, else Playwright's Chromium. Null if there is none. Throws NoBrowser if PERCH_CHROMIUM names a program
- * that cannot be run.
+ * Finds the browser to host the gateway: the one named by PERCH_CHROMIUM, else a headless shell (smaller and faster to start), else the
+ * system's Chrome, Chromium or Edge, else Playwright's Chromium. Null if there is none. Throws NoBrowser if PERCH_CHROMIUM names a program
+ * that is not executable.
  */
 export async function findHostBrowser(machine: Machine = thisMachine): Promise<string | null> {
   return (
@@ -89,8 +89,8 @@ export async function findHostBrowser(machine: Machine = thisMachine): Promise<s
 }
 
 /**
- * A browser with everything that people use, such as windows and extensions: the one that PERCH_CHROMIUM names unless that is a headless
- * shell, else Chrome, Chromium or Edge of the system, else Playwright's Chromium. Null if there is none. Throws NoBrowser as above.
+ * Finds a full browser, with windows and extensions: the one named by PERCH_CHROMIUM unless that is a headless shell, else the system's
+ * Chrome, Chromium or Edge, else Playwright's Chromium. Null if there is none. Throws NoBrowser as above.
  */
 export async function findFullBrowser(machine: Machine = thisMachine): Promise<string | null> {
   const named = namedBrowser(machine);
@@ -98,7 +98,10 @@ export async function findFullBrowser(machine: Machine = thisMachine): Promise<s
   return systemBrowsers(machine).find(machine.runnable) ?? (await machine.playwright());
 }
 
-/** The browser that agents drive without a window: a full one, which sites treat like a person's, else a headless shell. Throws NoBrowser as above. */
+/**
+ * Finds the browser that agents control without a window: a full one, which sites treat like a person's, else a headless shell. Throws
+ * NoBrowser as above.
+ */
 export async function findDrivenBrowser(machine: Machine = thisMachine): Promise<string | null> {
   return (await findFullBrowser(machine)) ?? (await findHostBrowser(machine));
 }
@@ -120,7 +123,7 @@ export const thisMachine: Machine = {
   playwrightShell: () => findPlaywrightShell(playwrightFolder(), thisMachine.runnable),
   async playwright() {
     const folder = playwrightFolder();
-    // A look at the folder first: Playwright need not be loaded to find that it has no browser.
+    // Checks the folder first, since loading Playwright is not needed to find that it has no browser.
     if (folder !== null && !foldersOf(folder).some((name) => name.startsWith('chromium-'))) return null;
     const path = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SAY_PATH], { cwd: packageRoot }).then(
       ({ stdout }) => stdout,
@@ -130,7 +133,7 @@ export const thisMachine: Machine = {
   },
 };
 
-/** The folder of Playwright's browsers; null if they are in the package itself, where only Playwright finds them. */
+/** Folder of Playwright's browsers; null if they are inside the package, where only Playwright finds them. */
 function playwrightFolder(): string | null {
   const { env, platform } = process;
   const home = env.HOME ?? env.USERPROFILE ?? '';
@@ -152,7 +155,7 @@ function foldersOf(folder: string): string[] {
   }
 }
 
-/** The newest headless shell in a folder of Playwright's browsers: `chromium_headless_shell-<revision>/<platform>/<program>`. */
+/** Newest headless shell in a folder of Playwright's browsers: `chromium_headless_shell-<revision>/<platform>/<program>`. */
 export function findPlaywrightShell(folder: string | null, runnable: Machine['runnable']): string | null {
   if (folder === null) return null;
   const revision = (name: string): number => Number(name.split('-')[1]);

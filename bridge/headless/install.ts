@@ -6,12 +6,12 @@ import { createInterface } from 'node:readline/promises';
 import { findHostBrowser, NoBrowser } from './find.ts';
 
 export interface InstallPlan {
-  /** Shown to the person who is asked: `Debian’s package chromium-headless-shell`. */
+  /** Name shown to the user: `Debian’s package chromium-headless-shell`. */
   what: string;
   commands: string[][];
 }
 
-/** How the headless shell that hosts the gateway gets onto a machine: as root on Debian by its package, else Playwright's. */
+/** Returns how to install the headless shell that hosts the gateway: Debian's package if root on Debian, else Playwright's. */
 export function installPlan({
   platform,
   uid,
@@ -37,12 +37,15 @@ export function installPlan({
 }
 
 export interface EnsureOptions {
-  /** Whether someone can be asked. */
+  /** Whether the user can be asked. */
   interactive: boolean;
   say(line: string): void;
 }
 
-/** The browser that hosts the gateway. A missing one is installed, after asking on a terminal. Throws NoBrowser if that was declined or failed. */
+/**
+ * Returns the browser that hosts the gateway. A missing one is installed, after asking on a terminal. Throws NoBrowser if that was declined
+ * or failed.
+ */
 export async function ensureBrowser({ interactive, say }: EnsureOptions): Promise<string> {
   const found = await findHostBrowser();
   if (found !== null) return found;
@@ -54,7 +57,7 @@ export async function ensureBrowser({ interactive, say }: EnsureOptions): Promis
 /** Asks on the terminal whether to install a browser. */
 export const askToInstall = (): Promise<boolean> => confirm(`No Chrome, Chromium or Edge found. Install ${planHere().what}? [Y/n] `);
 
-/** Installs the headless shell and resolves with its path. Throws NoBrowser if that fails. */
+/** Installs the headless shell and resolves to its path. Throws NoBrowser if that fails. */
 export async function installBrowser(say: (line: string) => void): Promise<string> {
   const plan = planHere();
   say(`No Chrome, Chromium or Edge found. Installing ${plan.what}. This can take a few minutes.`);
@@ -66,7 +69,7 @@ export async function installBrowser(say: (line: string) => void): Promise<strin
 
 const planHere = (): InstallPlan => installPlan({ platform: process.platform, uid: process.getuid?.(), debian: isDebian() });
 
-/** Debian itself: Ubuntu's package of that name is a shim for a snap, which does not work in containers. */
+/** Debian only: Ubuntu's package of that name installs a snap, which does not work in containers. */
 const isDebian = (): boolean => existsSync('/etc/os-release') && /^ID="?debian"?$/m.test(readFileSync('/etc/os-release', 'utf8'));
 
 function playwrightCli(): string {
@@ -83,7 +86,7 @@ async function confirm(question: string): Promise<boolean> {
   }
 }
 
-/** Runs a command with its output on standard error, for standard output may be someone's input. */
+/** Runs a command with its output on standard error, since standard output may be piped. */
 function run(command: string[]): Promise<void> {
   const [program = '', ...args] = command;
   return new Promise((done, fail) => {

@@ -1,11 +1,11 @@
 import type { Host, Hosts } from '../server/hosts.ts';
 
-/** How long a host that has gone may take to come back by itself (its page reloads, its browser is started again). */
+/** Time for a host that left to come back on its own (its page reloads, its browser restarts). */
 const COME_BACK_MS = 15_000;
 
 /**
- * Sees to it that the managed Chromium is attached, be it to serve or as the replica that takes over: while it is coming clients wait for it, and one that
- * runs but does not attach is started again. Ends with the signal.
+ * Keeps the managed Chromium attached, as the active host or as a standby replica. Clients wait for it while it starts; if it runs but does
+ * not attach, it is restarted. Stops when the signal is aborted.
  */
 export function keepHosted(hosts: Hosts, managed: { restart(reason: string): Promise<void> }, signal: AbortSignal): void {
   let timer: NodeJS.Timeout | undefined;

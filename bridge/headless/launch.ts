@@ -1,4 +1,4 @@
-/** So that it asks the network for nothing of its own accord. */
+/** Options that prevent the browser's own network requests. */
 export const QUIET = [
   '--disable-gpu',
   '--disable-quic',
@@ -8,20 +8,29 @@ export const QUIET = [
   '--no-first-run',
 ];
 
-/** Gives each site its own process, so that a busy or hostile frame cannot block the page. The default in full browsers, but not in headless shells. */
+/**
+ * Gives each site its own process, so that a busy or hostile frame can't block the page. Default in full browsers, but not in headless
+ * shells.
+ */
 export const SITE_ISOLATION = '--site-per-process';
 
-/** Milliseconds for a start. What is warm takes half a second; a first one reads some 300 MB, which takes a slow disk tens of seconds. */
+/**
+ * Timeout for a start in milliseconds. A warm start takes half a second; the first one reads some 300 MB, which takes tens of seconds on a
+ * slow disk.
+ */
 export const START_MS = 60_000;
 
-/** How a Chromium that nobody looks at is started: it asks the network for nothing of its own accord, and ends when we end it. `args`: what it gets beside that. */
+/**
+ * Launch options for an unattended Chromium: it makes no network requests of its own, and ends when this process does. `args`: additional
+ * arguments.
+ */
 export const unattended = (executable: string, args: readonly string[]) => ({
   executablePath: executable,
   headless: true,
-  // Chromium's sandbox does not run as root (design.md, "Three hosts, one core").
+  // Chromium's sandbox does not run as root.
   chromiumSandbox: process.getuid?.() !== 0,
   args: [...QUIET, ...args],
-  // What is ours is none of its business.
+  // Hide Perch's own variables from it.
   env: Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined && !/^PERCH_/i.test(entry[0])),
   ),

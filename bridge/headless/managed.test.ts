@@ -13,7 +13,7 @@ import { StandIn, until } from './tests/stand-in.ts';
 const executable = (await findHostBrowser()) ?? '';
 const SECRET = 'a-secret-that-must-not-show';
 
-// Processes are looked up in /proc.
+// Reads processes from /proc.
 describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
   let folder: string;
   let standIn: StandIn;
@@ -43,9 +43,9 @@ describe.runIf(process.platform === 'linux')('the managed Chromium', () => {
     backOff: { first: 50, most: 400 },
     ...changes,
   });
-  /** The browser that holds the profile. Never a process id of 0, which a signal would take for this process and its group. */
+  /** The browser that holds the profile. Never process id 0, which a signal would take for this process and its group. */
   const holder = (): Holder => profileHolder(join(folder, 'profile')) ?? expect.fail('nothing holds the profile');
-  // A headless shell's helpers do not name the profile in their arguments.
+  // A headless shell's helpers do not have the profile in their arguments.
   const processes = (kind?: string): { pid: number; args: string[] }[] =>
     offspring.running().filter(({ args }) => kind === undefined || args.includes(`--type=${kind}`));
 

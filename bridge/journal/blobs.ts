@@ -5,13 +5,13 @@ import type { Tables } from './tables.ts';
 /** SHA-256 in hex. */
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Stores an attachment, in a transaction. One that is there is kept for another while. Throws where the bytes do not have the hash. */
+/** Stores an attachment, within a transaction. If it exists, its retention period restarts. Throws if the bytes do not have the hash. */
 export function putBlob(tables: Tables, hash: string, bytes: Uint8Array, now: number): void {
   if (hashOf(bytes) !== hash) throw new JournalFailed('The attachment doesn’t match its SHA-256');
   tables.sql('INSERT OR REPLACE INTO blobs (hash, at, bytes) VALUES (?, ?, ?)').run(hash, now, bytes);
 }
 
-/** The bytes, `damaged` where they are not what was stored. */
+/** Returns the bytes; `damaged` if they differ from the stored ones. */
 export function getBlob(tables: Tables, hash: string): Uint8Array | 'damaged' | undefined {
   const bytes = tables.sql('SELECT bytes FROM blobs WHERE hash = ?').get(hash)?.bytes;
   if (bytes === undefined) return undefined;

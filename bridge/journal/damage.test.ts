@@ -23,14 +23,14 @@ const MANY = versions(2000, 'a', { payload: JSON.stringify('x'.repeat(300)) });
 const bytes = Buffer.from('attached');
 const hash = createHash('sha256').update(bytes).digest('hex');
 
-/** Fills a journal: records, an attachment, a lease whose fence is 3. */
+/** Fills a journal: records, an attachment, a lease with fence 3. */
 function fill(journal: SqliteJournal): void {
   push(journal, MANY, 'a', 4);
   one(journal, () => journal.putBlob(hash, bytes));
   for (const holder of ['x', 'y', 'z']) one(journal, () => journal.takeLease({ name: 'run', holder, ttlMs: 0, present: [] }));
 }
 
-/** Writes bytes that are nobody's over some pages; the first one stays. */
+/** Overwrites some pages with garbage, but not the first one. */
 function scribble(file: string, { from, pages }: { from: number; pages: number }): void {
   const fd = openSync(file, 'r+');
   writeSync(fd, Buffer.alloc(pages * PAGE, 0xa5), 0, pages * PAGE, from * PAGE);
@@ -40,7 +40,7 @@ function scribble(file: string, { from, pages }: { from: number; pages: number }
 const damagedFiles = (dir: string): string[] => readdirSync(dir).filter((name) => /^journal\.damaged-[\dTZ-]+\.sqlite$/.test(name));
 const known = new Set(MANY.map((record) => JSON.stringify(contents([{ ...record, seq: 1 }]))));
 
-/** Only records that were written are there, and at least so many. */
+/** Checks that all records were written before, and that there are at least `least` of them. */
 function expectSaved(journal: SqliteJournal, least: number): void {
   const records = pullAll(journal);
   expect(records.filter((record) => !known.has(JSON.stringify(contents([record]))))).toEqual([]);
@@ -72,7 +72,7 @@ verifies('vault.journal/damaged', 'bytes over pages in the middle: what can be r
   expect(journal.heard.replaced).toEqual([notices[0]?.message]);
   expect([damaged, 'journal.sqlite'].map((name) => modeOf(join(folder.dir, name)))).toEqual(['600', '600']);
   expect(readdirSync(folder.dir).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-  // And the hosts fill in the rest.
+  // The hosts restore the rest.
   push(journal, MANY);
   expect(pullAll(journal)).toHaveLength(2000);
 });
@@ -81,7 +81,7 @@ verifies('vault.journal/damaged', 'while it is in use', () => {
   using folder = temporaryFolder();
   using journal = openCore(folder);
   fill(journal);
-  // So that pages are read anew from the file, not from the log or the cache.
+  // Forces pages to be read from the file, not from the log or the cache.
   behindItsBack(folder.file, (db) => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
   scribble(folder.file, { from: 20, pages: statSync(folder.file).size / PAGE - 40 });
   behindItsBack(folder.file, (db) => db.exec("INSERT INTO notices (at, message) VALUES (1, 'written by another process')"));
@@ -177,7 +177,7 @@ verifies('vault.journal/older-copy', 'put back between two openings: who had rea
     push(journal, versions(5));
     read(journal, 5);
     behindItsBack(folder.file, (db) => db.exec(`VACUUM INTO '${copy}'`));
-    // The same era goes on.
+    // The same era continues.
     push(journal, versions(1, 'n'));
     positions.push(...positions.map((position) => ({ ...position, seq: 6 })));
   }
@@ -189,7 +189,7 @@ verifies('vault.journal/older-copy', 'put back between two openings: who had rea
   }
   copyFileSync(copy, folder.file);
   {
-    // Another process writes before any host comes: numbers say nothing by then.
+    // Another process writes before any host connects, so sequence numbers alone say nothing.
     using journal = openCore(folder);
     push(journal, versions(50, 'c'));
   }

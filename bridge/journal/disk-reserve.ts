@@ -5,8 +5,8 @@ import { RESERVE_MIN_FREE } from '#shared/sync/disk-space.ts';
 const RESERVE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Space set aside on the journal's disk. When the disk is full it is given back, so that what a browser has stored and is about to
- * acknowledge is on disk too: Chromium may lose its whole database on a full disk.
+ * Disk space reserved for the journal. It is released when the disk is full, so that data a browser has stored and is about to acknowledge
+ * can still be written: Chromium may lose its whole database on a full disk.
  */
 export class DiskReserve {
   readonly #path: string;
@@ -16,12 +16,12 @@ export class DiskReserve {
     this.#path = path;
   }
 
-  /** The space was given back, and has not been set aside again since. */
+  /** Whether the space was released and has not been reserved again since. */
   get isSpent(): boolean {
     return this.#isSpent;
   }
 
-  /** Gives the space back. False if none was set aside. */
+  /** Releases the space. Returns false if none was reserved. */
   spend(): boolean {
     if (statSync(this.#path, { throwIfNoEntry: false }) === undefined) return false;
     try {
@@ -32,7 +32,7 @@ export class DiskReserve {
     }
   }
 
-  /** Sets the space aside if it is not, and the disk has plenty. Best effort. */
+  /** Reserves the space if it is not reserved and the disk has plenty. Best effort. */
   fill(): void {
     try {
       if ((statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) === RESERVE_BYTES) return;

@@ -1,11 +1,11 @@
 import { JournalFailed, JournalFull } from './journal.ts';
 
-/** The file is not what was written: found out by SQLite or by the journal itself. */
+/** The file is damaged, as detected by SQLite or the journal itself. */
 export class Damaged extends Error {
   override name = 'Damaged';
 }
 
-// Result codes (sqlite.org/rescode.html); the lower byte of an extended one.
+// Primary result codes (sqlite.org/rescode.html): the lower byte of extended ones.
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
@@ -14,7 +14,9 @@ const SQLITE_NOTADB = 26;
 export const isDamage = (error: unknown): boolean =>
   error instanceof Damaged || [SQLITE_CORRUPT, SQLITE_NOTADB].includes(primaryCode(error) ?? 0);
 
-/** What went wrong, for callers. An input/output error while writing counts as no room: nothing was stored, and the next try may do better. */
+/**
+ * Converts an error for callers. An I/O error while writing counts as a full disk: nothing was stored, and the next attempt may succeed.
+ */
 export function failureOf(error: unknown, writing: boolean): JournalFull | JournalFailed {
   if (error instanceof JournalFull || error instanceof JournalFailed) return error;
   const code = primaryCode(error);
@@ -23,7 +25,7 @@ export function failureOf(error: unknown, writing: boolean): JournalFull | Journ
   return full ? new JournalFull(reason, { cause: error }) : new JournalFailed(reason, { cause: error });
 }
 
-/** In one line. */
+/** The error's message on one line. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

@@ -7,15 +7,15 @@ import { JournalFailed } from './journal.ts';
 import type { RowSeal } from './row-seal.ts';
 import { STEPS } from './schema.ts';
 
-/** How long a write waits for another process's, in milliseconds. */
+/** Maximum time that a write waits for another process's, in milliseconds. */
 const BUSY_MS = 5000;
 const WINDOWS = process.platform === 'win32';
 
-/** What the journal takes from its surroundings. */
+/** Injected dependencies of the journal. */
 export interface Surroundings {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** A connection to the file at a path, which is there. */
+  /** Connects to an existing file. */
   connect(path: string): DatabaseSync;
 }
 
@@ -24,18 +24,18 @@ export const surroundings: Surroundings = {
   connect: (path) => new DatabaseSync(path, { timeout: BUSY_MS }),
 };
 
-/** What SQLite keeps beside its file. */
+/** SQLite's files next to a database. */
 export const besides = (path: string): string[] => [`${path}-wal`, `${path}-shm`];
 
-/** Which file lies at a path, whatever its name; null: none. */
+/** Identifies the file at a path by device and inode; null if there is none. */
 export function identityOf(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.dev}:${stat.ino}` : null;
 }
 
 /**
- * Makes the file where there is none, for the owner alone, before SQLite writes to it: what SQLite puts beside it is given the same mode. A file that is
- * there is not opened, since closing it would end SQLite's locks on it (sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
+ * Creates the file with mode 0600 if it is missing, before SQLite writes to it: SQLite's own files get the same mode. Does not open an
+ * existing file, since closing it would release SQLite's locks on it (sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
  */
 export function makePrivate(path: string): void {
   if (identityOf(path) === null) {
@@ -45,7 +45,7 @@ export function makePrivate(path: string): void {
   if (!WINDOWS) for (const file of [path, ...besides(path)]) if (identityOf(file)) chmodSync(file, 0o600);
 }
 
-/** Names in a folder are on disk only once the folder is. */
+/** Names in a folder are durable only once the folder is synced. */
 export function syncFolder(path: string): void {
   if (WINDOWS) return;
   const folder = openSync(dirname(path), constants.O_RDONLY);
@@ -57,8 +57,8 @@ export function syncFolder(path: string): void {
 }
 
 /**
- * Makes a connection durable, and the file a journal where it is empty. Throws `Damaged` or SQLite's error where it is none, or not of this vault key;
- * `JournalFailed` where a newer build wrote it.
+ * Makes a connection durable, and turns an empty file into a journal. Throws `Damaged` or SQLite's error if it is not a journal or has
+ * another vault key; `JournalFailed` if a newer build wrote it.
  */
 export function prepare(db: DatabaseSync, seal: RowSeal): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 16777216;');

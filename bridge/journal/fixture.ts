@@ -9,7 +9,7 @@ import { SqliteJournal, type SqliteOptions } from './sqlite.ts';
 export const KEY = 'k'.repeat(43);
 export const DAY = 24 * 60 * 60 * 1000;
 
-/** A folder that is removed at the end. */
+/** A temporary folder that is removed on disposal. */
 export function temporaryFolder(): { dir: string; file: string; [Symbol.dispose](): void } {
   const dir = mkdtempSync(join(tmpdir(), 'perch-journal-'));
   chmodSync(dir, 0o700);
@@ -22,10 +22,10 @@ export function temporaryFolder(): { dir: string; file: string; [Symbol.dispose]
 
 export const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** A reading of `origin`'s clock. */
+/** A timestamp of `origin`'s clock. */
 export const clockOf = (wall: number, origin = 'a'): string => `${String(wall).padStart(15, '0')}-0000-${origin}`;
 
-/** A version of a record, at a time by its writer's clock. */
+/** A version of a record, at a time of its writer's clock. */
 export function version(key: string, wall: number, origin = 'a', more: Partial<SyncRecord> = {}): SyncRecord {
   return { store: 'messages', key, clock: clockOf(wall, origin), seal: 'none', payload: JSON.stringify({ key, wall, origin }), ...more };
 }
@@ -35,7 +35,7 @@ export const versions = (count: number, origin = 'a', more: Partial<SyncRecord> 
 
 export type TestCore = SqliteJournal & { heard: { changed: number[]; replaced: string[] }; [Symbol.dispose](): void };
 
-/** The engine without its thread, and what it told. */
+/** The engine without its thread, with the events that it emitted. */
 export function openCore(options: Partial<SqliteOptions> & { dir: string }): TestCore {
   const heard: TestCore['heard'] = { changed: [], replaced: [] };
   const journal = new SqliteJournal({
@@ -52,7 +52,7 @@ export function openCore(options: Partial<SqliteOptions> & { dir: string }): Tes
   return Object.assign(journal, { heard, close, [Symbol.dispose]: close });
 }
 
-/** Does one task; throws what it fails with. */
+/** Runs one task. Throws its error. */
 export function one<T>(journal: SqliteJournal, task: () => T): T {
   const [outcome] = journal.commit([task]);
   if (!outcome || 'error' in outcome) throw outcome?.error ?? new Error('no outcome');
@@ -66,7 +66,7 @@ export const push = (
   schema?: number,
 ): ReturnType<SqliteJournal['push']> => one(journal, () => journal.push(records, pusher, schema));
 
-/** Everything after a number, page by page. */
+/** Reads all records after a sequence number, page by page. */
 export function pullAll(
   journal: SqliteJournal,
   { after = 0, limit = 1000, except }: { after?: number; limit?: number; except?: string } = {},
@@ -80,11 +80,11 @@ export function pullAll(
   }
 }
 
-/** What is there, whatever its place. */
+/** Contents of records, sorted and without sequence numbers. */
 export const contents = (records: readonly SequencedRecord[]): SyncRecord[] =>
   records.map(({ seq: _, ...record }) => record).sort((a, b) => (`${a.store}/${a.key}` < `${b.store}/${b.key}` ? -1 : 1));
 
-/** Changes the file behind the journal's back, through a connection of its own. */
+/** Changes the file through a separate connection. */
 export function behindItsBack(file: string, work: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(file, { timeout: 5000 });
   try {

@@ -10,7 +10,7 @@ import { openJournal } from './open.ts';
 
 const big = (key: string, kilobytes: number) => version(key, 1, 'a', { payload: 'x'.repeat(kilobytes * 1024) });
 
-/** Takes all space that is left. */
+/** Fills all remaining space. */
 function fillUp(path: string): void {
   for (const block of [64 * 1024, 4096]) {
     try {
@@ -21,7 +21,7 @@ function fillUp(path: string): void {
   }
 }
 
-/** A disk of its own, where this may be made. */
+/** Creates a separate file system, if permitted. */
 function smallDisk(megabytes = 1): ({ dir: string } & Disposable) | undefined {
   const folder = temporaryFolder();
   const dir = join(folder.dir, 'disk');
@@ -47,7 +47,7 @@ test('a real disk that is full: nothing is stored, and pushing works once there 
   const before = contents(pullAll(journal));
   for (let round = 0; round < 3; round++) expect(() => push(journal, [version('small', 1), big('big', 400)])).toThrow(JournalFull);
   expect(contents(pullAll(journal))).toEqual(before);
-  // What has room is not held up by what has none.
+  // A task that fits is not affected by one that does not.
   const outcomes = journal.commit([() => journal.push([big('big', 400)], 'a'), () => journal.push([version('fits', 1)], 'a')]);
   expect(outcomes).toEqual([{ error: expect.any(JournalFull) }, { value: { before: 5, last: 6, conflicts: 0 } }]);
   rmSync(ballast);

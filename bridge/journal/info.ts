@@ -4,7 +4,7 @@ import type { JournalInfo } from '#shared/ports/journal.ts';
 import { besides } from './file.ts';
 import type { Tables } from './tables.ts';
 
-/** What is on disk, for the person to see. */
+/** Facts about the journal on disk, for display. */
 export function infoOf(tables: Tables, path: string): JournalInfo {
   tables.reload();
   const { id, head, schema } = tables.meta;

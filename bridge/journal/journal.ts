@@ -19,15 +19,15 @@ export interface Opened {
 }
 
 export interface JournalEvents {
-  /** Something was stored, by whomever (another process too). */
+  /** Data was stored, by this or another process. */
   changed: [head: number];
-  /** The file was damaged or is gone; an empty or salvaged one with another id has taken its place. */
+  /** The file was damaged or is gone; an empty or salvaged one with another id has replaced it. */
   replaced: [reason: string];
 }
 
 /**
- * The vault's journal on disk: the last version of each record, in the order in which they were accepted (design.md, "One vault"). The embedded engine is
- * SQLite; a distributed one will implement the same. A failure to write is a `JournalFull` or a `JournalFailed`, and nothing of it was stored.
+ * The vault's journal on disk: the last version of each record, in the order of acceptance. The embedded engine is SQLite. A failed write
+ * rejects with `JournalFull` or `JournalFailed` and stores nothing.
  */
 export interface Journal extends AsyncDisposable {
   readonly path: string;
@@ -36,39 +36,39 @@ export interface Journal extends AsyncDisposable {
   on<E extends keyof JournalEvents>(event: E, listener: (...args: JournalEvents[E]) => void): void;
   off<E extends keyof JournalEvents>(event: E, listener: (...args: JournalEvents[E]) => void): void;
   open(replica: Replica): Promise<Opened>;
-  /** Records after a sequence number, in order; `except`: those that this origin pushed are left out. */
+  /** Records after a sequence number, in order. `except`: skips records pushed by this origin. */
   pull(after: number, limit: number, except?: string): Promise<{ records: SequencedRecord[]; next: number; head: number }>;
   /**
-   * The records, tombstones too, as they are at the first `next`, whatever is written meanwhile, by store and key. Memory stays bounded; `return` (or the
-   * end) lets go of what it holds.
+   * Iterates over all records including tombstones, by store and key, as of the first `next`, regardless of later writes. Uses bounded
+   * memory. `return` (or the end) releases its resources.
    */
   snapshot(): AsyncIterableIterator<SequencedRecord>;
   /**
-   * Merges (shared/sync/conflict.ts), and resolves when it is on disk. All of one push or nothing, however many. Pushes that come together are committed
+   * Merges records (shared/sync/conflict.ts) and resolves once they are on disk. A push is atomic. Concurrent pushes are committed
    * together.
    */
   push(records: readonly SyncRecord[], pusher: string): Promise<Pushed>;
   /**
-   * The new fence, higher than every earlier one of this name; null: somebody else's, or `presumed`'s while that one is among `present`. `present` is null
-   * just after a start, when nobody can be said to be gone.
+   * Returns the new fence, higher than every earlier one of this name. Null if another holder has the lease, or `presumed` has it while it
+   * is among `present`. `present` is null just after a start, when absence can't be determined.
    */
   takeLease(lease: LeaseWanted): Promise<number | null>;
   releaseLease(name: string, holder: string, fence: number): Promise<void>;
-  /** Stores bytes under their SHA-256; rejects where they do not have it. */
+  /** Stores bytes under their SHA-256. Rejects if they do not have that hash. */
   putBlob(hash: string, bytes: Uint8Array): Promise<void>;
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   info(): Promise<JournalInfo>;
-  /** How it stands with the other machines of the vault; missing where it is on this one alone. */
+  /** Facts about the vault's cluster; missing if the vault is on this machine only. */
   examine?(): Promise<ClusterFacts>;
   close(): Promise<void>;
 }
 
-/** The disk has no room for it. */
+/** The disk has no space for the write. */
 export interface Pushed {
   before: number;
   last: number;
   conflicts: number;
-  /** The disk is full; space that was set aside has been used. */
+  /** The disk is full and the reserved space has been used. */
   low?: boolean;
 }
 
@@ -76,7 +76,7 @@ export class JournalFull extends Error {
   override name = 'JournalFull';
 }
 
-/** The journal cannot take or give anything; the message says why. */
+/** The journal can't be read or written; the message says why. */
 export class JournalFailed extends Error {
   override name = 'JournalFailed';
 }

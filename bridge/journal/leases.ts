@@ -3,14 +3,14 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Who runs a tick of a job. No record carries its fence, which need not be above an earlier journal's therefore; and its taker goes by it: 1 where nobody had
- * that tick (web/gateway/core/cron/turn.ts).
+ * Whether a lease is for a tick of a job. No record carries its fence, so it need not exceed an earlier journal's. Its taker relies on
+ * fence 1 if nobody had that tick (web/gateway/core/cron/turn.ts).
  */
 const isTick = (name: string): boolean => name.startsWith('cron:');
 
 /**
- * Takes a lease, in a transaction: the fence, higher than every one that another holder had; the same where one's own is renewed. Null: somebody else's, by
- * its time or by being there.
+ * Takes a lease, within a transaction. Returns the fence, higher than any other holder's; the same fence when renewing. Null if another
+ * holder's lease has not expired or that holder is present.
  */
 export function takeLease(tables: Tables, { name, holder, presumed, ttlMs, present }: LeaseWanted, now: number): number | null {
   const isThere = (origin: string): boolean => present === null || present.includes(origin);
@@ -19,7 +19,7 @@ export function takeLease(tables: Tables, { name, holder, presumed, ttlMs, prese
   let fence: number;
   if (!lease) {
     if (presumed !== undefined && presumed !== holder && isThere(presumed)) return null;
-    // The presumed holder has had the fence 1 without asking.
+    // The presumed holder has fence 1 without taking a lease.
     fence = Math.max(presumed === undefined ? 0 : 1, earlier) + 1;
   } else if (lease.holder === holder) {
     fence = Number(lease.fence);
@@ -31,14 +31,15 @@ export function takeLease(tables: Tables, { name, holder, presumed, ttlMs, prese
   return fence;
 }
 
-/** Gives it back; its fence is remembered. Nothing happens where somebody else has it. */
+/** Releases a lease but remembers its fence. Does nothing if another holder has it. */
 export function releaseLease(tables: Tables, name: string, holder: string, fence: number): void {
   tables.sql('UPDATE leases SET holder = NULL, until = 0 WHERE name = ? AND holder = ? AND fence = ?').run(name, holder, fence);
 }
 
 /**
- * Records that come with a higher fence than any that was given out here were written under an earlier journal's leases, which are lost: those to come begin
- * above them, but for ticks. (The fence 1 is had without a lease.) Runs alone have theirs from leases: other stores' are stages of a record.
+ * Raises the minimum fence of future leases, except for ticks. A record with a higher fence than any given here was written under an
+ * earlier journal's lost leases. (Fence 1 needs no lease.) Only runs get their fences from leases; in other stores they are stages of a
+ * record.
  */
 export function noteFence(tables: Tables, { store, fence = 0 }: Pick<SyncRecord, 'store' | 'fence'>): void {
   if (store !== 'runs') return;

@@ -9,7 +9,7 @@ import type { SqliteJournal } from './sqlite.ts';
 const ORIGINS = ['a', 'b', 'c'];
 const STORES = Object.keys(SYNC_STORES).filter((store): store is SyncStore => store !== 'conflicts');
 
-/** Versions of few records by few writers, each with a reading of its own. */
+/** Versions of a few records by a few writers, each with its own clock. */
 const history = fc
   .array(
     fc.record({
@@ -35,7 +35,7 @@ const history = fc
     });
   });
 
-/** In batches, some of them again. */
+/** In batches, some repeated. */
 const pushes = history.chain((records) =>
   fc.record({
     records: fc.constant(records),

@@ -3,15 +3,15 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Opened, Pushed, Replica } from './journal.ts';
 import type { LeaseWanted } from '#shared/sync/lease.ts';
 
-/** What the thread is started with. */
+/** Start parameters of the thread. */
 export interface ThreadData {
-  /** The folder that the journal lies in. */
+  /** Folder of the journal. */
   dir: string;
-  /** 256 bit, base64url. */
+  /** 256 bits, base64url. */
   vaultKey: string;
 }
 
-/** What the journal's thread is asked, and what it answers. */
+/** Requests to the journal's thread and their responses. */
 export interface ThreadCalls {
   open: { asked: { replica: Replica }; answer: Opened };
   push: {
@@ -25,7 +25,7 @@ export interface ThreadCalls {
     asked: { after: number; limit: number; except: string | undefined };
     answer: { records: SequencedRecord[]; next: number; head: number };
   };
-  /** A snapshot's next page; the first one begins it, an empty one ends it. */
+  /** Returns a snapshot's next page. The first call starts it, an empty page ends it. */
   snapshot: { asked: { snapshot: string }; answer: SequencedRecord[] };
   endSnapshot: { asked: { snapshot: string }; answer: void };
   getBlob: { asked: { hash: string }; answer: Uint8Array | undefined };
@@ -38,7 +38,7 @@ export type AnswerOf<N extends CallName> = ThreadCalls[N]['answer'];
 
 export type ThreadRequest = { [N in CallName]: { id: number; call: N } & AskedOf<N> }[CallName];
 
-/** A failure as it crosses threads: errors lose their class there. */
+/** An error as sent between threads, where errors lose their class. */
 export interface Failure {
   full: boolean;
   message: string;
@@ -48,6 +48,6 @@ export type Reply = { id: number; value: unknown } | { id: number; failure: Fail
 export type ThreadMessage =
   | { kind: 'started'; path: string; head: number }
   | { kind: 'failed'; failure: Failure }
-  /** `head`: the newest sequence number; where it is another one than before, something was written. */
+  /** `head`: the newest sequence number; it changes whenever something is written. */
   | { kind: 'replies'; replies: Reply[]; head: number }
   | { kind: 'replaced'; reason: string };

@@ -26,7 +26,7 @@ async function pullAll(journal: Journal): Promise<SequencedRecord[]> {
   }
 }
 
-/** Another process that pushes; `acknowledged` are its keys so far. */
+/** Another process that pushes records. `acknowledged`: keys acknowledged so far. */
 function pusher(dir: string, origin: string, most: number): { child: ChildProcess; acknowledged: string[]; exited: Promise<unknown> } {
   const child = spawn(process.execPath, [PUSHER, dir, origin, String(most)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const acknowledged: string[] = [];
@@ -99,7 +99,7 @@ verifies(
       const there = new Set((await pullAll(journal)).map(({ key }) => key));
       expect([...expected].filter((key) => !there.has(key))).toEqual([]);
       expect(replaced).toEqual([]);
-      // Pushes of three, each whole or not at all.
+      // Pushes of three records, each whole or not at all.
       expect(there.size % 3).toBe(0);
     }
     expect(expected.size).toBeGreaterThanOrEqual(1230);
@@ -118,7 +118,7 @@ verifies(
     let own = 0;
     while (other.acknowledged.length < 600) await journal.push(versions(1, `own${own++}-`), 'own');
     await other.exited;
-    // What comes when nothing is written here.
+    // Changes arrive although nothing is written here.
     const { acknowledged, exited } = pusher(folder.dir, 'late', 3);
     const changed: number[] = [];
     journal.on('changed', (head) => changed.push(head));
@@ -127,7 +127,7 @@ verifies(
     await until(() => journal.head === all, 'the other process’s records');
     expect(changed).toEqual([all]);
     expect(new Set((await pullAll(journal)).map(({ key }) => key)).size).toBe(all);
-    // It is no other history for a replica that has read all of it.
+    // For a replica that has read everything, the history is the same.
     expect(await journal.open({ origin: 'r', schema: 1, position: { ...position, seq: all } })).toMatchObject({ wantsAll: false });
     await journal.close();
     await using again = await openJournal({ ...folder, vaultKey: KEY });
@@ -152,7 +152,7 @@ verifies('vault.journal/thread', 'what it was asked fails, and the next one take
   journal.on('replaced', (reason) => replaced.push(reason));
   const { position } = await journal.open({ origin: 'a', schema: 7, position: null });
   await journal.push(versions(2), 'a');
-  // In this order: else it may have answered by then. That it ends is heard later.
+  // In this order: otherwise it might have answered already. Its exit is reported later.
   void threads[0]?.terminate();
   const lost = journal.pull(0, 1000);
   await expect(lost).rejects.toThrow(JournalFailed);
@@ -161,7 +161,7 @@ verifies('vault.journal/thread', 'what it was asked fails, and the next one take
     ['The journal thread stopped unexpectedly and was restarted'],
     ['The journal thread stopped unexpectedly'],
   ]);
-  // The newest schema is known of who opened before.
+  // The newest schema is remembered from the replicas that opened the journal before.
   expect(await journal.push(versions(3), 'a')).toEqual({ before: 2, last: 3, conflicts: 0 });
   const opened = await journal.open({ origin: 'b', schema: 1, position: { ...position, seq: 2 } });
   expect(opened).toMatchObject({ schema: 7, wantsAll: false, position: { seq: 2 } });
@@ -176,7 +176,7 @@ verifies('vault.journal/damaged', 'deleted under the running journal: hosts are 
   const replaced: string[] = [];
   journal.on('replaced', (reason) => replaced.push(reason));
   rmSync(folder.file);
-  // Without being asked anything.
+  // Without any request.
   await until(() => replaced.length === 1, 'that it is noticed');
   expect(lines).toEqual(replaced);
   expect(await journal.push(versions(4), 'a')).toEqual({ before: 3, last: 4, conflicts: 0 });
@@ -212,7 +212,7 @@ verifies('vault.journal/snapshot', 'page by page while others write, and let go 
     expect(record.key).toBe('a0');
     break;
   }
-  // Nobody reads any more: the log can be brought into the file as a whole.
+  // There are no readers any more, so the whole log can be checkpointed.
   behindItsBack(folder.file, (db) => expect(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 }));
 });
 

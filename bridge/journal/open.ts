@@ -9,19 +9,19 @@ import { type Journal, type JournalEvents, JournalFailed, JournalFull, type Open
 import type { LeaseWanted } from '#shared/sync/lease.ts';
 import type { AnswerOf, AskedOf, CallName, Failure, ThreadMessage } from './messages.ts';
 
-/** How long after a thread died early the next one is started. */
+/** Delay before another attempt after the thread failed to open the journal. */
 const RESTART_MS = 1000;
-/** The thread's program: of the sources, or as bridge/build.ts makes it. */
+/** The thread's program: the source file, or the one built by bridge/build.ts. */
 const THREAD = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, 'thread.ts')
   : join(packageRoot, 'dist', 'journal-thread.js');
 
 export interface JournalOptions {
-  /** The folder that `journal.sqlite` lies in; it is there. */
+  /** Existing folder of `journal.sqlite`. */
   dir: string;
-  /** 256 bit, base64url. */
+  /** 256 bits, base64url. */
   vaultKey: string;
-  /** Hears what was wrong with the file, and of a thread that died. */
+  /** Called with problems of the file and the thread. */
   log?: (line: string) => void;
   /** Starts the thread. */
   start?: (workerData: object) => Worker;
@@ -30,7 +30,7 @@ export interface JournalOptions {
 const startThread = (workerData: object): Worker =>
   new Worker(THREAD, { name: 'journal', workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 4 } });
 
-/** Opens the journal in a thread of its own, and makes it where there is none. Rejects with `JournalFull` or `JournalFailed`. */
+/** Opens the journal in its own thread, and creates it if it is missing. Rejects with `JournalFull` or `JournalFailed`. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const journal = new ThreadJournal(options);
   await journal.started;
@@ -45,9 +45,9 @@ interface Pending {
 class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
   readonly started: Promise<void>;
   readonly #options: JournalOptions;
-  /** Calls that are not answered, by their numbers. */
+  /** Pending calls by id. */
   readonly #pending = new Map<number, Pending>();
-  /** What each replica has said that it writes. */
+  /** Schema that each replica has reported. */
   readonly #schemas = new Map<string, number>();
   #thread: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
         yield* page;
       }
     } finally {
-      // A thread that died holds nothing any more.
+      // If the thread has died, its snapshots are gone too.
       await this.#ask('endSnapshot', { snapshot }).catch(() => {});
     }
   }
@@ -182,7 +182,7 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
     }
   }
 
-  /** `running`: it had opened the journal. One that could not is tried again after a while, but for the very first. */
+  /** `running`: whether the thread had opened the journal. If not, the next attempt is delayed; there is none if the first start failed. */
   #died(failure: JournalFailed, running: boolean): void {
     this.#thread = undefined;
     for (const { reject } of this.#pending.values()) reject(failure);
@@ -196,10 +196,10 @@ class ThreadJournal extends EventEmitter<JournalEvents> implements Journal {
     try {
       await this.#start();
     } catch {
-      // Its exit leads here again.
+      // The thread's exit triggers the next attempt.
       return;
     }
-    // What was told to replicas holds for the thread before: they open it again.
+    // Positions given to replicas belong to the previous thread: they open the journal again.
     this.emit('replaced', 'The journal thread stopped unexpectedly and was restarted');
   }
 }

@@ -5,7 +5,7 @@ import type { Row } from './row-seal.ts';
 
 const isStore = (store: string): store is SyncStore => Object.hasOwn(SYNC_STORES, store);
 
-/** The row of a record. SQLite keeps texts as UTF-8, which has no halves of surrogate pairs: they become U+FFFD here, before the row is signed. */
+/** Converts a record to a row. SQLite stores UTF-8, which has no lone surrogates: they become U+FFFD before the row is signed. */
 export function toRow(record: SyncRecord, { seq, pusher, at }: Pick<Row, 'seq' | 'pusher' | 'at'>): Row {
   const { store, key, clock, fence, base, deleted, seal, payload, blobs } = record;
   return {
@@ -24,7 +24,7 @@ export function toRow(record: SyncRecord, { seq, pusher, at }: Pick<Row, 'seq' |
   };
 }
 
-/** The record of a row; undefined where a newer build wrote it, of a store or under a seal that this one does not know: it stays in the journal. */
+/** Converts a row to a record; undefined for a store or seal of a newer build, which stays in the journal. */
 export function toRecord({ seq, store, key, clock, fence, base, deleted, seal, payload, blobs }: Row): SequencedRecord | undefined {
   if (!isStore(store) || seal !== 'none') return undefined;
   const record: SequencedRecord = { seq, store, key, clock, seal, payload };

@@ -8,7 +8,7 @@ import type { RowSeal } from './row-seal.ts';
 import { salvage } from './salvage.ts';
 import { Tables } from './tables.ts';
 
-/** A connection, and the file that it was made to. */
+/** A connection, and the identity of its file. */
 export interface Connection {
   db: DatabaseSync;
   file: string | null;
@@ -18,16 +18,16 @@ export interface Replacing {
   path: string;
   seal: RowSeal;
   surroundings: Surroundings;
-  /** The connection that is no longer good; it is closed when another one is there. */
+  /** The connection that is no longer valid; closed once there is another. */
   live: Connection;
-  /** Why, as the end of `The journal was damaged: …`. */
+  /** Reason, as the end of `The journal was damaged: …`. */
   reason: string;
 }
 
 /**
- * Puts a sound journal with another id in the place of one that is damaged, deleted or exchanged, with everything that could be read of it. The damaged file is
- * kept beside it. Where another sound journal lies there by now (an older copy, or another process did the same), that one takes what this one had. Throws
- * where it cannot be written: then everything is as it was.
+ * Replaces a damaged, deleted or swapped journal with an intact one with another id, including everything that could be recovered. The
+ * damaged file is kept next to it. If another intact journal is there by now (an older copy, or another process did the same), the data is
+ * merged into that one. Throws if writing fails; everything is unchanged then.
  */
 export function replaceJournal(replacing: Replacing): Tables {
   const { path, live } = replacing;
@@ -37,7 +37,7 @@ export function replaceJournal(replacing: Replacing): Tables {
   return tables;
 }
 
-/** Undefined where what lies there is no sound journal. */
+/** Returns undefined if the file is not an intact journal. */
 function adopt({ path, seal, surroundings, live }: Replacing): Tables | undefined {
   const db = surroundings.connect(path);
   let tables;
@@ -77,7 +77,7 @@ function renew({ path, seal, surroundings, live, reason }: Replacing, there: str
       tables.note(sentence(reason, records, aside), surroundings.now());
       tables.commit();
     } finally {
-      // Closing brings everything into the one file.
+      // Closing checkpoints everything into the one file.
       close(target);
     }
     putInPlace(fresh, path, there, aside);
@@ -91,8 +91,8 @@ function renew({ path, seal, surroundings, live, reason }: Replacing, there: str
 }
 
 /**
- * What lies there goes aside with what SQLite keeps beside it, so that none of that is taken for the new one's. There is always a file at the path, where the
- * file system has hard links.
+ * Moves the existing file aside with its WAL, so that SQLite does not apply that to the new file. If the file system has hard links, there
+ * is a file at the path at all times.
  */
 function putInPlace(fresh: string, path: string, there: string | null, aside: string | null): void {
   if (identityOf(path) !== there) throw new JournalFailed('Another process replaced the journal at the same time');
@@ -127,11 +127,11 @@ function sentence(reason: string, records: number, aside: string | null): string
   return `${reason}. ${records} records were recovered, and hosts restore the rest.${kept}`;
 }
 
-/** Of a file that is damaged or gone, also closing may fail. */
+/** Closing may fail if the file is damaged or gone. */
 function close(db: DatabaseSync): void {
   try {
     db.close();
   } catch {
-    // Nothing is left to be lost by it.
+    // No data can be lost.
   }
 }

@@ -1,14 +1,14 @@
 import type { Tables } from './tables.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long a deletion is remembered, by when it was accepted: a replica that was away for longer is `stale`. */
+/** How long a deletion is kept after it was accepted. A replica away for longer is `stale`. */
 const TOMBSTONE_MS = 90 * DAY_MS;
-/** How long an attachment may lie here before a record refers to it, or after the last one did. */
+/** How long an attachment is kept before a record refers to it, or after the last reference is gone. */
 const BLOB_MS = DAY_MS;
-/** How long it is remembered who had a tick of a job: the record of its run, which came with it, says so from then on. */
+/** How long the lease of a job's tick is kept. After that, the record of its run shows who had it. */
 const TICK_LEASE_MS = DAY_MS;
 
-/** Forgets, in a transaction, old deletions, attachments that nothing refers to, and leases of ticks long past. */
+/** Removes old deletions, unreferenced attachments and old leases of ticks, within a transaction. */
 export function prune(tables: Tables, now: number): void {
   const old = now - TOMBSTONE_MS;
   const newest = tables.sql('SELECT max(seq) AS newest FROM records WHERE deleted = 1 AND at < ?').get(old)?.newest;

@@ -1,39 +1,39 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { SQLOutputValue } from 'node:sqlite';
 
-/** A record as it lies in the table. */
+/** A row of the records table. */
 export interface Row {
   seq: number;
   store: string;
   key: string;
   clock: string;
   fence: number | null;
-  /** Null: the record says nothing of it. Empty: it was made from no version. */
+  /** Null: not specified by the record. Empty: not based on any version. */
   base: string | null;
   deleted: number;
   seal: string;
-  /** Who pushed it; null: the journal itself made it, and everyone is told. */
+  /** Origin that pushed it. Null if the journal created it, which is announced to all. */
   pusher: string | null;
-  /** When it was accepted, milliseconds since 1970 by the bridge's clock. */
+  /** Time of acceptance by the bridge's clock, in milliseconds since the Unix epoch. */
   at: number;
   blobs: string | null;
   payload: string | null;
 }
 
 /**
- * Signs rows with a key made from the vault's, so that one that was damaged or written by somebody else is never taken for a record. Which rows there are
- * is not signed: one that is missing is not noticed.
+ * Signs rows with a key derived from the vault's, so that damaged or foreign rows are never mistaken for records. The set of rows is not
+ * signed: a missing row is not detected.
  */
 export class RowSeal {
   readonly #key: KeyObject;
 
-  /** `vaultKey`: 256 bit, base64url. */
+  /** `vaultKey`: 256 bits, base64url. */
   constructor(vaultKey: string) {
     const key = hkdfSync('sha256', Buffer.from(vaultKey, 'base64url'), '', 'perch journal rows', 32);
     this.#key = createSecretKey(Buffer.from(key));
   }
 
-  /** What tells the journals of one vault key from those of another; says nothing of the key. */
+  /** Distinguishes journals of different vault keys without revealing the key. */
   get keyCheck(): string {
     return createHmac('sha256', this.#key).update('key check').digest('hex');
   }
@@ -47,7 +47,7 @@ export class RowSeal {
       .digest();
   }
 
-  /** The row as it was written; null where it is not. */
+  /** Verifies and returns a row; null if the signature is invalid. */
   read(raw: Record<string, SQLOutputValue>): Row | null {
     const { mac } = raw;
     const row = rowOf(raw);
@@ -56,7 +56,7 @@ export class RowSeal {
   }
 }
 
-/** Integers come as bigint, so that one that was made too large can be read, and found wrong. */
+/** Integers are read as bigint, so that an oversized one can be read and rejected. */
 function rowOf(raw: Record<string, SQLOutputValue>): Row | null {
   const seq = integer(raw.seq);
   const fence = raw.fence === null ? null : integer(raw.fence);

@@ -4,17 +4,17 @@ import { noteFence } from './leases.ts';
 import { toRecord } from './records.ts';
 import type { Tables } from './tables.ts';
 
-/** Rows that cannot be read, one after another, until larger and larger steps are taken. */
+/** Number of unreadable rows in sequence after which the step size doubles. */
 const PATIENCE = 10_000;
 
 /**
- * Brings everything that can be read of a damaged journal, and is what was written, into another one, in its transaction: records (merged), leases,
- * attachments. Returns how many records there were.
+ * Copies all readable and valid data of a damaged journal to another one, within its transaction: records (merged), leases, attachments.
+ * Returns the number of records.
  */
 export function salvage(from: DatabaseSync, into: Tables): number {
-  // SQLite refuses a file that is shorter than it says of itself, but for who repairs one (sqlite.org/pragma.html, "writable_schema").
+  // SQLite rejects a file that is shorter than its header says, unless in repair mode (sqlite.org/pragma.html, "writable_schema").
   allowRepair(from);
-  // Leases first: they say which fences were given out.
+  // Leases first: they contain the fences that were given.
   for (const { name, holder, fence, until } of readable(from, 'SELECT *, rowid AS row FROM leases WHERE rowid > ? ORDER BY rowid')) {
     if (typeof name !== 'string' || typeof fence !== 'bigint' || typeof until !== 'bigint') continue;
     const sql = `INSERT INTO leases (name, holder, fence, until) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name)
@@ -47,12 +47,12 @@ export function salvage(from: DatabaseSync, into: Tables): number {
 }
 
 function allowRepair(db: DatabaseSync): void {
-  // Node.js before 24.12 has no such switch, and does not forbid it.
+  // Node.js before 24.12 has no such switch, and does not block this.
   if ('enableDefensive' in db) db.enableDefensive(false);
   prepared(db, 'PRAGMA writable_schema = ON')?.run();
 }
 
-/** Rows by a query that takes the row id to go on behind, and gives each row's as `row`. What cannot be read is passed over. */
+/** Iterates over the rows of a query that takes the row id to continue after and returns it as `row`. Skips unreadable rows. */
 function* readable(db: DatabaseSync, sql: string): Generator<Record<string, SQLOutputValue>> {
   const statement = prepared(db, sql);
   let after = 0n;
@@ -68,14 +68,14 @@ function* readable(db: DatabaseSync, sql: string): Generator<Record<string, SQLO
       }
       return;
     } catch {
-      // Whatever keeps SQLite from reading it: what lies behind may be sound.
+      // For any read error, continue: later rows may be intact.
       if (++misses > PATIENCE) step *= 2n;
       after += step;
     }
   }
 }
 
-/** Undefined where not even the list of tables can be read. */
+/** Prepares a statement; undefined if not even the list of tables can be read. */
 function prepared(db: DatabaseSync, sql: string): StatementSync | undefined {
   try {
     const statement = db.prepare(sql);

@@ -1,4 +1,4 @@
-/** The tables, as steps that are only ever added to: a file's `user_version` says how many it has been through. */
+/** Schema migrations, only ever appended to. A file's `user_version` is the number applied. */
 export const STEPS = [
   `
   CREATE TABLE records (

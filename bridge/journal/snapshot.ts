@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { RowSeal } from './row-seal.ts';
 import { type Page, Tables } from './tables.ts';
 
-/** All records as they are when it is made, whatever is written meanwhile, through a connection of its own that holds what it reads. */
+/** All records as of its creation, regardless of later writes, read through a separate connection. */
 export class Snapshot {
   readonly #tables: Tables;
   #after: { store: string; key: string } | undefined = { store: '', key: '' };
@@ -10,7 +10,7 @@ export class Snapshot {
   constructor(db: DatabaseSync, seal: RowSeal) {
     try {
       db.exec('PRAGMA query_only = ON; BEGIN');
-      // The first read settles what is seen.
+      // The first read fixes the state that is seen.
       this.#tables = new Tables(db, seal);
     } catch (error) {
       db.close();
@@ -18,7 +18,7 @@ export class Snapshot {
     }
   }
 
-  /** The next page by store and key; no records at the end. */
+  /** Returns the next page by store and key; no records at the end. */
   next(): Pick<Page, 'records' | 'damaged'> {
     if (!this.#after) return { records: [], damaged: [] };
     const page = this.#tables.pageByKey(this.#after);

@@ -116,7 +116,7 @@ verifies('vault.merge/copies', 'the loser becomes a record that everyone is told
   push(journal, [ours], 'a');
   expect(push(journal, [theirs], 'b')).toEqual({ before: 1, last: 3, conflicts: 1 });
   expect(pullAll(journal, { except: 'b' })).toMatchObject([{ store: 'conflicts', key: `sessions/s/${ours.clock}`, clock: ours.clock }]);
-  // Once it was dealt with, a replay does not bring it back.
+  // Once resolved, a replay does not restore the conflict.
   push(journal, [version(`sessions/s/${ours.clock}`, 9, 'b', { store: 'conflicts', deleted: true, payload: null })], 'b');
   push(journal, [ours], 'a');
   expect(pullAll(journal).filter(({ store }) => store === 'conflicts')).toMatchObject([{ deleted: true }]);
@@ -161,7 +161,7 @@ it('tells a new replica to read and push everything, and one that comes back to 
       wantsAll: false,
       stale: false,
     });
-    // What comes after the opening is of the same era.
+    // Writes after opening belong to the same era.
     push(journal, versions(5, 'b'));
     position = { ...opened.position, seq: journal.pull(0, 1000).next };
   }
@@ -206,7 +206,7 @@ verifies('vault.journal/retention', 'deletions are forgotten after 90 days, and 
   expect(opened(2)).toMatchObject({ stale: true, wantsAll: false, position: { seq: 0 } });
   expect(opened(3)).toMatchObject({ stale: false, wantsAll: false, position: { seq: 3 } });
   expect(one(journal, () => journal.open(NULL_POSITION)).stale).toBe(false);
-  // The number of what was forgotten is not given out again.
+  // Sequence numbers of removed records are not reused.
   push(journal, [version('late', 2, 'a', { deleted: true, payload: null })]);
   now += 91 * DAY;
   journal.prune();

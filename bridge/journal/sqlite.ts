@@ -20,11 +20,11 @@ import { Snapshot } from './snapshot.ts';
 import { Tables } from './tables.ts';
 
 export interface SqliteOptions {
-  /** The folder that `journal.sqlite` lies in; it is there. */
+  /** Existing folder of `journal.sqlite`. */
   dir: string;
-  /** 256 bit, base64url. */
+  /** 256 bits, base64url. */
   vaultKey: string;
-  /** Hears what happened once it is committed. */
+  /** Called after changes are committed. */
   onchanged?: (head: number) => void;
   onreplaced?: (reason: string) => void;
   surroundings?: Surroundings;
@@ -33,8 +33,8 @@ export interface SqliteOptions {
 export type Outcome<T> = { value: T } | { error: JournalFull | JournalFailed };
 
 /**
- * The journal in one SQLite file, all of it synchronous. What writes is called within `commit`; what reads sees what is committed, and none of it comes to
- * the caller that is not as it was written. A file that turns out to be damaged or gone is replaced on the spot.
+ * The journal in one SQLite file, synchronous. Writes run within `commit`; reads see committed data and never return rows that were
+ * altered. A damaged or missing file is replaced when detected.
  */
 export class SqliteJournal {
   readonly path: string;
@@ -42,17 +42,17 @@ export class SqliteJournal {
   readonly #surroundings: Surroundings;
   readonly #seal: RowSeal;
   readonly #snapshots = new Set<Snapshot>();
-  /** This opening: who read under it is told from who read a newer copy of the file. */
+  /** Id of this opening, which distinguishes its readers from readers of a newer copy of the file. */
   readonly #era = randomUUID();
   readonly #reserve: DiskReserve;
   #tables: Tables;
   #file: string | null;
-  /** What listeners were told last. */
+  /** State last reported to listeners. */
   #told: { id: string; head: number };
-  /** The era's newest number that is on disk; undefined until a replica was told of the era. */
+  /** The era's newest sequence number on disk; undefined until a replica knows the era. */
   #until: number | undefined;
 
-  /** Opens the file, and makes it where it is not there. Throws `JournalFull` or `JournalFailed`. */
+  /** Opens the file, and creates it if it is missing. Throws `JournalFull` or `JournalFailed`. */
   constructor(options: SqliteOptions) {
     this.#options = options;
     this.#surroundings = options.surroundings ?? surroundings;
@@ -74,8 +74,8 @@ export class SqliteJournal {
   }
 
   /**
-   * Does all tasks in one transaction, each for itself: one that fails leaves nothing behind and does not hinder the others. When it returns, what succeeded
-   * is on disk.
+   * Runs all tasks in one transaction, independently: a failing task changes nothing and does not affect the others. When it returns, the
+   * successful ones are on disk.
    */
   commit<T>(tasks: readonly (() => T)[]): Outcome<T>[] {
     try {
@@ -83,20 +83,20 @@ export class SqliteJournal {
     } catch (error) {
       const failure = failureOf(error, true);
       if (failure instanceof JournalFull && this.#reserve.spend()) return this.commit(tasks);
-      // Together they had no room: one alone may have.
+      // Together they did not fit; one alone may.
       if (failure instanceof JournalFull && tasks.length > 1) return tasks.flatMap((task) => this.commit([task]));
       return tasks.map(() => ({ error: failure }));
     }
   }
 
-  /** Within `commit`: see `Journal.open`. */
+  /** Call within `commit`. See `Journal.open`. */
   open(replica: Replica): Opened {
     const opened = openReplica(this.#tables, this.#era, replica, this.#surroundings.now());
     this.#until ??= 0;
     return opened;
   }
 
-  /** Within `commit`: see `Journal.push`. `schema`: of the records, where the pusher has said so. */
+  /** Call within `commit`. See `Journal.push`. `schema`: schema of the records, if the pusher reported it. */
   push(records: readonly SyncRecord[], pusher: string, schema = 0): Pushed {
     const { meta } = this.#tables;
     const before = meta.head;
@@ -110,17 +110,17 @@ export class SqliteJournal {
     return { before, last: meta.head, conflicts, ...(this.#reserve.isSpent && { low: true }) };
   }
 
-  /** Within `commit`. */
+  /** Call within `commit`. */
   takeLease(lease: LeaseWanted): number | null {
     return takeLease(this.#tables, lease, this.#surroundings.now());
   }
 
-  /** Within `commit`. */
+  /** Call within `commit`. */
   releaseLease(name: string, holder: string, fence: number): void {
     releaseLease(this.#tables, name, holder, fence);
   }
 
-  /** Within `commit`. */
+  /** Call within `commit`. */
   putBlob(hash: string, bytes: Uint8Array): void {
     putBlob(this.#tables, hash, bytes, this.#surroundings.now());
   }
@@ -141,19 +141,19 @@ export class SqliteJournal {
     this.#drop(page.damaged);
     const looked = page.last?.seq ?? 0;
     const next = page.full ? looked : Math.max(head, looked);
-    // The era's end is on disk before a replica says that it has come there.
+    // The era's end must be on disk before a replica reports that position.
     if (this.#until !== undefined && next > this.#until) this.commit([]);
     return { records: page.records, next, head: Math.max(head, looked) };
   }
 
-  /** Begins to read all records as they are now: see `Journal.snapshot`. */
+  /** Starts reading all records as of now. See `Journal.snapshot`. */
   snapshot(): Snapshot {
     const snapshot = this.#reading(() => new Snapshot(this.#surroundings.connect(this.path), this.#seal));
     this.#snapshots.add(snapshot);
     return snapshot;
   }
 
-  /** The next page of a snapshot; empty at its end. */
+  /** Returns the next page of a snapshot; empty at its end. */
   next(snapshot: Snapshot): SequencedRecord[] {
     const { records, damaged } = this.#reading(() => snapshot.next());
     this.#drop(damaged);
@@ -169,15 +169,15 @@ export class SqliteJournal {
     return this.#reading(() => infoOf(this.#tables, this.path));
   }
 
-  /** Looks whether there is space to set aside again, whether another process has written, and whether the file is still there. */
+  /** Checks whether space can be reserved again, another process has written, and the file still exists. */
   poll(): void {
     const { isBehind, meta } = this.#tables;
     if (this.#reserve.isSpent) this.#reserve.fill();
-    // What others wrote may have been read in passing.
+    // Another process's changes may already have been read.
     if (this.#isExchanged() || isBehind || meta.head !== this.#told.head || meta.id !== this.#told.id) this.commit([]);
   }
 
-  /** Forgets what need not be kept any longer. */
+  /** Removes expired data. */
   prune(): void {
     this.commit([() => prune(this.#tables, this.#surroundings.now())]);
     this.#reserve.fill();
@@ -225,7 +225,7 @@ export class SqliteJournal {
     return identityOf(this.path) !== this.#file;
   }
 
-  /** Works on a sound file: one that is gone or damaged is replaced first, or when that turns out. */
+  /** Runs `work` on an intact file: a missing or damaged one is replaced before, or once that is detected. */
   #whole<T>(work: () => T): T {
     if (this.#isExchanged()) this.#replace();
     try {
@@ -288,7 +288,7 @@ export class SqliteJournal {
     if (head !== before.head) this.#options.onchanged?.(head);
   }
 
-  /** Rows that are not what was written. Where they cannot be removed now, they are found again the next time. */
+  /** Removes invalid rows. If that fails now, they are found again the next time. */
   #drop(damaged: readonly SQLOutputValue[]): void {
     if (damaged.length === 0) return;
     this.commit(damaged.map((seq) => () => this.#tables.drop('records', seq, this.#surroundings.now())));

@@ -9,38 +9,38 @@ import { Damaged } from './failures.ts';
 import { toRecord, toRow } from './records.ts';
 import type { Row, RowSeal } from './row-seal.ts';
 
-/** What the journal knows of itself. */
+/** The journal's metadata. */
 export interface Meta {
   id: string;
-  /** The newest sequence number that was given out. None is given out twice. */
+  /** Newest sequence number given. Numbers are never reused. */
   head: number;
-  /** The newest schema among those who wrote. */
+  /** Newest schema of all writers. */
   schema: number;
-  /** The newest sequence number of a tombstone that is no longer kept. */
+  /** Newest sequence number of a removed tombstone. */
   pruned: number;
-  /** The highest fence among pushed records that no lease of this journal can have given: leases of an earlier journal did. */
+  /** Highest fence among pushed records that was not given by a lease of this journal, so that an earlier journal gave it. */
   fences: number;
 }
 
-/** A page of records; `damaged` are rows that are not what was written. */
+/** A page of records. `damaged`: invalid rows. */
 export interface Page {
   records: SequencedRecord[];
-  /** Sequence numbers of rows that are not what was written. */
+  /** Sequence numbers of invalid rows. */
   damaged: SQLOutputValue[];
-  /** The last row that was looked at and is what was written. */
+  /** Last valid row that was read. */
   last: Row | undefined;
-  /** It ended because it was full. */
+  /** Whether the page ended because it was full. */
   full: boolean;
 }
 
 const NOTICES = 20;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The journal's tables through one connection. What changes them is called between `begin` and `commit`. */
+/** The journal's tables through one connection. Changes must be made between `begin` and `commit`. */
 export class Tables {
   readonly db: DatabaseSync;
   readonly seal: RowSeal;
-  /** As of the last `begin` or `reload`, with what was changed since. */
+  /** Metadata as of the last `begin` or `reload`, with changes since. */
   meta: Meta;
   #stored: Meta;
   #version: unknown;
@@ -53,7 +53,7 @@ export class Tables {
     this.meta = this.#stored = this.#readMeta();
   }
 
-  /** A statement that is prepared once; integers come as bigint. */
+  /** Returns a cached prepared statement. Integers are read as bigint. */
   sql(text: string): StatementSync {
     let statement = this.#statements.get(text);
     if (!statement) {
@@ -64,7 +64,7 @@ export class Tables {
     return statement;
   }
 
-  /** Another connection has written since. */
+  /** Whether another connection has written since. */
   get isBehind(): boolean {
     return this.#dataVersion() !== this.#version;
   }
@@ -94,12 +94,14 @@ export class Tables {
     this.meta = { ...this.#stored };
   }
 
-  /** Merges a record into what is there (shared/sync/conflict.ts); the copies that it made of losers. */
+  /**
+   * Merges a record with the stored version (shared/sync/conflict.ts). Returns the number of copies of losing versions that were created.
+   */
   accept(record: SyncRecord, pusher: string | null, at: number): number {
     const row = this.#current(record.store, record.key.toWellFormed(), at);
     const current = row && toRecord(row);
     if (row && !current) {
-      // A newer build wrote it in a way that cannot be compared, but for who wins.
+      // A newer build's version can't be merged; only the winner can be determined.
       if (wins(record, { clock: row.clock, fence: row.fence ?? undefined })) this.put(toRow(record, { seq: ++this.meta.head, pusher, at }));
       return 0;
     }
@@ -110,7 +112,7 @@ export class Tables {
     return 1;
   }
 
-  /** Writes a row, signed, in the place of the one that has its store and key. */
+  /** Writes a signed row, replacing the one with the same store and key. */
   put(row: Row): void {
     const { seq, store, key, clock, fence, base, deleted, seal, pusher, at, blobs, payload } = row;
     this.sql(
@@ -118,13 +120,13 @@ export class Tables {
     ).run(seq, store, key, clock, fence, base, deleted, seal, pusher, at, this.seal.mac(row), blobs, payload);
   }
 
-  /** Records after a sequence number, but for those that `except` pushed; at most `limit` and what one batch carries. */
+  /** Reads records after a sequence number, skipping those pushed by `except`: at most `limit`, and no more than fit in a batch. */
   page(after: number, limit: number, except: string | null): Page {
     const sql = 'SELECT * FROM records WHERE seq > ?1 AND (?2 IS NULL OR pusher IS NOT ?2) ORDER BY seq';
     return this.#collect(this.sql(sql).iterate(after, except), limit);
   }
 
-  /** Records by store and key, after those. */
+  /** Reads the next records by store and key. */
   pageByKey({ store, key }: Pick<Row, 'store' | 'key'>): Page {
     return this.#collect(
       this.sql('SELECT * FROM records WHERE (store, key) > (?, ?) ORDER BY store, key').iterate(store, key),
@@ -153,7 +155,7 @@ export class Tables {
     return page;
   }
 
-  /** Removes what is not as it was written, and becomes another journal by it, so that whoever has it right pushes it again. */
+  /** Removes an invalid row and changes the journal's id, so that replicas with the correct data push it again. */
   drop(table: 'records' | 'blobs', which: SQLOutputValue, now: number): void {
     this.sql(table === 'records' ? 'DELETE FROM records WHERE seq = ?' : 'DELETE FROM blobs WHERE hash = ?').run(which);
     this.meta.id = randomUUID();
@@ -161,14 +163,14 @@ export class Tables {
     this.note(`${what} in the journal was damaged or changed by another program. It was removed, and hosts restore it.`, now);
   }
 
-  /** Keeps a sentence for the person; the same one once a day. */
+  /** Stores a notice for the user; the same one at most once a day. */
   note(message: string, now: number): void {
     this.sql('DELETE FROM notices WHERE message = ? AND at > ?').run(message, now - DAY_MS);
     this.sql('INSERT INTO notices (at, message) VALUES (?, ?)').run(now, message);
     this.sql('DELETE FROM notices WHERE number <= (SELECT max(number) FROM notices) - ?').run(NOTICES);
   }
 
-  /** What was noted last. */
+  /** Returns the latest notice. */
   notice(): string | undefined {
     const message = this.sql('SELECT message FROM notices ORDER BY number DESC LIMIT 1').get()?.message;
     return typeof message === 'string' ? message : undefined;

@@ -1,4 +1,4 @@
-// The journal's thread: SQLite waits for the disk here, and holds up nobody else.
+// The journal's thread: waits for the disk without blocking the main thread.
 import { parentPort, workerData } from 'node:worker_threads';
 import { failureOf } from './failures.ts';
 import { JournalFull } from './journal.ts';
@@ -24,7 +24,7 @@ let turning = false;
 
 function start(): SqliteJournal | undefined {
   const { dir, vaultKey }: ThreadData = workerData;
-  // A turn's replies say it too.
+  // Within a turn, the replies report it.
   const onchanged = (head: number): void => void (turning || tell({ kind: 'replies', replies: [], head }));
   const onreplaced = (reason: string): void => tell({ kind: 'replaced', reason });
   try {
@@ -38,7 +38,7 @@ function start(): SqliteJournal | undefined {
   }
 }
 
-/** What a request changes; undefined for one that only reads. */
+/** Returns the function that makes a request's change; undefined if the request only reads. */
 function taskOf(journal: SqliteJournal, request: ThreadRequest): (() => unknown) | undefined {
   switch (request.call) {
     case 'open':
@@ -79,7 +79,7 @@ function read(journal: SqliteJournal, request: ThreadRequest): unknown {
   }
 }
 
-/** Everything that is to be written, in one transaction; then one that reads, and so on: nobody waits for long behind somebody who reads much. */
+/** Runs all queued writes in one transaction, then one read, and repeats: nobody waits long for a client that reads a lot. */
 function turn(journal: SqliteJournal): void {
   scheduled = false;
   const reads: ThreadRequest[] = [];
@@ -132,7 +132,7 @@ function close(journal: SqliteJournal, requests: readonly ThreadRequest[]): void
 function schedule(journal: SqliteJournal): void {
   if (scheduled) return;
   scheduled = true;
-  // Behind the messages that have come already.
+  // After the messages that have already arrived.
   setImmediate(() => {
     turning = true;
     turn(journal);

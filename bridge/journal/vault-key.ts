@@ -7,9 +7,10 @@ import { JOURNAL_FILE, KEY_FILE } from './file-names.ts';
 import { accountIn, isKey, keyFromKeyring } from './key-in-keyring.ts';
 
 /**
- * The key that the vault's secrets are sealed with, and its journal signed (256 bit, base64url): `vault.key` in the home directory, made at the first start
- * and kept with mode 0600, outside the journal, or where that file says: in the system's keyring (docs/decisions/0041). Throws where there is none to be read
- * though there was one: what it sealed would be lost with a new one. `warn` hears of a mode that lets others in.
+ * Returns the key that seals the vault's secrets and signs its journal (256 bits, base64url). It is in `vault.key` in the home directory,
+ * created at the first start with mode 0600, outside the journal, or in the system's keyring if that file says so (docs/decisions/0041).
+ * Throws if an existing key can't be read, since secrets sealed with it would be lost with a new one. Calls `warn` if other users can
+ * access the file.
  */
 export async function vaultKey(dir: string, warn: (line: string) => void = () => {}): Promise<string> {
   const path = join(dir, KEY_FILE);
@@ -28,7 +29,7 @@ async function make(path: string): Promise<string> {
     await writeWhole(path, `${key}\n`, linkOrRename);
     return key;
   } catch (error) {
-    // Another start was faster: its key counts.
+    // Another process created the key first: use that one.
     if (codeOf(error) === 'EEXIST') return keyIn(path, await readFile(path, 'utf8'));
     throw new Error(`Couldn’t write the vault key ${path}: ${reasonOf(error)}`, { cause: error });
   }

@@ -9,7 +9,7 @@ import { verifies } from '../../tests/requirements.ts';
 
 const source = readFileSync(join(import.meta.dirname, 'perch.cjs'), 'utf8');
 
-/** What the command does on a version of Node: its standard error, exit code and the modules that it loads. */
+/** Runs the command under a version of Node. Returns its standard error, exit code and loaded modules. */
 function runOn(node: string, engines = '>=22.18') {
   const seen = { stderr: '', loaded: [] as string[] };
   const process = { versions: { node }, exitCode: 0, stderr: { write: (text: string) => (seen.stderr += text) } };
@@ -29,13 +29,13 @@ verifies('cli/old-node', 'a Node that is too old gets one line that names the ve
 });
 
 verifies('cli/old-node', 'what an old Node parses is ES5', () => {
-  // Compiled to ES5, text without newer syntax stays the same.
+  // Compiling to ES5 leaves text without newer syntax unchanged.
   const { outputText } = ts.transpileModule(source, { compilerOptions: { target: ts.ScriptTarget.ES5, module: ts.ModuleKind.CommonJS } });
   const bare = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
   expect(bare(outputText)).toBe(bare(source));
 });
 
-/** The Node of the system, where it is older than the one that Perch needs. */
+/** The system's Node, if it is older than Perch requires. */
 const SYSTEM_NODE = '/usr/bin/node';
 const isOld = existsSync(SYSTEM_NODE) && /^v(?:[0-9]|1\d|2[01])\./.test(spawnSync(SYSTEM_NODE, ['--version'], { encoding: 'utf8' }).stdout);
 

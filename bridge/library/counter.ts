@@ -4,7 +4,7 @@ import type { CountText } from '../../web/gateway/core/memory/summary/transcript
 import { tokenCounter } from '../../web/gateway/core/tokens/count-tokens.ts';
 import type { ModelConfig } from '../../web/library/model.ts';
 
-/** Counts tokens as a model does: by an estimate of its family, and once `ready` has resolved with its tokenizer, where that is here. */
+/** Counts a model's tokens: by an estimate for its family, or exactly once `ready` has loaded its tokenizer, if that is available. */
 export function counterOf({ provider, modelId }: Pick<ModelConfig, 'provider' | 'modelId'>): { count: CountText; ready(): Promise<void> } {
   const key = `${provider}/${modelId}`;
   let count: CountText = (text) => estimateFor(text, familyOf(key));

@@ -1,4 +1,4 @@
-// `perch/memory/dreaming` for Node: consolidation of a memory that is a folder (interface document 2, section 4.7).
+// `perch/memory/dreaming` for Node: consolidation of a memory stored in a folder.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { DreamingConfig as Config, type DreamingConfigInput } from '../../web/gateway/core/dreaming/config.ts';
@@ -23,9 +23,9 @@ const workspaceIn = (folder: string) => {
   return sharedWorkspace(resolve(folder), [HIDDEN]);
 };
 
-/** Settings of dreaming (interface document 2, section 2.3), in either spelling. */
+/** Settings of dreaming, with names in snake_case or camelCase. */
 export class DreamingConfig extends Config {
-  /** Reads a YAML file. Rejects with an Error that names the file, and the line or setting. */
+  /** Reads a YAML file. Rejects with an Error that names the file and the line or setting. */
   static override async fromYaml(
     path: string,
     read: (path: string) => Promise<string> = (file) => readFile(file, 'utf8'),
@@ -34,7 +34,7 @@ export class DreamingConfig extends Config {
   }
 }
 
-/** The short-term signals of the memory in a folder: they lie in its `.dreams`. */
+/** Short-term signals of the memory in a folder, stored in its `.dreams`. */
 export class SignalsStore extends Signals {
   constructor(storeDir: string, options: { now?: () => number; timeZone?: string } = {}) {
     super(workspaceIn(storeDir), options);

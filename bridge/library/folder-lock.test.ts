@@ -65,7 +65,7 @@ verifies('memory.node/processes', 'a lock is waited for, but not one that a proc
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   for (const owner of [`${pid} ${hostname()} x`, `${process.pid} ${hostname()} x`]) {
     writeFileSync(lock, owner);
-    // Its own number is that of an earlier process where the lock is older than itself.
+    // A lock with this process's own id is an earlier process's if it is older than this process.
     if (owner.startsWith(`${process.pid} `)) utimesSync(lock, 1, 1);
     await workspace.append('MEMORY.md', 'after\n');
   }

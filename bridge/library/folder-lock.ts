@@ -7,17 +7,17 @@ import { Turns } from '#shared/turns.ts';
 import { codeOf } from '../home.ts';
 
 const NAME = '.perch.lock';
-/** Milliseconds after which a lock is taken from whoever has it: no change of a file takes so long. */
+/** Milliseconds after which a lock counts as abandoned: no change of a file takes that long. */
 const LONGEST_MS = 30_000;
 const LEAST_WAIT_MS = 2;
 const MOST_WAIT_MS = 10;
 
-/** By absolute path of a folder: those of this process that change something in it. */
+/** Queues of this process's changes, by absolute path of the folder. */
 const turns = new Map<string, Turns>();
 
 /**
- * Does work while nobody else changes the folder, whether in this process or in another: `.perch.lock` lies there meanwhile. One that a process left that is gone is removed.
- * Where no file can be made there nothing can be changed either, and the work is done without.
+ * Runs `work` with an exclusive lock on the folder, across processes: `.perch.lock` exists meanwhile. Removes a lock left by a process that
+ * has ended. If no file can be created there, nothing can be changed either, and `work` runs without a lock.
  */
 export function inLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const turn = turns.get(folder) ?? new Turns();
@@ -33,7 +33,7 @@ export function inLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   });
 }
 
-/** False: no file can be made there. */
+/** Acquires the lock file. False if no file can be created there. */
 async function lock(folder: string, path: string): Promise<boolean> {
   for (;;) {
     try {
@@ -48,14 +48,14 @@ async function lock(folder: string, path: string): Promise<boolean> {
       const code = codeOf(error);
       if (code === 'ENOENT') {
         if ((await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => null)) === null) return false;
-        // EPERM: so Windows says where it is just being removed.
+        // Windows reports EPERM while the file is being removed.
       } else if (code !== 'EEXIST' && (code !== 'EPERM' || process.platform !== 'win32')) return false;
     }
     if (!(await removeLeft(path))) await sleep(LEAST_WAIT_MS + Math.random() * (MOST_WAIT_MS - LEAST_WAIT_MS));
   }
 }
 
-/** Removes a lock whose process is gone. False: it is somebody's. */
+/** Removes a lock whose process has ended. False if it is still held. */
 async function removeLeft(path: string): Promise<boolean> {
   const [owner, file] = await Promise.all([readFile(path, 'utf8').catch(() => ''), stat(path).catch(() => undefined)]);
   if (!file || !isLeft(owner, file.mtimeMs)) return false;
@@ -65,7 +65,7 @@ async function removeLeft(path: string): Promise<boolean> {
   } catch {
     return false;
   }
-  // Somebody else may have removed it first, and this is the next one's: that is given back.
+  // Another process may have removed it first, and this is the next holder's lock: restore it.
   const isOther = (await readFile(aside, 'utf8').catch(() => '')) !== owner;
   if (isOther) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
@@ -76,7 +76,7 @@ function isLeft(owner: string, at: number): boolean {
   if (Date.now() - at > LONGEST_MS) return true;
   const [pid = '', host] = owner.split(' ');
   if (!/^\d+$/.test(pid) || host !== hostname()) return false;
-  // After a restart, a container's process has the number of the one before.
+  // After a restart, a container's process may have the same id as the one before.
   if (Number(pid) === process.pid) return at < Date.now() - process.uptime() * 1000;
   try {
     process.kill(Number(pid), 0);

@@ -6,7 +6,10 @@ import { codeOf, readIfThere, reasonOf, writeWhole } from '../home.ts';
 import { syncFolder } from '../journal/file.ts';
 import { inLock } from './folder-lock.ts';
 
-/** A workspace that is a folder on disk, which several processes may change at once. Files whose names begin with a dot, and `node_modules`, are none of it, but for the names in `hidden`, such as `.dreams`. */
+/**
+ * A workspace in a folder on disk that several processes may change at once. Ignores dotfiles and `node_modules`, except names in `hidden`,
+ * such as `.dreams`.
+ */
 export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: readonly string[] } = {}): Workspace {
   const place = (path: string): string => join(folder, ...namesOf(path, hidden));
   const made = async (path: string): Promise<string> => {
@@ -32,7 +35,7 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
     async update(path, edit) {
       const file = place(path);
       return inLock(folder, async () => {
-        // Programs that know nothing of the lock may save the file between the last look and the rename; Node offers nothing against that.
+        // Programs that ignore the lock may save the file between the last check and the rename; Node has no way to prevent that.
         for (;;) {
           const seen = await statOf(file, path);
           const before = await readIfThere(file);
@@ -77,10 +80,10 @@ export function folderWorkspace(folder: string, { hidden = [] }: { hidden?: read
   };
 }
 
-/** Of those that were given already: what works on one in turn, of whatever class, is told apart by it. */
+/** Shared instances, which serve as the key for queues of operations on a workspace. */
 const shared = new Map<string, Workspace>();
 
-/** The same workspace for the same folder and names each time. */
+/** Returns the same workspace for the same folder and names. */
 export function sharedWorkspace(folder: string, hidden: readonly string[]): Workspace {
   const key = JSON.stringify([folder, hidden]);
   const known = shared.get(key) ?? folderWorkspace(folder, { hidden });
@@ -99,7 +102,7 @@ async function filesIn(folder: string, under: string | undefined, hidden: readon
       if ((name.startsWith('.') && !hidden.includes(name)) || name === 'node_modules' || /[\\:]/.test(name)) return [];
       const path = under === undefined ? name : `${under}/${name}`;
       if (entry.isDirectory()) return filesIn(join(folder, name), path, hidden);
-      // What a process that died was writing.
+      // Temporary file of a process that has died.
       if (name.endsWith('.tmp')) return [];
       return (await statOf(join(folder, name), path)) ?? [];
     }),
@@ -120,7 +123,7 @@ async function statOf(file: string, path: string): Promise<WorkspaceFile | undef
 const isFile = (mode: number): boolean => (mode & 0o170000) === 0o100000;
 const isGone = (error: unknown): boolean => codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
 
-/** What is no UTF-8 was read with marks in its place: writing them would lose it. */
+/** Invalid UTF-8 is read as replacement characters, and writing those would lose the original bytes. */
 async function keepForeignBytes(file: string, text: string): Promise<void> {
   if (!text.includes('\uFFFD')) return;
   const bytes = await readFile(file).catch(() => undefined);

@@ -85,7 +85,7 @@ describe('libraries on a folder', () => {
     await searched(false);
     expect(await signals.getAllSignals()).toEqual([]);
     await searched(true);
-    // What is remembered for good already is not among them.
+    // Content already in long-term memory is not included.
     expect((await signals.getAllSignals()).map(({ content, recalls }) => [content, recalls.map(({ query }) => query)])).toEqual([
       ['My bike is in the barn of Ana', asked],
     ]);
@@ -123,7 +123,7 @@ describe('libraries on a folder', () => {
     expect(await phases().runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 1 });
     expect(await phases().runPhase(DreamingPhase.DEEP)).toMatchObject({ promotedCount: 0 });
     expect(readFileSync(join(dir, 'MEMORY.md'), 'utf8').match(/My bike is in the barn/g)).toHaveLength(1);
-    // The memory itself finds it.
+    // A memory search finds it.
     expect((await memory.searchMemory('bicycle')).some(({ path }) => path === 'MEMORY.md')).toBe(true);
   });
 });

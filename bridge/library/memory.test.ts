@@ -116,7 +116,7 @@ verifies('memory.node/database', 'it is read by SQLite, and a start reads only w
   expect(query(fts, 'cat OR barn').map(({ kind }) => kind)).toEqual(expect.arrayContaining(['memory', 'message']));
   expect(query('PRAGMA journal_mode')[0]).toEqual({ journal_mode: 'wal' });
   expect(query('SELECT path, hash FROM files').map(({ path }) => path)).toHaveLength(3);
-  // A file of the same size and time counts as read, so what is written here is not seen; another time makes it so.
+  // A file with the same size and time counts as read, so this change is not noticed until the time changes.
   writeFileSync(note, 'The lamp was repaired.\n');
   utimesSync(note, new Date(1000), new Date(1000));
   const texts = async (word: string): Promise<string[]> => {
@@ -164,7 +164,7 @@ verifies('memory.node/database', 'one that is damaged, gone, foreign, or open el
     expect(await found()).toBe(1);
     expect(query('SELECT count(*) AS count FROM passages')).toEqual([{ count: 4 }]);
   }
-  // A line that was cut off is one lost line, whatever comes behind it.
+  // A truncated line loses only itself, regardless of what follows.
   const [dialog = ''] = readdirSync(join(dir, 'dialog'));
   appendFileSync(join(dir, 'dialog', dialog), '{"role":"us');
   await using again = await new MemoryManager(dir).open();
@@ -174,7 +174,7 @@ verifies('memory.node/database', 'one that is damaged, gone, foreign, or open el
 
 verifies('memory.node/folder', 'where no index can be kept it is searched all the same, and that is told', async () => {
   writeFileSync(join(dir, 'MEMORY.md'), '- 2026-11-20 09:30 [fact] The boat is blue\n');
-  // No index can be made, whoever runs this.
+  // An index can't be created, even by root.
   mkdirSync(join(dir, 'memory.db'));
   const warnings: string[] = [];
   const warn = (message: string): void => void warnings.push(message);

@@ -1,5 +1,5 @@
-// `perch/memory` for Node: a memory in a folder (interface document 2, sections 2.4, 2.5 and 4.4). A browser's face, over IndexedDB, is
-// web/library/memory.ts, under the condition `browser` of the package's exports.
+// `perch/memory` for Node: a memory in a folder. The version for browsers, over IndexedDB, is web/library/memory.ts (condition `browser` of
+// the package's exports).
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { MemoryConfig as Config, type MemoryConfigInput } from '../../web/gateway/core/memory/config.ts';
@@ -41,9 +41,9 @@ export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../../web/g
 export type { MemoryConfigInput, ModelConfigInput };
 export { folderWorkspace };
 
-/** Settings of a memory (interface document 2, section 2.4), in either spelling. */
+/** Settings of a memory, with names in snake_case or camelCase. */
 export class MemoryConfig extends Config {
-  /** Reads a YAML file. Rejects with an Error that names the file, and the line or setting. */
+  /** Reads a YAML file. Rejects with an Error that names the file and the line or setting. */
   static override async fromYaml(path: string, read: (path: string) => Promise<string> = readText): Promise<MemoryConfig> {
     return settingsAt(path, read, (text) => new MemoryConfig({ ...Config.parseYaml(text) }));
   }
@@ -52,24 +52,24 @@ export class MemoryConfig extends Config {
 const readText = (path: string): Promise<string> => readFile(path, 'utf8');
 
 export interface MemoryOptions {
-  /** Tokens of a text, for the model in use. Left out: counted as the model's family does, or by an estimate where there is no model. */
+  /** Counts tokens for the model in use. Default: counts for the model's family, or estimates if there is no model. */
   countTokens?: CountText;
-  /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
+  /** Computes embeddings for semantic search, which are stored in `memory.db`. */
   embedder?: Embedder;
-  /** Settings of dreaming. If it is enabled, each search notes what it found as a recall, for `DreamingPhases` of the same folder. */
+  /** Settings of dreaming. If enabled, each search records its results as recalls for `DreamingPhases` of the same folder. */
   dreaming?: Pick<DreamingConfig, 'enabled' | 'timezone'>;
-  /** Hears what went wrong beside what was asked for; by default a warning of the process. */
+  /** Called with non-fatal problems. Default: a process warning. */
   warn?: (message: string) => void;
 }
 
-/** The memory of agents in a folder: Markdown and JSON lines that persons can read, and `memory.db`, an index that is made from them. */
+/** Agents' memory in a folder: readable Markdown and JSON lines, and `memory.db`, an index generated from them. */
 export class MemoryManager extends Manager {
-  /** Absolute. */
+  /** Absolute path. */
   readonly workspaceDir: string;
   readonly #closeIndex: () => void;
   readonly #counterReady: () => Promise<void>;
 
-  /** Nothing is read or made before `open`. Throws an Error where the settings or the model do not fit. */
+  /** Reads and creates nothing before `open`. Throws an Error if the settings or the model are invalid. */
   constructor(
     workspaceDir: string,
     config: Config | MemoryConfigInput | Record<string, unknown> = {},
@@ -120,7 +120,7 @@ export class MemoryManager extends Manager {
   }
 }
 
-/** Gives an agent's turns a memory in a folder. */
+/** Runs an agent with a memory in a folder. */
 export class MemoryAwareRunner extends Runner {
   constructor(
     workspaceDir: string,
@@ -132,7 +132,7 @@ export class MemoryAwareRunner extends Runner {
   }
 }
 
-/** Opens a memory in a folder: it, the tools to register on an agent, and what the agent's prompt should have. The caller closes it. */
+/** Opens a memory in a folder. Returns it with the tools to register on an agent and the text for its prompt. The caller closes it. */
 export async function setupMemoryForAgent(
   workspaceDir: string,
   model?: ModelConfigInput,

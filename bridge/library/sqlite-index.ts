@@ -9,7 +9,7 @@ import type { KeptVector } from '../../web/gateway/core/memory/vectors/vector-ro
 import type { VectorStore } from '../../web/gateway/core/memory/vectors/vectors.ts';
 import { besides } from '../journal/file.ts';
 
-/** Another one, and the file is made anew. */
+/** Format version. A file of another version is recreated. */
 const VERSION = 3;
 const BUSY_MS = 5000;
 const SCHEMA = `
@@ -63,15 +63,15 @@ const PUT = `INSERT INTO passages (id, path, line, end_line, kind, thread, text,
   category = excluded.category, at = excluded.at, speaker = excluded.speaker, key = excluded.key`;
 
 /**
- * `memory.db` (interface document 2, section 2.5): the files that were read and their passages, with a full-text table (FTS5) over them that any SQLite program can ask.
- * Beside them lies a snapshot of the index by which Perch finds passages. All of it can be made again from the files: a file that is damaged, or of another version, is.
+ * `memory.db`: the indexed files and their passages, with a full-text table (FTS5) that any SQLite program can query, and a snapshot of the
+ * index that Perch searches. Everything can be rebuilt from the files, which happens if the file is damaged or of another version.
  */
 export class SqliteIndex implements IndexStore, VectorStore {
   readonly #path: string;
   #connection: DatabaseSync | undefined;
   #isClosed = false;
 
-  /** Opens nothing yet: that is done when it is first used. */
+  /** The file is opened on first use. */
   constructor(path: string) {
     this.#path = path;
   }

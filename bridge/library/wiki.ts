@@ -1,4 +1,4 @@
-// `perch/memory/wiki` for Node: a wiki of claims in a folder (interface document 2, section 4.6).
+// `perch/memory/wiki` for Node: a wiki of claims in a folder.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { type ClaimsDisk, ClaimsManager as Claims, type ClaimsOptions } from '../../web/gateway/core/wiki/claims-manager.ts';
@@ -22,17 +22,17 @@ const disk: ClaimsDisk = {
   read: (path) => readIfThere(path),
   async write(path, text) {
     await mkdir(dirname(path), { recursive: true });
-    // In place: the path may be a link, or a device such as /dev/stdout.
+    // Writes in place: the path may be a link, or a device such as /dev/stdout.
     await writeFile(path, text, { mode: 0o600 });
   },
 };
 
-/** A wiki in a folder, which Obsidian opens as it is. */
+/** A wiki in a folder that can be opened in Obsidian. */
 export class WikiVault extends Vault {
-  /** Absolute. */
+  /** Absolute path. */
   readonly vaultPath: string;
 
-  /** Nothing is read or made before it is asked for. */
+  /** Reads and creates nothing until it is used. */
   constructor(vaultPath: string, config: WikiConfig | WikiConfigInput | Record<string, unknown> = {}, options: ClaimsOptions = {}) {
     if (vaultPath.trim() === '') throw new Error('The vault folder must not be empty');
     const folder = resolve(vaultPath);
@@ -41,9 +41,12 @@ export class WikiVault extends Vault {
   }
 }
 
-/** The claims of a wiki by themselves. */
+/** The claims of a wiki. */
 export class ClaimsManager extends Claims {
-  /** `claimsDir`: the folder of the claims, `<vault>/.perch-wiki/claims`. Exports with a plain name are written into the vault, those with a path anywhere. */
+  /**
+   * `claimsDir`: folder of the claims, `<vault>/.perch-wiki/claims`. Exports with a plain name are written to the vault, those with a path
+   * anywhere.
+   */
   constructor(claimsDir: string, options: ClaimsOptions = {}) {
     const folder = resolve(claimsDir);
     const vault = dirname(dirname(folder));

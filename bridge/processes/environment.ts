@@ -1,4 +1,4 @@
-/** What a command gets of the bridge's environment. Nothing else: tokens and keys lie in environments. */
+/** Variables that a command inherits from the bridge's environment. No others, since environments may contain tokens and keys. */
 const NAMES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR'];
 const WINDOWS_NAMES = [
   'SystemRoot',
@@ -15,7 +15,7 @@ const WINDOWS_NAMES = [
   'ProgramData',
 ];
 
-/** A command's environment, by name in order. `TERM` says that there is no terminal. */
+/** Returns a command's environment, sorted by name. `TERM` is set to a value for no terminal. */
 export function commandEnvironment(
   env: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,

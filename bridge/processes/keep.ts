@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { packageRoot } from '../package-root.ts';
 import { commandEnvironment } from './environment.ts';
 
-/** The keeper's program: of the sources, or as bridge/build.ts makes it. */
+/** The keeper's program: the source file, or the one built by bridge/build.ts. */
 const PROGRAM = import.meta.filename.endsWith('.ts') ? join(import.meta.dirname, 'keeper.ts') : join(packageRoot, 'dist', 'keeper.js');
-/** A keeper with nothing to keep stays for so long. */
+/** Time after which an unused keeper exits. */
 const IDLE_MS = 10_000;
 
-/** What is told of one tree of processes. */
+/** Reports the life of a process tree to the keeper. */
 export interface Kept {
-  /** Its first process. */
+  /** Reports the root process. */
   began(pid: number): void;
-  /** All of it has ended. */
+  /** Reports that the whole tree has ended. */
   release(): void;
 }
 
-/** For what ends by itself when this process does, or does not have to. */
+/** For programs that end with this process without a keeper, or that may outlive it. */
 export const UNKEPT = { keep: (): Kept => ({ began: () => {}, release: () => {} }) };
 
-/** Tells a process beside the bridge what it has started, so that none of that outlives it. */
+/** Tells a separate process what the bridge has started, so that none of it outlives the bridge. */
 export class Keeper {
-  /** The lines that say what runs, by mark. */
+  /** Lines that report running programs, by mark. */
   readonly #running = new Map<string, string>();
   readonly #log: (line: string) => void;
   #child: ChildProcess | undefined;
@@ -32,7 +32,7 @@ export class Keeper {
     this.#log = log;
   }
 
-  /** From here on processes with the mark are ended when this process dies. */
+  /** From now on, processes with the mark are killed when this process dies. */
   keep(mark: string): Kept {
     clearTimeout(this.#idle);
     const says = (line: string): void => {
@@ -52,7 +52,7 @@ export class Keeper {
   }
 
   #start(): void {
-    // A group of its own: what ends the bridge from a terminal must not end it.
+    // In its own process group, so that signals from the terminal do not reach it.
     const child = spawn(process.execPath, [PROGRAM], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],

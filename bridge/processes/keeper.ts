@@ -1,8 +1,11 @@
-// A program of its own beside the bridge, for as long as something runs that the bridge has started: it ends that when the bridge dies, by whatever death.
+// A separate program that runs while there are processes started by the bridge, and kills them if the bridge dies for any reason.
 import { createInterface } from 'node:readline';
 import { endTree, type Tree } from './process-tree.ts';
 
-/** What runs, by mark. The bridge says `+<mark>` before one starts, `+<mark> <pid>` when it has, and `-<mark>` when all of it has ended. */
+/**
+ * Running processes by mark. The bridge sends `+<mark>` before a program starts, `+<mark> <pid>` once it has, and `-<mark>` when its whole
+ * tree has ended.
+ */
 const running = new Map<string, Tree>();
 
 const lines = createInterface({ input: process.stdin });
@@ -11,5 +14,5 @@ lines.on('line', (line) => {
   if (line.startsWith('-')) running.delete(mark);
   else running.set(mark, { mark, ...(pid === undefined ? {} : { pid: Number(pid) }) });
 });
-// The end of the input is the end of the bridge.
+// The input ends when the bridge has ended.
 lines.on('close', () => void Promise.all([...running.values()].map((tree) => endTree(tree))).then(() => process.exit(0)));

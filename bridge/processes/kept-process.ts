@@ -7,9 +7,9 @@ import { endTree } from './process-tree.ts';
 
 export interface KeptProcess<C extends ChildProcess = ChildProcess> {
   readonly child: C;
-  /** Resolves with how the first process ended, or why it could not be started, when nothing of its tree is left; never rejects. */
+  /** Resolves when the whole tree has ended, to how the root process ended or why it could not be started. Never rejects. */
   readonly over: Promise<string>;
-  /** Ends all of the tree; resolves when nothing of it is left, or that was tried for long enough. */
+  /** Ends the whole tree. Resolves when it has ended, or after a timeout. */
   end(): Promise<void>;
 }
 
@@ -18,14 +18,14 @@ export interface KeptOptions<S extends StdioOptions = StdioOptions> {
   env: NodeJS.ProcessEnv;
   stdio: S;
   cwd?: string;
-  /** What it is called by, where that is not its path. */
+  /** Overrides `argv[0]`, which defaults to the program's path. */
   argv0?: string;
   serialization?: SerializationType;
 }
 
 /**
- * Starts a program in a process group of its own, without a shell; it and all that it starts end with the bridge, by whatever death. This is how everything is
- * started that the bridge runs. Throws, or `over` tells, where it cannot be started.
+ * Starts a program without a shell, in its own process group. It and its descendants end with the bridge, however that ends. The bridge
+ * starts all its programs this way. Throws, or `over` reports, if the program can't be started.
  */
 export function startKept(
   program: string,
@@ -39,7 +39,7 @@ export function startKept(
 ): KeptProcess<ChildProcessByStdio<null, Readable, Readable>>;
 export function startKept(program: string, args: readonly string[], options: KeptOptions): KeptProcess;
 export function startKept(program: string, args: readonly string[], { keeper, env, ...options }: KeptOptions): KeptProcess<ChildProcess> {
-  // Its processes are known by this entry of their environment. Its name is another one each time, so that a program that runs such programs itself
+  // Marks its processes by an environment variable. The name is different each time, so that a program that runs such programs itself
   // leaves its own mark on them too.
   const name = `PROGRAM_RUN_${randomUUID().replaceAll('-', '')}`;
   const mark = `${name}=1`;
@@ -48,7 +48,7 @@ export function startKept(program: string, args: readonly string[], { keeper, en
   try {
     child = spawn(program, args, { ...options, detached: true, env: { ...env, [name]: '1' }, windowsHide: true });
   } catch (error) {
-    // Some failures are thrown, such as arguments that are too long for the system; others are events.
+    // Some failures are thrown, such as arguments that are too long for the system; others are emitted as events.
     kept.release();
     throw error;
   }
@@ -72,6 +72,6 @@ async function howItEnded(child: ChildProcess): Promise<string> {
   }
 }
 
-/** The environment without what is the bridge's own: its token and password. */
+/** Returns the environment without the bridge's own variables, which contain its token and password. */
 export const withoutOwn = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('PERCH_')));

@@ -6,7 +6,7 @@ import { UNKEPT } from './keep.ts';
 import { ProgramCut, runKept } from './kept-program.ts';
 
 const limits = { keeper: UNKEPT, timeout: 10_000, maxBuffer: 1000 };
-/** A Node program that has begun a child, which no request ends and which is in a session of its own, when it says so. */
+/** A Node program that forks a child in its own session that ignores SIGTERM, and prints a line once it runs. */
 const forks = (mark: string, then: string): [string, ...string[]] => {
   const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); // ${mark}`;
   const text = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: 'inherit' }); ${then}`;

@@ -4,32 +4,32 @@ import { toItsEnd } from './to-its-end.ts';
 
 export interface ProgramOptions {
   keeper: Pick<Keeper, 'keep'>;
-  /** Milliseconds. */
+  /** In milliseconds. */
   timeout: number;
-  /** Bytes of each output. */
+  /** Maximum bytes of each output. */
   maxBuffer: number;
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   signal?: AbortSignal;
-  /** What it is given at its standard input; nothing by default. */
+  /** Text for standard input. Default: none. */
   input?: string;
 }
 
 export interface ProgramEnd {
   stdout: Buffer;
   stderr: Buffer;
-  /** Null where a signal ended it. */
+  /** Null if the program was ended by a signal. */
   code: number | null;
 }
 
-/** It took too long, or wrote too much; all of its processes were ended. */
+/** The program exceeded its time or output limit; all its processes were ended. */
 export class ProgramCut extends Error {
   override name = 'ProgramCut';
 }
 
 /**
- * Runs a program to its end without a shell; it ends with the bridge at the latest, and all that it started with it. Rejects with `ProgramCut`, with the signal's
- * reason, and with the system's error where it cannot be started.
+ * Runs a program without a shell until it exits; the bridge's end also ends its whole tree. Rejects with `ProgramCut`, the signal's reason,
+ * or the system's error if it can't be started.
  */
 export async function runKept(
   [program, ...args]: readonly [string, ...string[]],
@@ -39,7 +39,7 @@ export async function runKept(
   const place = cwd === undefined ? {} : { cwd };
   const running = startKept(program, args, { keeper, env, stdio: ['pipe', 'pipe', 'pipe'], ...place });
   const { child } = running;
-  // A program that is not there, or ends early, takes no input.
+  // Ignore write errors: the program is missing or exited early.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const full = new AbortController();

@@ -2,21 +2,21 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Process, processes } from './processes.ts';
 
-/** A command's processes: the first one, which leads a group and a session, and an entry of the environment that all inherit. */
+/** A command's processes: the root, which leads a group and a session, and an environment entry that all inherit. */
 export interface Tree {
-  /** Undefined where it is not known, or did not start. */
+  /** Undefined if it is unknown or did not start. */
   pid?: number | undefined;
   mark: string;
 }
 
-/** How long they may take to go by themselves, and how long it is tried to kill what does not: together under 2 s. */
+/** Time for processes to exit after SIGTERM, and for attempts to kill them: less than 2 s in total. */
 const GRACE_MS = 1000;
 const KILL_MS = 800;
 const LOOK_MS = 40;
 
 /**
- * Ends all processes of a tree: asks first, kills then. Also those that made a group or session of their own, or whose parents are gone, as far as the
- * system tells. Resolves when none is left, or it was tried for long enough.
+ * Ends all processes of a tree: SIGTERM first, then SIGKILL. As far as the system can tell, this includes processes in their own group or
+ * session and orphans. Resolves when none is left, or after a timeout.
  */
 export async function endTree(tree: Tree, look = processes): Promise<void> {
   if (process.platform === 'win32') return endOnWindows(tree);
@@ -28,7 +28,7 @@ export async function endTree(tree: Tree, look = processes): Promise<void> {
   };
   const asked = new Set<number>();
   const gone = async (end: number, name: NodeJS.Signals, again: boolean): Promise<boolean> => {
-    // One that is just becoming another program shows no environment, one that is just being made does not show at all: it is looked twice.
+    // Look twice: a process during exec shows no environment, and one during fork does not show at all.
     for (let empty = 0; ;) {
       const left = await members();
       empty = left.length === 0 ? empty + 1 : 0;
@@ -43,7 +43,7 @@ export async function endTree(tree: Tree, look = processes): Promise<void> {
   await gone(performance.now() + KILL_MS, 'SIGKILL', true);
 }
 
-/** `known`: members met before, by pid, with when they began; orphans among them would not be recognised. */
+/** Returns a tree's processes. `known`: start times of processes found earlier, by pid, which identifies orphans. */
 export function membersOf({ pid: first }: Tree, all: readonly Process[], known: ReadonlyMap<number, string>): Process[] {
   const isRoot = ({ pid, group, session, began, marked }: Process): boolean =>
     marked || known.get(pid) === began || (first !== undefined && (pid === first || group === first || session === first));
@@ -52,7 +52,7 @@ export function membersOf({ pid: first }: Tree, all: readonly Process[], known: 
     before = found.size;
     for (const each of all) if (found.has(each.parent)) found.set(each.pid, each);
   }
-  // The looker itself may have been started with the mark.
+  // This process itself may have been started with the mark.
   found.delete(process.pid);
   return [...found.values()];
 }
@@ -61,11 +61,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It went meanwhile, or is another user's.
+    // It has ended, or belongs to another user.
   }
 }
 
-/** Windows knows parents, and ends a tree by them. */
+/** Windows tracks parents and can end a tree by its root. */
 function endOnWindows({ pid }: Tree): Promise<void> {
   if (pid === undefined) return Promise.resolve();
   return new Promise((resolve) => execFile('taskkill', taskkillArgs(pid), { windowsHide: true }, () => resolve()));

@@ -8,13 +8,13 @@ export interface Process {
   parent: number;
   group: number;
   session: number;
-  /** When it began, in the system's own measure: together with the pid it is unique. */
+  /** Start time in the system's own unit. Unique together with the pid. */
   began: string;
-  /** Its environment has the mark that was asked for. */
+  /** Whether its environment has the requested mark. */
   marked: boolean;
 }
 
-/** The processes that there are, without those that have ended and wait for their parents; `mark` is an entry of an environment, `NAME=value`. */
+/** Returns all running processes, without zombies. `mark`: entry of an environment, `NAME=value`. */
 export function processes(mark: string): Promise<Process[]> {
   return process.platform === 'linux' ? fromProc(mark) : fromPs();
 }
@@ -29,10 +29,10 @@ async function readProc(pid: string, mark: string): Promise<Process | undefined>
   try {
     const [line, environ] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'latin1'),
-      // Of another user's process it cannot be read.
+      // Not readable for other users' processes.
       readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''),
     ]);
-    // The name stands in brackets and may have anything in it, brackets too.
+    // The name is in parentheses and may contain any character, including parentheses.
     const [state, parent, group, session, ...rest] = line.slice(line.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return undefined;
     return {
@@ -44,12 +44,12 @@ async function readProc(pid: string, mark: string): Promise<Process | undefined>
       marked: environ.split('\0').includes(mark),
     };
   } catch {
-    // It ended meanwhile.
+    // The process has ended.
     return undefined;
   }
 }
 
-/** Where there is no /proc: no marks and no sessions, so a process that has left its group and lost its parent is not found. */
+/** For systems without /proc. Provides no marks or sessions, so a process that has left its group and lost its parent is not found. */
 async function fromPs(): Promise<Process[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart='], { maxBuffer: 16 * 1024 * 1024 });
   return readPs(stdout);

@@ -4,21 +4,21 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Keeper } from './keep.ts';
 import { type KeptProcess, startKept } from './kept-process.ts';
 
-/** A program with its arguments as they are, of which `command` is what it is called by. */
+/** A program with its arguments. `command` is the name that it is called by. */
 export interface Program {
   command: string;
   realPath: string;
   args: readonly string[];
   workingDir: string;
   env: Readonly<Record<string, string>>;
-  /** Open files that it gets as descriptors from 3 on. */
+  /** Open files passed as descriptors 3 and up. */
   fds?: readonly number[];
 }
 
-/** One that runs: `In` is its standard input, or null where it has none. */
+/** A running program. `In`: type of its standard input, null if it has none. */
 export type Started<In extends Writable | null> = KeptProcess<ChildProcessByStdio<In, Readable, Readable>>;
 
-/** Starts a program that a person or a file names. Throws a sentence, or its process ends with an `error` event, where it cannot be started. */
+/** Starts a program named by a user or a file. If it can't be started, throws an error for the user or its process emits `error`. */
 export function startProgram(program: Program, input: 'pipe', keeper: Pick<Keeper, 'keep'>): Started<Writable>;
 export function startProgram(program: Program, input: 'ignore', keeper: Pick<Keeper, 'keep'>): Started<null>;
 export function startProgram(

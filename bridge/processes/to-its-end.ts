@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { KeptProcess } from './kept-process.ts';
 
-/** How long outputs may stay open once all processes that are known are gone. */
+/** How long outputs may stay open once all known processes have ended. */
 const CLOSE_MS = 500;
 
 /**
- * Lets a program run until it exits, has had its time, or is not wanted any more: says which. Nothing of its tree is left then, and its output has been read.
- * Rejects where it could not be started.
+ * Waits until a program exits, its time is over or the signal is aborted, and returns which. Its whole tree has ended then, and its output
+ * has been read. Rejects if it could not be started.
  */
 export async function toItsEnd({ child, end }: KeptProcess, timeoutMs: number, signal: AbortSignal): Promise<'exit' | 'abort' | 'time'> {
   const done = new AbortController();
@@ -29,7 +29,7 @@ export async function toItsEnd({ child, end }: KeptProcess, timeoutMs: number, s
   }
 }
 
-/** Resolves with a promise, however it ends, or after so many milliseconds. */
+/** Resolves when a promise settles, or after `ms` milliseconds. */
 export function within(promise: Promise<unknown>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -240,7 +240,7 @@ export function tokenOf({
   return token ?? (isOllamaApi(url) ? passwordOf(authorization) : undefined);
 }
 
-/** The password of an `Authorization: Basic` header: clients that take nothing but an address make one of `http://perch:KEY@host`. */
+/** Returns the password of an `Authorization: Basic` header, which clients send for an address such as `http://perch:KEY@host`. */
 function passwordOf(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]{1,1000}) *$/i.exec(header ?? '')?.[1];
   return encoded === undefined ? undefined : /:(.+)$/s.exec(Buffer.from(encoded, 'base64').toString())?.[1];

@@ -11,7 +11,6 @@ import { startTestBridge, type TestBridge, VAULT_KEY } from './tests/bridge.ts';
 import type { FakeHost } from './tests/fake-host.ts';
 import { journalOf, type JournalClient } from './tests/journal-client.ts';
 
-
 async function attach(gateway: TestBridge, origin: string): Promise<{ host: FakeHost; journal: JournalClient }> {
   const host = await gateway.attach({ credential: await gateway.credential('host'), capabilities: ['journal'] });
   const journal = journalOf(host);

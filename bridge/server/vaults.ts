@@ -3,17 +3,17 @@ import type { Admitted, Denial } from './auth.ts';
 import { callbackVault } from './oauth-callback.ts';
 import type { Vault } from './vault.ts';
 
-/** What of a request says which vault it is for, beside its credential. */
+/** Parts of a request that identify its vault, besides the credential. */
 export type Addressed = Pick<IncomingMessage, 'headers' | 'url'>;
 
-/** The vaults that a request may be for. */
+/** Vaults that a request may be for. */
 export type Candidates = readonly [Vault, ...Vault[]];
 
 const NAMED_HOST = /^([a-z0-9-]+)\.localhost(?::\d+)?$/i;
 
 /**
- * The vaults of a bridge, and which of them a request is for (docs/decisions/0076). Each has an origin of its own for its pages and its host; what else comes is for the vault that knows
- * its credential, and a credential that none knows is refused by the first one, as if that were alone.
+ * The vaults of a bridge, and the vault that a request is for (docs/decisions/0076). Each has its own origin for its pages and its host.
+ * Other requests go to the vault that accepts their credential; if none does, the first one rejects them, as if it were the only vault.
  */
 export class Vaults {
   readonly first: Vault;
@@ -26,13 +26,16 @@ export class Vaults {
     this.#byName = new Map(others.map((vault) => [vault.name, vault]));
   }
 
-  /** Whose origin was asked: its admission decides, and its pages and its host alone are served there. */
+  /** Returns the vault whose origin was requested. Its admission applies, and only its pages and host are served there. */
   door({ headers }: Pick<Addressed, 'headers'>): Vault {
     const name = NAMED_HOST.exec(headers.host ?? '')?.[1];
     return (name !== undefined && this.#byName.get(name.toLowerCase())) || this.first;
   }
 
-  /** Those that a request may be for: one where its address names it (`work.localhost`, `?vault=work`), else all. Undefined: there is none of that name. */
+  /**
+   * Returns the vaults that a request may be for: one if the URL names it (`work.localhost`, `?vault=work`), else all. Undefined if there
+   * is none with that name.
+   */
   among(request: Addressed): Candidates | undefined {
     const door = this.door(request);
     const asked = nameAsked(request.url);
@@ -41,19 +44,19 @@ export class Vaults {
     return named && (door === named || door === this.first) ? [named] : undefined;
   }
 
-  /** For which the request is by its bearer token. */
+  /** Finds the vault of a request by its bearer token. */
   byToken(request: Addressed, token: string | undefined): Vault {
     const among = this.among(request) ?? [this.first];
     return (token !== undefined && knowing(among, token)) || among[0];
   }
 
-  /** For which a browser comes back from an OAuth service; undefined: that is not what it asks. */
+  /** Finds the vault of a request that returns from an OAuth service; undefined for other requests. */
   byCallback(request: Addressed): Vault | undefined {
     const name = callbackVault(request.url);
     return name === '' ? this.door(request) : name === undefined ? undefined : this.#byName.get(name);
   }
 
-  /** Lets in whom a vault knows by what its `connect` says, against the challenge of its own connection. */
+  /** Authenticates a client by its `connect`, against the challenge of its connection. */
   async admit(
     { among, bearer, origin }: { among: Candidates; bearer: string | undefined; origin: string | undefined },
     auth: unknown,
@@ -65,7 +68,9 @@ export class Vaults {
     return verdict.ok ? { vault, verdict } : { verdict };
   }
 
-  /** A password names no vault, so that it is tried on one only: undefined where several have one. */
+  /**
+   * Finds the vault for a `connect`. A password does not identify a vault and is tried on one only: undefined if several vaults have one.
+   */
   async #byConnect(among: Candidates, auth: unknown, bearer: string | undefined): Promise<Vault | undefined> {
     if (among.length === 1) return among[0];
     const { credentialId, token, deviceToken, password }: Record<string, unknown> =
@@ -88,12 +93,12 @@ const WHICH: Denial = {
   message: 'Several vaults have a password. Name yours in the address (/ws?vault=…).',
 };
 
-/** Every vault is asked, whichever it is. */
+/** Returns the first vault that accepts a token. Always checks all vaults. */
 function knowing(among: readonly Vault[], token: string): Vault | undefined {
   return among.filter((vault) => vault.auth.knows(token))[0];
 }
 
-/** The vault that an address names by `?vault=`. */
+/** Returns the vault name in a URL's `?vault=`. */
 function nameAsked(url = ''): string | undefined {
   const at = url.indexOf('?');
   return at < 0 ? undefined : (new URLSearchParams(url.slice(at)).get('vault') ?? undefined);

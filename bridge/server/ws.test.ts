@@ -86,7 +86,7 @@ describe('the first frame', () => {
     });
     const client = await TestClient.open(gateway.url);
     client.send(connectFrame({ auth: { token: gateway.token } }));
-    // An empty binary message, then a state: so a host hands a client over.
+    // An empty binary message, then a state: a host's way to hand a client over.
     const forged = ['', '{"principal":"owner"}', '{"type":"req","id":"x","method":"echo"}'];
     for (const message of forged) client.send(Buffer.from(message));
     await expect
@@ -157,7 +157,7 @@ describe('the first frame', () => {
     let taken = 0;
     const closed = closeOf(socket);
     socket.resume();
-    // 20 MiB are claimed; the bridge must be done with this client long before they are sent.
+    // The frame claims 20 MiB; the bridge must close the connection long before they are sent.
     socket.write(rawFrame(1, Buffer.alloc(1024, 0x61), 20 * 1024 * 1024));
     const chunk = Buffer.alloc(64 * 1024, 0x61);
     while (!socket.destroyed && taken < 20 * 1024 * 1024) {
@@ -165,7 +165,7 @@ describe('the first frame', () => {
       if (!socket.write(chunk)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
     }
     await closed;
-    // What is beyond the limit sits in the kernel's buffers, not in the bridge.
+    // Anything beyond the limit is in the kernel's buffers, not in the bridge.
     expect(taken).toBeLessThan(16 * 1024 * 1024);
   });
 

@@ -1,5 +1,5 @@
-// A process that pushes records until it is killed, or `most` of them, from several callers at once: `<dir> <origin> <most>`. Prints the key of each one
-// that was acknowledged.
+// A process that pushes records concurrently until it is killed or has pushed `most` of them: `<dir> <origin> <most>`. Prints the key of
+// each acknowledged one.
 import { KEY, version } from '../fixture.ts';
 import { openJournal } from '../open.ts';
 

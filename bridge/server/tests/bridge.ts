@@ -13,7 +13,7 @@ export const PAGE_CSP = "default-src 'none'; script-src 'self' 'sha256-abc='; co
 export const VAULT_KEY = 'k'.repeat(43);
 export const WORKER_CSP = "default-src 'none'; connect-src 'self' https:";
 
-/** A bridge with a home and a tiny app of its own, in a temporary directory. */
+/** A bridge with its own home and a tiny app, in a temporary directory. */
 export interface TestBridge extends AsyncDisposable {
   bridge: Bridge;
   url: string;
@@ -22,14 +22,14 @@ export interface TestBridge extends AsyncDisposable {
   appDir: string;
   lines: string[];
   journal: FakeJournal;
-  /** A fake host, attached; with the managed Chromium's credential where it is given none. */
+  /** Attaches a fake host, by default with the managed Chromium's credential. */
   attach(options?: Partial<FakeHostOptions>): Promise<FakeHost>;
-  /** A new credential for a browser's pages (`app`) or its worker (`host`), got as a browser gets it. */
+  /** Creates a credential for a browser's pages (`app`) or its worker (`host`), the way a browser gets it. */
   credential(kind: 'app' | 'host'): Promise<Credential>;
   http(path: string, init?: RequestInit & { token?: string | null }): Promise<Response>;
 }
 
-/** `ask`: how `http` asks it. */
+/** `ask`: the fetch function of `http`. */
 export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask = fetch): Promise<TestBridge> {
   const dir = await mkdtemp(join(tmpdir(), 'perch-bridge-'));
   const home = await Home.open({ dir: join(dir, 'home') });
@@ -82,7 +82,7 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}, ask 
     async [Symbol.asyncDispose]() {
       for (const host of hosts) host.die();
       await bridge.close();
-      // What a host asked for last may still be being written.
+      // A host's last request may still be writing.
       await rm(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     },
   };

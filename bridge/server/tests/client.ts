@@ -1,7 +1,7 @@
 import { type ClientOptions, WebSocket } from 'ws';
 import { queueOf } from './queue.ts';
 
-/** A frame as it came, loosely typed. */
+/** A received frame, loosely typed. */
 export interface Frame {
   type: string;
   id?: string;
@@ -22,11 +22,11 @@ export class Closed extends Error {
   }
 }
 
-/** A WebSocket client of a test: frames in order, the close code. */
+/** A WebSocket client for tests: frames in order, and the close code. */
 export class TestClient {
   readonly socket: WebSocket;
   readonly #frames = queueOf<Frame>();
-  /** Resolves with code and reason when the socket is closed. */
+  /** Resolves to code and reason when the socket is closed. */
   readonly closed: Promise<Closed>;
   nonce = '';
 
@@ -43,7 +43,7 @@ export class TestClient {
     );
   }
 
-  /** Opens a socket and takes the challenge. Rejects with `Unexpected server response: <status>` where the upgrade is refused. */
+  /** Opens a socket and reads the challenge. Rejects with `Unexpected server response: <status>` if the upgrade is refused. */
   static async open(url: string, options: ClientOptions = {}, query = ''): Promise<TestClient> {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/ws${query}`, options);
     const client = new TestClient(socket);

@@ -13,7 +13,7 @@ import { MOVED_HEADER } from '#shared/ports/journal.ts';
 import { LIMITS, type RequestFrame } from '#shared/rpc/frames.ts';
 import { queueOf } from './queue.ts';
 
-/** What a test makes of a client's requests; `connect` is answered already. */
+/** Handles a client's requests; `connect` is already answered. */
 export type RpcHandler = (link: Link<string>, frame: RequestFrame, text: string) => void;
 
 export interface FakeHostOptions {
@@ -21,24 +21,24 @@ export interface FakeHostOptions {
   url: string;
   credential: Credential;
   origin?: string;
-  /** Uses this instead of what it would prove. */
+  /** Overrides the credential's proof. */
   auth?: Record<string, unknown>;
   rpc?: RpcHandler;
   http?: (request: Request, opening: Opening) => Promise<Response>;
-  /** Instead of `http`: the stream itself. */
+  /** Replaces `http` with access to the stream itself. */
   rawHttp?: (stream: Stream) => void;
-  /** Instead of all that: each stream, as it is opened. */
+  /** Replaces all of the above: called for each opened stream. */
   onstream?: (stream: Stream, opening: Opening) => void;
-  /** Answers no heartbeat: as a frozen worker would. */
+  /** Does not answer heartbeats, like a frozen worker. */
   frozen?: boolean;
-  /** What its hello says it can do. None by default, as older builds: it serves without the journal. */
+  /** Capabilities in its hello. Default: none, like an older build, which works without the journal. */
   capabilities?: string[];
 }
 
 export class FakeHost {
   readonly mux: Mux;
   readonly socket: WebSocket;
-  /** What each stream was opened with, and the streams that are for RPC. */
+  /** Opening of each stream, and the streams of RPC clients. */
   readonly openings: Opening[];
   readonly clients: { opening: Opening; stream: Stream; link: MovableLink; /** Resolves after `link.leave`. */ left: Promise<void> }[];
 
@@ -49,7 +49,7 @@ export class FakeHost {
     this.clients = clients;
   }
 
-  /** Ends without a word, as a killed worker. */
+  /** Terminates the connection without a close, like a killed worker. */
   die(): void {
     this.socket.terminate();
   }
@@ -60,7 +60,7 @@ export class FakeHost {
   }
 }
 
-/** The handshake refused, with the bridge's code and reason. */
+/** A failed handshake, with the bridge's code and reason. */
 export class Refused extends Error {
   readonly code: number;
   constructor(code: number, reason: string) {
@@ -69,11 +69,11 @@ export class Refused extends Error {
   }
 }
 
-/** Dials `/uplink` as a worker does: proves itself, checks the bridge's proof, and then answers what clients ask with echoes. */
+/** Connects to `/uplink` like a worker: proves itself, checks the bridge's proof, then echoes clients' requests. */
 export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
   const { url, credential, origin = url, frozen = false } = options;
   const { host } = new URL(url);
-  // Node resolves no names under localhost everywhere, as browsers do.
+  // Unlike browsers, Node does not resolve names under localhost on every system.
   const address = `${url.replace('http', 'ws').replace(/[\w-]+\.localhost/, '127.0.0.1')}/uplink`;
   const socket = new WebSocket(address, { origin, headers: { host } });
   const texts = queueOf<string>();
@@ -85,7 +85,7 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
   const key = await importSecret(credential.secret);
   const nonce = randomBytes(32).toString('base64url');
   const proof = await prove(key, 'client', 'uplink', challenge.nonce, nonce);
-  // The multiplexer's first message may come right behind the acceptance: it is kept until there is somebody to read it.
+  // The multiplexer's first message may follow the acceptance immediately, so it is buffered until there is a reader.
   const [near, far] = memoryPair<Uint8Array>();
   socket.send(JSON.stringify(options.auth ?? { credentialId: credential.id, nonce, proof }));
   const link = binarySocketLink(socket as unknown as Parameters<typeof binarySocketLink>[0]);
@@ -124,7 +124,10 @@ export async function dialHost(options: FakeHostOptions): Promise<FakeHost> {
   return new FakeHost(mux, socket, openings, clients);
 }
 
-/** Answers a client; one that comes from another host is not answered its `connect` again. Resolves when all that it sends here has been heard. */
+/**
+ * Answers a client. Does not answer `connect` again for a client from another host. Resolves when everything that it sends here has been
+ * read.
+ */
 function serveClient(link: Link<string>, opening: Opening, rpc: RpcHandler): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   link.receive({

@@ -8,22 +8,22 @@ interface Row extends SequencedRecord {
   pusher: string;
 }
 
-/** A journal in memory, as simple as the interface lets it be. */
+/** A minimal journal in memory. */
 export class FakeJournal extends EventEmitter<JournalEvents> implements Journal {
   readonly path = '/nowhere/journal.sqlite';
   head = 0;
   schema = 1;
-  /** Rejects every call until it is taken away. */
+  /** If set, rejects every call with it. */
   failure: Error | undefined;
-  /** Its disk is full. */
+  /** Simulates a full disk. */
   low = false;
-  /** Pushes wait for it. */
+  /** Pushes wait for this promise. */
   gate: Promise<unknown> = Promise.resolve();
-  /** Pushes that have come. */
+  /** Number of pushes received. */
   pushes = 0;
   readonly rows = new Map<string, Row>();
   readonly blobs = new Map<string, Uint8Array>();
-  /** What `takeLease` was asked for. */
+  /** Arguments of `takeLease` calls. */
   readonly asked: Parameters<Journal['takeLease']>[0][] = [];
   readonly released: unknown[] = [];
   closed = false;
@@ -104,7 +104,7 @@ export class FakeJournal extends EventEmitter<JournalEvents> implements Journal 
     await this.close();
   }
 
-  /** Copies are nobody's own. */
+  /** Copies have no pusher. */
   #put(record: SyncRecord, pusher: string): void {
     this.rows.set(`${record.store}/${record.key}`, { ...record, seq: ++this.head, pusher });
   }

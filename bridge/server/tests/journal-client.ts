@@ -3,10 +3,10 @@ import { textLink } from '#shared/link/text-link.ts';
 import { JOURNAL_PORT, type JournalCalls, journalCalls, type JournalEvents, journalEvents } from '#shared/ports/journal.ts';
 import type { FakeHost } from './fake-host.ts';
 
-/** A host's side of the journal's port, and the events that came. */
+/** Client of the journal's port for a host, with the received events. */
 export interface JournalClient extends Caller<JournalCalls, JournalEvents> {
   readonly events: { event: keyof JournalEvents; payload: unknown }[];
-  /** Opens the journal as this origin, and says that it has caught up. */
+  /** Opens the journal as this origin and reports that it has caught up. */
   catchUp(origin: string, schema?: number): Promise<void>;
 }
 

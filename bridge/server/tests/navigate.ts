@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** Asks as a browser's address bar does; Node's own `fetch` says of itself that it is a script. Redirects are answers. */
+/** Sends a request like a browser's navigation; Node's `fetch` identifies itself as a script. Does not follow redirects. */
 export const navigate = (
   url: string,
   { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},

@@ -1,7 +1,7 @@
-/** Items in the order in which they came, for a test to wait for. */
+/** Queue with an asynchronous `next`. */
 export interface Queue<T> {
   push(item: T): void;
-  /** Nothing comes any more: who waits is told, once what came before is taken. */
+  /** Ends the queue: pending and later `next` calls reject once the remaining items are taken. */
   fail(error: Error): void;
   next(): Promise<T>;
 }

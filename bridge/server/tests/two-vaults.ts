@@ -11,7 +11,7 @@ import { startTestBridge, type TestBridge } from './bridge.ts';
 import { dialHost, type FakeHost, type FakeHostOptions } from './fake-host.ts';
 import { FakeJournal } from './fake-journal.ts';
 
-/** One of the two. */
+/** One of the two vaults. */
 export interface TestVault {
   /** Empty for the home's own. */
   name: string;
@@ -21,9 +21,9 @@ export interface TestVault {
   vaultKey: string;
   journal: FakeJournal;
   ring: LogRing;
-  /** Its host, which says whose it is in each answer of HTTP. */
+  /** Its host, which names the vault in every HTTP response. */
   host: FakeHost;
-  /** Another host of it, attached. */
+  /** Attaches another host. */
   attach(options?: Partial<FakeHostOptions>): Promise<FakeHost>;
 }
 
@@ -33,7 +33,7 @@ export interface TwoVaults extends AsyncDisposable {
   work: TestVault;
 }
 
-/** A device that a vault lets in, with this token. */
+/** A device with access to a vault, and its token. */
 export const deviceOf = (name: string): { token: string; grant: Grant } => ({
   token: `device-token-of-${name}-${'d'.repeat(32)}`,
   grant: {
@@ -43,7 +43,7 @@ export const deviceOf = (name: string): { token: string; grant: Grant } => ({
   },
 });
 
-/** A bridge with two vaults, each with a scripted host that serves and a device of its own. */
+/** Starts a bridge with two vaults, each with an active fake host and a device. */
 export async function twoVaults({ dir, ...options }: { dir: string } & Parameters<typeof startTestBridge>[0]): Promise<TwoVaults> {
   const homes = await Promise.all(['own', 'work'].map((name) => Home.open({ dir: join(dir, name) })));
   const [ownHome, workHome] = homes;
@@ -115,7 +115,7 @@ export interface Asked {
   body?: unknown;
 }
 
-/** Asks the bridge at the address of a URL's port, by whatever name the URL has. */
+/** Sends a request to the bridge at the URL's port on loopback, whatever the URL's host name. */
 export function ask(url: string, { method = 'GET', headers = {}, token, body }: Asked = {}): Promise<{ status: number; text: string }> {
   const { host, port, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
