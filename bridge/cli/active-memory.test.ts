@@ -9,7 +9,7 @@ verifies('cli.active-memory/row', 'on, off and status, of the main session or an
   const state = (path: string) => client.call('sessions.recall', { path });
   const said = (stdout: string): unknown => ({ code: 0, stdout, stderr: '' });
 
-  // Nothing was said yet in the main session.
+  // The main session has no messages yet.
   expect(await memory('status')).toEqual(said('Active memory is on for main/main\n'));
   expect(await memory('off')).toEqual(said('Active memory is off for main/main\n'));
   expect(await state('main/main.jsonl')).toMatchObject({ enabled: false, active: false });

@@ -10,11 +10,11 @@ export interface ActiveMemoryOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** `perch active-memory on|off`: switches active recall in a session, and prints how it stands then. */
+/** `perch active-memory on|off`: switches active recall in a session, and prints its state. */
 export const switchActiveMemory = (enabled: boolean, options: ActiveMemoryOptions): Promise<void> =>
   printed(options, (client) => callOf(client, 'sessions.setRecall', { path: pathOf(options.session), enabled }, options.timeout));
 
-/** `perch active-memory status`: whether memory is searched before each reply in a session; if it is not, why. */
+/** `perch active-memory status`: prints whether memory is searched before each reply in a session, and if not, why. */
 export const printActiveMemory = (options: ActiveMemoryOptions): Promise<void> =>
   printed(options, (client) => callOf(client, 'sessions.recall', { path: pathOf(options.session) }, options.timeout));
 
@@ -28,7 +28,7 @@ async function printed(
     const session = keyOf(path);
     if (json) return sayJson({ session, enabled, active, reason });
     say(`Active memory is ${enabled ? 'on' : 'off'} for ${session}`);
-    // Its own switch is said already.
+    // The session's own switch is already printed.
     if (enabled && reason !== null) say(`Memory isn’t searched: ${shownLine(reason)}`);
   } finally {
     client.close();

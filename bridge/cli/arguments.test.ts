@@ -14,7 +14,7 @@ const WORDS = [...new Set(all(program).map((command) => command.name()))].filter
 const FLAGS = [
   ...new Set(all(program).flatMap((command) => command.options.flatMap(({ long, short }) => [long ?? '', short ?? '']))),
 ].filter((flag) => flag !== '');
-/** What would go on until a signal, or write outside the home: a gateway that serves, a file by name. */
+/** Options that would run until a signal or write outside the home: serving a gateway, naming a file. */
 const ENDLESS = /^(-f|--follow|--output|--host|--bind)/;
 
 const text = fc.oneof(
@@ -53,7 +53,7 @@ const text = fc.oneof(
       'constructor',
     ),
   },
-  // A program's arguments end at a NUL.
+  // Program arguments can't contain NUL.
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }).map((made) => made.replaceAll('\0', '')) },
 );
 const line = fc
@@ -76,7 +76,7 @@ verifies(
   'whatever the arguments: exit 0, 1 or 2, one line that says what is wrong, no stack',
   async () => {
     using home = folder();
-    // No browser can be started: a gateway that would serve ends.
+    // No browser can be started, so that a serving gateway exits.
     const env = { PERCH_HOME: home.path, PERCH_CHROMIUM: '/no/such/browser', XDG_CONFIG_HOME: home.path, CI: '1' };
     await fc.assert(
       fc.asyncProperty(line, async (args) => {
@@ -85,7 +85,7 @@ verifies(
         expect(stdout + stderr).not.toMatch(/\n\s+at /);
         const errors = stderr.split('\n').filter((each) => each.startsWith('perch: '));
         expect(errors).toHaveLength(code === 0 ? 0 : 1);
-        // Before it there may be warnings, each a line of its own; behind it nothing.
+        // Warnings may come before it, one per line, but nothing after it.
         if (code !== 0) expect(stderr.trimEnd().split('\n').at(-1)).toBe(errors[0]);
       }),
       { numRuns: LONG ? 500 : 40 },

@@ -2,18 +2,18 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandError } from './errors.ts';
 
-/** Somebody sits at a terminal and can be asked. */
+/** Whether the user is at a terminal and can be asked. */
 export const canAsk = (): boolean => Boolean(process.stdin.isTTY && process.stderr.isTTY && !process.env.CI);
 
-/** Asks on standard error. Only a yes is one. */
+/** Asks a yes-no question on standard error. Anything but yes means no. */
 export async function isAgreed(question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await asked(question, process.stderr)).trim());
 }
 
-/** Asks on standard error. Rejects with the signal's reason where the question is withdrawn. */
+/** Asks on standard error. Rejects with the signal's reason if the question is withdrawn. */
 export const answerTo = (question: string, signal: AbortSignal): Promise<string> => asked(question, process.stderr, signal);
 
-/** Asks for what must not be seen. */
+/** Asks for input that is not shown. */
 export async function hidden(question: string): Promise<string> {
   const answer = await asked(question, new Writable({ write: (_chunk, _encoding, done) => done() }));
   process.stderr.write('\n');
@@ -21,12 +21,12 @@ export async function hidden(question: string): Promise<string> {
 }
 
 async function asked(question: string, output: NodeJS.WritableStream, signal?: AbortSignal): Promise<string> {
-  // The terminal is told first not to show what is typed: somebody may answer at once.
+  // Hide the input before printing the question: the user may type at once.
   const reader = createInterface({ input: process.stdin, output, terminal: true });
-  // Ctrl+C, Ctrl+D: nobody answers any more.
+  // Ctrl+C or Ctrl+D: no answer follows.
   const ended = new Promise<never>((_, fail) => reader.once('close', () => fail(new CommandError('Cancelled'))));
   ended.catch(() => {});
-  // At once: what is said next begins a line of its own.
+  // Immediately, so that further output begins on a new line.
   const withdrawn = (): void => void process.stderr.write('\n');
   signal?.addEventListener('abort', withdrawn, { once: true });
   try {

@@ -21,7 +21,7 @@ const COLUMNS = [
   ['removed', 'Removed'],
 ] as const satisfies [keyof Changes, string][];
 
-/** What a restore would do, store by store. */
+/** Table of a restore's changes, by store. */
 export function changesTable({ stores, blobs }: RestorePlan): string {
   const line = (name: string, cells: readonly string[]): string => `${name.padEnd(12)}${cells.map((cell) => cell.padStart(11)).join('')}`;
   const rows = (Object.entries(stores) as [SyncStore, Changes][])

@@ -19,7 +19,7 @@ interface Ended {
   stderr: string;
 }
 
-/** Runs the real command in a home of its own. */
+/** Runs the actual command with a separate home. */
 const run = (home: string, ...args: string[]): Promise<Ended> =>
   perch(['backup', ...args], { PERCH_HOME: home, CI: '1' }).then(
     (output) => ({ code: 0, ...output }),
@@ -37,7 +37,7 @@ async function filled(home: string): Promise<void> {
   await journal.close();
 }
 
-/** What the journal holds, with the secrets as they are sealed. */
+/** Contents of the journal, with secrets still sealed. */
 async function recordsIn(home: string): Promise<unknown> {
   const { journal } = await openHome(home);
   const records = await everything(journal);
@@ -169,7 +169,7 @@ verifies(
       const ended = await run(home.path, 'restore', torn, '--yes', '--replace');
       expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^perch: Couldn’t use torn\.zip: [^\n]+\n$/) });
     }
-    // A file that cannot be used is told of before there is anything to ask.
+    // An unusable file is reported before any question.
     for (const options of [['--yes'], []])
       expect(await run(home.path, 'restore', join(home.path, 'none.zip'), ...options)).toMatchObject({
         code: 1,
@@ -232,11 +232,11 @@ test('a restore that cannot write says so in one line', async () => {
 });
 
 interface Holder extends AsyncDisposable {
-  /** What the journal holds after the next change that the process hears of. */
+  /** Waits for the next change notification and returns the journal's contents. */
   next(): Promise<unknown>;
 }
 
-/** Another process that has the journal open, as the bridge has. */
+/** Another process with the journal open, like the bridge. */
 async function otherProcess(home: string): Promise<Holder> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../backup/holder.fixture.ts'), home], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -33,7 +33,7 @@ export interface ExportOptions {
   json?: boolean;
 }
 
-/** `perch backup export`: one file of everything in the journal, keys only where they are asked for. */
+/** `perch backup export`: writes everything in the journal to one file, including API keys only on request. */
 export async function exportBackup({ output, force = false, secrets = false, passphraseFile, json }: ExportOptions): Promise<void> {
   if (passphraseFile !== undefined && !secrets) throw new CommandError('--passphrase-file requires --secrets', 2);
   const passphrase = secrets ? await newPassphrase(passphraseFile) : undefined;
@@ -60,7 +60,7 @@ export async function exportBackup({ output, force = false, secrets = false, pas
   else say(`Saved ${countsOf(counts)} to ${path} (${sizeText(bytes)})`);
 }
 
-/** `perch backup list`: the backups in the usual folder, newest first; all of each is checked. */
+/** `perch backup list`: lists the backups in the default folder, newest first, after checking each completely. */
 export async function printBackups({ json }: { json?: boolean }): Promise<void> {
   const home = resolve(homeDirectory());
   const backups: Listed[] = [];
@@ -82,12 +82,12 @@ export interface RestoreOptions {
   dryRun?: boolean;
   yes?: boolean;
   passphraseFile?: string;
-  /** Bytes. */
+  /** In bytes. */
   maxSize?: number;
   json?: boolean;
 }
 
-/** `perch backup restore`: brings a backup's records back, all of them or none; says first what that changes. */
+/** `perch backup restore`: restores all of a backup's records or none, after showing the changes. */
 export async function restoreBackup(file: string, options: RestoreOptions): Promise<void> {
   const { replace = false, dryRun = false, yes = false, passphraseFile, maxSize, json = false } = options;
   const records: SyncRecord[] = [];
@@ -115,7 +115,7 @@ interface OpenVault extends AsyncDisposable {
   seal: VaultSeal;
 }
 
-/** The journal beside the bridge, which may have it open too. */
+/** Opens the journal, which the bridge may have open too. */
 async function openVault({ dir }: Home, { create }: { create: boolean }): Promise<OpenVault> {
   const isThere = existsSync(join(dir, JOURNAL_FILE));
   if (!isThere && !create) throw new CommandError(`Nothing to back up in ${dir} yet. Start Perch with \`${startCommand()}\` first.`);
@@ -131,7 +131,7 @@ async function openVault({ dir }: Home, { create }: { create: boolean }): Promis
   return { journal, seal: new VaultSeal(key), [Symbol.asyncDispose]: () => journal.close() };
 }
 
-/** The backup's secrets, opened; none where nobody says the passphrase. */
+/** Returns the backup's decrypted secrets; none without a passphrase. */
 async function secretsOf({ sealed, manifest }: Backup, passphraseFile: string | undefined): Promise<Secrets> {
   if (!sealed || manifest.counts.secrets === 0) {
     if (passphraseFile !== undefined) throw new CommandError('The backup contains no keys. Remove --passphrase-file.', 2);
@@ -152,7 +152,7 @@ async function newPassphrase(file: string | undefined): Promise<string> {
   return passphrase;
 }
 
-/** The file's text without its last line's end. */
+/** The file's text without the final line break. */
 async function passphraseIn(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandError(`Couldn’t read the passphrase: ${lineOf(error)}`, 1, { cause: error });

@@ -1,17 +1,20 @@
-/** A word as a POSIX shell (and PowerShell, for paths without quotes) reads it. */
+/** Quotes an argument for a POSIX shell (and PowerShell, for paths without quotes). */
 export const shellQuote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 export interface Serving {
-  /** The canonical origin. */
+  /** Canonical origin. */
   origin: string;
-  /** Where other machines' browsers open the app, if they can. */
+  /** URL of the app for other machines' browsers, if they can open it. */
   elsewhere: string | undefined;
-  /** A new single-use code for a link. */
+  /** Creates a single-use code for a link. */
   issueCode(): string;
   tokenFile: string;
 }
 
-/** What a serving gateway prints: the app's address, the WebSocket's, and `/v1` with a call that works when pasted; the app's for another device, where it is served to one. */
+/**
+ * Lines that a serving gateway prints: the app's URL, the WebSocket's, and `/v1` with a working example; also the app's URL for other
+ * devices, if available.
+ */
 export function banner({ origin, elsewhere, issueCode, tokenFile }: Serving): string[] {
   const body = JSON.stringify({ model: 'perch/main', messages: [{ role: 'user', content: 'hello' }] });
   const curl = [

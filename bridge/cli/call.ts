@@ -12,7 +12,7 @@ export interface CallOptions extends ConnectionOptions {
   raw?: boolean;
 }
 
-/** `perch gateway call METHOD`: prints what the method answers. A refusal ends with 1, its code and its message. */
+/** `perch gateway call METHOD`: prints the method's result. If the call is rejected, exits with 1 and prints code and message. */
 export async function callMethod(method: string, { params, json = false, raw = false, ...options }: CallOptions): Promise<void> {
   const given = await paramsOf(params ?? '{}');
   const end = performance.now() + options.timeout;

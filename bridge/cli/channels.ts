@@ -4,7 +4,7 @@ import { type GatewayOptions, withGateway } from './with-gateway.ts';
 
 const nameFor = ({ name, userId }: { name: string; userId: string }): string => (name === '' ? userId : `@${shownLine(name)} (${userId})`);
 
-/** `perch channels senders`: people who wait to be let in, and those who were. */
+/** `perch channels senders`: lists people waiting for approval and those approved. */
 export const listSenders = (options: GatewayOptions): Promise<void> =>
   withGateway('perch channels', options, async (client) => {
     const { waiting, paired } = await client.call('channels.senders', {});

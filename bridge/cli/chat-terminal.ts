@@ -4,20 +4,20 @@ import type { Conversation } from './conversation.ts';
 import { CommandError } from './errors.ts';
 import { paint, say, shownLine } from './output.ts';
 
-/** Lines that are pasted come at once: they are one message. */
+/** Pasted lines arrive together and form one message. */
 const PASTE_MS = 30;
 
 type Line = { text: string } | 'interrupt' | 'end';
 
-/** A conversation on a terminal, until Ctrl+D, or Ctrl+C twice. */
+/** Runs a conversation on a terminal until Ctrl+D, or Ctrl+C twice. */
 export async function converse(conversation: Conversation, printing: { raw: boolean }): Promise<void> {
   await conversation.connect();
   const { agentId, sessionId } = conversation.talk;
   say(paint('dim', `${agentId}/${sessionId}. Ctrl+C stops a reply. Press it twice, or Ctrl+D, to exit.`));
   let history: string[] = [];
-  // How often since something was last said.
+  // Number of interrupts since the last message.
   let interrupts = 0;
-  // At the prompt Ctrl+C is a key. Between two of them it must not end the process.
+  // At the prompt Ctrl+C is a key. Between prompts it must not end the process.
   const between = (): void => void interrupts++;
   process.on('SIGINT', between);
   try {
@@ -39,7 +39,7 @@ export async function converse(conversation: Conversation, printing: { raw: bool
   }
 }
 
-/** A message as it is typed, or pasted over several lines. The terminal is its own again afterwards: Ctrl+C is a signal while a reply comes. */
+/** Reads a message, typed or pasted over several lines. Restores the terminal afterwards, so that Ctrl+C is a signal during a reply. */
 function nextLine(history: readonly string[], remember: (entries: string[]) => void): Promise<Line> {
   const reader = createInterface({
     input: process.stdin,
@@ -67,7 +67,7 @@ function nextLine(history: readonly string[], remember: (entries: string[]) => v
       lines.push(text);
       clearTimeout(timer);
       timer = setTimeout(() => {
-        // A last line without its end is still being written.
+        // A last line without a line break is still being typed.
         if (reader.line === '') end({ text: lines.join('\n') });
       }, PASTE_MS);
     });
@@ -80,7 +80,7 @@ function nextLine(history: readonly string[], remember: (entries: string[]) => v
   });
 }
 
-/** One reply; the first Ctrl+C ends it, a second one the conversation. What fails is told, and one may go on. */
+/** Prints one reply. The first Ctrl+C ends the reply, a second one the conversation. Errors are printed and do not end the conversation. */
 async function reply(conversation: Conversation, message: string, printing: { raw: boolean }): Promise<'leave' | 'stay'> {
   const left = Promise.withResolvers<'leave'>();
   let interrupts = 0;

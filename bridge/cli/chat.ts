@@ -15,7 +15,7 @@ export interface ChatOptions extends ConnectionOptions {
   raw?: boolean;
 }
 
-/** `perch chat`: one message from the arguments or a pipe; on a terminal, without either, a conversation. */
+/** `perch chat`: sends one message from the arguments or a pipe; without either, on a terminal, starts a conversation. */
 export async function chat(
   words: readonly string[],
   { session, agent, model, json = false, raw = false, ...options }: ChatOptions,
@@ -37,7 +37,7 @@ export async function chat(
   }
 }
 
-/** One message. The first Ctrl+C ends the reply, a second one the command at once. */
+/** Sends one message. The first Ctrl+C ends the reply, a second one the command. */
 async function sayOnce(conversation: Conversation, message: string, { json, raw }: { json: boolean; raw: boolean }): Promise<void> {
   let interrupts = 0;
   const stop = (): void => {
@@ -45,7 +45,7 @@ async function sayOnce(conversation: Conversation, message: string, { json, raw 
     void conversation.abort();
   };
   process.on('SIGINT', stop);
-  // Whoever reads has gone: nobody wants the rest.
+  // The reader of the output is gone, so the rest is not needed.
   process.stdout.once('error', stop);
   const printer = new Printer(json ? () => {} : (piece) => void process.stdout.write(piece), { raw });
   try {

@@ -8,7 +8,7 @@ import { type NatsSettings, natsSettings } from '../sync/settings.ts';
 import { CommandError } from './errors.ts';
 
 export interface ClusterRunOptions {
-  /** True: the servers are those of `sync.json`. */
+  /** True: use the servers in `sync.json`. */
   cluster?: string | true;
   clusterCredentials?: string;
   clusterUser?: string;
@@ -17,12 +17,12 @@ export interface ClusterRunOptions {
   clusterKey?: string;
 }
 
-/** How long a write waits for the cluster to have it: in one that works some milliseconds. */
+/** Maximum time that a write waits for the cluster's acknowledgement, which normally takes milliseconds. */
 export const CONFIRM_MS = 2000;
 
 /**
- * Where the cluster is: as the command says, with a password or token from the environment, else as `perch sync nats` has been told. Throws where neither says so, or it
- * cannot be used.
+ * Returns the cluster's settings: from the command line, with a password or token from the environment, else those saved by `perch sync
+ * nats`. Throws if there are none or they are invalid.
  */
 export function clusterSettings(
   options: ClusterRunOptions,
@@ -53,8 +53,8 @@ export function clusterSettings(
 }
 
 /**
- * Makes the bridge one of the vault's in the cluster, which starts a managed Chromium when it is to serve. `managed`: none where tabs alone may host. `hasFirstChoice`: no
- * other vault takes the last place in the room before another bridge serves this one.
+ * Adds the bridge to the vault's cluster, where it starts a managed Chromium when it is to serve. `managed`: null if only tabs may host.
+ * `hasFirstChoice`: reserves a browser place until another bridge serves this vault.
  */
 export async function serveTogether(
   options: Omit<ClusterOptions, 'host'> & { managed: ManagedOptions | null; room: Room; hasFirstChoice: boolean },

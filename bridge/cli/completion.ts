@@ -3,15 +3,15 @@ import type { Argument, Command, Option } from 'commander';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What can be typed behind a command's name. */
+/** Completions after a command's name. */
 interface Level {
-  /** The words to it, without the program's own. */
+  /** Words of the command, without the program's name. */
   path: string[];
   commands: { name: string; description: string }[];
   options: Flag[];
   /** Choices of its first argument. */
   choices: readonly string[];
-  /** Its arguments are names of files. */
+  /** Whether its arguments are file names. */
   takesFile: boolean;
 }
 
@@ -37,7 +37,7 @@ function flagOf({ long, short, description, required, optional, argChoices = [],
   };
 }
 
-/** Every command of a program, with what it takes; a default command's options count for its group too. */
+/** Returns every command of a program with its options. A default command's options also count for its group. */
 function levelsOf(command: Command, path: string[] = []): Level[] {
   const help = command.createHelp();
   const children = command.commands.filter((child) => !hidden(child));
@@ -57,19 +57,19 @@ function levelsOf(command: Command, path: string[] = []): Level[] {
   ];
 }
 
-/** Commander has no public word for these two. */
+/** Commander has no public API for these two. */
 const hidden = (command: Command): boolean => (command as unknown as { _hidden?: boolean })._hidden === true;
 const defaultOf = (command: Command): string | null =>
   (command as unknown as { _defaultCommandName?: string | null })._defaultCommandName ?? null;
 
-/** A script that completes every command, option and choice of a program, for one shell. */
+/** Returns a shell script that completes every command, option and choice of a program. */
 export function completionScript(program: Command, shell: Shell): string {
   const levels = levelsOf(program);
   const name = program.name();
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](name, levels);
 }
 
-/** In single quotes, for any of the three. */
+/** Quotes with single quotes for any of the three shells. */
 const quoted = (text: string, shell: Shell): string =>
   `'${shell === 'fish' ? text.replace(/[\\']/g, '\\$&') : text.replaceAll("'", `'\\''`)}'`;
 const keyOf = (path: readonly string[]): string => path.join(' ');
@@ -120,7 +120,7 @@ complete -F _${name} ${name}
 `;
 
 function zshScript(name: string, levels: readonly Level[]): string {
-  // A colon parts a word from what is said of it.
+  // A colon separates a word from its description.
   const item = (word: string, description: string): string =>
     quoted(`${word.replaceAll(':', '\\:')}:${description.replaceAll('\\', '\\\\')}`, 'zsh');
   return `#compdef ${name}
@@ -198,7 +198,7 @@ ${levels
         [
           `${at} -l ${long.replace(/^--/, '')}`,
           ...(short ? [`-s ${short.slice(1)}`] : []),
-          // Else it offers files for a value.
+          // Otherwise it offers files for a value.
           ...(takesValue ? [takesFile ? '-rF' : '-x'] : []),
           ...(choices.length > 0 ? [`-a ${quoted(choices.join(' '), 'fish')}`] : []),
           `-d ${quoted(description, 'fish')}`,

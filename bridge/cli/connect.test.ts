@@ -14,7 +14,7 @@ import { targetOf } from './target.ts';
 
 const KEPT = 'a-token-that-is-kept-on-this-disk-0123456789';
 
-/** A server that notes what it is sent, and may answer. */
+/** A server that records requests and may answer. */
 async function eavesdropper(answer?: (request: IncomingMessage) => { status: number; location: string }): Promise<Listener> {
   const heard: string[] = [];
   const server: Server = createServer((request, response) => {
@@ -51,7 +51,7 @@ interface Listener extends AsyncDisposable {
   heard: string[];
 }
 
-/** An address of this machine that is not a loopback one. */
+/** A non-loopback address of this machine. */
 const ownAddress = (): string | undefined =>
   Object.values(networkInterfaces())
     .flat()
@@ -75,7 +75,7 @@ verifies(
       for (const attempt of [connect({ url, port: 1, name: 'test' }), openLink({ url, port: 1 })])
         await expect(attempt).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(/on another computer.*--token/) });
       expect(other.heard).toEqual([]);
-      // The positive control: what the line gives goes there, and what is kept goes to a loopback address.
+      // Positive control: credentials from the command line are sent there, and stored ones to a loopback address.
       await expect(connect({ url, port: 1, name: 'test', token: 'given-on-the-line', timeoutMs: 300 })).rejects.toMatchObject({
         exitCode: 1,
       });

@@ -10,28 +10,28 @@ import { type CredentialOptions, credentialFor } from './credential.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { localTarget, type Target, targetOf } from './target.ts';
 
-/** What `connectionOptions` (options.ts) makes of a command line. */
+/** Options from the command line (`connectionOptions` in options.ts). */
 export interface ConnectionOptions extends CredentialOptions {
   port: number;
   url?: string | undefined;
-  /** Of several that the gateway serves. */
+  /** Name of one of the gateway's vaults. */
   vault?: string | undefined;
-  /** Milliseconds. */
+  /** In milliseconds. */
   timeout?: number | undefined;
 }
 
 export interface Connecting extends ConnectionOptions {
-  /** As the gateway lists its clients. */
+  /** Name in the gateway's list of clients. */
   name: string;
   timeoutMs?: number;
-  /** Receive the events of all sessions, and those of none. */
+  /** Receive the events of all sessions, and events without a session. */
   events?: 'all';
 }
 
 export const targetFor = ({ url, port, vault }: ConnectionOptions): Target =>
   url === undefined ? localTarget(port, vault) : targetOf(url, vault);
 
-/** Connects as the owner to the gateway at `url`, else to that on a port of this machine. Throws a CommandError that says why not. */
+/** Connects as the owner to the gateway at `url`, or on a local port. Throws a CommandError with the reason. */
 export async function connect({ name, timeoutMs = 10_000, events, ...options }: Connecting): Promise<GatewayClient> {
   const target = targetFor(options);
   const auth = await credentialFor(target, options);
@@ -45,7 +45,7 @@ export async function connect({ name, timeoutMs = 10_000, events, ...options }: 
   return client;
 }
 
-/** A socket to a gateway: no redirect is followed. `reason`: why it could not be opened, where it is known. */
+/** Opens a socket to a gateway without following redirects. `reason`: why it could not be opened, if known. */
 export function openSocket({ ws }: Target, timeoutMs: number): { link: ReturnType<typeof socketLink>; reason(): string } {
   const socket = new WebSocket(ws, { followRedirects: false, handshakeTimeout: timeoutMs, perMessageDeflate: false });
   let failed: unknown;
@@ -53,7 +53,7 @@ export function openSocket({ ws }: Target, timeoutMs: number): { link: ReturnTyp
   return { link: socketLink(socket), reason: () => (failed === undefined ? '' : reasonOf(failed)) };
 }
 
-/** Why no connection came to be, as a command ends with it. */
+/** Converts a connection failure to the command's error. */
 export function connectionFailure(target: Target, error: unknown, reason: string): CommandError {
   if (error instanceof RpcError)
     return new CommandError(`The gateway ${target.where} rejected the connection: ${lineOf(error)}`, 1, { cause: error });
@@ -65,7 +65,7 @@ export function connectionFailure(target: Target, error: unknown, reason: string
   return new CommandError(`Couldn’t connect to the gateway ${target.where}${what ? ` (${what})` : ''}${hint}`, 1, { cause: error });
 }
 
-/** The bridge is there, and what it lends its hosts; the gateway itself runs in a browser. */
+/** The bridge is running with its capabilities; the gateway itself runs in a browser. */
 const noHost = ({ where, isLocal, port }: Target): string => {
   const runs = `The bridge ${where} is running, but no browser serves the gateway`;
   if (!isLocal) return `${runs}. Open the app in a browser on that computer.`;
@@ -73,14 +73,14 @@ const noHost = ({ where, isLocal, port }: Target): string => {
   return `${runs}. Open the link from \`${open}\` in a browser, or start the bridge without \`--host tab\`.`;
 };
 
-/** An error of the network in words; those of several addresses have them in their members alone. */
+/** Describes a network error. For several addresses, only the members of the error have messages. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (error instanceof Error && error.cause instanceof Error) return reasonOf(error.cause);
   return lineOf(error);
 }
 
-/** Calls a method, within `timeoutMs` where it is given. What fails ends the command: a refusal with its code. */
+/** Calls a method, with an optional timeout in milliseconds. An error ends the command with its code. */
 export const callOf = <M extends MethodName>(
   client: GatewayClient,
   method: M,
@@ -88,7 +88,7 @@ export const callOf = <M extends MethodName>(
   timeoutMs?: number,
 ): Promise<MethodResult<M>> => requestOf(client, method, params, timeoutMs) as Promise<MethodResult<M>>;
 
-/** The same, by any name and untyped. */
+/** The same for any method name, untyped. */
 export async function requestOf(client: GatewayClient, method: string, params: unknown, timeoutMs?: number): Promise<unknown> {
   try {
     return await client.request(

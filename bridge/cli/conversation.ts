@@ -10,11 +10,11 @@ export interface Talk {
   model?: string;
 }
 
-/** What comes while a reply is made. */
+/** Events while a reply is generated. */
 export interface Hearing {
   text(delta: string): void;
   tool(name: string, args: Record<string, unknown>): void;
-  /** A tool waits for a person's word; `signal`: somebody else has said it, or the run has ended. */
+  /** A tool needs the user's approval. `signal` is aborted if it was decided elsewhere or the run has ended. */
   approval(approval: Approval, signal: AbortSignal): void;
 }
 
@@ -26,7 +26,7 @@ export interface Reply {
   usage: Usage;
 }
 
-/** A session of one agent, as a terminal talks with it. A connection that was lost is made again for the next message. */
+/** A session with one agent on a terminal. A lost connection is restored for the next message. */
 export class Conversation {
   readonly talk: Talk;
   readonly #dial: () => Promise<GatewayClient>;
@@ -37,7 +37,7 @@ export class Conversation {
     this.#dial = dial;
   }
 
-  /** Throws a CommandError where there is no gateway. */
+  /** Throws a CommandError if there is no gateway. */
   async connect(): Promise<GatewayClient> {
     if (this.#client) return this.#client;
     const client = await this.#dial();
@@ -47,7 +47,7 @@ export class Conversation {
     return (this.#client = client);
   }
 
-  /** Sends a message and resolves when the reply is whole. Throws a CommandError where it fails or is aborted. */
+  /** Sends a message and resolves when the reply is complete. Throws a CommandError if it fails or is aborted. */
   async send(message: string, hearing: Hearing): Promise<Reply> {
     const client = await this.connect();
     const { sessionId, agentId } = this.talk;
@@ -58,7 +58,7 @@ export class Conversation {
     const isOurs = (event: { sessionId: string; agentId: string; runId: string }): boolean =>
       event.sessionId === sessionId && event.agentId === agentId && event.runId === runId;
     const stops = [
-      // Others may talk in the same session: the run is the one that our message began.
+      // Others may use the same session: find the run started by our message.
       client.on('chat.message', (event) => {
         if (runId === undefined && event.sessionId === sessionId && event.agentId === agentId && event.content === message)
           runId = event.runId;
@@ -91,7 +91,7 @@ export class Conversation {
     return { sessionId: result.sessionId, runId: result.runId, messageId: result.messageId, text, usage: result.usage };
   }
 
-  /** Ends the reply under way; what there is of it is kept. */
+  /** Aborts the current reply and keeps what there is of it. */
   async abort(): Promise<void> {
     const { sessionId, agentId } = this.talk;
     await this.#client?.call('chat.abort', { sessionId, agentId }).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { givenToken, tokenOfRunning } from './token.ts';
 
 export type GatewayCredential = { token: string } | { password: string };
 
-/** What the line says of a credential. */
+/** Credential options of the command line. */
 export interface CredentialOptions {
   token?: string | undefined;
   /** `--auth-token`, the earlier name of `--token`. */
@@ -17,8 +17,8 @@ export interface CredentialOptions {
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * What a command shows to a gateway: what its line gives, else what the environment does, else the token that is kept on this disk. The latter
- * two are sent to a loopback address of this machine alone; for any other, the line must give one. Throws a CommandError (2) where it does not.
+ * Returns the credential for a gateway: from the command line, else the environment, else the stored token. The latter two are only sent to
+ * a loopback address of this machine; any other needs one on the command line. Throws a CommandError (2) without one.
  */
 export async function credentialFor(
   target: Target,

@@ -7,8 +7,8 @@ import { readIfThere, writeWhole } from '../home.ts';
 const withDefaultModel = z.object({ chat: z.object({ model: z.string() }) });
 
 /**
- * Removes `chat.model` from the configuration file of a home that no gateway serves, if it is set to `key`. The next gateway reads the file. Returns whether the
- * file changed.
+ * Removes `chat.model` from the configuration file of a home that no gateway serves, if it is set to `key`. The next gateway reads the
+ * file. Returns whether the file changed.
  */
 export async function clearDefaultModel(home: string, key: string): Promise<boolean> {
   const path = join(home, 'config.json');

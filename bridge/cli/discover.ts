@@ -3,7 +3,7 @@ import { say, sayJson, shownLine } from './output.ts';
 
 const HOW = { mdns: 'multicast DNS', loopback: 'this computer', scan: 'network scan' };
 
-/** `perch gateway discover`: prints the gateways that are found; none is no failure. */
+/** `perch gateway discover`: prints the gateways found. Finding none is not an error. */
 export async function printDiscovered({
   timeout,
   scan = false,

@@ -9,7 +9,7 @@ export interface DoctorOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** `perch doctor`: runs the gateway's own diagnosis and prints what it found, faults first. Exit code 1 where there is a fault. */
+/** `perch doctor`: runs the gateway's diagnosis and prints the findings, problems first. Exit code 1 if there is a problem. */
 export async function runDoctor({ json = false, ...options }: DoctorOptions): Promise<void> {
   const client = await connect({ ...options, name: 'perch doctor', timeoutMs: Math.min(CONNECT_MS, options.timeout) });
   try {

@@ -1,4 +1,4 @@
-/** An end of the command with one line on standard error: exit code 1, a failure, or 2, wrong usage (decisions, "Command line"). */
+/** Ends the command with one line on standard error. Exit code 1: failure; 2: wrong usage. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: 1 | 2;
@@ -9,5 +9,5 @@ export class CommandError extends Error {
   }
 }
 
-/** An error as one line. */
+/** An error's message on one line. */
 export const lineOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { commandLine } from '../command-line.ts';
 
-/** Adds examples to a command's help, as they can be typed here. `$`: where the command goes, if it is not first. */
+/** Adds examples to a command's help, as they are typed here. `$`: position of the command, if not first. */
 export function addExamples(command: Command, lines: readonly string[]): Command {
   const examples = lines.map((line) => `  ${line.includes('$ ') ? line.replace('$ ', commandLine('')) : commandLine(line)}`);
   return command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`);

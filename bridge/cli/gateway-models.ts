@@ -25,7 +25,7 @@ export async function selectModel(id: string, options: GatewayModelOptions): Pro
   });
 }
 
-/** `perch models local` of a gateway's computer. */
+/** `perch models local` on a gateway's computer. */
 export const printGatewayModels = (options: GatewayModelOptions): Promise<void> =>
   withGateway(NAME, options, async (client) => printModels((await client.call('models.local', {})).models, options.json));
 
@@ -66,7 +66,7 @@ export async function downloadOnGateway(repo: string, options: GatewayDownloadOp
   }
 }
 
-/** Resolves with a download that has ended; it may have ended before this call. */
+/** Resolves to a finished download, which may have finished before this call. */
 async function downloadEnd(client: GatewayClient, id: string, onprogress: (download: ModelDownload) => void): Promise<ModelDownload> {
   const end = Promise.withResolvers<ModelDownload>();
   end.promise.catch(() => {});

@@ -28,7 +28,7 @@ export interface GatewayOptions extends ClusterRunOptions {
   tlsCert?: string;
   tlsKey?: string;
   advertise?: boolean;
-  /** Which to serve beside the home's own; all where left out. */
+  /** Names of additional vaults to serve. Default: all. */
   vaults?: string[];
   maxBrowsers?: number;
 }
@@ -36,10 +36,10 @@ export interface GatewayOptions extends ClusterRunOptions {
 const LINK_MS = 10 * 60_000;
 const ATTACH_MS = 60_000;
 const CLOSE_MS = 2_800;
-/** Free memory for each browser that may run, and how many may by that. */
+/** Free memory required per browser, and the maximum number of browsers. */
 const BROWSER_BYTES = 512 * 1024 * 1024;
 const MOST_BROWSERS = 8;
-/** Heap of a host of a vault beside the home's own, so that none takes the memory of all. */
+/** Heap limit for hosts of additional vaults, so that none uses up the memory. */
 const HEAP_MB = 1024;
 
 const print = (line: string): void => note(shownLine(line));
@@ -53,7 +53,7 @@ const logOf = (ring: LogRing, name: string): VaultLog => ({
 const own = logOf(new LogRing(), '');
 const { log } = own;
 
-/** `perch gateway run`: serves until a signal. Prints its lines on standard output once it serves, all else on standard error. */
+/** `perch gateway run`: serves until a signal. Prints its lines to standard output once it serves, everything else to standard error. */
 export async function runGateway(options: GatewayOptions): Promise<void> {
   const stop = new AbortController();
   const stopped = onSignal(stop);
@@ -82,7 +82,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     together((kept) => clusterSettings(options, kept, process.env)),
   );
   stack.defer(() => first.journal.close());
-  // What the command says of the cluster is of the home's own vault: the others have settings, and rights, of their own.
+  // The cluster options apply to the home's own vault; the others have their own settings and permissions.
   const others = await openOthers(home, names, stack, (other, sink) =>
     openVault(
       other,
@@ -112,7 +112,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   for (const { name, hosts } of bridge.vaults) opened(name).shared?.tellHosts(() => hosts.list().flatMap(({ origin }) => origin || []));
   let browsers: { close(): Promise<void> } | undefined;
   const members: ClusterMember[] = [];
-  // The bridge first: what is under way may end well, and clients hear why.
+  // Close the bridge first: requests in progress can finish, and clients learn the reason.
   stack.defer(async () => {
     await bridge.close(members[0]?.farewell);
     await browsers?.close();
@@ -136,7 +136,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   };
   if (managed && executable !== null) {
     const [{ ManagedChromium }, { Browsers }] = await Promise.all([managed, import('../headless/browsers.ts')]);
-    // Which bridge of a cluster has the browser of a vault that they share is theirs to say.
+    // For vaults shared in a cluster, the bridges decide which of them runs the browser.
     const hosted = bridge.vaults.flatMap((vault): Hosted[] => {
       if (shared.includes(vault)) return [];
       const { home, log } = opened(vault.name);
@@ -152,7 +152,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
     if (!isTogether && hosted[0]) await pool.start(hosted[0]);
     const late = new Promise<'late'>((done) => void setTimeout(done, ATTACH_MS, 'late').unref());
     const isLate = (await Promise.race([attached, stopped, late])) === 'late';
-    // In a cluster another bridge may have it yet, and the other vaults are served.
+    // In a cluster another bridge may have the host, and the other vaults are served.
     if (isLate && isTogether) log(`Warning: No host has served the vault for ${ATTACH_MS / 1000} s, here or in the cluster`);
     else if (isLate)
       throw new CommandError(
@@ -162,7 +162,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   if (options.advertise) {
     const { advertise } = await import('../discovery/advertise.ts');
     const port = Number(new URL(bridge.url).port || 80);
-    // What cannot be told to the network still serves.
+    // If advertising fails, the gateway still serves.
     const advertised = await advertise({ port, version: packageVersion(), bind: options.bind, tls: tls !== undefined, log }).catch(
       (error: unknown) => {
         log(`Warning: Couldn’t advertise the gateway with multicast DNS: ${lineOf(error)}`);
@@ -173,7 +173,7 @@ export async function runGateway(options: GatewayOptions): Promise<void> {
   if (!stop.signal.aborted) process.stdout.write(`${linesOf(bridge, resolve(kept.file), others).join('\n')}\n`);
   await stopped;
   await Promise.all(members.map((member) => member.leave()));
-  // What does not go in time goes with the process: the browser's pipe closes with it.
+  // Exit after a timeout: the browser ends as well, since its pipe closes.
   setTimeout(() => process.exit(0), CLOSE_MS).unref();
 }
 
@@ -194,7 +194,7 @@ async function namesOf({ dir }: Home, wanted: string[] | undefined): Promise<str
   return [...new Set(wanted)].sort();
 }
 
-/** Opens the vaults beside the home's own. One that cannot be read is said to be so, and the others are served. */
+/** Opens the additional vaults. One that can't be read is reported, and the others are served. */
 async function openOthers(
   { dir }: Home,
   names: readonly string[],
@@ -219,7 +219,7 @@ async function openOthers(
 
 const browsersThatFit = (): number => Math.max(1, Math.min(MOST_BROWSERS, Math.floor(process.availableMemory() / BROWSER_BYTES)));
 
-/** The home's own vault as ever, then the link and the token's file of each other one. */
+/** The banner of the home's own vault, then link and token file of each other one. */
 function linesOf(bridge: Bridge, tokenFile: string, others: readonly OtherVault[]): string[] {
   const lines = banner({ origin: bridge.url, elsewhere: bridge.elsewhere, issueCode: () => bridge.issueCode(LINK_MS), tokenFile });
   for (const { name, origin, issueCode } of bridge.vaults) {
@@ -238,7 +238,7 @@ async function browserOrExplain(): Promise<string> {
   );
 }
 
-/** Resolves at the first signal to end; a second one ends the process at once. */
+/** Resolves at the first termination signal. A second one ends the process immediately. */
 function onSignal(stop: AbortController): Promise<void> {
   return new Promise((done) => {
     const end = (): void => {

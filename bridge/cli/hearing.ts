@@ -4,10 +4,10 @@ import type { Conversation, Hearing } from './conversation.ts';
 import { note, paint, shown, shownLine, terminalWidth } from './output.ts';
 import { WordWrap } from './word-wrap.ts';
 
-/** How long a word waits for its end. */
+/** Maximum time that an incomplete word is held back, in milliseconds. */
 const HELD_MS = 100;
 
-/** Prints a reply as it comes, with a line break after it. Control characters are escaped unless it is `raw`. */
+/** Prints a reply as it arrives, followed by a line break. Escapes control characters unless `raw` is set. */
 export class Printer {
   readonly #write: (piece: string) => void;
   readonly #raw: boolean;
@@ -23,12 +23,12 @@ export class Printer {
 
   add(delta: string): void {
     const all = this.#held + delta;
-    // Half of a character waits for its other half.
+    // Hold back a high surrogate until its low surrogate arrives.
     this.#held = /[\ud800-\udbff]$/.test(all) ? all.slice(-1) : '';
     this.#put(this.#held === '' ? all : all.slice(0, -1));
   }
 
-  /** Begins a line, where one is begun. */
+  /** Ends the current line, if any. */
   end(): void {
     this.#put(this.#held);
     this.#held = '';
@@ -41,12 +41,12 @@ export class Printer {
     this.#last = piece.slice(-1);
     clearTimeout(this.#late);
     this.#write(this.#wrap.add(this.#raw ? piece : shown(piece)));
-    // Who stops within a word is not waited for.
+    // Print an incomplete word after a delay.
     this.#late = setTimeout(() => this.#write(this.#wrap.rest()), HELD_MS);
   }
 }
 
-/** What a terminal, or a pipe, is told while a reply comes. `onInterrupt`: Ctrl+C at a question. */
+/** Prints a reply's events to a terminal or pipe. `onInterrupt`: called on Ctrl+C at a question. */
 export function hearing(conversation: Conversation, printer: Printer, onInterrupt: () => void = () => void conversation.abort()): Hearing {
   let questions = Promise.resolve();
   return {
@@ -59,7 +59,7 @@ export function hearing(conversation: Conversation, printer: Printer, onInterrup
     approval(approval, signal) {
       printer.end();
       if (!canAsk()) return note(`Waiting for approval in the app: ${shownLine(approval.summary)}`);
-      // One after the other: there is one keyboard.
+      // One at a time, since there is one keyboard.
       questions = questions.then(() => decide(conversation, approval, signal, onInterrupt));
     },
   };
@@ -67,7 +67,7 @@ export function hearing(conversation: Conversation, printer: Printer, onInterrup
 
 async function decide(conversation: Conversation, approval: Approval, signal: AbortSignal, onInterrupt: () => void): Promise<void> {
   if (signal.aborted) return;
-  // A command's summary is the whole command; of another tool it is the name.
+  // A command's summary is the whole command; another tool's is its name.
   const args = approval.requestId === undefined ? [shown(JSON.stringify(approval.args, null, 2))] : [];
   const what = [paint('yellow', shown(approval.summary), process.stderr), ...args].join('\n');
   const question = `${what}\nAllow this? [y]es, [a]lways, [N]o: `;
@@ -75,7 +75,7 @@ async function decide(conversation: Conversation, approval: Approval, signal: Ab
   try {
     answer = (await answerTo(question, signal)).trim().toLowerCase();
   } catch {
-    // Withdrawn, for it was decided elsewhere; else Ctrl+C or Ctrl+D.
+    // The question was withdrawn because it was decided elsewhere, or the user pressed Ctrl+C or Ctrl+D.
     return signal.aborted ? undefined : onInterrupt();
   }
   const always = /^a(lways)?$/.test(answer);

@@ -21,7 +21,7 @@ export interface ImportOptions extends ConnectionOptions {
 }
 
 const MAX_FILES = 100_000;
-/** Names of files in a result. */
+/** Maximum number of file names in a result. */
 const LEFT_OUT_SHOWN = 20;
 const NOTE_REFUSALS = {
   pageTooLarge: 'the file is larger than 7 MiB',
@@ -85,7 +85,7 @@ async function prepareChats(
 ): Promise<(call: GatewayCall) => Promise<Report>> {
   const name = files[0]?.path ?? 'The folder';
   const [only] = files;
-  // A list of memories is text, which is no chat.
+  // A list of memories is text and not a chat.
   const isList = as === 'memories' && files.length === 1 && only !== undefined && /\.(txt|md|json)$/i.test(only.path);
   const reading: ImportReading = isList
     ? toMemoryReading(parseMemoryList(await only.blob.text()), 'memory list')

@@ -34,7 +34,7 @@ export const listKeys = (options: GatewayOptions): Promise<void> =>
     for (const key of keys) say(keyLine(key));
   });
 
-/** `perch keys create <name>`: the secret alone on standard output. */
+/** `perch keys create <name>`: prints only the secret to standard output. */
 export const createKey = (name: string, { scope, ...options }: GatewayOptions & { scope: readonly string[] }): Promise<void> =>
   withGateway('perch keys', options, async (client) => {
     const { key, secret } = await client.call('keys.create', { name, scopes: toScopes(scope) });
@@ -70,7 +70,7 @@ function toScopes(given: readonly string[]): KeyScope[] {
   });
 }
 
-/** By ID, by the last characters of the secret, or by name. Throws `CommandError` if none or several fit. */
+/** Finds a key by id, by the last characters of the secret, or by name. Throws `CommandError` if none or several match. */
 function findKey(keys: readonly Key[], which: string): Key {
   const found = keys.filter(({ id, hint, name }) => [id, hint, name].includes(which));
   const [key] = found;

@@ -16,14 +16,16 @@ export interface LogsOptions extends ConnectionOptions {
 
 const POLL_MS = 1_000;
 
-/** `perch logs`: the newest lines of the log; with `follow` also those that come, over a restart of the gateway too, until a signal. */
+/**
+ * `perch logs`: prints the newest lines of the log. With `follow`, continues with new ones until a signal, across restarts of the gateway.
+ */
 export async function printLogs({ follow = false, lines, level, json = false, ...options }: LogsOptions): Promise<void> {
   const reader = new LogReader(options, !json);
   const seen = (line: LogLine): boolean => level === undefined || isAtLeast(line.level, level);
   const print = (found: readonly LogLine[]): void => found.forEach((line) => (json ? sayJson(line) : say(textOf(line))));
-  // One that ends the following is no failure.
+  // A signal that ends `follow` is not a failure.
   if (follow) for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0));
-  // What is filtered here must have been read.
+  // Filtered lines have to be read first.
   const first = await reader.read(level === undefined ? lines : MAX_LOG_LINES);
   print(first.filter(seen).slice(-lines));
   while (follow) {
@@ -33,7 +35,7 @@ export async function printLogs({ follow = false, lines, level, json = false, ..
   reader.close();
 }
 
-/** Reads on from where it has read to. */
+/** Reads the log, continuing after the last line read. */
 class LogReader {
   readonly #options: ConnectionOptions & { timeout: number };
   readonly #localTime: boolean;
@@ -46,7 +48,7 @@ class LogReader {
     this.#localTime = localTime;
   }
 
-  /** The first `limit` lines behind what has been read; the newest ones at first. */
+  /** Reads the first `limit` lines after the last one read; initially the newest ones. */
   async read(limit: number): Promise<LogLine[]> {
     const { timeout } = this.#options;
     this.#client ??= await connect({ ...this.#options, name: 'perch logs', timeoutMs: timeout });
@@ -56,7 +58,7 @@ class LogReader {
     return answer.lines.filter((line) => typeof line === 'object');
   }
 
-  /** All that has come since; nothing while the gateway is away. */
+  /** Reads all lines since; none while the gateway is unreachable. */
   async readOn(): Promise<LogLine[]> {
     const found: LogLine[] = [];
     try {

@@ -2,7 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import process from 'node:process';
 
-// Halves the time to a serving gateway; what it keeps is Node's own matter.
+// Halves the start-up time. Node manages the cache.
 enableCompileCache();
 
 const [{ makeProgram, usageError }, { misplaced }, { unknownCommand }, { CommandError, lineOf }, { shownLine }, { CommanderError }] =
@@ -25,7 +25,7 @@ process.on('uncaughtException', (error) => {
   fail(error);
   process.exit();
 });
-// Whoever reads the output may have gone.
+// The reader of the output may be gone.
 process.stdout.on('error', () => {});
 
 const words = process.argv.slice(2);
@@ -39,5 +39,5 @@ try {
   if (usage) fail(usage);
   else if (!(error instanceof CommanderError)) fail(error);
 }
-// A pending handle would keep a command that has ended.
+// A pending handle would keep a finished command running.
 if (process.exitCode !== undefined) process.exit();

@@ -6,7 +6,7 @@ import { type GatewayOptions, withGateway } from './with-gateway.ts';
 
 export type McpOptions = GatewayOptions;
 
-/** `perch mcp status`: how it stands with each tool server. */
+/** `perch mcp status`: prints the state of each MCP server. */
 export const showServers = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const { servers, count } = await client.call('mcp.list', {});
@@ -15,7 +15,7 @@ export const showServers = (options: McpOptions): Promise<void> =>
     for (const server of servers) for (const line of linesOf(server)) say(line);
   });
 
-/** `perch mcp list-tools`: the tools of all tool servers. */
+/** `perch mcp list-tools`: prints the tools of all MCP servers. */
 export const listTools = (options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const tools = (await client.call('tools.catalog', {})).tools.filter(({ source }) => source.startsWith('mcp:'));
@@ -25,7 +25,7 @@ export const listTools = (options: McpOptions): Promise<void> =>
     for (const { name, summary, description } of tools) say(`${shownLine(name).padEnd(width)}  ${oneLine(summary ?? description)}`);
   });
 
-/** `perch mcp authorize <name>`: the link where a person permits what a tool server wants. */
+/** `perch mcp authorize <name>`: prints the link at which the user authorizes an MCP server. */
 export const authorizeServer = (name: string, options: McpOptions): Promise<void> =>
   asking(options, async (client) => {
     const { url } = await client.call('mcp.authorize', { name });
@@ -50,7 +50,7 @@ function linesOf({ name, state, transport, tools, error, changed, problems }: Mc
 
 const MAX_LINE = 200;
 
-/** Others’ words: no escapes of a terminal, no lines of their own. */
+/** Removes terminal escapes and line breaks from untrusted text. */
 function oneLine(text: string): string {
   const line = shownLine(text);
   return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;

@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
 
 /**
- * What is wrong where an option stands before the command that it is for, as in `gateway --port 1 status`: a group of commands hands what it does not know to its
- * default command, which would complain of something else. Undefined where nothing is. `words`: the command line behind the program's name.
+ * Returns an error message for an option before its command, as in `gateway --port 1 status`: a group passes unknown words to its default
+ * command, which would report something else. Undefined if there is no such error. `words`: arguments after the program's name.
  */
 export function misplaced(program: Command, words: readonly string[]): string | undefined {
   const path: string[] = [];
@@ -23,7 +23,7 @@ export function misplaced(program: Command, words: readonly string[]): string | 
   return undefined;
 }
 
-/** The first of a group's commands among words that begin with options; values of options are none. */
+/** Finds the first of a group's commands among words that begin with options, skipping values of options. */
 function firstCommand(group: Command, words: readonly string[]): string | undefined {
   const options = group.commands.flatMap(({ options }) => options);
   for (let at = 0; at < words.length; at++) {

@@ -8,13 +8,13 @@ import { note, say, sayJson, shownLine } from './output.ts';
 
 const warn = (line: string): void => note(shownLine(line));
 
-/** What runs GGUF models, in the home directory. */
+/** The GGUF runtime in the home directory. */
 export async function runtimeOf(): Promise<Extra> {
   const { dir } = await Home.open({ warn });
   return new Extra(ggufExtra(), { home: dir, keeper: new Keeper(warn) });
 }
 
-/** `perch models runtime install`: asks first on a terminal, unless with `--yes`. Throws CommandError. */
+/** `perch models runtime install`: asks first on a terminal, unless `--yes` is given. Throws CommandError. */
 export async function installRuntime({ yes = false }: { yes?: boolean }): Promise<void> {
   const extra = await runtimeOf();
   const { spec, dir } = extra;

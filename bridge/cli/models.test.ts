@@ -104,7 +104,7 @@ verifies(
       expect(await json('local')).toEqual({ models: [] });
       expect(await json('download', 'perch/tiny')).toEqual({ id: ID, sizeBytes: TINY.length });
       expect(await json('local')).toMatchObject({ models: [{ id: ID, backend: 'gguf' }] });
-      // Nothing is on this computer.
+      // This computer has no models.
       expect((await at.run(['models', 'local'], { env: { PERCH_HOME: elsewhere } })).stdout).toContain('No local models');
       expect(await json('select', ID)).toEqual({ selected: `gguf/${ID}` });
       const deleted = await run('delete-local', ID);

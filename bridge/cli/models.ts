@@ -15,7 +15,7 @@ import { CommandError, lineOf } from './errors.ts';
 import { runtimeOf } from './model-runtime.ts';
 import { cut, note, say, sayJson, shown, shownLine, terminalWidth } from './output.ts';
 
-/** Columns of a bar where there is room. */
+/** Maximum width of a progress bar in columns. */
 const BAR = 30;
 
 const warn = (line: string): void => note(shownLine(line));
@@ -69,7 +69,7 @@ export async function printLocal({ json }: { json?: boolean }): Promise<void> {
   );
 }
 
-/** Prints local models, of this computer or of a gateway's. */
+/** Prints models of this computer or of a gateway's. */
 export function printModels(models: readonly LocalModel[], json = false): void {
   if (json) return sayJson({ models });
   if (models.length === 0) return say(`No local models. Download one with \`${commandLine('models download')} <owner>/<name>\`.`);
@@ -83,8 +83,8 @@ export interface DeleteLocalOptions extends ConnectionOptions {
 }
 
 /**
- * `perch models delete-local`. A gateway that serves this home deletes the model itself: it may be loaded, and the default. Throws CommandError if there is no
- * such model.
+ * `perch models delete-local`. A gateway that serves this home deletes the model itself, since it may be loaded or the default. Throws
+ * CommandError if there is no such model.
  */
 export async function deleteLocal(id: string, options: DeleteLocalOptions): Promise<void> {
   const { dir } = await Home.open({ warn });
@@ -101,7 +101,7 @@ export async function deleteLocal(id: string, options: DeleteLocalOptions): Prom
   printDeleted({ id, sizeBytes: freed, defaultCleared }, options.json);
 }
 
-/** Has a gateway delete a model of its computer, and closes the connection. Throws CommandError. */
+/** Deletes a model on a gateway's computer, and closes the connection. Throws CommandError. */
 export async function deleteThrough(client: GatewayClient, id: string, json = false): Promise<void> {
   try {
     const { sizeBytes, defaultCleared } = await callOf(client, 'models.deleteLocal', { modelId: id });
@@ -123,7 +123,7 @@ function printDeleted(deleted: { id: string; sizeBytes: number; defaultCleared: 
 const missing = (id: string): CommandError =>
   new CommandError(`No local model "${id}". List models with \`${commandLine('models local')}\`.`);
 
-/** A progress bar on standard error if that is a terminal. */
+/** A progress bar on standard error, if that is a terminal. */
 export function progressBar(): { show(progress: Progress): void; end(): void } {
   const { stderr } = process;
   if (!stderr.isTTY) return { show: () => {}, end: () => {} };
@@ -132,7 +132,7 @@ export function progressBar(): { show(progress: Progress): void; end(): void } {
     show({ received, total }) {
       const share = total === 0 ? 1 : received / total;
       const facts = `${Math.floor(share * 100)} %  ${sizeText(received)} of ${sizeText(total)}`;
-      // A line that is longer than the terminal is wide would be left behind each time.
+      // A line wider than the terminal could not be overwritten.
       const width = terminalWidth(stderr) - 1;
       const bar = Math.max(0, Math.min(BAR, width - facts.length - 1));
       const filled = Math.floor(share * bar);

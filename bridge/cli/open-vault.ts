@@ -10,30 +10,33 @@ import type { SharedJournal, SharedJournalOptions } from '../sync/shared-journal
 import { type NatsSettings, readSyncSettings } from '../sync/settings.ts';
 import { CommandError, lineOf } from './errors.ts';
 
-/** Where what is said of a vault goes: its ring has it for its host to read. */
+/** Log of a vault. Its host reads it from the ring buffer. */
 export interface VaultLog {
   ring: LogRing;
   log(line: string): void;
 }
 
-/** What a vault keeps on disk, opened for a bridge to serve it. */
+/** An opened vault, ready to be served by a bridge. */
 export interface OpenVault {
-  /** Closed behind the bridge, whose hosts may push until they are told. */
+  /** To be closed after the bridge, whose hosts may push until they are dismissed. */
   journal: Journal;
   vaultKey: string;
-  /** How attached browsers reach the cluster that it is shared over, when this bridge is not there; without it: not at all. */
+  /** How attached browsers can reach the vault's cluster while this bridge is away; undefined if they can't. */
   browserWay: (() => Promise<BrowserWay | null>) | undefined;
-  /** Where it is shared with other machines. */
+  /** Set if the vault is shared with other machines. */
   shared: SharedJournal | undefined;
 }
 
-/** Where bridges serve the vault together: over which servers, and for how long a write waits for these, milliseconds. */
+/**
+ * Options for bridges that serve the vault together: the cluster's settings, and how long a write waits for its acknowledgement in
+ * milliseconds.
+ */
 export interface Together {
   settings(kept: NatsSettings | undefined): NatsSettings | undefined;
   confirmMs: number;
 }
 
-/** Opens a vault. Rejects, with a sentence for people, where it cannot be read. */
+/** Opens a vault. Rejects with an error for the user if it can't be read. */
 export async function openVault({ dir }: Home, { ring, log }: VaultLog, together?: Together): Promise<OpenVault> {
   const key = await vaultKey(dir, log);
   const kept = await readSyncSettings(dir, log).catch((error: unknown) => {
@@ -48,13 +51,13 @@ export async function openVault({ dir }: Home, { ring, log }: VaultLog, together
   return { journal: shared ?? embedded, vaultKey: key, browserWay, shared };
 }
 
-/** What shares the vault is loaded where it is shared. */
+/** Loads the sync code only if the vault is shared. */
 async function shareJournal(options: Omit<SharedJournalOptions, 'resolve' | 'log'>, { ring, log }: VaultLog): Promise<SharedJournal> {
   const { SharedJournal } = await import('../sync/shared-journal.ts');
   return new SharedJournal({ ...options, resolve: hiddenText(options.dir, ring), log });
 }
 
-/** A setting's text, or the secret that it refers to, which no log shows from then on. */
+/** Resolves a setting's text or the secret that it refers to, which is redacted from the log from then on. */
 const hiddenText =
   (dir: string, ring: LogRing): ResolveSecret =>
   async (setting) => {

@@ -9,17 +9,20 @@ import type { Target } from './target.ts';
 
 const answer = z.object({ url: z.string(), elsewhere: z.string().optional() });
 
-/** `perch open`: prints a new link (60 s, single use) of the gateway that runs on a port of this machine, or at `--url`; and beside it one for another device, where that can open the app: with `qr` that alone, as a QR code too. */
+/**
+ * `perch open`: prints a new single-use link, valid for 60 s, of the gateway on a local port or at `--url`, and one for other devices if
+ * they can open the app. `qr`: prints only the latter, with a QR code.
+ */
 export async function openLink({ timeout = 10_000, qr = false, ...options }: ConnectionOptions & { qr?: boolean }): Promise<void> {
   const target = targetFor(options);
-  // The environment's password opens no link: that way is for tokens.
+  // Ignores the environment's password: links require a token.
   const credential = await credentialFor(target, options, { ...process.env, PERCH_PASSWORD: undefined });
   const { url, elsewhere } = await newLink(target, 'token' in credential ? credential.token : '', timeout, options.vault);
   if (qr) {
     if (elsewhere === undefined)
       throw new CommandError('Other devices can’t open the app. Start the gateway with --bind, --expose, --tls-cert and --tls-key.');
     const { renderUnicodeCompact } = await import('uqr');
-    // Light on dark or dark on light, as the terminal is: cameras read both.
+    // Printed in the terminal's colours, light on dark or dark on light: cameras read both.
     process.stdout.write(`${renderUnicodeCompact(elsewhere, { ecc: 'M', border: 4 })}\n${elsewhere}\n`);
     return;
   }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_PORT } from '#shared/link/default-port.ts';
 
-/** `free`: 0 may stand for any that is. */
+/** `free`: whether 0 is allowed, for any free port. */
 export function portOption({ free }: { free: boolean }): Option {
   const least = free ? 0 : 1;
   return new Option('--port <number>', free ? 'Port to listen on (0 picks a free port)' : 'Port of the gateway')
@@ -20,11 +20,11 @@ export const hostOption = (): Option =>
     .choices(['auto', 'tab', 'headless'])
     .default('auto');
 
-/** Adds a command that asks a gateway and can print JSON. `timeout`: milliseconds. */
+/** Adds a command that calls a gateway and can print JSON. `timeout`: in milliseconds. */
 export const addGatewayCommand = (group: Command, name: string, description: string, timeout = 30_000): Command =>
   connectionOptions(group.command(name), { timeout }).description(description).addOption(authTokenOption()).option('--json', 'Print JSON');
 
-/** How a command reaches a gateway: `--url` or `--port`, `--token` or `--password`, `--timeout` in milliseconds. */
+/** Adds options to reach a gateway: `--url` or `--port`, `--token` or `--password`, `--timeout` in milliseconds. */
 export function connectionOptions(command: Command, { timeout, password = true }: { timeout: number; password?: boolean }): Command {
   command
     .addOption(new Option('--url <address>', 'Gateway address: ws, wss, http or https (default: this computer)').conflicts('port'))
@@ -41,12 +41,12 @@ export function timeoutOption(timeout: number): Option {
     .argParser((text) => wholeNumber(text, 1, 3_600_000));
 }
 
-/** Throws, as commander wants it, where a text is no whole number from `least` to `most`. */
+/** Parses an integer from `least` to `most`. Throws commander's error for other texts. */
 export function wholeNumber(text: string, least: number, most: number): number {
   const number = Number(text);
   if (!/^\d{1,15}$/.test(text) || number < least || number > most) throw new InvalidArgumentError(`Must be between ${least} and ${most}.`);
   return number;
 }
 
-/** The name of `--token` before it had one name everywhere. */
+/** An earlier name of `--token`. */
 export const authTokenOption = (): Option => new Option('--auth-token <token>', 'Same as --token').conflicts(['token', 'password']);

@@ -5,9 +5,9 @@ type Stream = NodeJS.WriteStream;
 export type Style = Parameters<typeof styleText>[0];
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
-/** On standard error: standard output is for what was asked for. */
+/** Prints to standard error, since standard output is for results. */
 export const note = (line: string): void => void process.stderr.write(`${line}\n`);
-/** Escapes control and bidi characters in JSON as JSON itself does: the value stays the same. */
+/** Escapes control and bidi characters in JSON text without changing its value. */
 export const escapeJson = (json: string): string =>
   escapeInvisible(json, (char) =>
     char
@@ -16,28 +16,28 @@ export const escapeJson = (json: string): string =>
       .join(''),
   );
 export const toPrintableJson = (value: unknown, indent?: number): string => escapeJson(JSON.stringify(value, null, indent));
-/** One value on one line, for programs. */
+/** Prints a value as JSON on one line. */
 export const sayJson = (value: unknown): void => say(toPrintableJson(value));
 
-/** Colours a text where the stream is a terminal that shows them, and NO_COLOR is not set. */
+/** Colours a text if the stream is a terminal with colours and NO_COLOR is not set. */
 export const paint = (style: Style, text: string, stream: Stream = process.stdout): string => styleText(style, text, { stream });
 
-/** Text of others, with control characters escaped: it could move the cursor or set the clipboard, also of a terminal behind a pipe. */
+/** Escapes control characters in untrusted text: they could move the cursor or set the clipboard, even in a terminal behind a pipe. */
 export const shown = (text: string): string => text.replaceAll('\r\n', '\n').split('\t').map(legible).join('\t');
-/** The same on one line. */
+/** The same, on one line. */
 export const shownLine = (text: string): string => shown(text.replace(/\s+/g, ' ').trim());
 
-/** Columns of the terminal; infinite where it is none. */
+/** Width of the terminal in columns; Infinity if the stream is not a terminal. */
 export const terminalWidth = (stream: Stream = process.stdout): number => (stream.isTTY ? stream.columns || 80 : Infinity);
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-/** What takes two columns: East Asian wide characters, and those shown as emoji. */
+/** Characters that are two columns wide: East Asian wide characters, and those displayed as emoji. */
 const WIDE =
   /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
 const columnsOf = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1);
 
-/** How many columns a text without colours takes. */
+/** Width of a text without colours, in columns. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -45,7 +45,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** At the most `width` columns of a text without colours; `…` in the last one where something is missing. */
+/** Truncates a text without colours to `width` columns; ends with `…` if truncated. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
@@ -61,7 +61,7 @@ export function cut(text: string, width: number): string {
 export interface Column {
   title: string;
   align?: 'left' | 'right';
-  /** Gives way where the terminal is narrow, down to eight columns. */
+  /** Whether the column shrinks on narrow terminals, down to eight columns. */
   isFlexible?: boolean;
   style?: (cell: string) => Style | undefined;
 }
@@ -69,11 +69,11 @@ export interface Column {
 const GAP = 2;
 const LEAST = 8;
 
-/** Rows under their titles, cut to `width` columns, line by line. */
+/** Formats rows under column titles, truncated to `width` columns. Returns lines. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width = terminalWidth()): string[] {
   const texts = rows.map((row) => row.map((cell) => shownLine(cell)));
   const widths = columns.map(({ title }, at) => Math.max(widthOf(title), ...texts.map((row) => widthOf(row[at] ?? ''))));
-  // The widest gives way first.
+  // The widest column shrinks first.
   let excess = widths.reduce((sum, each) => sum + each, 0) + GAP * (columns.length - 1) - width;
   for (; excess > 0 && Number.isFinite(excess); excess--) {
     const widest = Math.max(...columns.map(({ isFlexible }, at) => (isFlexible ? (widths[at] ?? 0) : 0)));

@@ -27,7 +27,7 @@ const outputOf = async (child: ChildProcess): Promise<Ended> => {
   return { code, ...ended };
 };
 
-/** `perch token …` with this on its standard input. */
+/** Runs `perch token …` with this standard input. */
 function token(home: string, args: string[], input = ''): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN, 'token', ...args], { env: { ...process.env, PERCH_HOME: home } });
   child.stdin.end(input);
@@ -106,7 +106,7 @@ verifies('cli/token', 'a command connects by a password that is given, and says 
       (output) => ({ code: 0, ...output }),
       (error: Ended) => error,
     );
-  // Without it, it has the token of another home.
+  // Without the password, it uses another home's token.
   expect((await doctor([])).stderr).toContain('Incorrect token');
   const examined = expect.stringContaining('"summary"') as string;
   expect(await doctor([], { PERCH_PASSWORD: PASSWORD })).toMatchObject({ stdout: examined });
@@ -114,6 +114,6 @@ verifies('cli/token', 'a command connects by a password that is given, and says 
   expect(shown).toMatchObject({ stdout: examined, stderr: expect.stringContaining('is visible in the process list') });
   const wrong = await doctor([], { PERCH_PASSWORD: 'another one' });
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^perch: [^\n]*Incorrect password[^\n]*\n$/) });
-  // A token that is given comes first.
+  // An explicit token has priority.
   expect(await doctor([], { PERCH_PASSWORD: 'another one', PERCH_TOKEN: bridge.token })).toMatchObject({ stdout: examined });
 });

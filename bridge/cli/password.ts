@@ -13,10 +13,13 @@ export interface TokenOptions {
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `perch token`: says where the token is and whether a password is set; sets one, or takes it away. A gateway that runs goes by it at once. */
+/**
+ * `perch token`: prints where the token is and whether a password is set; sets or removes the password. Applies to a running gateway
+ * immediately.
+ */
 export async function manageToken({ setPassword = false, clearPassword = false }: TokenOptions): Promise<void> {
   if (setPassword && clearPassword) throw new CommandError('--set-password and --clear-password can’t be used together', 2);
-  // Asked for first: nothing is made where nothing comes.
+  // Ask first, so that nothing is created without an answer.
   const given = setPassword ? await newPassword() : undefined;
   const home = await Home.open({ warn });
   const password = new Password(home.passwordFile, { warn });
@@ -34,13 +37,13 @@ export async function manageToken({ setPassword = false, clearPassword = false }
   say((await password.isSet()) ? 'Password: set' : `Password: not set. Set one with \`${commandLine('token --set-password')}\`.`);
 }
 
-/** A password that was given by option or environment; undefined where none was. */
+/** Returns the password from the option or the environment; undefined if there is none. */
 export function givenPassword(option: string | undefined, env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (option !== undefined) warn('Warning: --password is visible in the process list. Use PERCH_PASSWORD instead.');
   return option ?? (env.PERCH_PASSWORD === '' ? undefined : env.PERCH_PASSWORD);
 }
 
-/** From the terminal, twice and unseen; else the one line of standard input. */
+/** Reads a password from the terminal, twice and hidden, or one line from standard input. */
 async function newPassword(): Promise<string> {
   const asked = process.stdin.isTTY;
   const password = asked ? await hidden('New password: ') : (await text(process.stdin)).replace(/\r?\n$/, '');

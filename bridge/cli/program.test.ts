@@ -26,7 +26,7 @@ verifies('cli/timeouts', 'how long commands wait unless told', () => {
   }
 });
 
-/** Commands that work on this computer alone, each with why it asks no gateway for anything that needs a credential. */
+/** Commands that only use this computer, each with the reason why it sends no request that needs a credential. */
 const LOCAL_COMMANDS = [
   ...['gateway run', 'gateway install', 'gateway uninstall', 'gateway discover'],
   ...['backup export', 'backup list', 'backup restore', 'secrets list', 'secrets keyring', 'token', 'keys scopes', 'completion'],
@@ -34,7 +34,7 @@ const LOCAL_COMMANDS = [
   ...['sync nats', 'sync status', 'sync off', 'sync phrase', 'sync join', 'sync permissions', 'sync prepare'],
   ...['vault create', 'vault list', 'vault remove'],
 ];
-/** A link to the app is made with a token: a password signs in by itself. */
+/** A link to the app requires a token, since a password is enough to sign in. */
 const WITHOUT_PASSWORD = ['open'];
 
 const leaves = (command: Command, words: readonly string[] = []): { path: string; command: Command }[] =>

@@ -17,14 +17,14 @@ import { vaultCommands, vaultOption } from './commands/vault.ts';
 import { CommandError } from './errors.ts';
 import { missingCommand } from './unknown-command.ts';
 
-/** The command line; each command's own code is loaded when it runs. Usage errors are thrown as CommandError with exit code 2. */
+/** The command line. Each command's own code is loaded when it runs. Usage errors are thrown as CommandError with exit code 2. */
 export function makeProgram(): Command {
   const program = new Command('perch')
     .description('Your agents, memory and tools in a browser tab, with a real API on localhost.')
     .version(packageVersion(), '-V, --version', 'Show the version')
     .helpOption('-h, --help', 'Show help')
     .helpCommand('help [command]', 'Show help for a command')
-    // A group's own options end where one of its commands begins: both may have one of the same name.
+    // A group's own options end where one of its commands begins: both may have an option with the same name.
     .enablePositionalOptions();
   const groups = [
     ...[gatewayCommands, talkingCommands, importCommand, runningCommands, modelCommands, mcpCommands, activeMemoryCommands, secretCommands],
@@ -44,7 +44,7 @@ export function makeProgram(): Command {
 
 const withAll = (command: Command): Command[] => [command, ...command.commands.flatMap(withAll)];
 
-/** Commander's own end of a parse of these words: undefined for help and version, which are no errors. */
+/** Converts commander's error for these words; undefined for help and version, which are not errors. */
 export function usageError(error: unknown, words: readonly string[]): CommandError | undefined {
   if (!(error instanceof CommanderError)) return undefined;
   if (error.exitCode === 0) return undefined;

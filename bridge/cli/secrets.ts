@@ -13,7 +13,7 @@ import { note, say, sayJson, shownLine } from './output.ts';
 
 const MAX_CHARS = 4096;
 
-/** `perch secrets set NAME`: keeps it, and has a gateway that runs read its secrets anew. */
+/** `perch secrets set NAME`: saves a secret, and makes a running gateway reload its secrets. */
 export async function setSecret(given: string, options: ConnectionOptions): Promise<void> {
   const name = checkedName(given);
   const value = process.stdin.isTTY ? await hidden(`Value of ${name}: `) : (await text(process.stdin)).replace(/\r?\n$/, '');
@@ -22,10 +22,10 @@ export async function setSecret(given: string, options: ConnectionOptions): Prom
     throw new CommandError(`A secret must be a single line of up to ${MAX_CHARS} characters, without control characters`, 2);
   const home = await Home.open({ warn: note });
   const path = join(home.dir, SECRETS_FILE);
-  // The keyring is the home's own vault's: by its names alone nobody could tell whose a secret is.
+  // The keyring is only used for the home's own vault, since names in it do not include the vault.
   if (options.vault === undefined && (await writeKeyring(name, value))) {
     await noteName(home.dir, name, true);
-    // The file is looked into first: an older value there would hide the new one.
+    // Remove an older value from the file, which would take precedence.
     const wasInFile = await changed(path, name, null);
     say(`Saved ${name} in the system keyring${wasInFile ? ' and removed it from secrets.env' : ''}`);
   } else {
@@ -80,7 +80,7 @@ const changed = (path: string, name: string, value: string | null): Promise<bool
     throw new CommandError(lineOf(error), 1, { cause: error });
   });
 
-/** A gateway that does not run reads them when it starts. */
+/** If no gateway runs, the secrets are read at the next start. */
 async function reload(options: ConnectionOptions): Promise<void> {
   try {
     const client = await connect({ ...options, name: 'perch secrets' });

@@ -34,7 +34,7 @@ const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const machine: Machine = { platform: process.platform, home: homedir(), uid: process.getuid?.() ?? 0, env: process.env };
 
-/** `perch gateway install`: makes the gateway a service of this user's, and waits until it answers. */
+/** `perch gateway install`: installs the gateway as a service of this user, and waits until it answers. */
 export async function installGateway(options: InstallOptions): Promise<void> {
   const served = servedBy(options);
   const service = serviceOn(machine);
@@ -61,7 +61,7 @@ export async function installGateway(options: InstallOptions): Promise<void> {
   if (isCheckout) note(`The service runs from ${packageRoot}. If you move that folder, install the service again.`);
 }
 
-/** `perch gateway uninstall`: ends the service and takes it away; what Perch keeps stays. */
+/** `perch gateway uninstall`: stops and removes the service; Perch's data stays. */
 export async function uninstallGateway(): Promise<void> {
   const { name } = serviceOn(machine);
   say((await uninstallService({ machine })) ? `Removed the service ${name}. Your chats and settings are kept.` : 'No service is installed');
@@ -84,7 +84,7 @@ function servedBy(options: InstallOptions): Served {
   ];
   return {
     command: [process.execPath, program, 'gateway', 'run', '--port', String(port), '--bind', bind, '--host', host, ...flags],
-    // What it is started from at log-in knows neither where programs are nor where this home is.
+    // A service has neither the user's PATH nor this home in its environment.
     environment: { ...(PATH && { PATH }), PERCH_HOME: home, ...(PERCH_CHROMIUM && { PERCH_CHROMIUM: resolve(PERCH_CHROMIUM) }) },
     home,
     port,
@@ -92,7 +92,7 @@ function servedBy(options: InstallOptions): Served {
 }
 
 async function answers({ port, bind }: Pick<InstallOptions, 'port' | 'bind'>): Promise<boolean> {
-  // Where it is exposed it is on the loopback address too.
+  // An exposed gateway also listens on the loopback address.
   const host = isLoopbackBind(bind) && bind !== 'localhost' ? bind : '127.0.0.1';
   return (await askForHealth({ host, port, signal: AbortSignal.timeout(1000) })) !== undefined;
 }

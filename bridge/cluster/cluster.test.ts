@@ -9,7 +9,7 @@ import { agreedOn, member, type Member, OWNER, servedBy } from './tests/members.
 const MINUTE = 60_000;
 
 const startsOf = (members: readonly Member[]): number[] => members.map((one) => one.starts());
-/** Printed: how long the vault was without a host. */
+/** Prints how long the vault was without a host. */
 const took = (what: string, ms: number): void => {
   process.stdout.write(`${what}: ${Math.round(ms)} ms\n`);
   expect(ms).toBeLessThan(15_000);
@@ -144,7 +144,7 @@ describe.runIf(hasNats)('bridges that serve a vault together', () => {
       expect(next.name).not.toBe('a');
       isOver = true;
       await asking;
-      // Whoever was under way when the host changed may have had to try again; nobody waited or failed for long.
+      // Requests during the change may have been retried; none waited or failed for long.
       expect(answers.filter((answer) => answer !== 'a' && answer !== next.name).length).toBeLessThanOrEqual(1);
       expect(answers).toContain('a');
       expect(answers.at(-1)).toBe(next.name);

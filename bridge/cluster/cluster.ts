@@ -11,34 +11,34 @@ import { ServingLease } from './serving-lease.ts';
 
 export interface ClusterOptions {
   bridge: Pick<Bridge, 'hosts' | 'shared'>;
-  /** What carries the vault to the cluster: its connection is this one's too. */
+  /** The vault's synced journal, whose connection is shared. */
   journal: Pick<SharedJournal, 'whileConnected' | 'isCaughtUp'>;
-  /** 256 bit, base64url. */
+  /** 256 bits, base64url. */
   vaultKey: string;
   host: ServingDeps['host'];
   log(line: string): void;
   times?: typeof SERVING_TIMES;
 }
 
-/** A bridge's part in the cluster. */
+/** A bridge's membership in the cluster. */
 export interface ClusterMember {
-  /** Its name while it runs. */
+  /** Name of the bridge while it runs. */
   readonly name: string;
   readonly serving: Serving;
   readonly routes: Routes;
-  /** What this bridge's clients hear when it stops: another one takes them. */
+  /** Close code and reason for this bridge's clients when it stops, so that they connect to another bridge. */
   readonly farewell: Farewell;
-  /** Hands over, before the bridge stops. */
+  /** Hands over before the bridge stops. */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
 
 const RESTARTING: Farewell = { code: 1012, reason: 'gateway restarting' };
 
-/** What bridges of a vault call themselves in requests that go out, so that none of them takes one back. */
+/** Id in the outgoing requests of a vault's bridges, by which each of them rejects requests that come back. */
 export const viaOf = (vaultKey: string): string => new RecordSeal(vaultKey).name('via');
 
-/** Makes a bridge one of several of its vault, any of which takes any client (docs/decisions/0069). */
+/** Makes a bridge one of several that serve its vault, each for any client (docs/decisions/0069). */
 export function joinCluster({ bridge, journal, vaultKey, host, log, times }: ClusterOptions): ClusterMember {
   const { hosts, shared } = bridge;
   const name = randomBytes(12).toString('hex');

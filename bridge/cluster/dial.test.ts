@@ -88,7 +88,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
         if (attack === 'foreign') for (const subject of subjects) operator.nc.publish(subject, randomBytes(100));
         if (attack === 'played back') operator.nc.publish(last.subject, last.data);
         if (attack === 'of the other direction') operator.nc.publish(last.subject, other.data);
-        // As if the server had lost the next one.
+        // Simulates that the server lost the next message.
         if (attack === 'left out') {
           const { publish } = pair.a.nc;
           pair.a.nc.publish = () => void (pair.a.nc.publish = publish);
@@ -117,7 +117,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
       const stop = acceptBridges(dialling(host), 'b', (link) => links.push(link));
       await host.flush();
       const stranger = dialling(operator.nc, undefined, randomBytes(32).toString('base64url'));
-      // The key gives the vault its name too: with another one a bridge has to be told the door.
+      // The vault's name is derived from the key, so a bridge with another key must be told the subject.
       await expect(operator.nc.request(DOOR, stranger.seal.seal(Buffer.from('{}'), `dial ${DOOR}`), { timeout: 300 })).rejects.toThrow(
         /timeout/i,
       );
@@ -129,7 +129,7 @@ describe.runIf(hasNats)('links between bridges over NATS', () => {
       const { data } = await operator.nc.request(DOOR, dialled.data, { timeout: 2000 });
       expect(data.byteLength).toBeGreaterThan(100);
       const said = operator.messages.filter(({ subject }) => subject.includes('.l.'));
-      // Where the new link listens the player back does not know; what was said on the one before opens nowhere.
+      // The replaying attacker does not know the new link's subject, and old messages can't be decrypted on any other link.
       for (const { subject, data: sealed } of said) operator.nc.publish(subject, sealed);
       await operator.nc.flush();
       await host.flush();

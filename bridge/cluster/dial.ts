@@ -7,7 +7,7 @@ import { type LINK_TIMES, NatsLink } from './nats-link.ts';
 
 const NONCE_BYTES = 32;
 const ANSWER_MS = 2000;
-/** Milliseconds for whoever has dialled to show that it has the key: that it dialled may be played back by others. */
+/** Milliseconds for the dialer to prove that it has the key: the dial message may be a replay. */
 const PROOF_MS = 3000;
 const MAX_UNPROVEN = 64;
 const PROBE_MS = 400;
@@ -18,17 +18,17 @@ type Word = z.infer<typeof word>;
 export interface Dialling {
   nc: NatsConnection;
   seal: RecordSeal;
-  /** 256 bit, base64url. */
+  /** 256 bits, base64url. */
   vaultKey: string;
   times?: typeof LINK_TIMES;
 }
 
-/** Where a bridge takes links. */
+/** Subject on which a bridge accepts links. */
 export const doorOf = (seal: RecordSeal, bridge: string): string => `perch.${seal.vault}.b.${bridge}`;
 
 /**
- * A link to another bridge of the vault. One message there and one back, both sealed and bound to what they answer, tell each side's nonce and subject; the link's
- * key is made of both. Rejects where nobody answers in time, or not with the vault's key.
+ * Opens a link to another bridge of the vault. One sealed message in each direction, bound to the message that it answers, carries each
+ * side's nonce and subject; the link's key is derived from both. Rejects if there is no answer in time, or not with the vault's key.
  */
 export async function dialBridge(dialling: Dialling, bridge: string): Promise<NatsLink> {
   const { nc, seal } = dialling;
@@ -46,7 +46,10 @@ export async function dialBridge(dialling: Dialling, bridge: string): Promise<Na
   }
 }
 
-/** Takes links of other bridges until the connection ends, or the result is called. `onlink` gets each once it has proven to have the key. */
+/**
+ * Accepts links of other bridges until the connection ends or the result is called. `onlink` receives each one that has proven to have the
+ * key.
+ */
 export function acceptBridges(dialling: Dialling, bridge: string, onlink: (link: NatsLink) => void): () => void {
   const { nc, seal } = dialling;
   const door = doorOf(seal, bridge);
@@ -68,7 +71,7 @@ export function acceptBridges(dialling: Dialling, bridge: string, onlink: (link:
   const listening = nc.subscribe(door, {
     callback(error, message) {
       if (error || message.reply === undefined) return;
-      // One that only asks whether anybody is here.
+      // An empty message only asks whether the bridge is there.
       const answer = message.data.byteLength === 0 ? new Uint8Array(0) : accept(message.data);
       if (answer) message.respond(answer);
     },
@@ -76,7 +79,7 @@ export function acceptBridges(dialling: Dialling, bridge: string, onlink: (link:
   return () => listening.unsubscribe();
 }
 
-/** Whether nobody takes links there: that bridge's process, or its connection, is gone. Not so where it only does not answer. */
+/** Whether a bridge's process or connection is gone, so that nobody subscribes to its subject. False if it just does not answer. */
 export async function isGone({ nc, seal }: Pick<Dialling, 'nc' | 'seal'>, bridge: string): Promise<boolean> {
   try {
     await nc.request(doorOf(seal, bridge), new Uint8Array(0), { timeout: PROBE_MS });
@@ -92,7 +95,7 @@ const isNobody = (error: unknown): boolean =>
 interface Begun {
   word: Word;
   from: Subscription;
-  /** Resolves with the first message that was the other side's. */
+  /** Resolves with the first authentic message. */
   proven: Promise<void>;
   link(side: Side, theirs: Word): NatsLink;
 }

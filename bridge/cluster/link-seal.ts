@@ -5,15 +5,15 @@ const TAG = 16;
 
 export type Side = 'dialer' | 'acceptor';
 
-/** Both sides' nonces, as bytes: whoever plays an earlier dialling back gets another key, which it does not have. */
+/** Both sides' nonces. A replayed dial leads to a different key, which the attacker does not have. */
 export interface LinkNonces {
   dialer: Uint8Array;
   acceptor: Uint8Array;
 }
 
 /**
- * The messages of one link, sealed with AES-256-GCM. Each direction has a key of its own, made of the vault's key and both nonces, and numbers its messages in
- * GCM's nonce: what was left out, played back, put into another order or made by others does not open.
+ * Seals a link's messages with AES-256-GCM. Each direction has its own key, derived from the vault's key and both nonces, and the message
+ * number is the GCM nonce. Dropped, replayed, reordered or forged messages do not decrypt.
  */
 export class LinkSeal {
   readonly #sealing: KeyObject;
@@ -21,7 +21,7 @@ export class LinkSeal {
   #sent = 0n;
   #received = 0n;
 
-  /** `vaultKey`: 256 bit, base64url. */
+  /** `vaultKey`: 256 bits, base64url. */
   constructor(vaultKey: string, { dialer, acceptor }: LinkNonces, side: Side) {
     const salt = Buffer.concat([dialer, acceptor]);
     const derive = (from: Side): KeyObject =>
@@ -35,7 +35,7 @@ export class LinkSeal {
     return Buffer.concat([cipher.update(Uint8Array.of(kind)), cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Undefined where it is not the other side's next message. */
+  /** Decrypts the next message. Undefined if it is not the other side's next one. */
   open(sealed: Uint8Array): { kind: number; bytes: Uint8Array } | undefined {
     if (sealed.byteLength < 1 + TAG) return undefined;
     const decipher = createDecipheriv('aes-256-gcm', this.#opening, nonceOf(this.#received), { authTagLength: TAG });

@@ -4,7 +4,7 @@ import { ManagedChromium, type ManagedOptions } from '../headless/managed.ts';
 import type { Room } from '../headless/room.ts';
 import type { Hosts } from '../server/hosts.ts';
 
-/** The managed Chromium of a bridge that does not always have one. Calls wait for each other. */
+/** Starts and stops a bridge's managed Chromium. Calls are serialized. */
 export class ManagedHost {
   readonly #hosts: Hosts;
   readonly #options: ManagedOptions;
@@ -12,7 +12,7 @@ export class ManagedHost {
   #running: { chromium: ManagedChromium; kept: AbortController } | undefined;
   readonly #turns = new Turns();
 
-  /** `room`: that of all vaults of the bridge. `hasFirstChoice`: it keeps a place there until it is first told to stop. */
+  /** `room`: shared by all vaults of the bridge. `hasFirstChoice`: reserves a place until the first `stop`. */
   constructor(hosts: Hosts, options: ManagedOptions, { room, hasFirstChoice }: { room: Room; hasFirstChoice: boolean }) {
     this.#hosts = hosts;
     this.#options = options;
@@ -20,14 +20,14 @@ export class ManagedHost {
     if (hasFirstChoice) room.take(this);
   }
 
-  /** Whether it runs, or may: the bridge's other vaults may have all the browsers that it is allowed. */
+  /** Whether it runs or can start: the bridge's other vaults may use all permitted browsers. */
   get hasRoom(): boolean {
     return this.#room.hasPlace(this);
   }
 
-  /** Rejects where it does not start. */
+  /** Rejects if the browser does not start. */
   start(): Promise<void> {
-    // At once, so that another vault does not count on the same place.
+    // Immediately, so that another vault does not use the same place.
     this.#room.take(this);
     return this.#turns.run(async () => {
       if (this.#running) return;
@@ -43,7 +43,7 @@ export class ManagedHost {
     });
   }
 
-  /** Ends it, if it runs, and leaves its place to others. */
+  /** Ends the browser if it runs, and frees its place. */
   stop(): Promise<void> {
     return this.#turns.run(async () => {
       const running = this.#running;

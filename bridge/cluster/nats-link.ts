@@ -4,7 +4,7 @@ import { CLOSE } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { LinkSeal } from './link-seal.ts';
 
-/** What a sealed message is. A message that is larger than the server's limit comes in parts. */
+/** Kinds of sealed messages. A message larger than the server's limit is sent in parts. */
 const KIND = { whole: 0, part: 1, close: 2, beat: 3 } as const;
 /** Bytes that sealing adds to a message. */
 const OVERHEAD = 17;
@@ -12,26 +12,26 @@ const MAX_MESSAGE = 4 * 1024 * 1024;
 
 const ending = z.object({ code: z.number().int(), reason: z.string().max(1000) });
 
-/** Milliseconds: how often each side shows that it lives, and after how much silence the other one is given up. */
+/** Keep-alive interval, and the time of silence after which the peer is given up, in milliseconds. */
 export const LINK_TIMES = { beatMs: 750, silentMs: 3000 };
 
 export interface NatsLinkOptions {
   nc: NatsConnection;
   seal: LinkSeal;
-  /** Where the other side listens. */
+  /** Subject of the other side. */
   to: string;
-  /** What comes from there; it is this link's to end. */
+  /** Incoming messages. The link ends the subscription. */
   from: Subscription;
   times?: typeof LINK_TIMES;
 }
 
 /**
- * A link over two subjects of a NATS connection. Whatever is not the other side's next message closes it, as do silence and the connection's end: a link never
- * goes on after a gap. NATS itself keeps nothing back: how much may be under way is the multiplexer's to say.
+ * A link over two subjects of a NATS connection. Closes on anything but the other side's next message, on silence, and when the connection
+ * ends: a link never continues after a gap. NATS does not apply back-pressure; the multiplexer limits the data in flight.
  */
 export class NatsLink implements Link<Uint8Array> {
   readonly buffered = 0;
-  /** Resolves when it has ended; never rejects. */
+  /** Resolves when the link has ended. Never rejects. */
   readonly ended: Promise<{ code: number; reason: string }>;
   readonly #options: NatsLinkOptions;
   readonly #maxBytes: number;
@@ -54,7 +54,7 @@ export class NatsLink implements Link<Uint8Array> {
     this.#timer = setInterval(() => {
       this.#put(KIND.beat);
       if (performance.now() - this.#heardAt < silentMs) return;
-      // This process may have stood still itself: what has come meanwhile is read first.
+      // This process itself may have been suspended, so read pending messages first.
       setImmediate(() => {
         if (performance.now() - this.#heardAt >= silentMs) this.#over(CLOSE.goingAway, 'the other bridge stopped responding');
       });
@@ -83,7 +83,7 @@ export class NatsLink implements Link<Uint8Array> {
     if (this.#end) events.close(this.#end.code, this.#end.reason);
   }
 
-  /** A message of the subscription. Whether it was the other side's. */
+  /** Handles a message of the subscription. Returns whether it was the other side's. */
   arrived(sealed: Uint8Array): boolean {
     if (this.#end) return false;
     const opened = this.#options.seal.open(sealed);

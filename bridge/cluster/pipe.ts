@@ -2,8 +2,8 @@ import type { Stream } from '#shared/link/stream.ts';
 import { keep } from '../server/socket-link.ts';
 
 /**
- * Joins two streams of different links: messages, ends and resets both ways. What one side sends is taken from it no faster than the other takes it, so that at most a
- * stream's credit waits here for each direction. `bulk`: all that is binary is a body's.
+ * Connects two streams of different links, forwarding messages, ends and resets both ways. Reads from one side no faster than the other
+ * accepts, so that at most a stream's credit is buffered per direction. `bulk`: all binary data is body data.
  */
 export function pipe(
   near: Stream,
@@ -33,7 +33,7 @@ interface OneWay {
 
 function oneWay(from: Stream, to: Stream, bulk: boolean): OneWay {
   let owed = 0;
-  /** The last chunk was not the last of its message. */
+  /** More chunks of the same message follow. */
   let isWithin = false;
   return {
     data(chunk, fin, text) {

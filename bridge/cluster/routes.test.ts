@@ -98,7 +98,7 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
     await using b = await routed(nats, 'b');
     await b.use('a');
     await a.use('b');
-    // Neither has a host: each is the other's way, and a client is told to try again at once rather than sent round.
+    // Neither has a host and each routes to the other: clients are told to retry rather than forwarded in circles.
     const refused = await b.bridge.http('/v1/models', { token: OWNER });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     const client = await TestClient.open(b.bridge.url);
@@ -125,7 +125,7 @@ describe.runIf(hasNats)('clients of one bridge at the host of another', () => {
       const client = await TestClient.connect(c.bridge.url, OWNER);
       const own = await TestClient.connect(a.bridge.url, OWNER);
       await c.use('b');
-      // As the host does that serves no longer.
+      // Like a host that is no longer active.
       for (const { link, left } of first.clients) {
         link.leave();
         await left;

@@ -14,10 +14,10 @@ import { attachHost } from '../server/uplink.ts';
 import type { NatsLink } from './nats-link.ts';
 import { pipe } from './pipe.ts';
 
-/** What one bridge asks another's host for. */
+/** Kinds of streams that a bridge forwards to another's host. */
 const CARRIED = new Set(['rpc', 'http', RECEIPTS_KIND, ENDED_KIND]);
 const MAX_GRANTS = 16 * 1024 * 1024;
-/** How often it is looked whether a way that is not needed any more is still in use. */
+/** Interval at which a retired link is checked for remaining streams. */
 const LOOK_MS = 1000;
 
 const RESTARTING = { code: CLOSE.handingOver, reason: 'the host that served the vault is no longer available' };
@@ -29,31 +29,32 @@ export interface RoutesDeps extends SharedParts {
 }
 
 /**
- * The ways between this bridge and the others of its vault: over one that it has dialled its clients reach the other's host, which is one of `Hosts` for that; over those that
- * others have dialled their clients reach this one's. What comes over a link goes to a host that is attached here, never over another link.
+ * Links between this bridge and the vault's other bridges. Over a link that it has dialed, its clients reach the other's host, which is
+ * added to `Hosts`; over links that others have dialed, their clients reach this one's. Streams from a link only go to a host attached
+ * here, never to another link.
  */
 export class Routes {
   readonly #deps: RoutesDeps;
   readonly #taken = new Set<Mux>();
-  /** On each way that was dialled, the stream on which its bridge tells whom the vault lets in. */
+  /** For each dialed link, the stream on which its bridge sends the vault's access grants. */
   readonly #admitting = new WeakMap<Mux, Stream>();
   readonly #turns = new Turns();
   #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
-  /** Why the bridge that serves cannot be reached, as it was logged. */
+  /** Last logged reason why the active bridge can't be reached. */
   #trouble = '';
 
   constructor(deps: RoutesDeps) {
     this.#deps = deps;
   }
 
-  /** Links that are open, and the streams on them. */
+  /** Number of open links, and of streams on them. */
   get counts(): { links: number; streams: number } {
     const muxes = [...this.#taken];
     for (const mux of this.#remotes()) muxes.push(mux);
     return { links: muxes.length, streams: muxes.reduce((sum, { streams }) => sum + streams, 0) };
   }
 
-  /** How many other bridges have a way to this one. */
+  /** Number of other bridges linked to this one. */
   get others(): number {
     return this.#taken.size;
   }
@@ -64,7 +65,7 @@ export class Routes {
     return host !== undefined && this.#deps.hosts.has(host.mux);
   }
 
-  /** That bridge is gone for sure: whoever is on the way to it hears so at once. */
+  /** Closes the link to a bridge that is certainly gone, so that its clients learn of it at once. */
   lose(bridge: string): void {
     if (this.#dialled?.bridge !== bridge) return;
     this.#dialled = undefined;
@@ -72,8 +73,8 @@ export class Routes {
   }
 
   /**
-   * That bridge's host is the one for clients here (where none of this bridge's own serves); null: no other's. A way to it that is there stays. Calls wait for each
-   * other.
+   * Routes clients to that bridge's host (unless one of this bridge is active); null: to none. Keeps an existing link. Calls are
+   * serialized.
    */
   use(bridge: string | null, dial: (bridge: string) => Promise<NatsLink>): Promise<void> {
     return this.#turns.run(() => this.#use(bridge, dial));
@@ -86,7 +87,7 @@ export class Routes {
     this.#dialled = undefined;
     if (bridge !== null) {
       const host = this.#attach(dial, bridge).catch((error: unknown) => {
-        // It is tried again and again.
+        // The caller retries.
         const message = error instanceof Error ? error.message : String(error);
         if (message !== this.#trouble) log(`Couldn’t reach the bridge that serves the vault: ${message}`);
         this.#trouble = message;
@@ -95,11 +96,11 @@ export class Routes {
       this.#dialled = { bridge, host };
       if (await host) this.#trouble = '';
     } else this.#trouble = '';
-    // Behind the new one, which takes over without a gap.
+    // After the new link, which takes over without a gap.
     for (const mux of earlier) if (hosts.has(mux)) this.#retire(mux);
   }
 
-  /** A link that another bridge has dialled. */
+  /** Accepts a link that another bridge has dialed. */
   take(link: NatsLink): void {
     const { hello } = this.#deps;
     const mux: Mux = new Mux(link, {
@@ -117,7 +118,7 @@ export class Routes {
     });
   }
 
-  /** Ends all links; those who came over them hear that they may try again. */
+  /** Closes all links with a code that lets their clients retry. */
   close(): void {
     for (const mux of [...this.#taken, ...this.#remotes()]) mux.close(RESTARTING.code, RESTARTING.reason);
   }
@@ -138,7 +139,7 @@ export class Routes {
     return attachHost(link, { kind: 'remote', side: 'dialer' }, { ...this.#deps, onstream, log });
   }
 
-  /** Its streams may go on for as long as they do; new ones go elsewhere. */
+  /** Lets a link's existing streams finish; new ones use another link. */
   #retire(mux: Mux): void {
     this.#deps.hosts.leave(mux, CLOSE.handingOver, 'another bridge serves the vault');
     this.#admitting.get(mux)?.reset(CLOSE.normal, 'no longer needed');
@@ -156,7 +157,7 @@ export class Routes {
     const mux = hosts.own?.mux;
     if (near.closed) return;
     if (!mux) return near.reset(RESTARTING.code, RESTARTING.reason);
-    // Each journal has its own numbers: what this one has now is what the caller is to find.
+    // Each journal has its own sequence numbers: the host must reach the other journal's current state of this one.
     const headers: Record<string, string> = { ...opening.headers, [HEAD_HEADER]: String(journal.head), [AFAR_HEADER]: '1' };
     const far = mux.open({ ...opening, headers });
     pipe(near, far, {
@@ -165,7 +166,7 @@ export class Routes {
     });
   }
 
-  /** Whom the vault lets in is known at the host that serves, and so here; the other bridge admits by it too. */
+  /** Sends this bridge's access grants, which its active host provides, so that the other bridge accepts the same clients. */
   #tellGrants(mux: Mux): () => void {
     const link = textLink(mux.open({ kind: accessPort.kind }), () => 0);
     link.receive({ message: () => {}, close: () => {} });

@@ -5,25 +5,27 @@ import { openJson, sealJson, type VaultSeal } from '#shared/sync/nats/seal.ts';
 import { z } from '#shared/rpc/zod.ts';
 
 const serving = z.object({
-  /** Who serves the vault, or is about to; null: nobody does any more. */
+  /** Bridge that serves the vault or is about to; null if there is none any more. */
   bridge: z.string().max(100).nullable(),
-  /** Its host has caught up and answers. */
+  /** Whether its host has caught up and answers. */
   ready: z.boolean(),
-  /** It is about to stop: another one is to take over, and it serves until that one is ready. */
+  /** The bridge is about to stop: another one should take over, and it serves until that one is ready. */
   leaving: z.boolean(),
-  /** Who goes on serving until it is ready. */
+  /** Bridge that continues to serve until this one is ready. */
   before: z.string().max(100).nullable(),
 });
-/** What the lease `serving` says. */
+/** Value of the lease `serving`. */
 export type Serving = z.infer<typeof serving>;
 
-/** As it was read: each renewal is another revision. */
+/** The value with its revision, which every renewal changes. */
 export interface SeenServing {
   serving: Serving | null;
   revision: number;
 }
 
-/** Which bridge has its managed Chromium serve the vault: one sealed key, compared and set (shared/sync/nats/leases.ts). */
+/**
+ * The lease of the bridge whose managed Chromium serves the vault: one sealed key, updated by compare-and-set (shared/sync/nats/leases.ts).
+ */
 export class ServingLease {
   readonly #places: Pick<Places, 'leases' | 'info'>;
   readonly #seal: VaultSeal;
@@ -41,7 +43,7 @@ export class ServingLease {
     return { serving: serving.safeParse(said).data ?? null, revision: entry.revision };
   }
 
-  /** Writes it over what was seen. The new revision; null: somebody else has written it meanwhile. */
+  /** Replaces revision `over`. Returns the new revision; null if it was changed in the meantime. */
   async write(over: number, value: Serving, { isNew = false } = {}): Promise<number | null> {
     const { leases } = this.#places;
     const key = await this.#key();

@@ -2,55 +2,55 @@ import { pause } from '#shared/sync/nats/presence.ts';
 import type { Hosts } from '../server/hosts.ts';
 import type { SeenServing, Serving as Said, ServingLease } from './serving-lease.ts';
 
-/** Milliseconds. */
+/** Timing in milliseconds. */
 export const SERVING_TIMES = {
-  /** Between looks at the lease, and for each of them. */
+  /** Interval at which the lease is read, and timeout for each request. */
   lookMs: 500,
   answerMs: 1500,
   renewMs: 1000,
-  /** A lease that was not renewed for so long, by the clock of whoever looks, is free. */
+  /** Time without renewal after which the lease is free, by the reader's clock. */
   ttlMs: 3000,
-  /** How long the holder's host may take to come back by itself, and a new holder's to come at all, before another bridge is let try. */
+  /** Time for the holder's host to come back, and for a new holder's host to start, before another bridge may try. */
   backMs: 2000,
   startMs: 30_000,
-  /** A bridge whose host did not come waits so long before it tries again, where there are others. */
+  /** Delay before a bridge whose host did not start tries again, if there are others. */
   unfitMs: 15_000,
-  /** How long clients get to move on to another bridge's host before the own one is ended, unhurried and before the process stops. */
+  /** Time for clients to move to another bridge's host before this bridge's own one is ended: normally, and before the process stops. */
   restMs: 10_000,
   moveMs: 1000,
-  /** How long a bridge that stops waits for another one to take over, and for that one's host. */
+  /** Time that a stopping bridge waits for another one to take over, and for its host. */
   takeMs: 2500,
   leaveMs: 10_000,
 };
 
-/** So many looks at which nobody is there make sure that the holder is gone: one may be a connection that is being made anew. */
+/** Number of failed checks after which the holder counts as gone: a single one may be a reconnect. */
 const MISSES = 2;
 
 export interface ServingDeps {
-  /** This bridge's name. */
+  /** Name of this bridge. */
   bridge: string;
   hosts: Hosts;
-  /** What starts this bridge's own host, and ends it or what is kept for it; `hasRoom`: whether it may start; null: tabs alone may host here. */
+  /** Starts and stops this bridge's host, or frees its reserved place. `hasRoom`: whether it may start. Null: only tabs may host here. */
   host: { readonly hasRoom: boolean; start(): Promise<void>; stop(): Promise<void> } | null;
-  /** The lease, while the cluster is there. */
+  /** The lease while the cluster is reachable; otherwise null. */
   lease(): ServingLease | null;
-  /** Whether this bridge has all that the cluster has. */
+  /** Whether this bridge has everything in the cluster. */
   isCaughtUp(): boolean;
-  /** Whether that bridge's process, or its connection, is gone for sure. */
+  /** Whether that bridge's process or connection is certainly gone. */
   isGone(bridge: string): Promise<boolean>;
-  /** That bridge is gone: whoever is at its host hears so. */
+  /** Tells clients of a bridge's host that the bridge is gone. */
   lose(bridge: string): void;
-  /** That bridge's host is for clients here too. Resolves when it can be reached, or cannot. */
+  /** Routes clients to that bridge's host. Resolves to whether it can be reached. */
   use(bridge: string | null): Promise<boolean>;
-  /** How many other bridges are known to be there. */
+  /** Number of other bridges linked to this one. */
   others(): number;
   log(line: string): void;
   times?: typeof SERVING_TIMES;
 }
 
 /**
- * Which bridge's host serves the vault: the one's that holds a lease (docs/decisions/0069). Its holder starts a managed Chromium; the others have a way to it. A
- * bridge that cannot reach the cluster goes on for itself, with a host of its own, until it can.
+ * Determines which bridge's host serves the vault: the holder of a lease (docs/decisions/0069). The holder starts a managed Chromium, and
+ * the others have a link to it. A bridge that can't reach the cluster continues alone with its own host until it can.
  */
 export class Serving {
   readonly #deps: ServingDeps;
@@ -58,14 +58,14 @@ export class Serving {
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #seen: SeenServing & { at: number } = { serving: null, revision: -1, at: -Infinity };
-  /** When the lease was last read, and last renewed here. */
+  /** Time when the lease was last read, and last renewed here. */
   #viewedAt = performance.now();
   #renewedAt = -Infinity;
   #connectedAt: number | null = null;
-  /** Looks at which nobody answered for the holder. */
+  /** Number of successive checks that found the holder gone. */
   #misses = 0;
   #unfitUntil = -Infinity;
-  /** Since when this bridge holds the lease without a host that is ready, and whether it has had one since it took it. */
+  /** Time since which this bridge has held the lease without a ready host, and whether it has had one since it took the lease. */
   #barrenSince: number | null = null;
   #wasReady = false;
   #failedToStart = false;
@@ -79,7 +79,7 @@ export class Serving {
     this.#times = deps.times ?? SERVING_TIMES;
   }
 
-  /** What the lease said last. */
+  /** Last known value of the lease. */
   get said(): Said | null {
     return this.#seen.serving;
   }
@@ -89,8 +89,8 @@ export class Serving {
   }
 
   /**
-   * The process is about to stop: another bridge is asked to take over. Resolves when its host serves and clients have had a moment to move on, when there is no other
-   * bridge, or after some seconds.
+   * Asks another bridge to take over, before the process stops. Resolves when its host is active and clients have had a moment to move,
+   * when there is no other bridge, or after some seconds.
    */
   async leave(): Promise<void> {
     const { bridge, hosts, others } = this.#deps;
@@ -104,7 +104,7 @@ export class Serving {
       const { said } = this;
       if (said && said.bridge !== bridge && said.ready) {
         hosts.yields = true;
-        // The others look as often: their clients find the next host too.
+        // The others check at the same interval, so their clients find the next host too.
         return pause(moveMs + lookMs, never);
       }
       if (said?.bridge === bridge && performance.now() - began > takeMs) return;
@@ -112,7 +112,7 @@ export class Serving {
     }
   }
 
-  /** Looks no more, and gives the lease back. */
+  /** Stops and releases the lease. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -134,7 +134,7 @@ export class Serving {
         trouble = said;
         this.#apart();
       }
-      // Once nobody was there, the next look tells.
+      // After a failed check, the next one follows soon.
       await pause(this.#misses > 0 ? this.#times.lookMs / 4 : this.#times.lookMs, signal);
     }
   }
@@ -164,7 +164,7 @@ export class Serving {
     return this.#follow(isFree && !serving?.leaving ? null : serving);
   }
 
-  /** The cluster is away: after the lease's time this bridge goes on for itself, as the others do. */
+  /** While the cluster is unreachable: once the lease has expired, this bridge continues alone, like the others. */
   #apart(): void {
     if (!this.#leaving && performance.now() - this.#viewedAt > this.#times.ttlMs) this.#begin();
   }
@@ -174,7 +174,7 @@ export class Serving {
     const now = performance.now();
     const { ttlMs } = this.#times;
     if (now - this.#seen.at > ttlMs) return true;
-    // Just after the servers were away the holder may not be back.
+    // Just after the servers were unreachable, the holder may not have reconnected.
     if (this.#connectedAt === null || now - this.#connectedAt < ttlMs) return false;
     this.#misses = (await this.#deps.isGone(serving.bridge)) ? this.#misses + 1 : 0;
     if (this.#misses < MISSES) return false;
@@ -189,7 +189,7 @@ export class Serving {
 
   async #take(lease: ServingLease, { serving, revision }: SeenServing): Promise<void> {
     const { bridge, hosts, log } = this.#deps;
-    // One that leaves is there until it is not.
+    // A leaving bridge continues to serve until it is gone.
     const before = serving?.leaving ? serving.bridge : null;
     const said = { bridge, ready: hosts.own !== null, leaving: false, before };
     const written = await this.#within(lease.write(revision, said, { isNew: true }));
@@ -213,10 +213,10 @@ export class Serving {
     } else {
       this.#barrenSince ??= now;
       hosts.expectHost(backMs);
-      // Another vault's browser was quicker to take the last place.
+      // Another vault's browser took the last place.
       const isFull = host !== null && !this.#isHosting && !host.hasRoom;
       const waited = now - this.#barrenSince;
-      // None of the others has a way here before a host was ready here: those are not known.
+      // Other bridges dial this one only once its host is ready, so they are unknown before.
       const isLate = waited > startMs || (waited > backMs && (this.#wasReady || this.#failedToStart) && others() > 0);
       if (isFull || isLate) {
         log(
@@ -240,7 +240,7 @@ export class Serving {
         this.#seen = { serving: next, revision: written, at: now };
       }
     }
-    // Not waited for: the lease must be renewed in time.
+    // Not awaited: the lease must be renewed in time.
     void this.#use(before);
   }
 
@@ -249,7 +249,7 @@ export class Serving {
     const now = performance.now();
     const { before = null, ready = false } = serving ?? {};
     const target = ready && serving ? serving.bridge : before;
-    // The one that has taken over is not ready yet.
+    // This bridge is still to serve, since the new holder is not ready yet.
     if (target === bridge) return;
     if (target === null || !(await this.#use(target))) {
       if (!hosts.holder) hosts.expectHost(this.#times.ttlMs);
@@ -281,7 +281,7 @@ export class Serving {
     });
   }
 
-  /** Another bridge's host serves: the own one's clients move on, and then it ends. One that does not run has a place to leave. */
+  /** Ends this bridge's host after clients have moved to another bridge's. If it does not run, frees its reserved place. */
   #end(): void {
     const { host, hosts } = this.#deps;
     hosts.yields = true;
@@ -300,7 +300,7 @@ export class Serving {
     });
   }
 
-  /** What a server that does not answer would hold up. */
+  /** Adds a timeout, for a server that does not respond. */
   async #within<T>(work: Promise<T> | undefined): Promise<T | undefined> {
     if (!work) return undefined;
     const late = Promise.withResolvers<never>();

@@ -6,23 +6,23 @@ import { type Multicast, type Network, openMulticast } from './multicast.ts';
 
 export interface Advertised {
   port: number;
-  /** The gateway's. */
+  /** Version of the gateway. */
   version: string;
-  /** Where it listens: on one address, only that one's network hears of it. */
+  /** Address that the gateway listens on. With a single address, only its network receives the advertisement. */
   bind: string;
-  /** Others are served over TLS alone. */
+  /** Whether other machines must use TLS. */
   tls?: boolean;
-  /** For tests; else by `bind`. */
+  /** Override for tests; default by `bind`. */
   network?: Network;
   log(line: string): void;
 }
 
-/** Tells the network that a gateway serves here, until it is disposed of. Rejects where multicast DNS cannot be spoken. */
+/** Advertises a gateway by multicast DNS until disposed. Rejects if multicast DNS is not available. */
 export async function advertise({ port, version, bind, tls = false, network, log }: Advertised): Promise<Multicast> {
   const everywhere = bind === '0.0.0.0' || bind === '::' || bind.includes(':');
   let failed = false;
   const multicast = await openMulticast(network ?? (everywhere ? {} : { interface: bind }), (error) => {
-    // What others send may fail here as often as they like.
+    // Packets of others can cause any number of errors.
     if (!failed) log(`Multicast DNS failed: ${error instanceof Error ? error.message : String(error)}`);
     failed = true;
   });
@@ -31,17 +31,17 @@ export async function advertise({ port, version, bind, tls = false, network, log
     name: `Perch on ${machine} (${port}-${machineMark()})`,
     type: SERVICE,
     port,
-    // A name of its own: what answers for the machine's may be another program.
+    // A separate host name, since another program may answer for the machine's.
     host: `perch-${machineMark()}-${port}.local`,
     txt: { version, protocol: String(PROTOCOL), ...(tls && { tls: '1' }) },
     disableIPv6: !bind.includes(':'),
-    // It would print to the standard output where another has the name, and others may say so at will.
+    // A probe would print to standard output if the name is taken, which others can claim at will.
     probe: false,
   });
   return multicast;
 }
 
-/** Tells machines of one name apart. */
+/** Distinguishes machines with the same name. */
 function machineMark(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   const mac = addresses.find(({ internal }) => !internal)?.mac ?? hostname();

@@ -1,23 +1,23 @@
 import { legible } from '#shared/legible.ts';
 
-/** The type of the service in multicast DNS, `_perch-gw._tcp` (decisions, "Command line"). */
+/** The multicast DNS service type, `_perch-gw._tcp`. */
 export const SERVICE = 'perch-gw';
 export const MAX_BEACONS = 256;
 const NAME_CHARS = 100;
 
-/** A gateway that was found. Whoever is on the network can have said so: it is no reason to trust what is there. */
+/** A gateway that was found. Anyone on the network can announce one, so this does not make it trustworthy. */
 export interface Beacon {
-  /** As it calls itself, safe to print. */
+  /** Reported name, safe to print. */
   name: string;
-  /** An IP address. */
+  /** IP address. */
   host: string;
   port: number;
-  /** How: told by multicast DNS, or asked on this machine's own ports, or on the network's addresses. */
+  /** How it was found: by multicast DNS, on this machine's ports, or on the network's addresses. */
   method: 'mdns' | 'loopback' | 'scan';
   wsUrl: string;
 }
 
-/** `tls`: it says that it speaks TLS alone. */
+/** `tls`: whether the gateway only speaks TLS. */
 export function beaconOf({ name, host, port, method, tls = false }: Omit<Beacon, 'wsUrl'> & { tls?: boolean }): Beacon {
   const shown = legible(name.replace(/\s+/g, ' ').trim().slice(0, NAME_CHARS));
   const wsUrl = new URL(`${tls ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}/ws`).href;

@@ -8,7 +8,7 @@ import { freeUdpPort, hostileResponder, response, type Said } from './tests/resp
 
 const LOOK_MS = 600;
 
-/** What is found where somebody sends these. */
+/** Returns the gateways found while these packets are sent. */
 async function found(...packets: (Said | Buffer)[]) {
   const port = await freeUdpPort();
   await using _responder = await hostileResponder(
@@ -50,7 +50,7 @@ verifies('discovery/untrusted', 'what strangers say is shown safely, or left out
   const nowhere = ['8.8.8.8', '0.0.0.0', '255.255.255.255', '224.0.0.1', '169.254.169.254'].map((address) => ({
     ...{ name: `at ${address}`, address, target: `x${address.replaceAll('.', '-')}.local` },
   }));
-  // As a router passes on what another machine says.
+  // Like a router that forwards another machine's answer.
   const elsewhere = { name: 'elsewhere', address: '10.1.2.3', target: 'example.com' };
   const said = await found({ name: 'no port', port: 0 }, { name: 'no gateway', type: 'example.com' }, ...nowhere, elsewhere);
   expect(said).toMatchObject([{ name: 'elsewhere', host: '10.1.2.3' }]);

@@ -5,10 +5,10 @@ import ipaddr from 'ipaddr.js';
 import { type Beacon, beaconOf, MAX_BEACONS, SERVICE } from './beacon.ts';
 import { type Network, openMulticast } from './multicast.ts';
 
-/** A question may be lost, and is asked once more. */
+/** A question may be lost, so it is repeated once. */
 const AGAIN = 0.3;
 
-/** The gateways that the network tells of by multicast DNS within a time. Rejects where that cannot be spoken here. */
+/** Finds gateways advertised by multicast DNS within a time. Rejects if multicast DNS is not available. */
 export async function browse({ timeoutMs, network = {} }: { timeoutMs: number; network?: Network }): Promise<Beacon[]> {
   await using multicast = await openMulticast(network, () => {});
   const found = new Map<string, Beacon>();
@@ -32,7 +32,7 @@ export async function browse({ timeoutMs, network = {} }: { timeoutMs: number; n
   return [...found.values()];
 }
 
-/** What an answer says, as far as it can be; undefined where that is nothing. Of texts of others only whether they speak TLS is looked at. */
+/** Converts an answer to a beacon; undefined if it is invalid. The TXT record is only used to tell whether the gateway speaks TLS. */
 function heard({ name, fqdn, port, addresses = [], referer, txt }: Service): Beacon | undefined {
   if (!fqdn.toLowerCase().endsWith(`._${SERVICE}._tcp.local`) || port < 1) return undefined;
   const host = addressOf(addresses, referer?.address ?? '');
@@ -42,12 +42,12 @@ function heard({ name, fqdn, port, addresses = [], referer, txt }: Service): Bea
 const isTls = (txt: unknown): boolean => typeof txt === 'object' && txt !== null && 'tls' in txt && txt.tls === '1';
 
 /**
- * Where it can be reached: the address that the answer came from, where that is one of those that it names; else a private one of them (a router may have passed the answer on), or
- * this machine's own. Never a name, which a gateway does not answer to.
+ * Picks the service's address: the sender's if the service lists it, else a private one of the list (a router may have forwarded the
+ * answer), or this machine's own. Never a name, which a gateway rejects.
  */
 function addressOf(named: readonly string[], sender: string): string | undefined {
   if (named.includes(sender)) return sender;
-  // A machine without a network names no address.
+  // A machine without a network lists no address.
   if (rangeOf(sender) === 'loopback' && named.length === 0) return sender;
   const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
   return named.find((address) => ['private', 'uniqueLocal'].includes(rangeOf(address)) || own.includes(address));

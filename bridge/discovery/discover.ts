@@ -4,13 +4,13 @@ import { loopbackPlaces, networkPlaces, scan } from './scan.ts';
 
 export interface Discovering {
   timeoutMs: number;
-  /** Ask each address of this machine's private /24 networks too. */
+  /** Whether to ask every address of this machine's private /24 networks too. */
   network: boolean;
-  /** Hears why a way of looking was not gone. */
+  /** Called with the reason if a method failed. */
   warn(line: string): void;
 }
 
-/** Looks for gateways in all ways at once; each address once. Never rejects. */
+/** Finds gateways by all methods at once, without duplicate addresses. Never rejects. */
 export async function discover({ timeoutMs, network, warn }: Discovering): Promise<Beacon[]> {
   const told = browse({ timeoutMs }).catch((error: unknown) => {
     warn(`Couldn’t use multicast DNS: ${error instanceof Error ? error.message : String(error)}`);

@@ -4,22 +4,22 @@ import type Bonjour from 'bonjour-service';
 
 const MDNS_PORT = 5353;
 
-/** Where multicast DNS is spoken. */
+/** Where to use multicast DNS. */
 export interface Network {
-  /** The address of one interface; all where left out. */
+  /** Address of one interface. Default: all interfaces. */
   interface?: string;
-  /** Another port than 5353, for tests. */
+  /** Port instead of 5353, for tests. */
   port?: number;
 }
 
-/** Multicast DNS for as long as it is used. Rejects where it cannot be spoken here. */
+/** A multicast DNS session. */
 export interface Multicast extends AsyncDisposable {
   readonly bonjour: Bonjour;
 }
 
 /**
- * Opens multicast DNS. The socket is bound here, not by the package: that throws a failure to bind, and whatever a packet of others makes it throw, at nobody who could
- * catch it.
+ * Opens multicast DNS. Binds the socket here because the package throws bind errors, and errors caused by others' packets, where they can't
+ * be caught.
  */
 export async function openMulticast(
   { interface: address, port = MDNS_PORT }: Network,
@@ -37,7 +37,7 @@ export async function openMulticast(
   const options = { socket, bind: false, port, ...(address === undefined ? {} : { interface: address }) };
   const bonjour = new Bonjour(options, onfault);
   guard(socket, onfault);
-  // It joins the groups when it hears of this.
+  // The package joins the multicast groups on this event.
   socket.emit('listening');
   return {
     bonjour,

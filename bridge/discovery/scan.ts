@@ -5,15 +5,15 @@ import { DEFAULT_PORT } from '#shared/link/default-port.ts';
 import { askForHealth } from '../server/ask-health.ts';
 import { type Beacon, beaconOf } from './beacon.ts';
 
-/** Asked at once. */
+/** Number of concurrent requests. */
 const AT_ONCE = 64;
-/** Where it cannot be told which ports are listened on. */
+/** Ports to try if the listening ones are unknown. */
 const PORTS = Array.from({ length: 20 }, (_, index) => DEFAULT_PORT + index);
 const LISTENING = '0A';
 
 type Place = Pick<Beacon, 'host' | 'port' | 'method'>;
 
-/** Asks each place for its health, and gives the gateways among them. Never rejects. */
+/** Requests each address's health and returns the gateways among them. Never rejects. */
 export async function scan(places: readonly Place[], timeoutMs: number): Promise<Beacon[]> {
   const found: Beacon[] = [];
   const left = [...places];
@@ -29,14 +29,14 @@ export async function scan(places: readonly Place[], timeoutMs: number): Promise
   return found;
 }
 
-/** This machine's own ports that are listened on; where the system does not tell, those that a gateway is likely to have. */
+/** Returns this machine's listening ports; if the system does not tell, a gateway's likely ports. */
 export async function loopbackPlaces(): Promise<Place[]> {
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'utf8').catch(() => '')));
   const listening = tables.flatMap(listeningPorts);
   return [...new Set(listening.length > 0 ? listening : PORTS)].map((port) => ({ host: '127.0.0.1', port, method: 'loopback' as const }));
 }
 
-/** Of a table as Linux has it in `/proc/net/tcp`: the ports above those that only the system's own programs get. */
+/** Parses a table in the format of `/proc/net/tcp`. Returns the listening ports outside the range reserved for system programs. */
 export function listeningPorts(table: string): number[] {
   return table.split('\n').flatMap((line) => {
     const [, local = '', , state] = line.trim().split(/\s+/);
@@ -45,7 +45,7 @@ export function listeningPorts(table: string): number[] {
   });
 }
 
-/** The other addresses of the private /24 networks that this machine is in, each with the usual port. */
+/** Returns the other addresses of this machine's private /24 networks, each with the default port. */
 export function networkPlaces(interfaces = networkInterfaces()): Place[] {
   const own = Object.values(interfaces)
     .flatMap((all) => all ?? [])

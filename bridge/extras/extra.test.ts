@@ -10,7 +10,7 @@ import { Keeper } from '../processes/keep.ts';
 import { Extra, type ExtraSpec } from './extra.ts';
 import { ggufExtra } from './gguf.ts';
 
-/** A registry on this machine with two packages of a few bytes, in two versions. */
+/** A local registry with two tiny packages, in two versions. */
 async function registry() {
   const dir = mkdtempSync(join(tmpdir(), 'perch-registry-'));
   const asked: string[] = [];

@@ -9,39 +9,39 @@ import { npmProgram } from '../capabilities/system/latest.ts';
 import type { Keeper } from '../processes/keep.ts';
 import { startKept, withoutOwn } from '../processes/kept-process.ts';
 
-/** A package that Perch does without until somebody wants what it does. */
+/** An optional package, installed only when it is needed. */
 export interface ExtraSpec {
-  /** Its folder under `extras/`. */
+  /** Folder under `extras/`. */
   name: string;
-  /** Its main package and exact version. */
+  /** Name of the main package, and its exact version. */
   package: string;
   version: string;
   /** What is installed beside it, each `name@version`: built for this machine. Empty where there is none for it. */
   beside: readonly string[];
-  /** The module to import, within `node_modules`. */
+  /** Path of the module to import, within `node_modules`. */
   entry: string;
-  /** Of what comes over the network, for people. */
+  /** Download size, for display. */
   size: string;
-  /** A module's text that shows whether it works here: `entry` is its address. It ends with 0 where it does. */
+  /** Source of a module that tests whether the package works here. `entry`: URL of the package's module. Exits with code 0 if it works. */
   proof(entry: string): string;
 }
 
 export type ExtraState =
   { state: 'ready'; version: string } | { state: 'outdated'; version: string } | { state: 'missing' } | { state: 'unsupported' };
 
-/** An extra could not be installed, or is not. */
+/** An extra is not installed or could not be installed. */
 export class ExtraError extends Error {
   override name = 'ExtraError';
 }
 
 const READY_FILE = 'perch-extra.json';
 const readyFile = z.object({ version: z.string(), beside: z.array(z.string()) });
-/** Registries without an answer are given up after so many milliseconds. */
+/** Milliseconds after which an unresponsive registry is given up. */
 const SILENCE_MS = 60_000;
-/** An installation is over after so long, done or not. */
+/** Maximum duration of an installation in milliseconds. */
 const CUT_SHORT_MS = 3_600_000;
 
-/** An optional package in a folder of its own under the bridge's home, put there by npm when it is asked for. */
+/** An optional package in its own folder under the bridge's home, installed by npm on demand. */
 export class Extra {
   readonly dir: string;
   readonly spec: ExtraSpec;
@@ -60,7 +60,7 @@ export class Extra {
     this.#env = withoutOwn(env);
   }
 
-  /** `ready` only where the wanted version is there, whole, and was seen to work. */
+  /** Returns `ready` only if the wanted version is completely installed and was tested. */
   async state(): Promise<ExtraState> {
     if (this.spec.beside.length === 0) return { state: 'unsupported' };
     const text = await readFile(join(this.dir, READY_FILE), 'utf8').catch(() => undefined);
@@ -72,14 +72,14 @@ export class Extra {
     return { state: current ? 'ready' : 'outdated', version };
   }
 
-  /** The address of its module. */
+  /** URL of its module. */
   get entry(): string {
     return entryOf(this.dir, this.spec);
   }
 
   /**
-   * Puts it there, or in place of another version: fetched by the user's npm beside its place, tried, and moved there in one step. No script of a package runs.
-   * `say` hears how far it is. Throws ExtraError with what went wrong.
+   * Installs the package or replaces another version: the user's npm installs to a temporary folder, which is tested and then moved into
+   * place atomically. No package scripts run. `say` receives the progress. Throws ExtraError.
    */
   async install({ say = () => {}, signal }: { say?: (line: string) => void; signal?: AbortSignal } = {}): Promise<void> {
     const { spec } = this;
@@ -105,7 +105,7 @@ export class Extra {
     }
   }
 
-  /** Resolves with whether there was anything to remove. */
+  /** Resolves to whether there was anything to remove. */
   async uninstall(): Promise<boolean> {
     await this.#sweep();
     const there = existsSync(this.dir);
@@ -113,7 +113,7 @@ export class Extra {
     return there;
   }
 
-  /** What an installation left that was cut short; a young one may be under way. */
+  /** Removes folders of interrupted installations. Recent ones may still be in use. */
   async #sweep(): Promise<void> {
     const names = await readdir(this.#parent).catch(() => []);
     for (const name of names.filter((each) => each.startsWith(`.${this.spec.name}-`))) {
@@ -142,7 +142,7 @@ export class Extra {
     let fetched = 0;
     let code: string | undefined;
     const how = await this.#run(program, args, dir, signal, (line) => {
-      // Lines may name a registry with credentials in it: of npm's words only the code of an error is told on.
+      // Lines may contain a registry's credentials, so only npm's error code is passed on.
       if (/^npm http (?:fetch GET 200|cache) .*\.tgz/.test(line)) {
         fetched++;
         if (fetched % 20 === 0) say(`Downloaded ${fetched} packages`);
@@ -155,7 +155,7 @@ export class Extra {
   async #prove(dir: string, signal: AbortSignal | undefined): Promise<void> {
     const { spec } = this;
     let last = '';
-    // A file: with a text to evaluate Node would give that to each process that the package forks, too.
+    // Written to a file, since Node would pass an `--eval` text to every process that the package forks.
     const proof = join(dir, 'proof.mjs');
     await writeFile(proof, spec.proof(entryOf(dir, spec)));
     const how = await this.#run(process.execPath, [proof], dir, signal, (line) => {

@@ -4,7 +4,7 @@ import type { ExtraSpec } from './extra.ts';
 
 const VERSION = '3.22.1';
 
-/** Machines that the package is built for, as Node names them, and its names of them. */
+/** Platforms with a build of the package, by Node's name, and the package's name for each. */
 const BUILDS: Readonly<Record<string, string>> = {
   'linux-x64': 'linux-x64',
   'linux-arm64': 'linux-arm64',
@@ -15,17 +15,17 @@ const BUILDS: Readonly<Record<string, string>> = {
   'win32-x64': 'win-x64',
   'win32-arm64': 'win-arm64',
 };
-/** Those with a build for graphics processors beside; Apple's is in the build itself. */
+/** Platforms with a separate GPU build; Apple's is part of the main one. */
 const VULKAN: ReadonlySet<string> = new Set(['linux-x64', 'win32-x64']);
 
 export interface Machine {
   platform: NodeJS.Platform;
   arch: string;
-  /** It has a graphics processor that programs can reckon on. */
+  /** Whether there is a GPU that can be used for computing. */
   gpu: boolean;
 }
 
-/** The package that runs GGUF models, without the builds for other machines and without what compiles it. */
+/** The package that runs GGUF models, without other platforms' builds or build tools. */
 export function ggufExtra({ platform, arch, gpu }: Machine = thisMachine()): ExtraSpec {
   const machine = `${platform}-${arch}`;
   const build = BUILDS[machine];

@@ -6,20 +6,20 @@ import { awaitProfile, holdProfile, majorVersion, ProfileInUse, prepareProfile }
 import type { Tab } from './tab.ts';
 
 export interface ManagedOptions {
-  /** The browser's program. */
+  /** Path of the browser's program. */
   executable: string;
-  /** Its user data folder, used by nothing else. */
+  /** User data folder, used by nothing else. */
   profile: string;
   /** The bridge's canonical origin; the host page is `<origin>/host`. */
   origin: string;
-  /** Makes what the host page proves itself with, once for each browser. Handed over through the debugging pipe. */
+  /** Creates the host page's credential, once for each browser. Passed through the debugging pipe. */
   credential(): Credential;
   log(line: string): void;
-  /** Megabytes of JavaScript's heap; a host that needs more dies, and is started again. Default: the browser's own limit. */
+  /** Maximum JavaScript heap in megabytes. A host that needs more crashes and is restarted. Default: the browser's own limit. */
   heapMb?: number;
-  /** Milliseconds before the first restart, doubled each time, and the longest; a run of a minute starts over. */
+  /** Delay before the first restart, doubled each time, and its maximum, in milliseconds. Resets after a run of one minute. */
   backOff?: { first: number; most: number };
-  /** Milliseconds to wait for an earlier browser to leave the profile. */
+  /** Milliseconds to wait for an earlier browser to release the profile. */
   patience?: number;
 }
 
@@ -30,15 +30,15 @@ const RELOAD_MS = 1000;
 const READY_MS = 15_000;
 
 /**
- * The Chromium that hosts the gateway when no tab does: driven over the debugging pipe, so that all its processes go
- * when this one does, by whatever death; started again with back-off when it or its page dies.
+ * The Chromium that hosts the gateway when no tab does. Controlled over the debugging pipe, so that its processes end with this one,
+ * however that ends. Restarted with back-off if the browser or its page crashes.
  */
 export class ManagedChromium {
   readonly #options: ManagedOptions;
   readonly #backOff: { first: number; most: number };
   readonly #closing = new AbortController();
   #browser: Chromium | null = null;
-  /** The same for each load of the page: the worker may outlive a load, and goes on as it was. */
+  /** The same for each load of the page: the worker may outlive a load and keep running. */
   #credential: Credential | null = null;
   #loop: Promise<void> = Promise.resolve();
 
@@ -47,7 +47,7 @@ export class ManagedChromium {
     this.#backOff = options.backOff ?? { first: 250, most: 30_000 };
   }
 
-  /** Starts it and resolves once the browser runs. Throws ProfileInUse, or an error whose message says why it did not start. */
+  /** Starts the browser and resolves once it runs. Throws ProfileInUse, or an error that says why it did not start. */
   static async start(options: ManagedOptions): Promise<ManagedChromium> {
     const managed = new ManagedChromium(options);
     if (process.getuid?.() === 0) options.log('Warning: Running as root, so the managed Chromium runs without its sandbox');
@@ -56,14 +56,14 @@ export class ManagedChromium {
     return managed;
   }
 
-  /** Ends the browser, to be started again: for a host that is there but does not answer. */
+  /** Restarts the browser, for a host that is attached but does not answer. */
   async restart(reason: string): Promise<void> {
     if (this.#browser === null || this.#closing.signal.aborted) return;
     this.#options.log(`Restarting the managed Chromium: ${reason}`);
     await this.#browser.close();
   }
 
-  /** Ends the browser for good; within about 4 s, killed where it does not go by itself. */
+  /** Ends the browser permanently, within about 4 s: it is killed if it does not exit. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#browser?.close();
@@ -79,7 +79,7 @@ export class ManagedChromium {
       const limit = heapMb === undefined ? [] : [`--js-flags=--max-old-space-size=${heapMb}`];
       const browser = await Chromium.launch({ executable, profile, args: [...SMALL, ...limit] });
       try {
-        // Before a page is loaded, which opens the profile's databases.
+        // Before loading a page, which opens the profile's databases.
         if (isHeadlessShell(executable) && process.platform !== 'win32') holdProfile(profile, browser.pid);
       } catch (error) {
         await browser.close();
@@ -103,7 +103,7 @@ export class ManagedChromium {
       try {
         const browser: Chromium = next ?? (await this.#launch());
         next = null;
-        // Closing may have come while it started.
+        // `close` may have been called during the start.
         if (closing.aborted) return await browser.close();
         await this.#serve(browser);
       } catch (error) {
@@ -117,14 +117,14 @@ export class ManagedChromium {
     }
   }
 
-  /** Keeps the host page alive in one browser; returns when the browser is gone. */
+  /** Keeps the host page running in one browser. Returns when the browser is gone. */
   async #serve(browser: Chromium): Promise<void> {
     const gone = browser.gone.then(() => null);
     let tries = 0;
     let wait = this.#backOff.first;
     while (tries < PAGE_TRIES) {
       const since = performance.now();
-      // A crashed page cannot be loaded again, only replaced.
+      // A crashed page can't be reloaded, only replaced.
       const tab = await Promise.race([browser.tab(), gone]);
       const trouble = tab && (await Promise.race([this.#watch(tab), gone]));
       if (trouble === null || this.#closing.signal.aborted) return;
@@ -137,7 +137,7 @@ export class ManagedChromium {
     await browser.close();
   }
 
-  /** Loads the host page and gives it its credential, again after each load. Resolves with what went wrong, in words that follow "the host page". */
+  /** Loads the host page and gives it its credential, again after each load. Resolves to the problem, worded to follow "the host page". */
   #watch(tab: Tab): Promise<string> {
     return new Promise((resolve) => {
       let loads = 0;
@@ -148,7 +148,7 @@ export class ManagedChromium {
           const load = ++loads;
           if (load > 1) this.#options.log('The host page reloaded itself');
           this.#attach(tab).catch(async (error: unknown) => {
-            // A page that loads itself anew ends this attempt, and makes another soon.
+            // A page that reloads itself ends this attempt; another follows soon.
             await this.#pause(RELOAD_MS);
             if (load === loads && !tab.over) resolve(`couldn’t start hosting: ${reasonOf(error)}`);
           });
@@ -170,7 +170,7 @@ export class ManagedChromium {
     await tab.evaluate(`globalThis.perchHost.attach(${JSON.stringify((this.#credential ??= this.#options.credential()))})`);
   }
 
-  /** Sleeps, but not through a close. */
+  /** Sleeps until `ms` milliseconds have passed or the browser is closed. */
   async #pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
@@ -178,7 +178,7 @@ export class ManagedChromium {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The first line of a report that says something; the browser's own complaint where there is one. */
+/** Returns the first informative line of an error; the browser's own error output if there is any. */
 function reasonOf(error: unknown): string {
   const lines = messageOf(error).split('\n');
   const complaint = lines.find(

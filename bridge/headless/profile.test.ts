@@ -28,7 +28,7 @@ verifies('headless/profile', 'a later or equal browser keeps the profile, an ear
   expect(readdirSync(aside)).toContain('data');
   expect(existsSync(join(profile, 'data'))).toBe(false);
 
-  // It remembers the earlier browser now, and a second downgrade does not overwrite what the first put aside.
+  // The earlier browser is remembered now, and a second downgrade does not overwrite the first one's backup.
   expect(prepareProfile(profile, 155)).toBeNull();
   prepareProfile(profile, 156);
   expect(prepareProfile(profile, 150)).not.toBe(aside);
@@ -66,7 +66,7 @@ test('a lock of a dead process, or of one that is no browser here, holds nobody 
 
 test('a profile is held for a browser that writes no lock of its own; a dead lock is replaced, a live one refuses', async () => {
   prepareProfile(profile, 156);
-  // Runs until its input ends, and names the profile, as a browser's command line does.
+  // Runs until its input ends, with the profile in its arguments like a browser.
   const browser = spawn(process.execPath, ['-e', 'process.stdin.resume()', profile]);
   const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', profile]);
   try {

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
-/** Another live browser uses the profile; the message names it. */
+/** Another running browser uses the profile; the message names it. */
 export class ProfileInUse extends Error {
   override name = 'ProfileInUse';
 }
@@ -24,7 +24,7 @@ export class ProfileInUse extends Error {
 const remembered = z.object({ major: z.number().int().positive() });
 const RECORD = 'perch-browser.json';
 
-/** A browser's major version, without running it on Windows (where `--version` opens a window). Null where it does not say. */
+/** Returns a browser's major version, without running it on Windows (where `--version` opens a window). Null if unknown. */
 export async function majorVersion(executable: string): Promise<number | null> {
   if (process.platform === 'win32') {
     const versions = readdirSync(dirname(executable)).filter((name) => /^\d+(\.\d+){3}$/.test(name));
@@ -40,8 +40,8 @@ export async function majorVersion(executable: string): Promise<number | null> {
 }
 
 /**
- * Makes a profile ready for a browser of this major version. A browser cannot read the data of a later one, so a downgrade moves the
- * profile aside and starts a fresh one; nothing is deleted. Returns where the earlier one went, or null.
+ * Prepares a profile for a browser of this major version. A browser can't read a later version's data, so a downgrade moves the profile
+ * aside and starts a new one; nothing is deleted. Returns the path of the earlier one, or null.
  */
 export function prepareProfile(folder: string, major: number | null): string | null {
   const before = rememberedMajor(folder);
@@ -77,11 +77,14 @@ function freeName(wanted: string): string {
 export interface Holder {
   host: string;
   pid: number;
-  /** The lock's file. */
+  /** Path of the lock. */
   file: string;
 }
 
-/** Who holds a profile: Chromium's lock is a link to `host-pid`. Null where nobody does, or one on this machine that is dead. */
+/**
+ * Returns the holder of a profile: Chromium's lock is a symbolic link to `host-pid`. Null if there is none, or its process on this machine
+ * has ended.
+ */
 export function profileHolder(folder: string): Holder | null {
   const file = join(folder, 'SingletonLock');
   if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return null;
@@ -92,8 +95,8 @@ export function profileHolder(folder: string): Holder | null {
 }
 
 /**
- * Locks a profile for the browser `pid`, as Chromium does itself and a headless shell does not. Throws ProfileInUse if another live browser
- * holds it. A lock of a dead browser is replaced.
+ * Locks a profile for the browser `pid`, as Chromium does itself and a headless shell does not. Throws ProfileInUse if another running
+ * browser holds it. Replaces the lock of a browser that has ended.
  */
 export function holdProfile(folder: string, pid: number): void {
   const file = join(folder, 'SingletonLock');
@@ -115,9 +118,7 @@ function inUse(folder: string, { host, pid, file }: Holder): ProfileInUse {
   );
 }
 
-/**
- * Waits until nobody holds the profile: a browser whose bridge was killed needs a moment to go. Throws ProfileInUse after `patienceMs`.
- */
+/** Waits until the profile is free: a browser whose bridge was killed needs a moment to exit. Throws ProfileInUse after `patienceMs`. */
 export async function awaitProfile(folder: string, patienceMs: number, sleep: (ms: number) => Promise<void>): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -128,7 +129,9 @@ export async function awaitProfile(folder: string, patienceMs: number, sleep: (m
   }
 }
 
-/** Whether a process lives and, where /proc can tell, is a browser on this profile: after a restart of the machine the number may be another's. */
+/**
+ * Whether a process is running and, if /proc can tell, is a browser on this profile: after a reboot the id may belong to another process.
+ */
 function runsOn(folder: string, pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -8,25 +8,25 @@ import { chat } from '#shared/rpc/methods/chat.ts';
 import { sessionList } from '#shared/rpc/methods/session-list.ts';
 import { z } from '#shared/rpc/zod.ts';
 
-/** What a host would leave undone. */
+/** Work that a host would leave undone. */
 export interface Rest {
-  /** Something is under way, or must be there all the time: channels, the heartbeat. */
+  /** Something is in progress or must run all the time: channels, the heartbeat. */
   busy: boolean;
-  /** When a job is due next, milliseconds since 1970. */
+  /** Time of the next due job, in milliseconds since the Unix epoch. */
   dueAt: number | null;
 }
 
 const ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Sessions in which a run may be under way: it has been begun in one that was used lately. */
+/** Number of recently used sessions to check for a running reply. */
 const SESSIONS = 20;
 
 const response = z.object({ type: z.literal('res'), id: z.string(), ok: z.boolean(), payload: z.unknown() });
 const settings = z.object({ value: z.looseObject({ heartbeat: z.looseObject({ enabled: z.boolean().default(false) }).optional() }) });
-/** The app itself. */
+/** The app's own channel. */
 const OWN_CHANNEL = 'webchat';
 
-/** Asks a host, as a client of it, whether it can be spared, and for how long. Rejects where it does not say. */
+/** Asks a host, as a client, whether it can be stopped and for how long. Rejects if it does not answer. */
 export async function restOf(mux: Mux): Promise<Rest> {
   const waiting = new Map<string, PromiseWithResolvers<unknown>>();
   const failed = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-/** How many managed Chromiums a bridge of a cluster may run at a time, for all vaults together. */
+/** Semaphore for the managed Chromiums of a cluster's bridge, shared by all vaults. */
 export class Room {
   readonly #limit: number;
   readonly #taken = new Set<object>();
@@ -7,12 +7,12 @@ export class Room {
     this.#limit = limit;
   }
 
-  /** Whether there is a place for `owner`, who may have one already. */
+  /** Whether `owner` has a place or can take one. */
   hasPlace(owner: object): boolean {
     return this.#taken.has(owner) || this.#taken.size < this.#limit;
   }
 
-  /** False where there is none. */
+  /** Takes a place. Returns false if there is none. */
   take(owner: object): boolean {
     if (!this.hasPlace(owner)) return false;
     this.#taken.add(owner);

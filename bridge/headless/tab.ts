@@ -4,17 +4,17 @@ import type { Cdp, CdpEvent } from './cdp.ts';
 const LOAD_MS = 30_000;
 const LOOK_MS = 50;
 
-/** What is told of a tab. */
+/** Events of a tab. */
 export interface TabEvents {
-  /** A page has loaded: the one that was asked for, and again where it loads itself anew. */
+  /** A page has loaded, the requested one or a reload. */
   load(): void;
-  /** What a page complains of. */
+  /** A page reported an error. */
   complaint(text: string): void;
-  /** It has crashed or was closed; nothing is told of it any more. */
+  /** The tab has crashed or was closed; no more events follow. */
   over(how: 'crashed' | 'was closed'): void;
 }
 
-/** One tab of a browser. */
+/** A tab of a browser. */
 export class Tab {
   readonly #cdp: Cdp;
   readonly #target: string;
@@ -37,7 +37,7 @@ export class Tab {
     return this.#over;
   }
 
-  /** Resolves when its events come. */
+  /** Resolves once events are enabled. */
   async watch(events: TabEvents): Promise<void> {
     const stop = this.#cdp.listen((event) => {
       const how = this.#endOf(event);
@@ -50,7 +50,7 @@ export class Tab {
     for (const domain of ['Page', 'Runtime', 'Log', 'Inspector']) await this.#cdp.call(`${domain}.enable`, {}, this.#session);
   }
 
-  /** Resolves with what is wrong with the page that it found, if anything. Rejects where nothing came. */
+  /** Opens a URL. Resolves to the problem with the loaded page, if any. Rejects if nothing was loaded. */
   async go(url: string): Promise<string | undefined> {
     const loaded = this.#cdp.call('Page.navigate', { url }, this.#session);
     const late = sleep(LOAD_MS, undefined, { ref: false }).then(() => Promise.reject(new Error(`no response within ${LOAD_MS / 1000} s`)));
@@ -58,7 +58,7 @@ export class Tab {
     return typeof errorText === 'string' && errorText !== '' ? errorText : undefined;
   }
 
-  /** The value of an expression, awaited. Rejects with what it throws. */
+  /** Evaluates and awaits an expression. Rejects with the exception that it throws. */
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = await this.#cdp.call(
       'Runtime.evaluate',
@@ -69,7 +69,7 @@ export class Tab {
     return (result as { value?: unknown }).value;
   }
 
-  /** Resolves when an expression is true. Rejects after `ms`. */
+  /** Resolves when an expression is true. Rejects after `ms` milliseconds. */
   async until(expression: string, ms: number): Promise<void> {
     const end = performance.now() + ms;
     while (!(await this.evaluate(expression))) {

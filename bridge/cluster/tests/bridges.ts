@@ -6,7 +6,7 @@ import { startTestBridge, type TestBridge, VAULT_KEY } from '../../server/tests/
 import { acceptBridges, dialBridge, type Dialling } from '../dial.ts';
 import { Routes } from '../routes.ts';
 
-/** A bridge with a line to NATS, where others may dial it under its name. */
+/** A bridge connected to NATS that others can dial by its name. */
 export interface Routed extends AsyncDisposable {
   bridge: TestBridge;
   routes: Routes;

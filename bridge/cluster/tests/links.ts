@@ -31,7 +31,7 @@ const muxOver = (link: NatsLink, side: 'dialer' | 'acceptor', onstream: (stream:
     onstream,
   });
 
-/** Bridge `a` has dialled bridge `b`; each has a connection of its own to the server. `onstream`: what `b` does with a stream. */
+/** Links bridge `a` to bridge `b`, each with its own connection to the server. `onstream`: handles streams at `b`. */
 export async function linkPair(
   nats: TestNats,
   { onstream, times }: { onstream: (stream: Stream, opening: Opening) => void; times?: typeof LINK_TIMES },
@@ -56,7 +56,7 @@ export async function linkPair(
   };
 }
 
-/** Whatever goes over the server from now on, as whoever runs it sees it. */
+/** Records everything sent over the server from now on, as its operator sees it. */
 export async function overheard(
   nats: TestNats,
 ): Promise<{ messages: { subject: string; data: Uint8Array }[]; nc: NatsConnection } & AsyncDisposable> {

@@ -8,27 +8,27 @@ import { SERVING_TIMES } from '../serving.ts';
 
 export const OWNER = 'the-owner';
 
-/** A bridge of a cluster with a journal of its own, and a scripted host where a managed Chromium would be. */
+/** A bridge of a cluster with its own journal, and a fake host in place of a managed Chromium. */
 export interface Member extends AsyncDisposable {
   name: string;
   bridge: TestBridge;
   machine: Machine;
   cluster: ClusterMember;
-  /** Its own host, while it has one. */
+  /** Its own host, if it has one. */
   host(): FakeHost | undefined;
-  /** How often a host was started here. */
+  /** Number of hosts started here. */
   starts(): number;
-  /** No host can be started here any more; the one that is there dies. */
+  /** Kills the host and prevents further starts. */
   breakHost(): void;
   mendHost(): void;
-  /** Stops as a process that is told to; `stopped` resolves when it is over. */
+  /** Stops like a process that receives SIGTERM. `stopped` resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 export interface MemberOptions extends Partial<FakeHostOptions> {
-  /** False: tabs alone may host. */
+  /** False: only tabs may host. */
   hosts?: boolean;
-  /** Its host starts, and does not come up before this resolves. */
+  /** Its host attaches only after this promise resolves. */
   comesUp?: Promise<void>;
   times?: Partial<typeof SERVING_TIMES>;
 }
@@ -89,7 +89,7 @@ export async function member(
         await own[Symbol.asyncDispose]();
       })()),
     async [Symbol.asyncDispose]() {
-      // A test's end need not be handed over.
+      // No hand-over at the end of a test.
       stopping ??= (async () => {
         await cluster.close();
         await bridge[Symbol.asyncDispose]();
@@ -106,13 +106,13 @@ const answeringWith =
   (link, { id }) =>
     link.send(JSON.stringify({ type: 'res', id, ok: true, payload: { host: name } }));
 
-/** Whose host answers a request at a bridge; its status where none does. */
+/** Returns the name of the host that answers a request at a bridge; the status if none does. */
 export async function servedBy({ bridge }: Member): Promise<string> {
   const response = await bridge.http('/v1/whose', { token: OWNER, signal: AbortSignal.timeout(20_000) });
   return response.ok ? response.text() : String(response.status);
 }
 
-/** Milliseconds until all of these bridges' clients are served by the same host; by that one's, where it is named. */
+/** Waits until all bridges' clients are served by the same host (`name`, if given), and returns the time in milliseconds. */
 export async function agreedOn(members: readonly Member[], name?: string): Promise<{ name: string; ms: number }> {
   const since = performance.now();
   let answers: string[] = [];

@@ -6,15 +6,15 @@ const GROUP = '224.0.0.251';
 const TTL = 120;
 const TYPES = { A: 1, PTR: 12, TXT: 16, SRV: 33 };
 
-/** What a made-up responder says of a service; the truth is nobody's business here. */
+/** A fake responder's claims about a service, true or not. */
 export interface Said {
-  /** The service's name, of one label. */
+  /** Name of the service, a single label. */
   name: string;
   port?: number;
   target?: string;
   address?: string;
   txt?: Buffer[];
-  /** What the service's whole name ends with. */
+  /** Suffix of the service's full name. */
   type?: string;
 }
 
@@ -26,7 +26,7 @@ function record(labels: readonly string[], type: keyof typeof TYPES, data: Buffe
   return Buffer.concat([nameOf(labels), uint16(TYPES[type]), uint16(1), uint16(0), uint16(TTL), uint16(data.length), data]);
 }
 
-/** A response as multicast DNS has it (RFC 6762), with all four records. */
+/** Builds a multicast DNS response (RFC 6762) with all four records. */
 export function response({
   name,
   port = 7333,
@@ -46,7 +46,7 @@ export function response({
   return Buffer.concat([uint16(0), uint16(0x8400), uint16(0), uint16(records.length), uint16(0), uint16(0), ...records]);
 }
 
-/** Sends these to all who speak multicast DNS on a port of the loopback interface, whenever somebody asks. */
+/** Sends these packets on a port of the loopback interface whenever a question is received. */
 export async function hostileResponder(port: number, packets: readonly Buffer[]): Promise<AsyncDisposable> {
   const socket: Socket = createSocket({ type: 'udp4', reuseAddr: true });
   socket.bind(port);
@@ -62,7 +62,7 @@ export async function hostileResponder(port: number, packets: readonly Buffer[])
   };
 }
 
-/** A port that no other test has. */
+/** A port that no other test uses. */
 export async function freeUdpPort(): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0, LOOPBACK);

@@ -1,4 +1,4 @@
-// Started by a test as a process of its own, to be killed: `node parent.ts <executable> <profile> <origin>`.
+// Runs as a separate process that a test can kill: `node parent.ts <executable> <profile> <origin>`.
 import { ManagedChromium } from '../managed.ts';
 
 const [, , executable = '', profile = '', origin = ''] = process.argv;

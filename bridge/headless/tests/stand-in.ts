@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// As strict as the app's: what drives the page must work under it.
+// As strict as the app's, since page control must work under it.
 const CSP = "default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 const PAGE_SCRIPT = `
@@ -19,10 +19,10 @@ export interface Attachment {
   secret: string;
 }
 
-/** A host page and a record of who attached, in place of the gateway's. */
+/** Serves a host page and records attachments, in place of the gateway. */
 export class StandIn {
   readonly attached: Attachment[] = [];
-  /** Answers to coming attachments: `reload` makes the page load itself again. */
+  /** Answers to future attachments: `reload` makes the page reload. */
   readonly answers: string[] = [];
   readonly #server: Server;
 
@@ -57,7 +57,7 @@ export class StandIn {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Resolves when there have been so many attachments. */
+  /** Resolves after `count` attachments. */
   async attachments(count: number): Promise<Attachment[]> {
     while (this.attached.length < count) await once(this.#server, 'attached');
     return this.attached;
@@ -74,7 +74,7 @@ interface Process {
   args: string[];
 }
 
-/** All processes, with their parents (Linux). Chromium writes the arguments of its children with blanks between. */
+/** Lists all processes with their parents (Linux). Chromium joins the arguments of its children with spaces. */
 function allProcesses(): (Process & { parent: number })[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -89,12 +89,12 @@ function allProcesses(): (Process & { parent: number })[] {
     });
 }
 
-/** Browsers' processes found below one that names a folder: they are looked for when that one is gone, too. */
+/** Browser processes found below one that names a folder, which are looked for even after that one has ended. */
 const children = new Map<number, { folder: string; line: string }>();
 
 /**
- * The processes whose arguments name a folder, by pid and arguments, and the browser processes below them: a headless shell's renderers do
- * not name its profile.
+ * Returns the processes whose arguments contain a folder, with pid and arguments, and the browser processes below them: a headless shell's
+ * renderers do not name its profile.
  */
 export function processesNaming(folder: string): Process[] {
   const all = allProcesses();
@@ -115,7 +115,7 @@ export function processesNaming(folder: string): Process[] {
     .map(({ pid, args }) => ({ pid, args }));
 }
 
-/** Waits for a condition that nothing announces; the test's own time-out ends it. */
+/** Polls until a condition is true. Limited by the test's own timeout. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(20);
 }
