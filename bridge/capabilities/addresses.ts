@@ -1,30 +1,33 @@
 import ipaddr from 'ipaddr.js';
 
-/** Names and addresses under which clouds hand out the machine's own credentials; the IPv4 one is link-local, and refused as such. */
+/**
+ * Names and addresses of cloud metadata services, which expose the machine's credentials. The IPv4 address is link-local and rejected as
+ * such.
+ */
 const METADATA_NAMES = new Set(['metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal']);
 const METADATA_ADDRESSES = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
 
-/** Ranges that nothing of the gateway's asks, whatever is configured. */
+/** Address ranges that the gateway never connects to, whatever is configured. */
 const NEVER = new Set(['unspecified', 'linkLocal', 'multicast', 'broadcast']);
 
-/** What of IPv6 has been given out for use on the internet. */
+/** IPv6 range allocated for global unicast. */
 const GLOBAL: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** `local`: loopback and private addresses too, as for model servers. `public`: what anybody on the internet can reach, and nothing else. */
+/** `local`: includes loopback and private addresses, for model servers. `public`: only addresses on the public internet. */
 export type Reach = 'local' | 'public';
 
-/** A host's name as it is compared: small letters, no brackets around, no dots behind. */
+/** Normalizes a host name for comparison: lower case, without brackets or trailing dots. */
 export const plainHost = (hostname: string): string =>
   hostname
     .replace(/^\[|\]$/g, '')
     .replace(/\.+$/, '')
     .toLowerCase();
 
-/** Why a name may not be asked, whatever it resolves to; undefined where it may. */
+/** Returns why a name must not be requested, whatever it resolves to; undefined if it may be. */
 export const refuseName = (host: string): string | undefined =>
   METADATA_NAMES.has(plainHost(host)) ? `${host} exposes this computer’s credentials and is always blocked` : undefined;
 
-/** Why an address may not be asked; undefined where it may, and for what is no address. Takes any spelling that a system's own parser takes. */
+/** Returns why an address must not be requested; undefined if it may be, and for names. Accepts any spelling that system parsers accept. */
 export function refuseAddress(address: string, reach: Reach): string | undefined {
   const host = plainHost(address).replace(/%.*$/, '');
   if (!ipaddr.isValid(host)) return undefined;
@@ -38,11 +41,12 @@ export function refuseAddress(address: string, reach: Reach): string | undefined
   return undefined;
 }
 
-/** Names that nobody on the internet can have (RFC 6761, 6762, 8375; ICANN on `.internal`). */
+/** Names that can't exist on the public internet (RFC 6761, 6762, 8375; ICANN on `.internal`). */
 const OWN_NAMES = /(^|\.)(localhost|local|internal|home\.arpa)$/;
 
 /**
- * Whether a server is on the person's own network, by what it is called alone: what a name leads to is up to whoever has it, who may be on the internet.
+ * Whether a server is on the user's own network, judged by its name or address only: the owner of a name controls what it resolves to, and
+ * may be anyone on the internet.
  */
 export function isOwnNetwork(hostname: string): boolean {
   const host = plainHost(hostname).replace(/%.*$/, '');
@@ -55,7 +59,7 @@ const isPublic = (address: Address): boolean =>
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
-/** An address, and the IPv4 ones that an IPv6 one may stand for: mapped, compatible, translated (NAT64), 6to4, ISATAP. */
+/** Returns an address and the IPv4 addresses embedded in an IPv6 one: mapped, compatible, translated (NAT64), 6to4, ISATAP. */
 function readings(address: Address): Address[] {
   if (!(address instanceof ipaddr.IPv6)) return [address];
   const bytes = address.toByteArray();
@@ -63,7 +67,7 @@ function readings(address: Address): Address[] {
   const zeros = (until: number): boolean => bytes.slice(0, until).every((byte) => byte === 0);
   const found: Address[] = [address];
   if (zeros(10) && bytes[10] === 0xff && bytes[11] === 0xff) found.push(within(12));
-  // `::` and `::1` are addresses of their own.
+  // `::` and `::1` are not IPv4-compatible addresses.
   if (zeros(12) && bytes.slice(12, 15).some((byte) => byte !== 0)) found.push(within(12));
   const range = address.range();
   if (range === 'rfc6052') found.push(within(12));

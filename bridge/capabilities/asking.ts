@@ -7,7 +7,7 @@ import type { Reach } from './addresses.ts';
 import { pinnedLookup, resolveBySystem } from './pinned-lookup.ts';
 import { Agent, request } from './undici.ts';
 
-/** Of the request: what concerns this connection alone, or is said here. */
+/** Request headers that are not forwarded: hop-by-hop ones, and those set here. */
 const NOT_SENT = new Set([
   ...HOP_BY_HOP,
   'host',
@@ -19,52 +19,52 @@ const NOT_SENT = new Set([
   'referer',
   'x-perch-via',
 ]);
-/** Of the answer: what is no longer true of the decoded body, and cookies, which nothing here keeps. */
+/** Response headers that are not forwarded: those that no longer apply to the decoded body, and cookies, which are not stored. */
 const NOT_RETURNED = new Set([...HOP_BY_HOP, 'content-encoding', 'content-length', 'set-cookie']);
 
-/** Tells a request of this gateway's own, by which one that comes back to it is known. */
+/** Header that identifies this gateway's own requests, so that one that comes back is recognized. */
 export const VIA = 'x-perch-via';
 
-// Models think for minutes: how long a silence may last is the core's to say.
+// Without timeouts, since models may think for minutes: the core limits silence.
 const agent = (reach: Reach): Agent =>
   new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { lookup: pinnedLookup(resolveBySystem, reach) } });
 const dispatchers: Readonly<Record<Reach, Agent>> = { local: agent('local'), public: agent('public') };
 
-/** An upstream's answer that has begun to come. `body` is paused. */
+/** An upstream response that has begun. `body` is paused. */
 export interface Asked {
   head: ResponseHead;
   body: Readable;
-  /** What was read of it to find out whether it is good: it is not. Undefined where nobody has looked. */
+  /** Data read to check the response, which turned out invalid. Undefined if it was not checked. */
   read?: Uint8Array[];
 }
 
-/** An answer that was asked for already, and that the host is to judge: it has not come yet, or is not good. */
+/** A pending upstream response for the host to handle: it has not arrived, or is invalid. */
 export interface InHand {
   url: string;
   asked: Promise<Asked>;
-  /** Nobody wants it. */
+  /** Cancels the request. */
   leave(): void;
 }
 
 export interface Asking {
   url: string;
-  /** Where it may lead; everywhere that the gateway asks by default. */
+  /** Permitted targets. Default: all that the gateway may connect to. */
   reach?: Reach;
   method: Dispatcher.HttpMethod;
-  /** As they go out. */
+  /** As sent. */
   headers: Record<string, string>;
   body: Buffer;
   signal: AbortSignal;
 }
 
-/** What goes out of an opening’s headers. `via`: this gateway’s name. */
+/** Returns the method and headers to send for a stream's opening. `via`: id of this gateway. */
 export function outgoing({ ':method': method = 'GET', ...given }: Record<string, string>, via: string): Pick<Asking, 'method' | 'headers'> {
   const sent = Object.entries(given).filter(([name]) => !name.startsWith(':') && !NOT_SENT.has(name.toLowerCase()));
   const headers = { 'user-agent': 'perch', ...Object.fromEntries(sent), 'accept-encoding': ACCEPTED_ENCODINGS, [VIA]: via };
   return { method: method as Dispatcher.HttpMethod, headers };
 }
 
-/** Sends a request out; rejects where it got no answer. Redirects are answers, not followed. */
+/** Sends a request. Rejects if there is no response. Does not follow redirects. */
 export async function ask({ url, body, reach = 'local', ...sent }: Asking): Promise<Asked> {
   const response = await request(url, { dispatcher: dispatchers[reach], ...sent, body: body.byteLength > 0 ? body : null });
   const headers = Object.fromEntries(
@@ -73,7 +73,7 @@ export async function ask({ url, body, reach = 'local', ...sent }: Asking): Prom
     ),
   );
   const decoded = decodedBody(response);
-  // Heard by whoever reads on; unheard it would end the process.
+  // The reader handles errors; without a listener they would end the process.
   decoded.on('error', () => {});
   return { head: { status: response.statusCode, headers }, body: decoded };
 }

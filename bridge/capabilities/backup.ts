@@ -13,20 +13,20 @@ import type { Journal } from '../journal/journal.ts';
 import { packageVersion } from '../package-root.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
 
-/** What reads and writes archives: an idle bridge has no use for it. */
+/** Loaded on demand: an idle bridge does not need the code for archives. */
 const folder = () => import('../backup/folder.ts');
 
 export interface BackupDeps {
   journal: Journal;
   vaultKey: string;
-  /** The bridge's home. */
+  /** The bridge's home directory. */
   home: string;
 }
 
-/** Backups by the bridge that has the journal open. */
+/** Handlers for backups by the bridge, which has the journal open. */
 export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHandlers<typeof backupPort.calls, typeof backupPort.events> {
   const seal = new VaultSeal(vaultKey);
-  // One at a time: each reads, or writes, everything.
+  // Serialized: each operation reads or writes everything.
   const turns = new Turns();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> =>
     turns.run(work).catch((error: unknown) => {
@@ -39,7 +39,7 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
         const input = { journal, app: packageVersion(), ...(passphrase === undefined ? {} : { secrets: { seal, passphrase } }) };
         const { path, bytes, written } = await (await folder()).saveBackup(home, input);
         const { entries, missingBlobs } = written.manifest;
-        // The manifest is a file of it too.
+        // Includes the manifest.
         return { path, files: Object.keys(entries).length + 1, size: bytes, missing: missingBlobs };
       }),
 
@@ -79,14 +79,14 @@ export function backupHandlers({ journal, vaultKey, home }: BackupDeps): PortHan
   };
 }
 
-/** The backup's secrets; none where there is no passphrase, for a restore may do without. */
+/** Returns the backup's secrets; none without a passphrase, since they are optional in a restore. */
 async function secretsOf({ sealed }: Backup, passphrase: string | undefined): Promise<Secrets> {
   if (passphrase === undefined) return [];
   if (!sealed) throw new RpcError('INVALID_PARAMS', 'passphrase: the backup contains no secrets');
   return unsealSecrets(sealed, passphrase);
 }
 
-/** What a person can do something about is told to them; the rest is a fault. */
+/** Converts errors that the user can fix to `RpcError`; others are internal errors. */
 function seen(error: unknown): unknown {
   if (error instanceof RpcError) return error;
   if (error instanceof BackupUnusable) return new RpcError('INVALID_PARAMS', reasonOf(error), {}, { cause: error });

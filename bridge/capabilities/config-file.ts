@@ -15,26 +15,30 @@ type Document = Record<string, unknown>;
 
 const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2, eol: '\n' } };
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Levels of braces and brackets. */
+/** Maximum nesting depth of braces and brackets. */
 const MAX_DEPTH = 100;
-/** Editors of Windows begin a file with it. */
+/** Byte order mark, written by Windows editors. */
 const MARK = '\uFEFF';
 
 /**
- * The user's configuration file, `config.json` in the bridge's home; comments and trailing commas are taken. What was agreed on lies beside it, in a file of its own: one thing is done with
- * the two at a time, so that no host takes for a person's edit what another one is writing.
+ * Handlers for the user's configuration file, `config.json` in the bridge's home; comments and trailing commas are allowed. The last synced
+ * document is in a separate file. Operations on the two are serialized, so that a host does not mistake another one's write for a user's
+ * edit.
  */
 export function configFileHandlers(home: string): PortHandlers<typeof configFilePort.calls, typeof configFilePort.events> {
   const path = join(home, 'config.json');
   const syncedPath = join(home, 'config.synced.json');
-  /** What the file is to say, from before it is changed until that is noted. */
+  /** New contents of the configuration file while it is being written, until that is recorded. */
   const writingPath = join(home, 'config.writing.json');
   const turns = new Turns();
 
-  /** What file and gateway agreed on last. `document`: the file's; one whose writing was cut off before that was noted is the gateway's, too. */
+  /**
+   * Returns the document that file and gateway last agreed on. `document`: the file's contents; if a write of it was interrupted before it
+   * was recorded, the gateway agrees with it too.
+   */
   const readSynced = async (document: Document | null): Promise<Document | null> => {
     if (document && isDeepStrictEqual(await documentAt(writingPath), document)) return document;
-    // One that is damaged says nothing: the file then wins wherever the two differ.
+    // A damaged one counts as missing: the file then wins wherever the two differ.
     return documentAt(syncedPath);
   };
 
@@ -55,7 +59,7 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
     const next = mark + edited(text?.slice(mark.length) ?? '{}\n', read.document, document);
     if (next !== text) {
       await writeWhole(writingPath, pretty(document), rename);
-      // A link stays one: what it leads to is replaced.
+      // Keeps a symbolic link and replaces its target.
       await writeWhole(await realpath(path).catch(() => path), next, rename);
     }
     await writeWhole(syncedPath, pretty(document), rename);
@@ -100,9 +104,9 @@ export function configFileHandlers(home: string): PortHandlers<typeof configFile
 const hashOf = (text: string | undefined): string | null => (text === undefined ? null : createHash('sha256').update(text).digest('hex'));
 const pretty = (document: Document): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** The file's text; undefined where there is none. Rejects, with why, where it is no text of a file's size. */
+/** Reads the file; undefined if it is missing. Rejects with the reason if it is too large or not text. */
 async function readText(path: string): Promise<string | undefined> {
-  // A pipe that nobody writes to would hold up who opens it.
+  // Non-blocking, since opening a FIFO without a writer would hang.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw new Error(`it can’t be read: ${reasonOf(error)}`, { cause: error });
@@ -116,7 +120,7 @@ async function readText(path: string): Promise<string | undefined> {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch (error) {
-      // What was read of it in another way could not be written back.
+      // Otherwise invalid bytes could not be written back.
       throw new Error('it is not UTF-8. Save it as UTF-8', { cause: error });
     }
   } finally {
@@ -124,7 +128,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** The document of a file of the bridge's own; null where there is none that can be read. */
+/** Reads a document from one of the bridge's own files; null if that is missing or unreadable. */
 async function documentAt(path: string): Promise<Document | null> {
   const text = await readIfThere(path).catch(() => undefined);
   const read = text === undefined ? undefined : readDocument(text);
@@ -146,7 +150,7 @@ class Faulty extends Error {
   }
 }
 
-/** The document of a text, or what is wrong with it and where. */
+/** Parses a document, or returns the error with its position. */
 function readDocument(given: string): { document: Document } | Fault {
   const text = given.startsWith(MARK) ? given.slice(MARK.length) : given;
   try {
@@ -160,9 +164,9 @@ function readDocument(given: string): { document: Document } | Fault {
   return { document: value };
 }
 
-/** Throws at the first thing that is wrong with a text. */
+/** Throws at the first error in a text. */
 function check(text: string): void {
-  /** Of each brace that is open, the names in it; of brackets none. */
+  /** Names in each open brace; an empty set for brackets. */
   const within: Set<string>[] = [];
   const begin = (_offset: number, _length: number, line: number, column: number): void => {
     if (within.push(new Set()) > MAX_DEPTH) throw new Faulty(`more than ${MAX_DEPTH} levels deep`, line, column);
@@ -175,7 +179,7 @@ function check(text: string): void {
     onArrayBegin: begin,
     onArrayEnd: end,
     onObjectProperty(name: string, _offset: number, _length: number, line: number, column: number) {
-      // The last one is what is read, the first one what would be written to.
+      // For duplicates, parsers use the last one, while edits would change the first one.
       if (within.at(-1)?.has(name)) throw new Faulty(`duplicate name ${JSON.stringify(name)}`, line, column);
       within.at(-1)?.add(name);
     },
@@ -187,7 +191,7 @@ function check(text: string): void {
   visit(text, visitor, options);
 }
 
-/** The text with what differs between two documents changed, and nothing else. */
+/** Returns the text with the differences between two documents applied, and otherwise unchanged. */
 function edited(text: string, before: Document, after: Document, path: JSONPath = []): string {
   let next = text;
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {

@@ -1,6 +1,9 @@
 import { type Node, parseTree } from 'jsonc-parser';
 
-/** Where in a JSON text a setting stands, by its dotted path, or else the innermost part of the path that is there; counted from 1, null where none is. */
+/**
+ * Finds a setting in a JSON text by its dotted path, or the innermost part of the path that exists. Line and column from 1; null if nothing
+ * is found.
+ */
 export function placeIn(text: string, key: string): { line: number; column: number } | null {
   let within = parseTree(text, [], { allowTrailingComma: true });
   let found: Node | undefined;
@@ -20,7 +23,7 @@ interface Step {
   rest: string | undefined;
 }
 
-/** The entry that the path goes on with; names may have dots themselves. */
+/** Finds the property that continues the path. Names may contain dots themselves. */
 function step(within: Node, path: string): Step | undefined {
   const parts = (within.children ?? []).map((child, index): { name: string; at: Node; value: Node | undefined } => {
     if (within.type === 'array') return { name: String(index), at: child, value: child };

@@ -8,10 +8,10 @@ const DECODERS = new Map<string, () => Transform>([
   ['br', createBrotliDecompress],
 ]);
 
-/** What a request says that it takes. */
+/** Value of `Accept-Encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-/** The body of an answer, unpacked. A failure on either side destroys both, and shows on the result. */
+/** Decompresses a response's body. An error on either side destroys both, and is emitted on the result. */
 export function decodedBody({ body, headers }: { body: Readable; headers: Record<string, string | string[] | undefined> }): Readable {
   const decoder = DECODERS.get(String(headers['content-encoding']).toLowerCase())?.();
   return decoder ? pipeline(body, decoder, () => {}) : body;

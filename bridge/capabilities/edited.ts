@@ -1,6 +1,6 @@
 import type { Edit } from '#shared/link/splice.ts';
 
-/** A body with changes; undefined where they do not fit it. */
+/** Applies edits to a body; undefined if they do not fit. */
 export function edited(body: Buffer | undefined, edits: readonly Edit[]): Buffer | undefined {
   if (!body) return undefined;
   const parts: Buffer[] = [];

@@ -12,7 +12,7 @@ import { Mux } from '#shared/link/mux.ts';
 import { refuseEgress } from './egress-guard.ts';
 import { serveEgress } from './egress.ts';
 
-/** A host's multiplexer, whose egress goes out through the capability. */
+/** A host's multiplexer whose requests use the egress capability. */
 function hostMux(): Mux {
   const [near, far] = memoryPair<Uint8Array>();
   const hello = { muxVersion: MUX_VERSION, portsVersion: PORTS_VERSION, schemaVersion: SCHEMA_VERSION, build: 'test', capabilities: [] };

@@ -13,15 +13,15 @@ import { HeldAnswer } from './held-answer.ts';
 import { unreached } from './unreached.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
-/** Bytes of a request that goes out. It is sent whole, with its length, for not every server understands a body in chunks. */
+/** Maximum size of an outgoing request. It is sent whole with its length, since some servers do not support chunked bodies. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-/** The callers whom a host may have answered past it (shared/link/splice.ts). */
+/** Callers whose requests a host may have answered directly (shared/link/splice.ts). */
 export interface Callers {
   find(exchange: number): Exchange | undefined;
-  /** False once the host is gone: what it had begun goes on without it. */
+  /** False once the host is gone: its requests continue without it. */
   isAttached(): boolean;
-  /** What the host has decided; the result lets it stand, where it is to. */
+  /** Records the host's decision; the result activates it, if it may be reused. */
   standing(wish: Forward, headers: Record<string, string>): () => void;
 }
 
@@ -36,7 +36,7 @@ export function serveEgress(stream: Stream, opening: Opening, via: string): void
   serve(stream, opening, { via });
 }
 
-/** As egress, but a good answer is the caller's of whom `:forward` tells, and the host only hears of it. */
+/** Like egress, but a valid response goes to the caller named in `:forward`, and the host only receives the result. */
 export function serveForward(stream: Stream, opening: Opening, via: string, callers: Callers): void {
   const wish = forward.parse(JSON.parse(opening.headers[FORWARD_HEADER] ?? 'null'));
   const exchange = callers.find(wish.to);
@@ -48,7 +48,7 @@ export function serveForward(stream: Stream, opening: Opening, via: string, call
 interface Forwarding extends Pick<Callers, 'isAttached'> {
   wish: Forward;
   exchange: Exchange;
-  /** The decision has turned out well. */
+  /** Called when the response is valid. */
   keep: () => void;
 }
 
@@ -131,7 +131,7 @@ async function goOut(stream: Stream, { asking, forwarding, begun }: Outgoing): P
   stream.send(JSON.stringify(head), { bulk: true });
   for (const chunk of first) stream.send(chunk, { fin: false, bulk: true });
   if (decoded.readableEnded) return stream.end();
-  // What has come goes first: the reset would drop it.
+  // Let received data be sent first, since the reset would drop it.
   if (decoded.destroyed) await immediate();
   if (decoded.destroyed) throw decoded.errored ?? new Error('the response was cut off');
   decoded.on('data', (chunk: Buffer) => {

@@ -1,9 +1,9 @@
-/** Strings that differ from piece to piece, and what they come to: characters that the model has written, or padding. */
+/** Strings that differ between events: text of the model, or padding. */
 const VARYING =
   /"(content|reasoning_content|text|thinking|partial_json|obfuscation)":"(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/gi;
-/** One string's inside and its quote. */
+/** The rest of a string after its opening quote, including the closing one. */
 const INSIDE = /(?:[ !#-[\]-\xff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iy;
-/** The beginning of an event's only line of data, behind its name. */
+/** The beginning of an event with a single data line, with an optional name. */
 const DATA = /^(?:event: ?[a-z_]+\n)?data: ?(?=\{)/;
 const PADDING = 'obfuscation';
 const QUOTE = 0x22;
@@ -12,13 +12,13 @@ const SPACE = 0x20;
 const BEYOND_ASCII = 0x80;
 
 /**
- * What the events of a stream have in common: all their bytes but a few strings. One that is like another which was found to be a piece of a completion is such a piece
- * too, and is not parsed. Texts are of bytes (`latin1`), so that a place in them is one in the bytes.
+ * The constant parts of a stream's events: all bytes except a few strings. An event that matches one already recognized as part of a
+ * completion needs no parsing. Texts hold bytes (`latin1`), so that offsets are the same in both.
  */
 export class EventPattern {
   readonly #literals: readonly string[];
   readonly #counts: readonly boolean[];
-  /** Of the event that was passed over last. */
+  /** Number of characters in the last matched event. */
   chars = 0;
 
   private constructor(literals: readonly string[], counts: readonly boolean[]) {
@@ -26,7 +26,10 @@ export class EventPattern {
     this.#counts = counts;
   }
 
-  /** Of an event as it was written, of whose strings `chars` characters count; undefined where it does not tell how the next ones will look. */
+  /**
+   * Creates the pattern of an event in its original form. `chars`: number of characters counted in its strings. Undefined if the event says
+   * nothing about later ones.
+   */
   static of(event: string, chars: number): EventPattern | undefined {
     const data = DATA.exec(event)?.[0].length;
     if (data === undefined || event.indexOf('\n', data) !== event.length - 2 || !event.endsWith('\n\n')) return undefined;
@@ -45,13 +48,13 @@ export class EventPattern {
     return literals.length > 1 && pattern.end(event, 0) === event.length && pattern.chars === chars ? pattern : undefined;
   }
 
-  /** Where an event that begins at `at` ends, if it is like the others; otherwise -1. */
+  /** Returns the end of the event at `at` if it matches, otherwise -1. */
   end(text: string, at: number): number {
     let place = at;
     let chars = 0;
     for (let index = 0; ; index++) {
       const literal = this.#literals[index] ?? '';
-      // Quicker than `startsWith`, which compares one character after the other.
+      // Faster than `startsWith`, which compares character by character.
       if (text.slice(place, place + literal.length) !== literal) return -1;
       place += literal.length;
       if (index === this.#counts.length) break;
@@ -65,7 +68,7 @@ export class EventPattern {
   }
 }
 
-/** Where the quote behind the inside of a string is; -1 where that is not written as JSON has it. */
+/** Returns the position of a string's closing quote; -1 if the string is not valid JSON. */
 function endOfString(text: string, from: number): number {
   for (let at = from; ; at++) {
     const code = text.charCodeAt(at);
@@ -76,7 +79,7 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Characters of a string, written in JSON and UTF-8. */
+/** Counts the characters of a string in JSON and UTF-8. */
 function charsIn(text: string, from: number, to: number): number {
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);

@@ -2,42 +2,42 @@ import type { ServerResponse } from 'node:http';
 import type { InHand } from './asking.ts';
 import type { Receipt, SplicedCall, SpliceEnd } from '#shared/link/splice.ts';
 
-/** How long it may take to find out whether an answer is good, before it goes the long way, by which the host hears every byte. */
+/** Time limit for validating a response. After that it goes through the host, which handles every byte. */
 export const FIRST_MS = 10_000;
 
-/** What a spliced answer came to. */
+/** Result of a response that bypassed the host. */
 export type Outcome = Pick<Receipt, 'usage' | 'chars'> & SpliceEnd;
 
-/** An upstream's answer that goes to a caller past the host, for what has come of it is good. */
+/** A validated upstream response that goes to the caller directly, past the host. */
 export interface GoodAnswer {
-  /** What the caller's head has. */
+  /** Headers of the response to the caller. */
   readonly headers: Record<string, string>;
-  /** Told how it ended, before `pipe`'s own listener. */
+  /** Called with the result, before `pipe`'s own listener. */
   onover: ((end: SpliceEnd) => void) | undefined;
-  /** Writes it behind the head. `over` is called once. */
+  /** Writes the body after the head. `over` is called once. */
   pipe(response: ServerResponse, over: (outcome: Outcome) => void): void;
-  /** Nobody wants it any more: the upstream is hung up on at once. */
+  /** Cancels the upstream request immediately. */
   leave(): void;
 }
 
-/** An exchange with a caller, as whoever answers it past its host sees it. */
+/** An exchange with a caller, which can be answered past its host. */
 export interface Exchange {
-  /** False: the caller is gone, or has an answer. */
+  /** False if the caller is gone or has a response. */
   readonly waits: boolean;
-  /** The request's body; undefined where it is too large to be kept, or the exchange is answered. */
+  /** The request's body; undefined if it was too large to keep, or the exchange is answered. */
   body(): Buffer | undefined;
-  /** An answer that was asked for already, for the host to judge; once, and where it asks that address. */
+  /** Returns a pending upstream response for the host, once, if it is for the requested URL. */
   inHand(url: string): InHand | undefined;
-  /** Calls back when the caller is gone, or has an answer; the result stops it. */
+  /** Calls `listener` when the caller is gone or has a response. The result removes it. */
   onover(listener: () => void): () => void;
-  /** The answer is this caller's, where that one still waits. */
+  /** Answers the caller. Returns false if it is no longer waiting. */
   commit(answer: GoodAnswer, call: SplicedCall): boolean;
 }
 
-/** Whether a status is one of success. */
+/** Whether a status is in the 2xx range. */
 export const isSuccess = ({ status }: { status: number }): boolean => status >= 200 && status < 300;
 
-/** Whether a body begins as one that comes in one piece: JSON, or a page. */
+/** Whether a body starts like JSON or a page rather than an event stream. */
 export function isWhole(chunk: Uint8Array): boolean {
   const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
   return first === 0x7b || first === 0x5b || first === 0x3c;

@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 const IDLE = 1000;
 const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }] })}\n\n`;
 
-/** An answer on its way to a caller who takes a piece only when he is told to. */
+/** A response to a caller that reads a chunk only on request. */
 async function toSlowCaller() {
   const body = new PassThrough();
   const takes: (() => void)[] = [];

@@ -5,16 +5,16 @@ import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { FIRST_MS, type GoodAnswer, isWhole, type Outcome } from './good-answer.ts';
 import { Passage } from './passage.ts';
 
-/** Bytes before the first event, such as comments: with more the answer goes to the host too. */
+/** Maximum bytes before the first event, such as comments. With more, the response goes to the host. */
 const FIRST_BYTES = 1024 * 1024;
-/** How long a body may take to end after its last event, for the sake of its connection, which then serves again. */
+/** How long to wait for the body's end after the last event, so that the connection can be reused. */
 const LINGER_MS = 1000;
 
 export type Limits = Pick<Forward, 'wire' | 'choices' | 'idleMs' | 'trailerMs' | 'stripUsage' | 'thinksFirst'>;
 
 const DONE = 'data: [DONE]\n\n';
 
-/** An upstream's event stream whose first events have been found good. */
+/** An upstream event stream whose first events have been validated. */
 export class HeldAnswer implements GoodAnswer {
   readonly headers = SSE_HEADERS;
   readonly #body: Readable;
@@ -32,7 +32,10 @@ export class HeldAnswer implements GoodAnswer {
     this.#first = first;
   }
 
-  /** Reads until the first event. The bytes read, where it goes to the host: no event stream, one that begins badly, or late. Never rejects. */
+  /**
+   * Reads until the first event. Resolves to the bytes read if the response goes to the host: it is not an event stream, begins with an
+   * error, or is late. Never rejects.
+   */
   static begin(body: Readable, limits: Limits): Promise<HeldAnswer | Uint8Array[]> {
     const passage = new Passage(limits);
     const read: Uint8Array[] = [];
@@ -55,12 +58,12 @@ export class HeldAnswer implements GoodAnswer {
       const onend = (): void => settle(false);
       const timer = setTimeout(onend, FIRST_MS);
       body.on('data', ondata).on('end', onend).on('close', onend);
-      // Heard by whoever reads on; unheard it would end the process.
+      // The reader handles errors; without a listener they would end the process.
       body.on('error', () => {});
     });
   }
 
-  /** No faster than the caller reads; with `[DONE]` behind it where it was whole. Otherwise what went wrong is for others to tell. */
+  /** Writes no faster than the caller reads. Appends `[DONE]` if the response was complete; otherwise the host appends the error. */
   pipe(response: ServerResponse, over: (outcome: Outcome) => void): void {
     const body = this.#body;
     const passage = this.#passage;
@@ -72,7 +75,7 @@ export class HeldAnswer implements GoodAnswer {
       clearTimeout(timer);
       timer = setTimeout(() => {
         const left = limit() - (performance.now() - last);
-        // Who waits for the caller to read is not silent.
+        // Waiting for the caller to read does not count as silence.
         if (body.isPaused()) last = performance.now();
         else if (left < 1) return finish('silent');
         listen(Math.max(1, body.isPaused() ? limit() : left));
@@ -117,7 +120,7 @@ export class HeldAnswer implements GoodAnswer {
     this.#over = () => finish('left');
     write(this.#first);
     this.#first = [];
-    // What came along goes in the same packet.
+    // Send data received meanwhile in the same packet.
     const more = body.read() as Buffer | null;
     if (more && !passage.stopped) write(passage.push(more));
     if (passage.stopped) return finish('done');
@@ -136,7 +139,7 @@ export class HeldAnswer implements GoodAnswer {
   }
 }
 
-/** Reads on to the end for a moment. */
+/** Reads to the end of the body for a short time. */
 function linger(body: Readable): void {
   const timer = setTimeout(() => body.destroy(), LINGER_MS);
   body.on('close', () => clearTimeout(timer));

@@ -1,4 +1,4 @@
-/** Headers that concern one connection and are never passed on (RFC 9110, section 7.6.1). */
+/** Headers of a single connection, which are never forwarded (RFC 9110, section 7.6.1). */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

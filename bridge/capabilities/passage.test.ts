@@ -9,7 +9,7 @@ import { Passage } from './passage.ts';
 const piece = (delta: object, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
 
-/** Texts as models and attackers write them. */
+/** Texts that models or attackers produce. */
 const text = fc.oneof(
   fc.string({ maxLength: 6 }),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
@@ -44,7 +44,7 @@ const stream = fc
   .array(fc.oneof({ weight: 8, arbitrary: usual }, { weight: 1, arbitrary: others }), { maxLength: 12 })
   .map((all) => all.join(''));
 
-/** Each event by itself, without looking at what was before it. */
+/** Parses each event without using the previous ones. */
 function oneByOne(bytes: Buffer): { events: number; watch: CompletionWatch; stopped: string | undefined } {
   const watch = new CompletionWatch(1);
   let events = 0;

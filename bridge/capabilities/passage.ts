@@ -5,36 +5,36 @@ import { type PassingEvent, ThinkMarks } from '#shared/http/think-marks.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { EventPattern } from './event-pattern.ts';
 
-/** Characters of an odd event that are told. */
+/** Maximum characters of an invalid event to report. */
 const MAX_TOLD = 64 * 1024;
-/** Bytes of an event that is not whole yet, with comments. */
+/** Maximum bytes of an incomplete event, including comments. */
 const MAX_OPEN = MAX_SSE_EVENT + 1024 * 1024;
 
-/** An event as it came. */
+/** An event in its original bytes. */
 interface RawEvent {
   bytes: Uint8Array[];
 }
 
 /**
- * What of an upstream's bytes may go to the caller as they are: whole events that each are a piece of a completion. At the first that is none it
- * stops; `[DONE]`, too, is not passed, so that the caller hears exactly one. `stripUsage`: nor are figures of usage that the caller did not ask for.
- * Thoughts within the text of a chat completion are told apart.
+ * Filters an upstream's bytes for the caller: passes complete events that are part of a completion unchanged. Stops at the first other
+ * event. `[DONE]` is not passed either, since the caller gets exactly one. `stripUsage`: removes usage that the caller did not request.
+ * Separates reasoning from the text of chat completions.
  */
 export class Passage {
   readonly watch: CompletionWatch | MessageWatch;
   readonly #scanner = new SseScanner();
-  /** The bytes of an event that is not whole yet. */
+  /** Bytes of an incomplete event. */
   #open: Uint8Array[] = [];
   #openBytes = 0;
   #stopped: SpliceEnd | undefined;
   readonly #stripUsage: boolean;
   readonly #marks: ThinkMarks<RawEvent> | undefined;
-  /** The last event that was looked at, and those that take its place. */
+  /** The last parsed event, and its replacements. */
   #event: RawEvent = { bytes: [] };
   #instead: PassingEvent<RawEvent>[] = [];
-  /** Of the last event that had to be looked at. */
+  /** Pattern of the last event that had to be parsed. */
   #pattern: EventPattern | undefined;
-  /** Events that may pass. */
+  /** Number of events passed. */
   events = 0;
 
   constructor({ choices, stripUsage, wire, thinksFirst }: Pick<Forward, 'choices' | 'stripUsage' | 'wire' | 'thinksFirst'>) {
@@ -43,17 +43,17 @@ export class Passage {
     this.#marks = wire === 'messages' ? undefined : new ThinkMarks(choices, thinksFirst);
   }
 
-  /** Thoughts ended in the text that had not begun. */
+  /** Whether the text contained an end of reasoning without a beginning. */
   get isUnopened(): boolean {
     return this.#marks?.isUnopened ?? false;
   }
 
-  /** How it ended, once nothing more may pass. */
+  /** Result, once nothing more may pass. */
   get stopped(): SpliceEnd | undefined {
     return this.#stopped;
   }
 
-  /** The bytes that may go now. */
+  /** Returns the bytes that can be sent now. */
   push(chunk: Uint8Array): Uint8Array[] {
     if (this.#stopped) return [];
     try {
@@ -65,7 +65,7 @@ export class Passage {
     }
   }
 
-  /** The body has ended: what may still go, such as a last event without an empty line behind it. */
+  /** Ends the input. Returns the remaining bytes, such as a last event without an empty line. */
   end(): Uint8Array[] {
     if (this.#stopped) return [];
     const out: Uint8Array[] = [];
@@ -85,7 +85,7 @@ export class Passage {
     return [...out, ...this.#rest()];
   }
 
-  /** Ends it for that reason; once the answer is whole nothing that matters can be missing. */
+  /** Stops with a reason, or with `done` if the response is already complete. */
   stop(how: SpliceEnd['how'], text?: string): void {
     this.#scanner.close();
     if (this.watch.whole && how !== 'left') this.#stopped ??= { how: 'done' };
@@ -95,7 +95,7 @@ export class Passage {
   #look(chunk: Uint8Array): Uint8Array[] {
     const out: Uint8Array[] = [];
     const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
-    /** What comes before has gone, or been left out; what comes from here on to `good` may go. */
+    /** Everything before `from` has been sent or removed; the bytes from there to `good` may be sent. */
     let from = 0;
     let good = 0;
     const take = (): void => {
@@ -109,7 +109,7 @@ export class Passage {
         at = good = next;
         continue;
       }
-      // One event at a time, for the next ones may be like it.
+      // One event at a time, since the next ones may match its pattern.
       const end = text.indexOf('\n\n', at);
       const until = end === -1 ? text.length : end + 2;
       let start = this.#scanner.between ? at : undefined;
@@ -146,7 +146,7 @@ export class Passage {
     return out;
   }
 
-  /** Where the events end that are like the last one that was looked at. */
+  /** Returns the end of the events that match the last parsed one. */
   #passAlike(text: string, from: number): number {
     if (!this.#pattern) return from;
     const attention = this.#marks?.attention ?? 'none';
@@ -160,9 +160,9 @@ export class Passage {
     return at;
   }
 
-  /** `usual`: it has nothing but what the model has written. `last`: the answer ends with it. */
+  /** `usual`: contains only text of the model. `last`: ends the response. */
   #see(data: string): Seen | 'hidden' {
-    // Of its own: an earlier one may still wait.
+    // A new object, since an earlier event may still be pending.
     this.#event = { bytes: [] };
     if (isKeepAlive(data)) return 'hidden';
     const { watch } = this;
@@ -190,7 +190,7 @@ export class Passage {
     return toBytes(events);
   }
 
-  /** What still waited when nothing more may pass. */
+  /** Returns pending events once nothing more may pass. */
   #rest(): Uint8Array[] {
     return toBytes(this.#marks?.end() ?? []);
   }
@@ -199,10 +199,10 @@ export class Passage {
 const toBytes = (events: readonly PassingEvent<RawEvent>[]): Uint8Array[] =>
   events.flatMap((each) => ('data' in each ? [Buffer.from(writeSse(each.data))] : each.event.bytes));
 
-/** Where the first character is that may begin a mark, plain or escaped; the end of the text if there is none. */
+/** Returns the position of the first character that may begin a reasoning tag, plain or escaped; the end of the text if there is none. */
 const findMark = (text: string, from: number): number => Math.min(find(text, from, '<', '/t"\\'), find(text, from, '\\u003', 'cC'));
 
-/** Where `start` is with one of the characters of `next` behind it; the end of the text if nowhere. */
+/** Returns the position of `start` followed by one of the characters in `next`; the end of the text if there is none. */
 function find(text: string, from: number, start: string, next: string): number {
   for (let at = text.indexOf(start, from); at !== -1; at = text.indexOf(start, at + 1))
     if (next.includes(text.charAt(at + start.length))) return at;

@@ -2,7 +2,7 @@ import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { type Reach, refuseAddress } from './addresses.ts';
 
-/** All addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Resolve = (hostname: string, signal?: AbortSignal) => Promise<LookupAddress[]>;
 
 export const resolveBySystem: Resolve = (hostname) =>
@@ -10,12 +10,12 @@ export const resolveBySystem: Resolve = (hostname) =>
     systemLookup(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
   });
 
-/** Thrown where a name leads to a place that may not be asked. */
+/** Thrown if a name resolves to an address that must not be requested. */
 export class RefusedAddress extends Error {}
 
 /**
- * What a socket resolves a name with: once, and it connects to what was judged here, so that a name that changes between judgement and connection
- * (rebinding) gains nothing. One address that may not be asked refuses the name. `free`: the person has named the place.
+ * Returns a lookup function for sockets. It resolves a name once and connects to the checked addresses, so that changing the name in
+ * between (DNS rebinding) has no effect. A single forbidden address rejects the name. `free`: whether the user has allowed the host.
  */
 export function pinnedLookup(resolve: Resolve, reach: Reach, free: (hostname: string) => boolean = () => false): LookupFunction {
   return (hostname, options, callback) => {

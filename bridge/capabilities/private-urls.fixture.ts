@@ -1,4 +1,4 @@
-/** Addresses that are not public, IPv4. */
+/** Non-public IPv4 addresses. */
 const V4 = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.254', '100.100.100.200', '127.0.0.1', '127.1.2.3'],
   ...[
@@ -25,7 +25,7 @@ const V4 = [
   ],
 ];
 
-/** IPv6, as it stands between brackets. */
+/** Non-public IPv6 addresses, as written between brackets. */
 const V6 = [
   ...[
     '::',
@@ -71,7 +71,7 @@ const parts = (address: string): [number, number, number, number] => {
 const hex = (value: number, width = 0): string => value.toString(16).padStart(width, '0');
 const octal = (value: number): string => `0${value.toString(8)}`;
 
-/** One address in each spelling that URL parsers, C libraries or people take. */
+/** Spellings of an address that URL parsers, C libraries or people accept. */
 function spellings(address: string): string[] {
   const [a, b, c, d] = parts(address);
   const whole = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d;
@@ -113,7 +113,7 @@ function spellings(address: string): string[] {
   ];
 }
 
-/** Addresses of pages that must not be fetched, each different. */
+/** Distinct URLs that must not be fetched. */
 export function privateUrls(): string[] {
   const hosts = [...V4.flatMap(spellings), ...V6.map((address) => `[${address}]`), ...V6.map((address) => `[${address.toUpperCase()}]`)];
   const tricks = [

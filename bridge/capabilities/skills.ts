@@ -6,7 +6,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { codeOf } from '../home.ts';
 import type { PortHandlers } from '../server/serve-port.ts';
 
-/** Entries of a folder that are looked at; and levels below a skill's folder, and folders of it in all. */
+/** Limits: entries read per folder, depth below a skill's folder, and folders per skill. */
 const MAX_ENTRIES = 2000;
 const MAX_DEPTH = 4;
 export const MAX_FOLDERS = 500;
@@ -14,15 +14,15 @@ const PROGRAM = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export interface SkillsOptions {
-  /** The folder that skills lie in, one folder each. It need not exist. */
+  /** Folder with one subfolder per skill. It need not exist. */
   dir: string;
   env?: NodeJS.ProcessEnv;
   platform?: NodeJS.Platform;
 }
 
 /**
- * The skills of a folder, as texts. What is in it is others' work: links that lead out of a skill's folder, pipes, files that are huge or no text are told
- * of and never read.
+ * Handlers that read the skills of a folder as text. The contents are untrusted: links that lead out of a skill's folder, FIFOs, and files
+ * that are huge or not text are reported and never read.
  */
 export function skillsHandlers({
   dir,
@@ -86,7 +86,7 @@ export function skillsHandlers({
 
 const isBelow = (path: string, root: string): boolean => path.startsWith(root.endsWith(sep) ? root : root + sep);
 
-/** The names of a skill's other files. Links are left out, wherever they lead. */
+/** Lists a skill's other files, without links. */
 async function filesOf(root: string): Promise<string[]> {
   const found: string[] = [];
   let folders = 0;
@@ -104,11 +104,11 @@ async function filesOf(root: string): Promise<string[]> {
   return found;
 }
 
-/** The text of a file, as much as is read of one. Throws where it is not in the folder, no plain file, or no text. */
+/** Reads a file up to the size limit. Throws if it is not in the folder, not a regular file, or not text. */
 async function readText(root: string, file: string): Promise<{ text: string; truncated: boolean }> {
   const path = await realpath(join(root, file));
   if (!isBelow(path, root)) throw new RpcError('INVALID_PARAMS', `${file} links outside the skill’s folder`);
-  // A pipe that nobody writes to would hold up who opens it.
+  // Non-blocking, since opening a FIFO without a writer would hang.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const { size } = await handle.stat().then((stat) => {
@@ -121,7 +121,7 @@ async function readText(root: string, file: string): Promise<{ text: string; tru
     const read = bytes.subarray(0, bytesRead);
     if (read.includes(0)) throw new RpcError('INVALID_PARAMS', `${file} is not a text file`);
     try {
-      // What is cut may end in half a character.
+      // A truncated text may end within a character.
       return { text: new TextDecoder('utf-8', { fatal: true }).decode(read, { stream: truncated }), truncated };
     } catch {
       throw new RpcError('INVALID_PARAMS', `${file} is not a text file`);
@@ -131,7 +131,7 @@ async function readText(root: string, file: string): Promise<{ text: string; tru
   }
 }
 
-/** Whether a program of that name is on the path. */
+/** Whether the PATH contains a program with that name. */
 async function hasProgram(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (!PROGRAM.test(name)) return false;
   const windows = process.platform === 'win32';

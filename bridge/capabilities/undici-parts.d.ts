@@ -1,4 +1,4 @@
-// undici declares its types for its main file alone.
+// undici only declares types for its main file.
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }

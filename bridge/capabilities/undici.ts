@@ -2,16 +2,17 @@ import type { Dispatcher } from 'undici';
 import askThrough from 'undici/lib/api/api-request.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 
-// Of undici what is used here: by its main file it loads caches, mocks, and a second `fetch` as well, which is four times as much (tests/bench/NOTES.md).
+// Imports only the parts of undici used here: its main file also loads caches, mocks and a second `fetch`, four times as much
+// (tests/bench/NOTES.md).
 export { Agent };
 
 export interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'method'> {
-  /** `GET` by default. */
+  /** Default: `GET`. */
   method?: Dispatcher.HttpMethod;
   dispatcher: Dispatcher;
 }
 
-/** undici's `request`: sends one HTTP request to an absolute address, and resolves with the head of its answer and a body that comes. */
+/** undici's `request`: sends an HTTP request to an absolute URL. Resolves to the head of the response and a body stream. */
 export function request(
   address: string | URL,
   { dispatcher, method = 'GET', ...options }: RequestOptions,

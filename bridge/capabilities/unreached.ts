@@ -11,7 +11,7 @@ const HUNG_UP: Reason = { what: 'the server closed the connection early', hint: 
 const NO_TLS: Reason = { what: 'the server doesn’t use HTTPS', hint: 'Try an address that starts with http://.' };
 const NO_HTTP: Reason = { what: 'the server doesn’t use HTTP', hint: 'Check the address and whether it must start with https://.' };
 
-/** By the codes of Node and its HTTP client: what happened, and what to do. */
+/** What happened and what to do, by error code of Node or its HTTP client. */
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['ECONNREFUSED', { what: 'connection refused', hint: 'Check the address and that the server is running.' }],
   ['ENOTFOUND', { what: 'host not found', hint: 'Check the address and this computer’s internet connection.' }],
@@ -30,8 +30,8 @@ const REASONS: ReadonlyMap<string, Reason> = new Map([
 ]);
 
 /**
- * Why a server gave no answer, for people, with Node's code: `Couldn’t reach nas:80: host not found (ENOTFOUND). Check …`. If several addresses were tried, it
- * is the error of the first one.
+ * Describes for the user why a server did not respond, with Node's code: `Couldn’t reach nas:80: host not found (ENOTFOUND). Check …`. If
+ * several addresses were tried, uses the first one's error.
  */
 export function unreached(error: unknown, server: string): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;

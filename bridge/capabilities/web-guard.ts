@@ -1,14 +1,14 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { plainHost, refuseAddress, refuseName } from './addresses.ts';
 
-/** Ports above the reserved ones behind which something else than web servers listens, by the list that browsers have. */
+/** Unprivileged ports of services other than web servers, from the list that browsers block. */
 const BAD_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Which private places are free: each `host` or `host:port`, as in a URL; what else is written of one before or behind says nothing. */
+/** Private hosts that may be requested, each as `host` or `host:port` in URL syntax; other parts of a URL are ignored. */
 export class Allowed {
-  /** Where the person names them. */
+  /** Name of the setting that lists them. */
   readonly setting: string;
   readonly #places: ReadonlySet<string>;
 
@@ -33,14 +33,14 @@ export class Allowed {
 
 const placeOf = (url: URL): string => `${plainHost(url.hostname)}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
 
-/** These names never leave the computer (RFC 6761). */
+/** Rejects names that never leave the computer (RFC 6761). */
 const refuseLoopbackName = (hostname: string): string | undefined =>
   /(^|\.)localhost$/.test(plainHost(hostname)) ? `${hostname} is not on the public internet (loopback)` : undefined;
 
 /**
- * A page's address that may be asked as far as it can be told without resolving it. Throws `INVALID_PARAMS` with the reason: other protocols, a
- * name or password in it, ports of other services, and every place that is not public and not in `allowed`. A URL's parser has by then written
- * every spelling of an IPv4 address (octal, hexadecimal, one number) in the usual way.
+ * Validates a page's URL as far as possible without resolving it. Throws `INVALID_PARAMS` with the reason: other protocols, credentials in
+ * the URL, ports of other services, and any host that is neither public nor in `allowed`. The URL parser has normalized all IPv4 spellings
+ * (octal, hexadecimal, one number).
  */
 export function judgedUrl(address: string | URL, allowed: Allowed): URL {
   const url = URL.parse(String(address));

@@ -10,7 +10,7 @@ import { privateUrls } from './private-urls.fixture.ts';
 import type { Resolve } from './pinned-lookup.ts';
 import { webHandlers } from './web.ts';
 
-/** A resolver that knows these names; each list of answers is gone through call by call, the last one stays. */
+/** A resolver for these names. Each call returns the next list of addresses, and the last one from then on. */
 function names(table: Record<string, string[][]>): { resolve: Resolve; asked: string[] } {
   const asked: string[] = [];
   const resolve: Resolve = async (hostname) => {
@@ -58,7 +58,7 @@ describe('what is not public', () => {
     const urls = privateUrls();
     expect(urls.length).toBeGreaterThanOrEqual(300);
     expect(new Set(urls).size).toBe(urls.length);
-    // None of these names is known: what gets as far as that was not refused as an address.
+    // The resolver knows none of these names: reaching it means that the URL was not rejected.
     const { resolve, asked } = names({});
     const refused = await Promise.all(
       urls.map((url) =>
@@ -107,7 +107,7 @@ describe('what is not public', () => {
       reached++;
       response.end('secret');
     });
-    // Public when it is judged, private from then on; nobody has the public one.
+    // Public at the check, private from then on; nothing listens at the public address.
     const { resolve, asked } = names({ 'rebind.test': [['2a00::1'], ['127.0.0.1']] });
     const url = `http://rebind.test:${inside.port}/`;
     await expect(get(url, { resolve, ms: 300 })).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });

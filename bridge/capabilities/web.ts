@@ -10,7 +10,7 @@ import { unreached } from './unreached.ts';
 import { Allowed, judgedUrl } from './web-guard.ts';
 
 const READABLE = /^(text\/|application\/(json|xml|xhtml\+xml|pdf|yaml|javascript|x-ndjson|rtf)\b|[\w.-]+\/[\w.-]+\+(json|xml)\b)/i;
-/** Those that browsers show, and that cannot run anything. */
+/** Image types that browsers display and that can't contain scripts. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif)\b/i;
 const WANTED = {
   text: {
@@ -27,13 +27,13 @@ const WANTED = {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface WebDeps {
-  /** All addresses of a name; the system's resolver by default. */
+  /** Resolves a name to all its addresses. Default: the system's resolver. */
   resolve?: Resolve;
-  /** Milliseconds for all of a fetch. */
+  /** Time limit for a whole fetch, in milliseconds. */
   ms?: number;
 }
 
-/** Fetches pages of the public web: the one way there from an agent's tools. */
+/** Handlers that fetch pages of the public web, the only way there for agents' tools. */
 export function webHandlers({ resolve = resolveBySystem, ms = WEB_LIMITS.ms }: WebDeps = {}): PortHandlers<
   (typeof webPort)['calls'],
   (typeof webPort)['events']
@@ -62,7 +62,7 @@ export function webHandlers({ resolve = resolveBySystem, ms = WEB_LIMITS.ms }: W
 
 type Answer = { location: string } | { status: number; contentType: string; body: string };
 
-/** One request. Its connections are its own: none that was judged for another call, with other places allowed, is used again. */
+/** Sends one request on a new connection: connections are not reused, since other calls may allow other hosts. */
 async function hop(
   url: URL,
   { resolve, allowed, wanted, signal }: { resolve: Resolve; allowed: Allowed; wanted: (typeof WANTED)['text']; signal: AbortSignal },
@@ -79,7 +79,7 @@ async function hop(
       signal,
     });
     const { statusCode: status, headers, body } = response;
-    // One that is given up unread says so, and nobody may be listening by then.
+    // A body discarded unread emits an error, possibly after the last listener is gone.
     body.on('error', () => {});
     const header = (name: string): string => [headers[name]].flat()[0] ?? '';
     const location = header('location');

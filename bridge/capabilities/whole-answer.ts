@@ -6,10 +6,10 @@ import { splitThoughts } from '#shared/http/think-marks.ts';
 import type { Forward, SpliceEnd } from '#shared/link/splice.ts';
 import { FIRST_MS, type GoodAnswer, isWhole, type Outcome } from './good-answer.ts';
 
-/** Bytes of an answer that is kept until it is there; a larger one goes through the host, in pieces. */
+/** Maximum size of a buffered response. A larger one goes through the host in chunks. */
 const MAX_BYTES = 256 * 1024;
 
-/** An upstream's whole answer, all of which has come and is a completion. It goes as it is. */
+/** A complete upstream response that is a valid completion, passed on unchanged. */
 export class WholeAnswer implements GoodAnswer {
   readonly headers: Record<string, string>;
   readonly #bytes: Buffer;
@@ -22,7 +22,10 @@ export class WholeAnswer implements GoodAnswer {
     this.headers = { 'content-type': 'application/json', 'content-length': String(bytes.byteLength) };
   }
 
-  /** Reads all of it. The bytes read, where it goes to the host: events, a page, an error, one that is large, late, or broke off. Never rejects. */
+  /**
+   * Reads the whole response. Resolves to the bytes read if it goes to the host: events, a page, an error, or a large, late or incomplete
+   * response. Never rejects.
+   */
   static begin(body: Readable, wire: Forward['wire']): Promise<WholeAnswer | Uint8Array[]> {
     const read: Buffer[] = [];
     let size = 0;
@@ -46,7 +49,7 @@ export class WholeAnswer implements GoodAnswer {
       const onclose = (): void => settle();
       const timer = setTimeout(onclose, FIRST_MS);
       body.on('data', ondata).on('end', onend).on('close', onclose);
-      // Heard by whoever reads on; unheard it would end the process.
+      // The reader handles errors; without a listener they would end the process.
       body.on('error', () => {});
     });
   }
@@ -63,12 +66,12 @@ export class WholeAnswer implements GoodAnswer {
 }
 
 interface Watch extends Pick<CompletionWatch, 'chars' | 'usage'> {
-  /** With the thoughts apart that were within the text. */
+  /** Replacement body with the reasoning separated from the text. */
   instead?: Buffer;
   isUnopened?: boolean;
 }
 
-/** Undefined for an error, and for anything else that is no answer of that format. */
+/** Undefined for errors and anything else that is not a completion in that format. */
 function watchWhole(text: string, wire: Forward['wire']): Watch | undefined {
   if (wire === 'messages') {
     const watch = new MessageWatch();

@@ -26,7 +26,7 @@ export async function callMethod(method: string, { params, json = false, raw = f
   }
 }
 
-/** The text of `--params`: JSON itself, `@file`, or `-` for standard input. */
+/** Parses `--params`: JSON, `@file`, or `-` for standard input. */
 async function paramsOf(given: string): Promise<object> {
   const read = given === '-' ? await text(process.stdin) : given.startsWith('@') ? await fileText(given.slice(1)) : given;
   let value: unknown;

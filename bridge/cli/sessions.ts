@@ -46,7 +46,7 @@ export interface ExportOptions extends ConnectionOptions {
   raw?: boolean;
 }
 
-/** `perch sessions export KEY`: a session as text, on standard output or into a new file. */
+/** `perch sessions export KEY`: writes a session as text to standard output or a new file. */
 export async function exportSession(key: string, { format, output, raw = false, ...options }: ExportOptions): Promise<void> {
   const client = await connect({ ...options, name: 'perch sessions', timeoutMs: options.timeout });
   try {
@@ -73,12 +73,12 @@ const newFile = (path: string): ReturnType<typeof open> =>
     throw new CommandError(`--output: ${lineOf(error)}`, 1, { cause: error });
   });
 
-/** `main/work` of `main/work.jsonl`: as the list shows it and `--session` takes its second half. */
+/** Key of a session's path: `main/work` for `main/work.jsonl`, as listed; `--session` takes the second half. */
 export const keyOf = (path: string): string => path.replace(/\.jsonl$/, '');
-/** The path of the session that a person names: `work` is one of the agent `main`. */
+/** Path of the session with a key: `work` belongs to the agent `main`. */
 export const pathOf = (key: string): string => `${key.includes('/') ? keyOf(key) : `main/${keyOf(key)}`}.jsonl`;
 
-/** In the time of this machine: `2026-11-22 07:04`. */
+/** In local time: `2026-11-22 07:04`. */
 const dateOf = (at: number): string => {
   const date = new Date(at);
   const two = (number: number): string => String(number).padStart(2, '0');

@@ -5,7 +5,7 @@ import { CommandError, lineOf } from './errors.ts';
 import { paint, say, sayJson, shownLine } from './output.ts';
 import type { Target } from './target.ts';
 
-/** Whether a gateway was reached, and what it said or why not (decisions, "Command line"). */
+/** Whether a gateway was reached, with its response or the error. */
 export type Probe = { reachable: true; latencyMs: number; payload: object } | { reachable: false; latencyMs: number; error: string };
 
 export interface ProbeOptions extends ConnectionOptions {
@@ -18,7 +18,7 @@ export interface StatusOptions extends ProbeOptions {
   deep?: boolean;
 }
 
-/** `perch gateway status`. Exit code 1 where the gateway was asked and did not answer. */
+/** `perch gateway status`. Exit code 1 if the gateway was called and did not answer. */
 export async function printStatus({ probe: asks, deep = false, json = false, ...options }: StatusOptions): Promise<void> {
   const target = targetFor(options);
   const service = { status: target.isLocal ? await serviceState(target.port) : ('not-installed' as const), port: target.port };
@@ -32,7 +32,7 @@ export async function printStatus({ probe: asks, deep = false, json = false, ...
   if (probe && !probe.reachable) throw new CommandError(probe.error);
 }
 
-/** `perch gateway probe`: the HTTP side, then the WebSocket, both without a credential, then a call with it. Exit code 1 where one fails. */
+/** `perch gateway probe`: tests HTTP, then the WebSocket, both without a credential, then a call with one. Exit code 1 if one fails. */
 export async function printProbe({ json = false, ...options }: ProbeOptions): Promise<void> {
   const target = targetFor(options);
   const probes: (Probe & { name: string; url: string })[] = [];
@@ -52,7 +52,7 @@ export async function printProbe({ json = false, ...options }: ProbeOptions): Pr
   if (failed && !failed.reachable) throw new CommandError(failed.error);
 }
 
-/** Times what is asked, from the last `start` on. Wrong usage is no answer of a gateway: it is thrown. */
+/** Times a request from the last call of `start`. Throws usage errors, which are no response of a gateway. */
 async function timed(ask: (start: () => void) => Promise<object>): Promise<Probe> {
   let started = performance.now();
   const start = (): void => void (started = performance.now());
@@ -66,7 +66,7 @@ async function timed(ask: (start: () => void) => Promise<object>): Promise<Probe
   }
 }
 
-/** `health` of a gateway; `deep`: with what it runs on and which parts are there. */
+/** Calls a gateway's `health`. `deep`: including its environment and available parts. */
 async function healthOf(options: ProbeOptions, deep: boolean, start: () => void): Promise<object> {
   const end = performance.now() + options.timeout;
   const client = await connect({ ...options, name: 'perch gateway', timeoutMs: options.timeout });
@@ -96,7 +96,7 @@ async function overHttp(target: Target, timeoutMs: number): Promise<object> {
   return answer.data;
 }
 
-/** What a gateway says first of all to whoever opens a socket. */
+/** Returns the first message that a gateway sends on every socket. */
 async function challenge(target: Target, timeoutMs: number): Promise<object> {
   const { link, reason } = openSocket(target, timeoutMs);
   const said = Promise.withResolvers<string>();

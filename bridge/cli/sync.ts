@@ -30,7 +30,7 @@ interface PermissionsOptions {
   json?: boolean;
 }
 
-/** `perch sync nats …`: keeps where the cluster is, and looks whether it can be used. */
+/** `perch sync nats …`: saves the cluster's settings and checks that it can be used. */
 export async function shareOver(servers: string[], options: NatsOptions): Promise<void> {
   const data = await settingsOf(servers, options);
   const { dir } = await Home.open({ warn: note });
@@ -42,7 +42,7 @@ export async function shareOver(servers: string[], options: NatsOptions): Promis
     note(`Warning: ${shownLine(problem.replace(/\.$/, ''))}. Changes stay on this computer until this is fixed, and sync afterwards.`);
 }
 
-/** `perch sync prepare …`: makes the vault's streams as somebody who may, and keeps nothing of it. */
+/** `perch sync prepare …`: creates the vault's streams with the given credentials, which are not saved. */
 export async function prepareCluster(servers: string[], options: NatsOptions): Promise<void> {
   const data = await settingsOf(servers, options);
   const dir = await homeWithVault();
@@ -51,7 +51,7 @@ export async function prepareCluster(servers: string[], options: NatsOptions): P
   say(`The vault’s streams are ready on ${servers.join(', ')}`);
 }
 
-/** `perch sync permissions`: what goes into the servers' configuration for this vault. */
+/** `perch sync permissions`: prints configuration for the servers of this vault. */
 export async function showPermissions({
   user,
   storage,
@@ -125,7 +125,7 @@ export async function showPhrase(): Promise<void> {
   note('Anyone with these words can read everything in the vault. Write them down on paper: they can’t be recovered.');
 }
 
-/** `perch sync join`: a home of its own becomes one of the vault whose words are given. */
+/** `perch sync join`: makes a home part of the vault whose recovery phrase is given. */
 export async function joinVault(): Promise<void> {
   const { keyOfPhrase } = await import('#shared/sync/nats/recovery-phrase.ts');
   const { dir } = await Home.open({ warn: note });
@@ -162,7 +162,7 @@ const explained = (error: unknown): never => {
 const keyOf = (dir: string): Promise<string> => vaultKey(dir, note).catch(explained);
 const settingsIn = (dir: string): Promise<NatsSettings | undefined> => readSyncSettings(dir, note).catch(explained);
 
-/** What hinders this machine from using the cluster, in a sentence; null: nothing. */
+/** Describes what prevents this machine from using the cluster; null if nothing does. */
 async function problemWith(dir: string, nats: NatsSettings): Promise<string | null> {
   const [{ openCluster }, { RecordSeal }, { secretText }] = await Promise.all([
     import('../sync/connection.ts'),

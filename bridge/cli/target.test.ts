@@ -23,7 +23,7 @@ verifies('cli/url-credential', 'only loopback addresses and localhost are of thi
     ...['0.0.0.0', '192.168.1.2', '127.0.0.1.example', 'localhost.example', 'a.localhost', 'localhost.', '[::]', '[fe80::1]', '128.0.0.1'],
     ...['127.0.0.1.', 'perch.example', '[::ffff:10.0.0.1]'],
   ]) {
-    // The dot of a whole name is dropped from addresses by the parser.
+    // The URL parser removes an address's trailing dot.
     const expected = host === '127.0.0.1.';
     expect({ host, isLocal: targetOf(`wss://${host}:1/ws`).isLocal }).toEqual({ host, isLocal: expected });
   }

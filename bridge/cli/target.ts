@@ -1,18 +1,18 @@
 import { isLoopback } from '../server/admission.ts';
 import { CommandError } from './errors.ts';
 
-/** Where a gateway is reached. */
+/** A gateway's addresses. */
 export interface Target {
-  /** Of its WebSocket. */
+  /** URL of the WebSocket. */
   ws: string;
-  /** Of its HTTP side, without a slash at the end. */
+  /** Base URL for HTTP, without a trailing slash. */
   http: string;
-  /** What names the vault behind an address of the HTTP side; the WebSocket's has it already. */
+  /** Query that selects the vault in HTTP URLs; the WebSocket's URL contains it. */
   query: string;
   port: number;
-  /** On this machine, by an address that nobody else can take. */
+  /** Whether it is a loopback address of this machine, which no other machine can have. */
   isLocal: boolean;
-  /** As a sentence goes on: `on port 7433`, `at wss://example.org/ws`. */
+  /** Location as part of a sentence: `on port 7433`, `at wss://example.org/ws`. */
   where: string;
 }
 
@@ -30,14 +30,14 @@ export const localTarget = (port: number, vault?: string): Target => ({
 const SCHEMES: Record<string, string> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:': 'ws:', 'https:': 'wss:' };
 
 /**
- * The gateway that `--url` names, by the address of its WebSocket, of its app (a link that `perch open` printed, too) or of a folder behind a
- * proxy. A ws address with a path is taken as it is. Throws a CommandError (2) where it is none.
+ * Parses `--url`: the URL of the WebSocket, of the app (also a link printed by `perch open`), or of a folder behind a proxy. A ws URL with
+ * a path is used as it is. Throws a CommandError (2) if it is invalid.
  */
 export function targetOf(text: string, vault?: string): Target {
   const url = URL.parse(text);
   const scheme = url && SCHEMES[url.protocol];
   if (!scheme) throw new CommandError('--url must start with ws, wss, http or https', 2);
-  // Whoever writes a name before the @ means a credential, which would show wherever the address does.
+  // A user name is meant as a credential, which would be shown wherever the URL is.
   if (url.username !== '' || url.password !== '')
     throw new CommandError('--url must not contain a user name or password. Use --token or --password.', 2);
   const path = url.pathname.replace(/\/+$/, '');

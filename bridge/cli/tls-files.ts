@@ -10,7 +10,9 @@ export interface TlsOptions {
   tlsKey?: string;
 }
 
-/** Where certificate and key lie, as full paths; undefined where none is given. Throws where one is without the other, or nobody would see them. */
+/**
+ * Returns the absolute paths of certificate and key; undefined without both. Throws if only one is given, or if no client would use TLS.
+ */
 export function tlsFilesOf({ bind, expose = false, tlsCert, tlsKey }: TlsOptions): TlsFiles | undefined {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key must be used together', 2);

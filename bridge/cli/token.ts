@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import type { Home } from '../home.ts';
 import { CommandError } from './errors.ts';
 
-/** The owner's token, and the file that holds it for the commands of this user. */
+/** The owner's token, and the file that stores it for this user's commands. */
 export interface OwnerToken {
   value: string;
   file: string;
 }
 
 export interface GivenToken {
-  /** `--auth-token`, `--token`. */
+  /** Value of `--auth-token` or `--token`. */
   option?: string | undefined;
-  /** How the option is called. */
+  /** Name of the option. */
   name?: string;
-  /** `PERCH_TOKEN`. */
+  /** Value of `PERCH_TOKEN`. */
   environment?: string | undefined;
 }
 
-/** Where a gateway on a port keeps a token that it was given, for as long as it runs. */
+/** File for the token given to the gateway on a port, while that runs. */
 const givenFile = (home: Home, port: number): string => join(home.dir, `token.${port}`);
 
-/** What `PERCH_TOKEN` says, taken out of the environment, and the password with it: no program that is started from here on is to have them. */
+/** Returns `PERCH_TOKEN` and removes it and the password from the environment, so that child processes do not inherit them. */
 export function tokenTaken(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const { PERCH_TOKEN: token } = env;
   delete env.PERCH_TOKEN;
@@ -29,7 +29,7 @@ export function tokenTaken(env: NodeJS.ProcessEnv = process.env): string | undef
   return token;
 }
 
-/** A token that was given by option or environment; undefined where none was. Throws where it cannot be sent in a header. */
+/** Returns a token from the option or the environment; undefined if there is none. Throws if it can't be sent in a header. */
 export function givenToken({ option, environment, name = '--auth-token' }: GivenToken, warn: (line: string) => void): string | undefined {
   if (option !== undefined) warn(`Warning: ${name} is visible in the process list. Use PERCH_TOKEN or the token file instead.`);
   const token = option ?? (environment === '' ? undefined : environment);
@@ -41,8 +41,8 @@ export function givenToken({ option, environment, name = '--auth-token' }: Given
 }
 
 /**
- * The owner's token of a gateway that begins to serve on a port. One that was given goes where `perch open` and the printed `curl` find it: a file of mode 0600,
- * removed at the end, or by the next gateway on this port.
+ * Returns the owner's token for a gateway on a port. A given token is saved for `perch open` and the printed `curl` in a file of mode 0600,
+ * which is removed at the end or by the next gateway on this port.
  */
 export async function keepToken(home: Home, port: number, given: string | undefined): Promise<OwnerToken & { forget(): Promise<void> }> {
   const file = givenFile(home, port);
@@ -53,7 +53,7 @@ export async function keepToken(home: Home, port: number, given: string | undefi
   return { value: given, file, forget: () => rm(file, { force: true }) };
 }
 
-/** The token of the gateway that runs on a port: given here, or given to it, or the home's own. */
+/** Returns the token of the gateway running on a port: the given one, the one that the gateway was given, or the home's own. */
 export async function tokenOfRunning(home: Home, port: number, given: string | undefined): Promise<string> {
   if (given !== undefined) return given;
   const kept = await readFile(givenFile(home, port), 'utf8').catch(() => undefined);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { commandLine } from '../command-line.ts';
 
-/** Of a name that is no command's. */
+/** Maximum length of an unknown command's name in messages. */
 const MAX_CHARS = 60;
 
 /**
- * What is wrong where a group of commands has none of the name that it is given: it hands what it does not know to its default command, which would complain of
- * an argument. Undefined where nothing is. `words`: the command line behind the program's name.
+ * Returns an error message for a command that a group does not have: the group would pass it to its default command, which would report an
+ * unexpected argument. Undefined if there is no such error. `words`: arguments after the program's name.
  */
 export function unknownCommand(program: Command, words: readonly string[]): string | undefined {
   const path: string[] = [];
@@ -21,7 +21,7 @@ export function unknownCommand(program: Command, words: readonly string[]): stri
   return undefined;
 }
 
-/** What to say where a command is missing behind these words. */
+/** Returns the error message for a missing command after these words. */
 export function missingCommand(words: readonly string[]): string {
   const options = words.findIndex((word) => word.startsWith('-'));
   const path = options < 0 ? words : words.slice(0, options);
@@ -34,7 +34,7 @@ function instead(program: Command, { path, word }: { path: readonly string[]; wo
   return `Run \`${commandLine([...path, '--help'].join(' '))}\`.`;
 }
 
-/** Where commands of a name are. */
+/** Finds the paths of commands with a name. */
 const pathsOf = (group: Command, name: string): string[][] =>
   group.commands.flatMap((command) => [
     ...(command.name() === name ? [[name]] : []),

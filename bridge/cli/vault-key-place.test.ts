@@ -11,7 +11,7 @@ import { hasKeyring, inKeyring, noKeyring } from './tests/keyring.ts';
 
 const KEY = 'k'.repeat(42) + 'A';
 const MAIN = `${process.execPath} ${join(import.meta.dirname, 'main.ts')} secrets keyring`;
-/** As the gateway's start reads it. */
+/** Reads the key like the start of the gateway. */
 const READ = `${process.execPath} --input-type=module --eval "import { vaultKey } from '${join(import.meta.dirname, '../journal/vault-key.ts')}'; console.log(await vaultKey(process.env.PERCH_HOME))"`;
 
 test.runIf(hasKeyring)(
@@ -26,7 +26,7 @@ test.runIf(hasKeyring)(
       `The vault key is in ${file}\nMoved the vault key to the system keyring\n${isIn}\n${isIn}\n${KEY}\n`,
     );
     expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
-    // Another session of the same person, with the keyring that lasted.
+    // Another session of the same user, with the persistent keyring.
     const back = inKeyring(dir.path, `${READ} && ${MAIN} off && ${READ} && ${MAIN} off`);
     expect(back.stdout, back.stderr).toBe(
       `${KEY}\nSaved the vault key in ${file}, readable only by you\n${KEY}\nThe vault key is in ${file}\n`,
@@ -65,7 +65,7 @@ verifies('secrets/vault-key', 'no keyring, or one that never answers: the key st
       expect(unread.stderr).not.toContain(KEY);
       expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);
     }
-    // The gateway itself neither waits for long nor begins anew.
+    // The gateway itself neither waits long nor creates a new key.
     const start = await runPerch(['gateway', 'run', '--port', '0', '--host', 'tab'], { ...noKeyring(dir.path), ...hung });
     expect(start).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('didn’t return it within 2 s') });
     expect(readFileSync(file, 'utf8')).toBe(`${markOf(KEY)}\n`);

@@ -9,7 +9,10 @@ import { commandLine, startCommand } from '../command-line.ts';
 import { CommandError, lineOf } from './errors.ts';
 import { note, say } from './output.ts';
 
-/** `perch secrets keyring [on|off]`: where the vault's key is kept (docs/decisions/0041). It is written, read back, and only then taken from where it was. */
+/**
+ * `perch secrets keyring [on|off]`: prints or changes where the vault's key is stored (docs/decisions/0041). The key is written, read back,
+ * and only then removed from the old place.
+ */
 export async function placeVaultKey(wanted: 'on' | 'off' | undefined): Promise<void> {
   const { dir } = await Home.open({ warn: note });
   const path = join(dir, KEY_FILE);
@@ -29,7 +32,7 @@ export async function placeVaultKey(wanted: 'on' | 'off' | undefined): Promise<v
 async function intoKeyring(path: string, key: string): Promise<void> {
   const account = accountOf(key);
   const isKept = await writeKeyring(account, key, { lasting: true });
-  // As the next start reads it.
+  // Reads it like the next start.
   if (!isKept || (await readKeyring([account]))[account] !== key)
     throw new CommandError(`No persistent system keyring is available. The key stays in ${path}.`);
   if ((await readFile(path, 'utf8')).trim() !== key)

@@ -42,7 +42,7 @@ verifies('vaults/commands', 'one is removed for good where that is agreed to, an
   writeFileSync(mark, '');
   expect(await remove('--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('served by a gateway') });
   rmSync(mark);
-  // Of a process that is gone: no process has so high a number.
+  // Mark of a process that has ended: no process id is that high.
   writeFileSync(join(dir, 'served-by.99999999'), '');
   expect(await isServed(dir)).toBe(false);
   expect(await remove()).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });

@@ -30,7 +30,7 @@ export async function listVaults({ json = false }: { json?: boolean }): Promise<
   if (vaults.length === 0) note(`No additional vaults in ${home}. Create one with \`${commandLine('vault create <name>')}\`.`);
 }
 
-/** `perch vault remove`: for good, and only one that nobody serves. */
+/** `perch vault remove`: deletes a vault permanently, unless it is being served. */
 export async function deleteVault(name: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const home = await homeDir();
   const dir = await existing(home, name);
@@ -43,7 +43,9 @@ export async function deleteVault(name: string, { yes = false }: { yes?: boolean
   say(`Deleted the vault ${name}`);
 }
 
-/** Has a command act on a vault instead of on the home that it lies in. Where the gateway is on another machine, the vault need not be here. */
+/**
+ * Makes a command act on a vault instead of the home that contains it. If the gateway is on another machine, the vault need not exist here.
+ */
 export async function actOnVault(name: string, { elsewhere }: { elsewhere: boolean }): Promise<void> {
   refuseName(name);
   const home = await homeDir();

@@ -4,7 +4,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { widthOf } from './output.ts';
 import { WordWrap } from './word-wrap.ts';
 
-/** The text as it stands on a terminal, given in pieces of so many characters. */
+/** The text as printed on a terminal, passed in pieces of `size` characters. */
 function wrapped(text: string, width: number, size = 3): string {
   const wrap = new WordWrap(() => width);
   const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
@@ -15,13 +15,13 @@ verifies('cli/chat-terminal', 'lines break between words, whatever the pieces th
   expect(wrapped('one two three', 8)).toBe('one two\nthree\n');
   expect(wrapped('one two  threefour', 7)).toBe('one two\nthreefour\n');
   expect(wrapped('  - one\n  - two', 7)).toBe('  - one\n  - two\n');
-  // Longer than a line: the terminal's to break.
+  // Longer than a line: broken by the terminal.
   expect(wrapped(`a ${'x'.repeat(30)} b`, 10)).toBe(`a\n${'x'.repeat(30)}\nb\n`);
   expect(wrapped('日本語 日本', 6)).toBe('日本語\n日本\n');
-  // Code is copied.
+  // Code is meant to be copied.
   expect(wrapped('```\ncurl -X POST http://127.0.0.1\n```\nand so on', 8)).toBe('```\ncurl -X POST http://127.0.0.1\n```\nand so\non\n');
   expect(wrapped('one two three', Infinity)).toBe('one two three\n');
-  // What has no end yet is shown all the same.
+  // An unfinished word is printed nevertheless.
   expect(new WordWrap(() => 80).add('x'.repeat(200))).toHaveLength(200);
   expect(new WordWrap(() => 80).add('日')).toBe('日');
   const begun = new WordWrap(() => 8);

@@ -1,12 +1,13 @@
 import { widthOf } from './output.ts';
 
-/** A longer word is not held back until it is whole. */
+/** Longer words are printed before they are complete. */
 const LONGEST = 60;
-/** What scripts without spaces, and emoji, are written in: a line may break within. */
+/** Characters of scripts without spaces, and emoji: a line may break after any of them. */
 const UNSPACED = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uff60]|[\ud800-\udfff]/;
 
 /**
- * Breaks lines between words in a text that comes in pieces, where a terminal would break them within. The word that comes is held back until its end is seen. Code between fences is left as it is, for it is copied; so is everything where there is no end of a line.
+ * Breaks lines between words in streamed text, where a terminal would break within words. Holds back a word until it is complete. Leaves
+ * fenced code unchanged, since it is meant to be copied, and everything if the width is infinite.
  */
 export class WordWrap {
   readonly #width: () => number;
@@ -15,12 +16,12 @@ export class WordWrap {
   #word = '';
   #isCode = false;
 
-  /** `width`: columns of a line, as they are now; infinite where nothing is to be broken. */
+  /** `width`: returns the current width in columns; Infinity disables wrapping. */
   constructor(width: () => number) {
     this.#width = width;
   }
 
-  /** What is to be written now. */
+  /** Returns the text to print now. */
   add(piece: string): string {
     const width = this.#width();
     if (width === Infinity) return piece;
@@ -41,12 +42,12 @@ export class WordWrap {
     return out;
   }
 
-  /** What is held back, to be written although its end has not come. */
+  /** Returns the held-back text before it is complete. */
   rest(): string {
     return this.#placed(this.#width());
   }
 
-  /** The word that was held back, in its place. */
+  /** Places the held-back word on this line or the next. */
   #placed(width: number): string {
     const word = this.#word;
     if (word === '') return '';
@@ -56,7 +57,7 @@ export class WordWrap {
     const columns = widthOf(word);
     const isBroken = !this.#isCode && blanks !== '' && this.#column > 0 && this.#column + blanks.length + columns > width;
     this.#column = isBroken ? columns : this.#column + blanks.length + columns;
-    // The terminal breaks what is longer than a line.
+    // The terminal breaks words longer than a line.
     if (this.#column > width) this.#column = ((this.#column - 1) % width) + 1;
     return `${isBroken ? '\n' : blanks}${word}`;
   }

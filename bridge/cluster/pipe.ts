@@ -8,7 +8,7 @@ import { keep } from '../server/socket-link.ts';
 export function pipe(
   near: Stream,
   far: Stream,
-  { bulk, lost }: { bulk: boolean; /** What `near` is told where `far` was cut. */ lost?: Lost },
+  { bulk, lost }: { bulk: boolean; /** Close code and reason for `near` when `far` is lost. */ lost?: Lost },
 ): void {
   const back = oneWay(far, near, bulk);
   const forth = oneWay(near, far, bulk);

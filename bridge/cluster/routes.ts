@@ -157,7 +157,7 @@ export class Routes {
     const mux = hosts.own?.mux;
     if (near.closed) return;
     if (!mux) return near.reset(RESTARTING.code, RESTARTING.reason);
-    // Each journal has its own sequence numbers: the host must reach the other journal's current state of this one.
+    // Sequence numbers belong to one journal: use this one's, so that the caller sees everything in it.
     const headers: Record<string, string> = { ...opening.headers, [HEAD_HEADER]: String(journal.head), [AFAR_HEADER]: '1' };
     const far = mux.open({ ...opening, headers });
     pipe(near, far, {

@@ -16,7 +16,7 @@ export interface ExtraSpec {
   /** Name of the main package, and its exact version. */
   package: string;
   version: string;
-  /** What is installed beside it, each `name@version`: built for this machine. Empty where there is none for it. */
+  /** Additional packages as `name@version`, built for this machine. Empty if there is no build for it. */
   beside: readonly string[];
   /** Path of the module to import, within `node_modules`. */
   entry: string;

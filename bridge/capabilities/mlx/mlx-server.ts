@@ -8,33 +8,33 @@ import { Agent, request } from '../undici.ts';
 
 const LOOK_MS = 100;
 
-/** `mlx_lm.server` with one model, on a port of this machine alone. */
+/** A running `mlx_lm.server` with one model, on a loopback port. */
 export interface MlxServer {
   readonly base: string;
   readonly dispatcher: Agent;
   readonly pid: number | undefined;
-  /** Resolves with how it ended when nothing of it is left. */
+  /** Resolves to how it ended, when all its processes have ended. */
   readonly over: Promise<string>;
   end(): Promise<void>;
 }
 
 export interface MlxServerOptions {
-  /** The program's path. */
+  /** Path of the program. */
   program: string;
-  /** The folder of the model's files. */
+  /** Folder of the model's files. */
   dir: string;
   keeper: Pick<Keeper, 'keep'>;
-  /** Ends the start. */
+  /** Aborts the start. */
   signal: AbortSignal;
   log(line: string): void;
 }
 
-/** Starts it and resolves when it answers. Rejects with how it ended, or with the signal's reason; nothing of it is left then. */
+/** Starts the server and resolves once it answers. Rejects with how it ended or the signal's reason, after all its processes have ended. */
 export async function startMlxServer({ program, dir, keeper, signal, log }: MlxServerOptions): Promise<MlxServer> {
   const port = await freePort();
   const { child, over, end } = startKept(program, ['--model', dir, '--host', '127.0.0.1', '--port', String(port)], {
     keeper,
-    // It has all that it needs: nothing is fetched behind a person's back.
+    // Offline, since it has all files: it must not download anything unasked.
     env: { ...withoutOwn(), HF_HUB_OFFLINE: '1' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -44,7 +44,7 @@ export async function startMlxServer({ program, dir, keeper, signal, log }: MlxS
       said = line.trim() || said;
       log(`mlx: ${line}`);
     });
-  // The system's proxy has no business with this machine.
+  // Bypasses the system's proxy for this local server.
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
   const server: MlxServer = {
     base: `http://127.0.0.1:${port}`,

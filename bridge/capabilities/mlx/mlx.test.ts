@@ -18,7 +18,7 @@ const ID = 'perch/words/model.safetensors';
 const OTHER = 'perch/other/model.safetensors';
 const open = new AbortController().signal;
 
-/** A home with two models, on what says that it is a Mac. */
+/** A home with two models, on a fake Mac. */
 function world(options: Partial<MlxOptions> = {}) {
   const parts = new DisposableStack();
   const { env } = parts.use(mlxProgram());
@@ -62,7 +62,7 @@ const lives = (pid: number | undefined): boolean => {
   }
 };
 
-// The stand-in is a script that is run as such.
+// The stand-in is an executable script.
 describe.skipIf(process.platform === 'win32')('models for MLX', () => {
   verifies('mlx/answer', 'started when it is asked first, in pieces, with true figures and tools', async () => {
     await using at = world();

@@ -16,9 +16,9 @@ import { type MlxServer, startMlxServer } from './mlx-server.ts';
 
 type Answer = ResultOf<(typeof ggufPort.calls)['gguf.generate']>;
 
-/** A model that nobody asks for so long is unloaded. */
+/** Time without requests after which a model is unloaded. */
 const IDLE_MS = 5 * 60_000;
-/** A server that loads, or says nothing, for so long is taken to hang. */
+/** Time of loading or silence after which a server counts as hung. */
 const SILENCE_MS = 10 * 60_000;
 export const MLX_PROGRAM = 'mlx_lm.server';
 
@@ -64,7 +64,7 @@ export interface MlxOptions {
   silenceMs?: number;
 }
 
-/** Models for MLX, each run by `mlx_lm.server` as long as it is asked: one at a time, calls wait for their turn. Only on Apple silicon. */
+/** Runs MLX models with `mlx_lm.server`, one at a time and while they are used; further calls wait. Apple silicon only. */
 export class MlxModels {
   readonly #options: MlxOptions;
   readonly #turns = new Turns();
@@ -75,12 +75,12 @@ export class MlxModels {
     this.#options = options;
   }
 
-  /** The process that runs a model now. */
+  /** Id of the process that runs a model. */
   get pid(): number | undefined {
     return this.#loaded?.server.pid;
   }
 
-  /** Why nothing can be run here; null where it can. */
+  /** Why no model can run here; null if one can. */
   async problem(): Promise<string | null> {
     if (!isAppleSilicon(this.#options)) return 'MLX requires a Mac with Apple silicon';
     return (await this.#program().catch(() => null)) === null
@@ -88,7 +88,7 @@ export class MlxModels {
       : null;
   }
 
-  /** Answers a chat, a piece at a time. Throws `RpcError`. */
+  /** Generates a chat reply, passing it to `say` in pieces. Throws `RpcError`. */
   generate(id: string, asked: GgufRequest, signal: AbortSignal, say: (piece: { text: string; thought: boolean }) => void): Promise<Answer> {
     if (asked.json !== undefined)
       throw new RpcError('INVALID_PARAMS', 'MLX models don’t support structured output', { details: { field: 'responseFormat' } });
@@ -104,7 +104,7 @@ export class MlxModels {
     });
   }
 
-  /** Ends what runs this model, or any. */
+  /** Unloads this model, or any. */
   async unload(id?: string): Promise<void> {
     const loaded = this.#loaded;
     if (!loaded || (id !== undefined && loaded.id !== id)) return;
@@ -163,7 +163,7 @@ export class MlxModels {
       return reading.end(asked);
     } catch (error) {
       signal.throwIfAborted();
-      // What hangs, or says what cannot be read, is not asked again.
+      // Restart a server that hangs or sends invalid data.
       await this.unload(id);
       throw failed(id, `got no reply from ${MLX_PROGRAM}: ${reasonOf(silence.signal.aborted ? silence.signal.reason : error)}`, 'runner');
     } finally {
@@ -178,14 +178,14 @@ export class MlxModels {
   }
 }
 
-/** What MLX runs on. */
+/** Whether the platform can run MLX. */
 export const isAppleSilicon = ({ platform = process.platform, arch = process.arch }: Pick<MlxOptions, 'platform' | 'arch'>): boolean =>
   platform === 'darwin' && arch === 'arm64';
 
 const failed = (id: string, what: string, reason: string): RpcError =>
   new RpcError('INTERNAL_ERROR', `The model ${id} ${what}`, { details: { reason } });
 
-/** A request in OpenAI's format, of the model that the server was started with. */
+/** Builds a request in OpenAI's format for the model that the server was started with. */
 function bodyOf({ messages, tools, temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty }: GgufRequest): object {
   return {
     model: 'default_model',
@@ -220,7 +220,7 @@ function bodyOf({ messages, tools, temperature, topP, maxTokens, stop, seed, pre
   };
 }
 
-/** An answer as it comes in. */
+/** Parses a streamed response. */
 class Reading {
   readonly #say: Parameters<MlxModels['generate']>[3];
   readonly #family: TokenFamily;
@@ -239,7 +239,7 @@ class Reading {
     for (const { data } of this.#scanner.push(bytes)) this.#read(data);
   }
 
-  /** Throws where it broke off. */
+  /** Throws if the response was cut off. */
   end({ messages }: GgufRequest): Answer {
     for (const { data } of this.#scanner.end()) this.#read(data);
     if (this.#finish === '') throw new Error('the reply was cut off');

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import { type HubFile, HubError } from './hub.ts';
 
-/** From the best to the smallest that is of use; what is above Q6 gains nothing that is heard. */
+/** From the best to the smallest useful quantization. Anything above Q6 brings no noticeable gain. */
 const QUANTISATIONS = [
   'Q6_K',
   'Q5_K_M',
@@ -17,18 +17,19 @@ const QUANTISATIONS = [
   'Q3_K_S',
   'Q2_K',
 ];
-/** Taken where there is nothing of the above. */
+/** Used if none of the above exists. */
 const LARGE = ['Q8_0', 'F16', 'BF16', 'F32'];
 const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/i;
 
-/** The files of one model of a repository, its first part first, and what they take together. */
+/** The files of one model in a repository, with its first part first, and their total size. */
 export interface Chosen {
   files: HubFile[];
   size: number;
 }
 
 /**
- * The files to download: those that `filename` names, else of the best quantisation that fits `bytes` of memory, else the smallest. Throws HubError that lists what there is.
+ * Selects the files to download: those that `filename` names, else the best quantization that fits into `bytes` of memory, else the
+ * smallest. Throws HubError that lists the available files.
  */
 export function choose(files: readonly HubFile[], { filename, bytes }: { filename?: string | undefined; bytes: number }): Chosen {
   const models = modelsOf(files);

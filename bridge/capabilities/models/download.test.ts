@@ -45,7 +45,7 @@ verifies('models/download', 'chosen, whole, listed, deleted', async () => {
     expect(new Uint8Array(readFileSync(join(at.dir, 'tiny-Q4_K_M.gguf')))).toEqual(TINY);
     expect(seen.at(0)).toEqual({ file: null, received: 0, total: TINY.length });
     expect(seen.at(-1)).toEqual({ file: 'tiny-Q4_K_M.gguf', received: TINY.length, total: TINY.length });
-    // The person's token is the hub's, and no matter of who keeps its files.
+    // The user's token is only sent to the hub, not to the server that stores its files.
     const tokens = at.server.asked.map(({ token, store }) => [store, token]);
     const token = source === 'huggingface' ? 'Bearer hf_secret' : undefined;
     expect(tokens).toEqual([

@@ -11,20 +11,20 @@ import { discard, type Hub, HubError, type HubFile } from './hub.ts';
 import { isModelId, type LocalModels } from './local-models.ts';
 import { chooseMlx } from './mlx-files.ts';
 
-/** Tries without a byte of progress. */
+/** Maximum number of attempts without progress. */
 const TRIES = 4;
 const WAIT_MS = 1000;
-/** Left free on the disk. */
+/** Disk space to leave free. */
 const SPARE_BYTES = 256 * 1024 * 1024;
-/** Of the memory that there is a model may take this share. */
+/** Maximum share of the machine's memory for a model. */
 const SHARE = 0.7;
 
 const partFile = z.object({ size: z.number(), sha256: z.string().nullable() });
 
 export interface Progress {
-  /** The file that is being fetched; null before the first. */
+  /** File being downloaded; null before the first. */
   file: string | null;
-  /** Bytes that are here, of all the model's files. */
+  /** Bytes downloaded of all the model's files. */
   received: number;
   total: number;
 }
@@ -34,20 +34,20 @@ export interface DownloadOptions {
   models: LocalModels;
   repo: string;
   filename?: string | undefined;
-  /** What is to run it; `gguf` where left out. */
+  /** Runtime for the model. Default: `gguf`. */
   backend?: 'gguf' | 'mlx' | undefined;
   signal: AbortSignal;
   onprogress?: (progress: Progress) => void;
   /** Bytes of memory of this machine. */
   memory: number;
-  /** Bytes free in a folder. */
+  /** Returns the free bytes of a folder's disk. */
   freeBytes?: (dir: string) => Promise<number>;
   waitMs?: number;
 }
 
 /**
- * Downloads a model's files into the folder of its repository and resolves with its id. What is there already stays; what was cut short goes on where it stopped, from
- * `<file>.part`. A file has its name only when its length and checksum are the hub's. Throws HubError with what went wrong.
+ * Downloads a model's files to the folder of its repository and resolves to its id. Keeps existing files and resumes interrupted ones from
+ * `<file>.part`. A file gets its name only once its length and checksum match the hub's. Throws HubError.
  */
 export async function download(options: DownloadOptions): Promise<{ id: string; sizeBytes: number; fresh: boolean }> {
   const { hub, models, repo, filename, signal, memory, onprogress = () => {}, freeBytes = freeIn } = options;
@@ -97,7 +97,7 @@ async function fetchFile(options: DownloadOptions, file: HubFile, path: string, 
   await rm(`${part}.json`, { force: true });
 }
 
-/** A part of what is another file by now is of no use. */
+/** Discards the part of a file that has changed since. */
 async function keepPart(part: string, { size, sha256 }: HubFile): Promise<void> {
   const known = partFile.safeParse(jsonOf(await readFile(`${part}.json`, 'utf8').catch(() => '')));
   if (!known.success || known.data.size !== size || known.data.sha256 !== sha256 || (await sizeOf(part)) > size)
@@ -107,7 +107,7 @@ async function keepPart(part: string, { size, sha256 }: HubFile): Promise<void> 
 
 class BrokenOff extends HubError {}
 
-/** What is missing of a part, held to the length and the checksum. */
+/** Downloads the rest of a part, and verifies length and checksum. */
 async function fetchRest(
   { hub, repo, signal }: DownloadOptions,
   file: HubFile,
@@ -156,7 +156,7 @@ async function fetchRest(
     throw await dropped(part, new HubError(`The checksum of ${name} doesn’t match the one from ${hub.base}`));
 }
 
-/** Bytes that cannot be right are not gone on from. */
+/** Discards data that can't be correct instead of resuming from it. */
 async function dropped(part: string, error: HubError): Promise<HubError> {
   await rm(part, { force: true });
   await rm(`${part}.json`, { force: true });

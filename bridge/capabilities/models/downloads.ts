@@ -16,26 +16,26 @@ import type { LocalModels } from './local-models.ts';
 
 type Handlers = PortHandlers<typeof modelDownloadsPort.calls, typeof modelDownloadsPort.events>;
 
-/** Downloads at once. */
+/** Maximum number of concurrent downloads. */
 const MOST_RUNNING = 8;
-/** Downloads that have ended and are still told of. */
+/** Maximum number of finished downloads to keep in the list. */
 const MOST_ENDED = 50;
-/** Milliseconds between two events of a download's progress. */
+/** Milliseconds between progress events of a download. */
 const TELL_MS = 250;
 
 const kept = z.object({ version: z.literal(1), downloads: z.array(modelDownload).max(100) });
 
 export interface DownloadsOptions {
-  /** The bridge's home. */
+  /** The bridge's home directory. */
   home: string;
   models: LocalModels;
   extra: Pick<Extra, 'state' | 'spec'>;
-  /** Why MLX models cannot be run here; null where they can. */
+  /** Why MLX models can't run here; null if they can. */
   mlx(): Promise<string | null>;
-  /** Ends what runs a model, before its files go. */
+  /** Unloads a model before its files are deleted. */
   unload(id: string): Promise<void>;
   log(line: string): void;
-  /** Where hubs and their tokens are named. */
+  /** Environment variables that name hubs and their tokens. */
   env?: NodeJS.ProcessEnv;
   waitMs?: number;
 }
@@ -44,11 +44,11 @@ interface Running {
   download: ModelDownload;
   stop: AbortController;
   toldAt: number;
-  /** Resolves when it has ended, however. */
+  /** Resolves when the download has ended, successfully or not. */
   over: Promise<void>;
 }
 
-/** Downloads to this machine's disk that belong to nobody's connection. Those under way are noted in the home, and go on after a restart. */
+/** Downloads to this machine's disk, independent of any connection. Running ones are recorded in the home, and resume after a restart. */
 export class Downloads {
   readonly #options: DownloadsOptions;
   readonly #file: string;
@@ -64,7 +64,7 @@ export class Downloads {
       if (same && same.download.filename === (filename ?? null)) return Promise.resolve({ id: same.download.id });
       if (this.#running().length >= MOST_RUNNING)
         throw new RpcError('INVALID_PARAMS', `${MOST_RUNNING} downloads are already running. Wait for one to finish.`);
-      // What had become of the same is told of no longer.
+      // Removes earlier results of the same download.
       for (const { download: each } of this.#all.values())
         if (isSame(each, { repo, filename, source, backend }) && each.state !== 'running') this.#all.delete(each.id);
       const id = randomUUID();
@@ -129,7 +129,7 @@ export class Downloads {
     this.#file = join(options.home, 'model-downloads.json');
   }
 
-  /** Goes on with what was under way when the bridge ended. Never rejects. */
+  /** Resumes downloads that were running when the bridge ended. Never rejects. */
   async resume(): Promise<void> {
     try {
       const text = await readIfThere(this.#file);
@@ -142,7 +142,7 @@ export class Downloads {
     }
   }
 
-  /** Ends them; those under way go on at the next start. */
+  /** Stops all downloads; running ones resume at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { stop } of this.#all.values()) stop.abort(new Error('the bridge is stopping'));
@@ -157,7 +157,7 @@ export class Downloads {
   async #forget({ download: { id, repo }, over }: Running): Promise<void> {
     await over;
     this.#all.delete(id);
-    // Another download of the repository may go on with them.
+    // Another download of the repository may resume from them.
     const wanted = [...this.#all.values()].some(({ download: each }) => each.repo === repo && each.state !== 'done');
     if (!wanted) await this.#options.models.removeParts(repo);
   }
@@ -183,7 +183,7 @@ export class Downloads {
       });
       this.#tell(running, { state: 'done', modelId: id });
     } catch (error) {
-      // Left by the bridge's own end: it stays noted as under way.
+      // Stopped by the bridge's own end: it stays recorded as running.
       if (this.#closed) return;
       if (!(error instanceof HubError) && running.download.state === 'running') log(`models: ${reasonOf(error)}`);
       this.#tell(running, { state: 'failed', error: reasonOf(error) });
@@ -193,7 +193,7 @@ export class Downloads {
   }
 
   #tell(running: Running, change: Partial<ModelDownload>): void {
-    // What was cancelled stays so, whatever still comes of it.
+    // A cancelled download stays cancelled, whatever happens later.
     if (running.download.state !== 'running') return;
     const before = running.download;
     running.download = { ...before, ...change };
@@ -204,7 +204,7 @@ export class Downloads {
     for (const watcher of this.#watchers) watcher(running.download);
   }
 
-  /** Notes those under way. */
+  /** Records the running downloads. */
   #note(): void {
     this.#noting = this.#noting
       .then(() => writeWhole(this.#file, JSON.stringify({ version: 1, downloads: this.#running().map((each) => each.download) }), rename))

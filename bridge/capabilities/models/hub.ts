@@ -4,17 +4,17 @@ import { z } from '#shared/rpc/zod.ts';
 import { request } from '../undici.ts';
 import { unreached } from '../unreached.ts';
 
-/** A hub refused, or cannot be understood. */
+/** A hub rejected a request or sent an invalid response. */
 export class HubError extends Error {
   override name = 'HubError';
 }
 
-/** A file of a repository. */
+/** A file in a repository. */
 export interface HubFile {
-  /** Its path in the repository. */
+  /** Path in the repository. */
   path: string;
   size: number;
-  /** In hex; null where the hub does not tell. */
+  /** In hex; null if the hub does not provide it. */
   sha256: string | null;
 }
 
@@ -32,11 +32,11 @@ const modelscope = z.object({
   }),
 });
 
-/** A list of files is far smaller. */
+/** Maximum size of a file list, far above real ones. */
 const MOST_LISTED = 16 * 1024 * 1024;
 const MOST_REDIRECTS = 5;
 const ANSWER_MS = 30_000;
-/** A download without a byte for so long has broken off. */
+/** Time without data after which a download counts as interrupted. */
 const SILENCE_MS = 60_000;
 
 const ADDRESS: Readonly<Record<ModelSource, { base: string; variable: string }>> = {
@@ -49,7 +49,7 @@ export interface HubOptions {
   silenceMs?: number;
 }
 
-/** A hub that models are downloaded from. Its address and the person's token are taken from the variables that its own tools take them from. */
+/** A hub to download models from. Its URL and the user's token come from the same environment variables as for the hub's own tools. */
 export class Hub {
   readonly source: ModelSource;
   readonly base: string;
@@ -68,7 +68,7 @@ export class Hub {
     this.#silenceMs = silenceMs;
   }
 
-  /** The files of a repository, `<owner>/<name>`. Throws HubError. */
+  /** Lists the files of a repository, `<owner>/<name>`. Throws HubError. */
   async files(repo: string, signal: AbortSignal): Promise<HubFile[]> {
     if (!REPO.test(repo)) throw new HubError(`"${repo}" is not a repository. Use <owner>/<name>.`);
     const path =
@@ -93,7 +93,7 @@ export class Hub {
     }));
   }
 
-  /** The bytes of a file from `from` on; from its beginning where the hub does not heed that: `start` says. Throws HubError. */
+  /** Opens a file from offset `from`, or from its beginning if the hub ignores that: see `start` in the result. Throws HubError. */
   async open(
     repo: string,
     path: string,
@@ -116,7 +116,7 @@ export class Hub {
     let url = new URL(first);
     const dispatcher = await (this.#agent ??= systemsProxy());
     for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
-      // The token is for the hub alone: files lie on servers of others.
+      // The token is only for the hub; files may be stored on other servers.
       const own: Record<string, string> = url.origin === origin && this.#token ? { authorization: `Bearer ${this.#token}` } : {};
       const answer = await request(url, {
         dispatcher,
@@ -142,13 +142,13 @@ export class Hub {
   }
 }
 
-/** What heeds the system's proxy; most never download a model. */
+/** Loads the system's proxy support on demand, since most users never download a model. */
 async function systemsProxy(): Promise<Dispatcher> {
   const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js');
   return new EnvHttpProxyAgent();
 }
 
-/** A body that is not read to its end; that it has no end is no fault. */
+/** Discards the rest of a body, ignoring the error for its early end. */
 export function discard(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => {}).destroy();
 }

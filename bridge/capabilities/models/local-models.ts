@@ -6,37 +6,37 @@ import { codeOf, reasonOf } from '../../home.ts';
 import { GgufError, type GgufHeader, readHeader } from '../gguf/header.ts';
 import { isMlx, mlxFilesOf, mlxProblem } from './mlx-files.ts';
 
-/** Tokens of context that are run with, of the many that some models are trained for. */
+/** Maximum context size in tokens to run with, fewer than some models are trained for. */
 export const MOST_CONTEXT = 16_384;
 
-/** What is kept beside a downloaded file. */
+/** Metadata stored next to a downloaded file. */
 export const originFile = z.object({
   source: z.enum(['huggingface', 'modelscope']),
   repo: z.string(),
   sha256: z.string().nullable(),
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   downloadedAt: z.number(),
 });
 
 const mlxConfig = z.object({ max_position_embeddings: z.number().optional() });
 
-/** A model's file on this disk. */
+/** A model file on this disk. */
 export interface Found extends LocalModel {
   path: string;
   header: GgufHeader | null;
 }
 
 const SEGMENT = /^(?!\.)[\w.+-]{1,200}$/;
-/** Files of a model in several: the first one stands for all. */
+/** Parts of a model in several files; the first one represents it. */
 const PART = /^(.*)-(\d{5})-of-(\d{5})\.gguf$/i;
 
-/** Whether a text has the shape `<repo_owner>/<repo_name>/<file_name>` (interface document 2, section 4.1). */
+/** Whether a text has the form `<repo_owner>/<repo_name>/<file_name>`. */
 export function isModelId(id: string): boolean {
   const segments = id.split('/');
   return segments.length === 3 && segments.every((segment) => SEGMENT.test(segment));
 }
 
-/** The models under `<home>/models`: `<repo_owner>/<repo_name>/<file_name>`. */
+/** The models in `<home>/models`, as `<repo_owner>/<repo_name>/<file_name>`. */
 export class LocalModels {
   readonly dir: string;
   readonly #headers = new Map<string, { stamp: string; header: GgufHeader | string }>();
@@ -45,14 +45,14 @@ export class LocalModels {
     this.dir = join(home, 'models');
   }
 
-  /** The folder of a repository's files; made where it is not there. */
+  /** Returns the folder of a repository's files and creates it if it is missing. */
   async folder(repo: string): Promise<string> {
     const dir = join(this.dir, ...repo.split('/'));
     await mkdir(dir, { recursive: true, mode: 0o700 });
     return dir;
   }
 
-  /** All of them by id. Those that cannot be run say why not. */
+  /** Lists all models by id, including those that can't run, with the reason. */
   async list(): Promise<Found[]> {
     const found: Found[] = [];
     for (const owner of await namesIn(this.dir)) {
@@ -69,7 +69,7 @@ export class LocalModels {
     return found;
   }
 
-  /** Undefined where there is no such model. */
+  /** Finds a model; undefined if it does not exist. */
   async find(id: string): Promise<Found | undefined> {
     if (!isModelId(id)) return undefined;
     const [owner = '', repo = '', file = ''] = id.split('/');
@@ -78,7 +78,7 @@ export class LocalModels {
     return files.includes(file) && isFirst(file) ? this.#look(id, dir, files) : undefined;
   }
 
-  /** Deletes a model's files. Resolves with the bytes that are free again, or null where there is no such model. */
+  /** Deletes a model's files. Resolves to the number of bytes freed, or null if there is no such model. */
   async remove(id: string): Promise<number | null> {
     const found = await this.find(id);
     if (!found) return null;
@@ -88,18 +88,18 @@ export class LocalModels {
       await rm(join(dir, part), { force: true });
       await rm(join(dir, `${part}.json`), { force: true });
     }
-    // Folders that others have files in stay.
+    // Keeps folders with other files.
     for (const empty of [dir, join(this.dir, owner)]) await rmdir(empty).catch(() => {});
     return found.sizeBytes;
   }
 
-  /** Deletes what is here of a repository's files that are not whole. */
+  /** Deletes a repository's incomplete files. */
   async removeParts(repo: string): Promise<void> {
     const segments = repo.split('/');
     if (segments.length !== 2 || !segments.every((segment) => SEGMENT.test(segment))) return;
     const dir = join(this.dir, ...segments);
     for (const name of await namesIn(dir)) if (/\.part(\.json)?$/.test(name)) await rm(join(dir, name), { force: true });
-    // Folders that others have files in stay.
+    // Keeps folders with other files.
     for (const empty of [dir, dirname(dir)]) await rmdir(empty).catch(() => {});
   }
 
@@ -108,7 +108,7 @@ export class LocalModels {
     const path = join(dir, parts[0] ?? '');
     const stats = await Promise.all(parts.map((part) => stat(join(dir, part)).catch(() => undefined)));
     const first = stats[0];
-    // Deleted meanwhile, or a folder with the name of a file.
+    // Deleted in the meantime, or a folder.
     if (!first?.isFile()) return undefined;
     const sizeBytes = stats.reduce((sum, each) => sum + (each?.size ?? 0), 0);
     const origin = originFile.safeParse(jsonOf(await readFile(`${path}.json`, 'utf8').catch(() => '')));
@@ -150,7 +150,7 @@ export class LocalModels {
 
 const isFirst = (file: string): boolean => Number(PART.exec(file)?.[2] ?? 1) === 1;
 
-/** The files that belong to a model's first one, that one included. */
+/** Returns all files of a model, including its first one. */
 function partsOf(file: string, files: readonly string[]): string[] {
   if (isMlx(file)) return mlxFilesOf(files);
   const [, stem, , count] = PART.exec(file) ?? [];

@@ -2,15 +2,15 @@ import { basename } from 'node:path/posix';
 import type { Chosen } from './choice.ts';
 import { type HubFile, HubError } from './hub.ts';
 
-/** Weights in several files: the first one stands for all. */
+/** Weights in several files; the first one represents the model. */
 const SHARD = /^(.*)-(\d{5})-of-(\d{5})\.safetensors$/i;
-/** What MLX reads beside the weights. */
+/** Other files that MLX reads. */
 const BESIDE = /^[\w.-]+\.(json|jinja|model|txt|tiktoken)$/i;
 
-/** Whether an id, or a file's name, is of a model for MLX. */
+/** Whether an id or file name belongs to an MLX model. */
 export const isMlx = (name: string): boolean => /\.safetensors$/i.test(name);
 
-/** The files of a repository that MLX runs: all of its weights, and what describes them. The first of the weights is first. Throws HubError. */
+/** Selects the files of a repository that MLX needs: all weights, first one first, and the files that describe them. Throws HubError. */
 export function chooseMlx(files: readonly HubFile[], filename: string | undefined): Chosen {
   if (filename !== undefined) throw new HubError('MLX models are downloaded as a whole. Remove the file name.');
   const own = files.filter(({ path }) => !path.includes('/'));
@@ -21,16 +21,16 @@ export function chooseMlx(files: readonly HubFile[], filename: string | undefine
   return { files: chosen, size: chosen.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** The files of a folder's model for MLX: the first of its weights first. Empty where there is none. */
+/** Returns the files of an MLX model in a folder, first weights first. Empty if there is none. */
 export function mlxFilesOf(names: readonly string[]): string[] {
   const weights = names.filter(isMlx).sort();
   if (weights.length === 0 || !names.includes('config.json')) return [];
-  // What lies beside a download of ours tells where each file is from: `<file>.json`.
+  // Skips the metadata of downloads, `<file>.json`, which tells the source of each file.
   const beside = names.filter((name) => BESIDE.test(name) && !(name.endsWith('.json') && names.includes(name.slice(0, -'.json'.length))));
   return [...weights, ...beside];
 }
 
-/** Why a folder's model for MLX is not whole; null where it is, as far as its names tell. */
+/** Why an MLX model in a folder is incomplete; null if its file names show nothing missing. */
 export function mlxProblem(names: readonly string[]): string | null {
   if (names.some((name) => name.endsWith('.part'))) return 'the download is incomplete';
   const [first = ''] = names.filter(isMlx).sort();

@@ -11,14 +11,14 @@ import { LocalModels } from './local-models.ts';
 import { isMlx } from './mlx-files.ts';
 
 export interface ModelsOfDiskOptions extends Omit<MlxOptions, 'models'> {
-  /** The bridge's home. */
+  /** The bridge's home directory. */
   home: string;
   keeper: Keeper;
-  /** Milliseconds before a download that broke off is tried again. */
+  /** Milliseconds before an interrupted download is retried. */
   waitMs?: number;
 }
 
-/** Everything about models on the bridge's disk: those that are there, what runs them, and what brings more. */
+/** Everything about models on the bridge's disk: listing, running and downloading them. */
 export interface ModelsOfDisk {
   running: PortHandlers<typeof ggufPort.calls, typeof ggufPort.events>;
   downloads: Downloads;

@@ -7,19 +7,19 @@ const WINDOWS = process.platform === 'win32';
 
 export interface EnvFile {
   values: ReadonlyMap<string, string>;
-  /** Why it is not used; null where it is, or where there is none. */
+  /** Why the file is ignored; null if it is used or missing. */
   problem: string | null;
 }
 
 const refused = (problem: string): EnvFile => ({ values: new Map(), problem });
 
 /**
- * Reads a file of `NAME=value` lines; `#` begins a comment, quotes may stand around a value. One that others than its owner may read or change is not used, nor is one with a line
- * that is no entry. Never rejects.
+ * Reads a file of `NAME=value` lines. `#` begins a comment; values may be quoted. Ignores a file that other users can read or change, or
+ * that contains an invalid line. Never rejects.
  */
 export async function readEnvFile(path: string): Promise<EnvFile> {
   try {
-    // A pipe that nobody writes to would hold up who opens it.
+    // Non-blocking, since opening a FIFO without a writer would hang.
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await file.stat();
@@ -44,8 +44,8 @@ export async function readEnvFile(path: string): Promise<EnvFile> {
 const ENTRY = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/;
 
 /**
- * Sets an entry of a file of secrets, or takes it away, in one step and with mode 0600; comments and other lines stay. Resolves with whether it was there. Rejects, with why, where the
- * file is there and not used, or cannot be written.
+ * Sets or removes an entry of a secrets file, atomically and with mode 0600, keeping comments and other lines. Resolves to whether the
+ * entry existed. Rejects with the reason if the file is ignored or can't be written.
  */
 export async function changeEnvFile(path: string, name: string, value: string | null): Promise<boolean> {
   const { values, problem } = await readEnvFile(path);
@@ -59,7 +59,7 @@ export async function changeEnvFile(path: string, name: string, value: string | 
   return isThere;
 }
 
-/** As `valueOf` reads it. Throws where a value has both kinds of quotes and needs one. */
+/** The inverse of `valueOf`. Throws if a value needs quotes and contains both kinds. */
 function quoted(value: string): string {
   if (valueOf(value) === value && value.trim() === value) return value;
   const quote = ['"', "'"].find((each) => !value.includes(each));
@@ -73,14 +73,14 @@ function parse(text: string): EnvFile {
     if (/^\s*(#|$)/.test(line)) continue;
     const [, name, rest = ''] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line) ?? [];
     const value = valueOf(rest.trim());
-    // What stands in the line is nobody's to read here.
+    // Do not reveal the contents of the line.
     if (name === undefined || value === undefined) return refused(`line ${index + 1} is not NAME=value`);
     values.set(name, value);
   }
   return { values, problem: null };
 }
 
-/** Without quotes around, and without a comment behind; undefined where a quote does not end. */
+/** Removes quotes and a trailing comment. Undefined if a quote is not closed. */
 function valueOf(text: string): string | undefined {
   const quote = /^["']/.exec(text)?.[0];
   if (quote === undefined) return text.replace(/(^|\s+)#.*$/, '');

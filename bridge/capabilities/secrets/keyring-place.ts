@@ -1,4 +1,4 @@
-/** What entries of Perch's belong to in the system's keyring; their account is the secret's name. */
+/** Service name of Perch's entries in the system's keyring; the account is the secret's name. */
 export const SERVICE = 'perch';
-/** A keyring that is locked asks a person, where there is one; it is waited for no longer, in milliseconds. */
+/** Timeout for the keyring in milliseconds: a locked one may ask the user. */
 export const KEYRING_MS = 2_000;

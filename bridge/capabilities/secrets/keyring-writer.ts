@@ -1,5 +1,6 @@
-// A program of its own, as the reader is: puts one secret into the system's keyring (`keep`: only into one that lasts), or takes it away. `set` and `keep` read the value from standard input, where no process list shows it. Prints
-// whether there was an entry; ends with 1 where the keyring cannot be used.
+// A separate program, like the reader: saves one secret in the system's keyring (`keep`: only in a persistent one), or removes it. `set`
+// and `keep` read the value from standard input, which process lists do not show. Prints whether there was an entry. Exits with 1 if the
+// keyring can't be used.
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { Entry } from '@napi-rs/keyring';
@@ -11,11 +12,11 @@ const value = isGiven ? await text(process.stdin) : '';
 new Worker(`setTimeout(() => process.kill(${process.pid}, 'SIGKILL'), ${KEYRING_MS})`, { eval: true });
 
 try {
-  // Where there is no other, Linux has the kernel's, which forgets with the session.
+  // The fallback on Linux is the kernel's keyring, which is cleared at the end of the session.
   const entry = new Entry(SERVICE, name, what === 'keep' ? { linux: { store: 'secret-service' } } : undefined);
   if (isGiven) {
     entry.setPassword(value);
-    // Some keyrings take everything and keep nothing.
+    // Some keyrings accept values without storing them.
     if (entry.getPassword() !== value) throw new Error('the keyring didn’t save it');
     process.stdout.write('true', () => process.exit(0));
   } else {

@@ -15,8 +15,8 @@ const NAME = `PERCHES_TEST_${process.pid}`;
 const linux = process.platform === 'linux';
 
 /**
- * Puts an entry into the kernel's keyring, which is asked where there is no other, reads it as the bridge does, and takes it away: all in one process, for the session's keyring may be
- * its own. The first call may only make that.
+ * Adds an entry to the kernel's keyring (the fallback), reads it like the bridge, and removes it, in one process, since the session's
+ * keyring may belong to it. The first call may only create that keyring.
  */
 const PROGRAM = `
 import { Entry } from '@napi-rs/keyring';

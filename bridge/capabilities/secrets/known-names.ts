@@ -7,7 +7,7 @@ import { readIfThere, writeWhole } from '../../home.ts';
 const names = z.array(secretName);
 const pathIn = (home: string): string => join(home, 'keyring-names.json');
 
-/** Names of secrets that were put into the keyring by `perch secrets set`; a keyring lists nothing by itself. */
+/** Names of the secrets that `perch secrets set` saved in the keyring, which can't list its entries. */
 export async function knownNames(home: string): Promise<string[]> {
   const text = await readIfThere(pathIn(home));
   try {

@@ -22,7 +22,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 20, ret
 
 const ring = new LogRing();
 
-/** What a host is told when it asks for these names. */
+/** The response to a host that requests these names. */
 function resolve(names: string[], env: NodeJS.ProcessEnv = {}, fileOnly = false) {
   const handlers = secretsHandlers({
     home,

@@ -6,24 +6,27 @@ import { readEnvFile } from './env-file.ts';
 import { readKeyring } from './keyring.ts';
 
 export interface SecretsDeps {
-  /** The bridge's home. */
+  /** The bridge's home directory. */
   home: string;
   env?: NodeJS.ProcessEnv;
-  /** The environment and the keyring are somebody else's: only the home's file counts. */
+  /** Use only the home's file: the environment and the keyring do not belong to this vault. */
   fileOnly?: boolean;
-  /** Told of each value before it is given away: it stands in no log. */
+  /** Called with each value before it is returned, to redact it from logs. */
   hide(values: Iterable<string>): void;
   log(line: string): void;
-  /** Ends with the bridge what asks the keyring. */
+  /** Ends the programs that access the keyring with the bridge. */
   keeper: Pick<Keeper, 'keep'>;
 }
 
 export const SECRETS_FILE = 'secrets.env';
 
-/** Longer ones are no secrets that a setting could hold. */
+/** Maximum length of a secret that a setting can hold. */
 const MAX_CHARS = 4096;
 
-/** What the bridge's environment, its file of secrets and the system's keyring have under the names that are asked for, and nothing else of them (shared/ports/secrets.ts). */
+/**
+ * Handlers that return the requested names from the bridge's environment, its secrets file and the system's keyring, and nothing else
+ * (shared/ports/secrets.ts).
+ */
 export function secretsHandlers({
   home,
   env = process.env,

@@ -2,19 +2,19 @@ import { setImmediate } from 'node:timers/promises';
 import { parseWav } from '#shared/wav.ts';
 
 const KILOBITS = 64;
-/** Samples that are encoded at once: a long text takes seconds, in which the bridge must do other things too. */
+/** Number of samples encoded per turn of the event loop. A long text takes seconds, during which the bridge must stay responsive. */
 export const SLICE = 16 * 1024;
 
-/** The MP3 of a WAV file of 16-bit samples, as speech engines write them. */
+/** Encodes a WAV file with 16-bit samples as MP3. */
 export async function mp3Of(wav: Buffer, signal?: AbortSignal): Promise<Buffer> {
   const { channels, sampleRate, length, samples } = readWav(wav);
-  // 0.8 MB of source, which an idle bridge has no use for.
+  // Loaded on demand: 0.8 MB of source.
   const { createMp3Encoder } = await import('wasm-media-encoders');
   const encoder = await createMp3Encoder();
   encoder.configure({ channels, sampleRate, bitrate: KILOBITS });
   const parts: Buffer[] = [];
   for (let at = 0; at < length; at += SLICE) {
-    // What the encoder gives lies in its own memory, until the next call.
+    // Copied, since the encoder reuses its memory in the next call.
     parts.push(Buffer.from(encoder.encode(samples(at, Math.min(length, at + SLICE)))));
     await setImmediate();
     signal?.throwIfAborted();
@@ -25,9 +25,9 @@ export async function mp3Of(wav: Buffer, signal?: AbortSignal): Promise<Buffer> 
 interface Sound {
   channels: 1 | 2;
   sampleRate: number;
-  /** Of each channel. */
+  /** Number of samples per channel. */
   length: number;
-  /** Some of each channel's, −1 to 1. */
+  /** A range of samples of each channel, −1 to 1. */
   samples(from: number, to: number): Float32Array[];
 }
 

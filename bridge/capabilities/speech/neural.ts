@@ -5,7 +5,7 @@ import type { Voice } from '#shared/rpc/methods/tts.ts';
 import { VOICE_ID } from '#shared/voice-id.ts';
 import { pieces } from './pieces.ts';
 
-/** Where the voices of the network are; tests give a server of their own. */
+/** URLs of the online voices' service. Tests use their own server. */
 export interface NeuralPlace {
   socket: string;
   voices: string;
@@ -13,7 +13,7 @@ export interface NeuralPlace {
 
 const BASE = 'speech.platform.bing.com/consumer/speech/synthesize/readaloud';
 const PLACE: NeuralPlace = { socket: `wss://${BASE}/edge/v1`, voices: `https://${BASE}/voices/list` };
-/** What every copy of the browser that these voices are made for sends; no secret. */
+/** Public client id, sent by every copy of the browser that these voices are made for. */
 const CLIENT = '6A5AA1D4EAFF4E9FB37E23D68491D6F4';
 const VERSION = '1-143.0.3650.96';
 const HEADERS = {
@@ -22,13 +22,13 @@ const HEADERS = {
   origin: 'chrome-extension://jdiccldimpdaibmpdkjnbmckianbfold',
 };
 const FORMAT = 'audio-24khz-48kbitrate-mono-mp3';
-/** Bytes of text in one turn; the service takes no more. */
+/** Maximum bytes of text per request, as limited by the service. */
 const TURN_BYTES = 4096;
 const TURN_MS = 30_000;
 const LIST_MS = 5_000;
 const MAX_AUDIO = 32 * 1024 * 1024;
 
-/** The service refused, or is not there. */
+/** The service rejected the request or is unreachable. */
 export class NeuralFailed extends Error {
   override name = 'NeuralFailed';
 }
@@ -36,14 +36,14 @@ export class NeuralFailed extends Error {
 export interface Utterance {
   text: string;
   voice: string;
-  /** `+10%` and `-5Hz`. */
+  /** Such as `+10%` and `-5Hz`. */
   rate: string;
   pitch: string;
 }
 
 const listed = z.array(z.object({ ShortName: z.string(), FriendlyName: z.string(), Locale: z.string(), Gender: z.string() }));
 
-/** The neural voices that Edge reads pages with. */
+/** Online neural voices that Edge uses to read pages aloud. */
 export class NeuralVoices {
   readonly #place: NeuralPlace;
 
@@ -51,7 +51,7 @@ export class NeuralVoices {
     this.#place = place;
   }
 
-  /** Rejects with `NeuralFailed` where they cannot be reached. */
+  /** Rejects with `NeuralFailed` if the service is unreachable. */
   async voices(signal: AbortSignal): Promise<Voice[]> {
     try {
       const response = await fetch(`${this.#place.voices}?${query()}`, {
@@ -62,7 +62,7 @@ export class NeuralVoices {
       const voices = listed.parse(await response.json());
       return (
         voices
-          // Others would be refused when they are to speak.
+          // Other voices would be rejected later by `speak`.
           .filter(({ ShortName }) => VOICE_ID.test(ShortName))
           .map(({ ShortName: id, FriendlyName: name, Locale: language, Gender: gender }) => ({ id, name, language, gender }))
       );
@@ -72,7 +72,7 @@ export class NeuralVoices {
     }
   }
 
-  /** MP3. Rejects with `NeuralFailed` where not all of it came. */
+  /** Returns MP3. Rejects with `NeuralFailed` if it is incomplete. */
   async speak(utterance: Utterance, signal: AbortSignal): Promise<Buffer> {
     const parts: Buffer[] = [];
     for (const text of pieces(utterance.text, TURN_BYTES)) parts.push(await this.#turn({ ...utterance, text }, signal));
@@ -110,7 +110,7 @@ export class NeuralVoices {
           end(size > 0 ? undefined : said('no audio received'));
           return;
         }
-        // Two bytes say how long the head is.
+        // The first two bytes are the length of the header.
         const head = data.length < 2 ? 0 : data.readUInt16BE(0) + 2;
         if (!/^Path:audio\r?$/m.test(data.subarray(2, head).toString())) return;
         size += data.length - head;
@@ -130,7 +130,7 @@ const configuration = JSON.stringify({
 const message = (path: string, type: string, body: string, requestId?: string): string =>
   `${requestId === undefined ? '' : `X-RequestId:${requestId}\r\n`}Content-Type:${type}\r\nX-Timestamp:${new Date().toISOString()}\r\nPath:${path}\r\n\r\n${body}`;
 
-/** What the service is asked with. The text is escaped: it cannot become markup. */
+/** Builds the SSML of a request. The text is escaped, so that it can't contain markup. */
 function ssml({ text, voice, rate, pitch }: Utterance): string {
   const language = voice.split('-', 2).join('-');
   return `<speak version="1.0" xmlns="http://www.w3.org/2001/10/synthesis" xml:lang="${language}"><voice name="${voice}"><prosody pitch="${pitch}" rate="${rate}" volume="+0%">${escaped(text)}</prosody></voice></speak>`;
@@ -138,11 +138,11 @@ function ssml({ text, voice, rate, pitch }: Utterance): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
 const escaped = (text: string): string =>
-  // What XML cannot hold at all is left out.
+  // Replaces characters that XML does not allow.
   // eslint-disable-next-line no-control-regex
   text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ' ').replace(/[&<>"']/g, (each) => ENTITIES[each] ?? '');
 
-/** The service wants a hash of the time, to five minutes, in ticks of Windows, and of the client. */
+/** The service requires a hash of the client id and the time, rounded to five minutes, in Windows ticks. */
 function query(): string {
   const seconds = Math.floor(Date.now() / 1000) + 11_644_473_600;
   const ticks = BigInt(seconds - (seconds % 300)) * 10_000_000n;
@@ -152,6 +152,6 @@ function query(): string {
 
 const said = (what: string): NeuralFailed => new NeuralFailed(`online voices are unavailable: ${what}`);
 
-/** What Node says of a connection (`getaddrinfo ENOTFOUND …`) is not for people. */
+/** Hides Node's connection errors (`getaddrinfo ENOTFOUND …`) from the user. */
 const failed = (cause: unknown): NeuralFailed =>
   cause instanceof NeuralFailed ? cause : new NeuralFailed('online voices can’t be reached', { cause });

@@ -1,6 +1,6 @@
 const LEVELS = ['sentence', 'word', 'grapheme'] as const;
 
-/** The text in pieces of at most so many bytes (four at the least), cut between sentences where that can be, else words, else characters. */
+/** Splits a text into pieces of at most `maxBytes` bytes (at least four), preferably between sentences, then words, then characters. */
 export function pieces(text: string, maxBytes: number): string[] {
   const done: string[] = [];
   let piece = '';
@@ -21,7 +21,7 @@ export function pieces(text: string, maxBytes: number): string[] {
   return [...done, piece].map((each) => each.trim()).filter((each) => each !== '');
 }
 
-/** What is longer than a piece as one character is cut into its code points. */
+/** A grapheme longer than a piece is split into code points. */
 function cut(text: string, level: number): Iterable<string> {
   const granularity = LEVELS[level];
   return granularity ? [...new Intl.Segmenter(undefined, { granularity }).segment(text)].map(({ segment }) => segment) : text;

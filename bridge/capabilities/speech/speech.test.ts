@@ -24,7 +24,7 @@ afterEach(() => cleanUps.splice(0).forEach((cleanUp) => cleanUp()));
 
 type Behaviour = 'speaks' | 'hangs up' | 'refuses';
 
-/** A service that talks as the network's one does: a turn of text heads, and of binary frames with a head of their own. */
+/** A fake of the online service: text messages with headers, and binary frames with a header. */
 async function service(behaviour: Behaviour = 'speaks') {
   const turns: { ssml: string; url: string }[] = [];
   const server = createServer((_request, response) => {
@@ -67,7 +67,7 @@ const keeper = new Keeper(() => {});
 const over = (deps: Parameters<typeof speechHandlers>[0]) => new FakeBridge(lend(speechPort, speechHandlers(deps)));
 const decoded = (audio: string): string => Buffer.from(audio, 'base64').toString();
 
-/** A program in the place of eSpeak, first on the path. */
+/** A program that replaces eSpeak, first on the PATH. */
 function standIn(): { calls(): string[][] } {
   const engine = standInEngine();
   const before = process.env.PATH;
@@ -119,7 +119,7 @@ verifies('tts/fallback', 'where the network refuses or hangs up, the system spea
     expect(calls().at(-1)).toEqual(['--stdout', '--stdin', '-v', 'de', '-s', '350', '-p', '60', text]);
     const mp3 = Buffer.from(answer.audio, 'base64');
     expect(mp3.readUInt16BE(0) >> 5, 'the head of an MP3 frame').toBe(0x7ff);
-    // 64 kbit/s for a second.
+    // 64 kbit/s for one second.
     expect(mp3.length).toBeGreaterThan(6_000);
     expect(mp3.length).toBeLessThan(11_000);
   }

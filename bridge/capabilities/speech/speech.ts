@@ -13,7 +13,7 @@ export interface SpeechDeps {
   engines: readonly SystemEngine[];
 }
 
-/** Speech: the network's neural voices, else the system's own engine (decisions, "Devices, logs, system, usage, speech"). */
+/** Speech handlers: online neural voices, else the system's own engine. */
 export function speechHandlers({
   neural = new NeuralVoices(),
   engines,

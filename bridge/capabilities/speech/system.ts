@@ -11,16 +11,18 @@ const SPEAK_MS = 60_000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 const MAX_COMPLAINT = 1000;
 
-/** A speech engine of the system: a program that is there, or is not. */
+/** A speech engine of the system, which may not be installed. */
 export interface SystemEngine {
-  /** `espeak-ng`. */
+  /** Name such as `espeak-ng`. */
   name: string;
   voices(signal: AbortSignal): Promise<Voice[]>;
-  /** A WAV file, by the voice of this id, or one for the language of another voice. Rate and pitch are what the program makes of them. */
+  /**
+   * Returns a WAV file, spoken by the voice with this id, or one for the language of another voice. Rate and pitch depend on the program.
+   */
   speak(utterance: Utterance, signal: AbortSignal): Promise<{ wav: Buffer; voice: string }>;
 }
 
-/** The engines that one looks for on a platform, the best first. */
+/** Engines of a platform in order of preference. */
 export function systemEngines(keeper: Pick<Keeper, 'keep'>, platform: NodeJS.Platform = process.platform): SystemEngine[] {
   const run = runnerOf(keeper);
   if (platform === 'darwin') return [say(run)];
@@ -28,7 +30,7 @@ export function systemEngines(keeper: Pick<Keeper, 'keep'>, platform: NodeJS.Pla
   return [espeak('espeak-ng', run), espeak('espeak', run)];
 }
 
-/** Speaks with the first engine that there is, as MP3; undefined where there is none. */
+/** Speaks with the first available engine. Returns MP3; undefined if there is no engine. */
 export async function speakBySystem(
   engines: readonly SystemEngine[],
   utterance: Utterance,
@@ -38,7 +40,7 @@ export async function speakBySystem(
   return spoken && { mp3: await mp3Of(spoken.wav, signal), voice: spoken.voice };
 }
 
-/** As `speakBySystem`, as the WAV file that the engine writes. */
+/** Like `speakBySystem`, but returns the engine's WAV file. */
 export async function speakWav(
   engines: readonly SystemEngine[],
   utterance: Utterance,
@@ -58,7 +60,7 @@ export async function speakWav(
 export async function systemVoices(engines: readonly SystemEngine[], signal: AbortSignal): Promise<Voice[]> {
   for (const engine of engines) {
     try {
-      // eSpeak has several voices of one language, and finds the first by it.
+      // eSpeak has several voices per language and picks the first one.
       const byId = new Map((await engine.voices(signal)).toReversed().map((voice) => [voice.id, voice]));
       return [...byId.values()].toReversed().map((voice) => ({ ...voice, id: `system:${engine.name}:${voice.id}` }));
     } catch (error) {
@@ -70,7 +72,7 @@ export async function systemVoices(engines: readonly SystemEngine[], signal: Abo
 
 const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** Runs a program; what it is to speak goes to its standard input. */
+/** Runs a program with the text to speak on standard input. */
 type Run = (program: string, args: readonly string[], input: string, signal: AbortSignal) => Promise<Buffer>;
 
 const runnerOf =
@@ -83,13 +85,13 @@ const runnerOf =
 
 const percentOf = (rate: string): number => Number.parseInt(rate, 10);
 const hertzOf = (pitch: string): number => Number.parseInt(pitch, 10);
-/** The engine's own id of a voice, if it is one of its voices. */
+/** Returns the engine's own id of a voice; undefined for other engines' voices. */
 const ownId = (engine: string, voice: string): string | undefined =>
   voice.startsWith(`system:${engine}:`) ? voice.slice(`system:${engine}:`.length) : undefined;
 const languageOf = (voice: string): string => voice.split('-', 2).join('-');
 const within = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, Math.round(value)));
 
-/** eSpeak: 175 words a minute and a pitch of 50 of 99 are its own; a hertz is about half of one of those. */
+/** eSpeak's defaults are 175 words per minute and a pitch of 50 out of 99; one hertz is about half a unit of pitch. */
 function espeak(program: string, run: Run): SystemEngine {
   const list = async (signal: AbortSignal): Promise<Voice[]> => {
     const lines = (await run(program, ['--voices'], '', signal)).toString().split('\n').slice(1);
@@ -116,7 +118,7 @@ function espeak(program: string, run: Run): SystemEngine {
   };
 }
 
-/** Works in a folder of its own, which is deleted. */
+/** Runs `work` with a temporary folder, which is then deleted. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'perch-speech-'));
   try {
@@ -126,7 +128,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** macOS. It has no pitch. */
+/** macOS. Does not support pitch. */
 function say(run: Run): SystemEngine {
   const voices = async (signal: AbortSignal): Promise<Voice[]> => {
     const lines = (await run('say', ['-v', '?'], '', signal)).toString().split('\n');
@@ -153,7 +155,7 @@ function say(run: Run): SystemEngine {
   };
 }
 
-/** Windows. Rates go from −10 to 10; it has no pitch. */
+/** Windows. Rates range from −10 to 10; does not support pitch. */
 const sapi = (run: Run): SystemEngine => ({
   name: 'sapi',
   async voices(signal) {
@@ -170,7 +172,7 @@ const sapi = (run: Run): SystemEngine => ({
   speak: ({ text, voice, rate }, signal) =>
     inFolder(async (folder) => {
       const file = join(folder, 'speech.wav');
-      // Text and file come by standard input, so that nothing of them is ever read as a script.
+      // Text and file name are passed on standard input, so that they are never interpreted as a script.
       const script =
         'Add-Type -AssemblyName System.Speech; [Console]::InputEncoding = [Text.Encoding]::UTF8; $in = [Console]::In.ReadToEnd() | ConvertFrom-Json; $s = New-Object System.Speech.Synthesis.SpeechSynthesizer; $s.Rate = $in.rate; try { if ($in.voice) { $s.SelectVoice($in.voice) } else { $s.SelectVoiceByHints("NotSet", "NotSet", 0, $in.language) } } catch {}; $s.SetOutputToWaveFile($in.file); $s.Speak($in.text); $s.Dispose(); $s.Voice.Name';
       const input = JSON.stringify({

@@ -11,7 +11,7 @@ export interface OpenFile {
   wanted: string;
 }
 
-/** What of the home directory others may read or change though they should not. */
+/** Finds files in the home directory that other users should not be able to read or change. */
 export async function openFiles({
   dir,
   ...home

@@ -22,17 +22,20 @@ export interface Latest {
   note?: string;
 }
 
-/** The newest version in the registry that this user's npm is set to, asked by npm itself: it knows proxies, certificates and credentials. */
+/**
+ * Finds the newest version in the registry configured for this user's npm. Runs npm itself, which handles proxies, certificates and
+ * credentials.
+ */
 export class LatestVersion {
   readonly #options: Omit<ProgramRun, 'timeout'>;
   #asked: { at: number; answer: Promise<Latest> } | undefined;
 
-  /** `cwd`: a folder without settings of a project's own. */
+  /** `cwd`: a folder without project settings. */
   constructor(options: Omit<ProgramRun, 'timeout'>) {
     this.#options = options;
   }
 
-  /** An answer is good for ten minutes, a failure for half a one; never rejects. */
+  /** A result is cached for ten minutes, a failure for half a minute. Never rejects. */
   async ask(): Promise<Latest> {
     const now = performance.now();
     if (this.#asked) {
@@ -63,19 +66,19 @@ export class LatestVersion {
     const found = published.safeParse(said);
     if (code === 0 && found.success) {
       const { version, bin } = found.data;
-      // A name may belong to others in a registry.
+      // The name may belong to someone else in a registry.
       if (typeof bin === 'object' && Object.hasOwn(bin, PACKAGE)) return { version };
       return { version: null, error: `The package ${PACKAGE} in the registry is another program.` };
     }
     const why = refusal.safeParse(said).data?.error;
     if (why?.code === 'E404') return { version: null, note: NOT_PUBLISHED };
     if (code === null) return { version: null, error: 'npm couldn’t be started or didn’t respond in time.' };
-    // Its summary may name the registry with credentials in it; the code says enough.
+    // npm's summary may contain a registry's credentials, so only the code is passed on.
     return { version: null, error: `Couldn’t reach the registry${why?.code ? ` (${why.code})` : ''}.` };
   }
 }
 
-/** Program and first arguments. On Windows npm is a script, which only a shell runs: its own file is given to Node. */
+/** Program and first arguments for npm. On Windows npm is a script that requires a shell, so Node runs its JavaScript file instead. */
 export function npmProgram(): [program: string, ...args: string[]] | undefined {
   if (process.platform !== 'win32') return ['npm'];
   const file = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');

@@ -1,11 +1,11 @@
 import { type ProgramRun, runProgram } from './run-program.ts';
 
 const ANSWER_MS = 5_000;
-/** Somebody may install one meanwhile. */
+/** Python may be installed in the meantime. */
 const MISSING_MS = 60_000;
 const PROGRAMS = process.platform === 'win32' ? ['python', 'python3', 'py'] : ['python3', 'python'];
 
-/** Asks for this machine's Python, once: what was found stays, what was not is looked for again after a minute. */
+/** Finds this machine's Python. A version found is cached; otherwise it is looked for again after a minute. */
 export class Python {
   readonly #options: Pick<ProgramRun, 'env' | 'keeper'>;
   #asked: { at: number; version: Promise<string | null> } | undefined;
@@ -14,7 +14,7 @@ export class Python {
     this.#options = options;
   }
 
-  /** `3.13.5`; null where there is none. */
+  /** Version such as `3.13.5`; null if there is no Python. */
   async version(): Promise<string | null> {
     const now = performance.now();
     this.#asked ??= { at: now, version: this.#ask() };
@@ -26,7 +26,7 @@ export class Python {
   async #ask(): Promise<string | null> {
     for (const program of PROGRAMS) {
       const { stdout, stderr, code } = await runProgram(program, ['--version'], { timeout: ANSWER_MS, ...this.#options });
-      // Windows has a `python` that only opens its shop.
+      // Windows has a `python` that only opens its store.
       const version = code === 0 ? /Python (\d+\.\d+[\w.+]*)/.exec(`${stdout}${stderr}`)?.[1] : undefined;
       if (version !== undefined) return version;
     }

@@ -4,7 +4,7 @@ import { runKept } from '../../processes/kept-program.ts';
 export interface Ran {
   stdout: string;
   stderr: string;
-  /** Null where it could not be started, or was ended. */
+  /** Null if the program could not be started or was killed. */
   code: number | null;
 }
 
@@ -12,12 +12,12 @@ export interface ProgramRun {
   timeout: number;
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** On its standard input. */
+  /** Text for standard input. */
   input?: string;
   keeper?: Pick<Keeper, 'keep'>;
 }
 
-/** Runs a program to its end without a shell; never rejects. `timeout` in milliseconds. */
+/** Runs a program without a shell until it exits. Never rejects. `timeout` in milliseconds. */
 export async function runProgram(program: string, args: readonly string[], { keeper = UNKEPT, ...options }: ProgramRun): Promise<Ran> {
   try {
     const { stdout, stderr, code } = await runKept([program, ...args], { ...options, keeper, maxBuffer: 1024 * 1024 });

@@ -32,7 +32,7 @@ const system = (change: Partial<SystemDeps> = {}) =>
     ...change,
   });
 
-/** A program on a PATH of its own. */
+/** Creates a program and a PATH that contains it. */
 function program(name: string, script: string): NodeJS.ProcessEnv {
   const folder = join(dir, 'bin');
   mkdirSync(folder, { recursive: true });
@@ -49,7 +49,7 @@ verifies('system/python', 'its version, asked for once and without a shell; null
   expect(await handlers['system.about']({}, call)).toMatchObject({ python: '3.99.1+dev' });
   expect(readFileSync(asked, 'utf8')).toBe('--version\n');
   expect(await system({ env: { PATH: '/nowhere' } })['system.about']({}, call)).toMatchObject({ python: null });
-  // One that is there and fails, or says something else, is none.
+  // A program that fails or prints something else does not count.
   expect(await system({ env: { PATH: dirname(asked) } })['system.about']({}, call)).toMatchObject({ python: null });
 });
 
@@ -82,7 +82,7 @@ test('who runs it, and which browser there is, or why none', async () => {
   });
 });
 
-/** A server that answers like a registry. */
+/** A fake registry server. */
 async function registry(answer: (path: string) => { status: number; body: unknown }) {
   const paths: string[] = [];
   const server = createServer((request, response) => {

@@ -12,13 +12,13 @@ import { Python } from './python.ts';
 
 export interface SystemDeps {
   home: Pick<Home, 'dir' | 'tokenFile' | 'credentialsFile' | 'accessFile' | 'passwordFile'>;
-  /** Of the package, and of the app that is served. */
+  /** Version of the package and build of the served app. */
   version: string;
   build: string;
   mode: HostMode;
-  /** Ends with the bridge what is asked here. */
+  /** Ends the programs run here with the bridge. */
   keeper: Pick<Keeper, 'keep'>;
-  /** For tests: a made-up machine. */
+  /** Overrides for tests. */
   env?: NodeJS.ProcessEnv;
   isRoot?: boolean;
   findBrowser?: () => Promise<string | null>;
@@ -27,7 +27,7 @@ export interface SystemDeps {
 
 type Handlers = PortHandlers<(typeof systemPort)['calls'], (typeof systemPort)['events']>;
 
-/** What the bridge says of its machine (shared/ports/system.ts). */
+/** Handlers that describe the bridge and its machine (shared/ports/system.ts). */
 export function systemHandlers(deps: SystemDeps): Handlers {
   const { home, version, build, mode, keeper, env = process.env, isRoot = process.getuid?.() === 0, now = Date.now } = deps;
   const find = deps.findBrowser ?? findHostBrowser;
@@ -63,7 +63,7 @@ export function systemHandlers(deps: SystemDeps): Handlers {
   };
 }
 
-/** Some users have no entry among the system's. */
+/** Some users have no entry in the system's user database. */
 function userName(): string {
   try {
     return userInfo().username;

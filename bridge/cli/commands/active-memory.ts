@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { connectionOptions } from '../options.ts';
 
-/** Whether memory is searched before each reply in a session (interface document 2, section 4.1). */
+/** `perch active-memory …`: memory search before each reply in a session. */
 export function activeMemoryCommands(program: Command): void {
   const group = program.command('active-memory').description('Turn memory search on or off for a chat');
   const add = (name: string, description: string): Command =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addGatewayCommand } from '../options.ts';
 
-/** People on the channels of the gateway that runs. */
+/** `perch channels …`: people on the running gateway's channels. */
 export function channelCommands(program: Command): void {
   const group = program.command('channels').description('Decide who may write on channels');
   const add = (name: string, description: string): Command => addGatewayCommand(group, name, description);

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 
-/** One bridge of several that serve a vault together (docs/decisions/0069): where the cluster is, and how to get in. */
+/** Options for serving a vault together with other bridges (docs/decisions/0069): the cluster's servers and credentials. */
 export const clusterOptions = (command: Command): Command =>
   command
     .addOption(

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { addExamples } from '../examples.ts';
 import { addGatewayCommand } from '../options.ts';
 
-/** API keys of the gateway that runs. */
+/** `perch keys …`: API keys of the running gateway. */
 export function keyCommands(program: Command): void {
   const group = program.command('keys').description('Manage API keys for programs');
   const add = (name: string, description: string): Command => addGatewayCommand(group, name, description);

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { addGatewayCommand } from '../options.ts';
 
-/** Tool servers of the gateway that runs. */
+/** `perch mcp …`: MCP servers of the running gateway. */
 export function mcpCommands(program: Command): void {
   const group = program.command('mcp').description('Manage MCP servers');
-  // Servers that are still starting are waited for.
+  // Waits for servers that are still starting.
   const add = (name: string, description: string): Command => addGatewayCommand(group, name, description, 60_000);
 
   add('status', 'Show MCP server status').action(async (options) => (await import('../mcp.ts')).showServers(options));

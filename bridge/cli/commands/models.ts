@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander';
 import { addExamples } from '../examples.ts';
 import { addGatewayCommand, authTokenOption, connectionOptions } from '../options.ts';
 
-/** Options that make a command act on the computer of a gateway instead of on this one. */
+/** Options that make a command act on a gateway's computer instead of this one. */
 const GATEWAY_OPTIONS = ['url', 'port', 'token', 'authToken', 'password'];
 
 const isRemote = (command: Command): boolean => GATEWAY_OPTIONS.some((name) => command.getOptionValueSource(name) === 'cli');
 
-/** A command that needs no gateway, and asks one where the line names it. */
+/** Adds a command that works without a gateway, and uses one if its options name one. */
 const addModelCommand = (models: Command, name: string, description: string): Command =>
   connectionOptions(models.command(name), { timeout: 10_000 })
     .description(description)
@@ -15,7 +15,7 @@ const addModelCommand = (models: Command, name: string, description: string): Co
     .option('--json', 'Print JSON')
     .addHelpText('after', '\nWithout --url, --port, --token or --password, this works on this computer and needs no gateway.');
 
-/** `perch models …` (interface document 2, section 4.1). */
+/** `perch models …`. */
 export function modelCommands(program: Command): void {
   const models = program.command('models').description('Manage local models and their runtime');
   const download = addModelCommand(models, 'download', 'Download a model, or resume an interrupted download')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { authTokenOption, connectionOptions } from '../options.ts';
 
-/** Commands for the gateway that runs, and for its owner. */
+/** Commands for the running gateway and its owner. */
 export function runningCommands(program: Command): void {
   connectionOptions(program.command('open'), { timeout: 10_000, password: false })
     .description('Print a new link to the app')

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { addExamples } from '../examples.ts';
 import { connectionOptions } from '../options.ts';
 
-/** `perch secrets …`: what the configuration refers to as `${NAME}` (docs/decisions/0030). */
+/** `perch secrets …`: secrets that the configuration refers to as `${NAME}` (docs/decisions/0030). */
 export function secretCommands(program: Command): void {
   const secrets = program.command('secrets').description('Manage secrets that the settings refer to as ${NAME}');
   const set = connectionOptions(secrets.command('set'), { timeout: 10_000 })

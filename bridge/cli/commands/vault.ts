@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `perch vault …`: vaults beside the home's own, each with everything of its own (docs/decisions/0076). */
+/** `perch vault …`: vaults in addition to the home's own, each with separate data (docs/decisions/0076). */
 export function vaultCommands(program: Command): void {
   const vault = program.command('vault').description('Manage additional vaults of the gateway');
   vault
@@ -21,10 +21,10 @@ export function vaultCommands(program: Command): void {
     .action(async (name, options) => (await import('../vault.ts')).deleteVault(name, options));
 }
 
-/** Groups and commands that are for all vaults of a home. */
+/** Groups and commands that apply to all vaults of a home. */
 const FOR_ALL = ['gateway run', 'gateway install', 'gateway uninstall', 'gateway discover', 'vault', 'completion'];
 
-/** Gives every command that acts on a home, or on a gateway that runs, `--vault`. */
+/** Adds `--vault` to every command that acts on a home or a running gateway. */
 export function vaultOption(program: Command): void {
   for (const { path, command } of leavesOf(program, []))
     if (!FOR_ALL.some((each) => path === each || path.startsWith(`${each} `)))

@@ -12,18 +12,18 @@ export interface Ended {
   stderr: string;
 }
 
-/** A gateway with a bridge of its own, and the command as it runs against it. */
+/** A gateway with its own bridge, and commands that run against it. */
 export interface CliGateway extends AsyncDisposable {
   bridge: TestBridge;
   gw: BridgedGateway;
   port: string;
-  /** Runs a command to its end, with `input` on its standard input. */
+  /** Runs a command until it exits, with `input` on standard input. */
   run(args: readonly string[], options?: { input?: string; env?: Record<string, string> }): Promise<Ended>;
-  /** Starts one that goes on. */
+  /** Starts a command that keeps running. */
   start(args: readonly string[], env?: Record<string, string>): ChildProcess;
 }
 
-/** Runs `perch` in an environment of its own. */
+/** Runs `perch` with a given environment. */
 export function runPerch(args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Promise<Ended> {
   const child = startPerchCommand(args, env);
   child.stdin?.on('error', () => {});
@@ -36,7 +36,7 @@ export const startPerchCommand = (args: readonly string[], env: NodeJS.ProcessEn
     env: { ...process.env, PERCH_TOKEN: undefined, PERCH_PASSWORD: undefined, PERCH_DEBUG: undefined, ...env },
   });
 
-/** What a command printed and how it ended. */
+/** Resolves to a command's output and exit code. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   const output = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));

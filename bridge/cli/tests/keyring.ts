@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** No keyring is reached from here: the system's own is nobody's to write to. */
+/** Environment without access to a keyring, so that tests do not write to the system's. */
 export const noKeyring = (home: string) => ({
   PERCH_HOME: home,
   DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
@@ -9,7 +9,7 @@ export const noKeyring = (home: string) => ({
   HOME: home,
 });
 
-/** A keyring of its own on a bus of its own, and what is done while it is there. */
+/** Runs a script with a separate keyring on a separate D-Bus. */
 export const inKeyring = (home: string, script: string) =>
   spawnSync(
     'dbus-run-session',

@@ -1,4 +1,4 @@
-// A bridge in little: asks the system's engine for its voices, and waits to be killed.
+// A minimal bridge: lists the system engine's voices, and waits to be killed.
 import { Keeper } from '../../../processes/keep.ts';
 import { systemEngines, systemVoices } from '../system.ts';
 
