@@ -208,7 +208,7 @@ verifies('vault.backup/file', 'two of the same second lie beside each other', as
   expect(listed).toEqual(paths.toReversed());
 });
 
-/** The file as it is, and all that is in it, unpacked. */
+/** The file itself and everything in it, unpacked. */
 async function allTextOf(path: string): Promise<string> {
   const zip = new ZipReader(new BlobReader(new Blob([readFileSync(path)])));
   const entries = (await zip.getEntries()).filter((entry): entry is FileEntry => !entry.directory);

@@ -21,7 +21,7 @@ export const SECRET = 'sk-a-key-that-nobody-may-see-4711';
 
 const clock = new HybridClock(Date.now, 'host-a');
 
-/** What a record of each store has beside what a test says of it. */
+/** Default fields of a record in each store, completed with the test's own. */
 const stored = (store: SyncStore, key: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || store === 'sessions' || store === 'heads') return value;
   const own = store === 'config' || store === 'secrets' ? { name: key } : store === 'execPolicies' ? { hash: key } : { id: key, key };
@@ -33,7 +33,7 @@ const stored = (store: SyncStore, key: string, value: unknown): unknown => {
   };
 };
 
-/** A record as a host would push it, read from `value`. */
+/** A record as pushed by a host, with its payload from `value`. */
 export const record = (store: SyncStore, key: string, value: unknown, more: Partial<SyncRecord> = {}): SyncRecord => ({
   store,
   key,
@@ -51,7 +51,7 @@ export const secret = (name: string, value: string, by = seal): SyncRecord => ({
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 export const PICTURE = randomBytes(3_000);
 
-/** One of everything: two sessions, messages with an attachment, runs that have ended and one under way, a deleted memory, two keys. */
+/** One of everything: two sessions, messages with an attachment, finished runs and one in progress, a deleted memory, two keys. */
 export async function fill(journal: Journal, by = seal): Promise<void> {
   await journal.open({ origin: 'host-a', schema: SCHEMA_VERSION, position: null });
   await journal.putBlob(hashOf(PICTURE), PICTURE);
@@ -74,7 +74,7 @@ export async function fill(journal: Journal, by = seal): Promise<void> {
   );
 }
 
-/** A folder that is deleted at the end. */
+/** A temporary folder that is deleted on disposal. */
 export function folder(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), 'perch-backup-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }) };
@@ -88,7 +88,7 @@ export async function everything(journal: Journal): Promise<SequencedRecord[]> {
   return records;
 }
 
-/** What a reader sees: payloads by store and key, deleted ones left out; secrets opened. */
+/** Payloads by store and key without deleted ones, with secrets decrypted. */
 export async function contents(journal: Journal): Promise<Record<string, string>> {
   const live = (await everything(journal)).filter(({ payload }) => payload !== null);
   return Object.fromEntries(
@@ -110,7 +110,7 @@ export interface Restored {
   manifest: Manifest;
 }
 
-/** Restores a backup as the command does. */
+/** Restores a backup like the command. */
 export async function bringBack(journal: Journal, path: string, { replace = false, passphrase = '', into = seal } = {}): Promise<Restored> {
   const records: SyncRecord[] = [];
   await using backup = await readBackup(path, { schema: SCHEMA_VERSION, record: (each) => void records.push(each) });

@@ -7,10 +7,10 @@ import { writeNewFile } from './new-file.ts';
 import { readBackup } from './read.ts';
 import { type BackupInput, writeBackup, type Written } from './write.ts';
 
-/** A backup of the folder; `size` in bytes. One that cannot be used says why. */
+/** A backup in the folder; `size` in bytes. An unusable one has a `problem`. */
 export type Listed = { path: string; size: number } & (Pick<Manifest, 'created' | 'counts'> | { problem: string });
 
-/** Writes a backup to `path`, or to a new file in the folder. Rejects with `FileTaken` where there is such a file and `replace` is not set. */
+/** Writes a backup to `path`, or to a new file in the folder. Rejects with `FileTaken` if the file exists and `replace` is not set. */
 export async function saveBackup(
   home: string,
   input: BackupInput,
@@ -26,7 +26,7 @@ export async function saveBackup(
   return { path: target, bytes, written };
 }
 
-/** The backups of the folder, newest first; all of each is checked. */
+/** Lists the folder's backups, newest first, after checking each completely. */
 export async function* listBackups(home: string): AsyncGenerator<Listed> {
   const dir = backupsDir(home);
   const names = await readdir(dir).catch((error: unknown) => {
@@ -49,7 +49,7 @@ async function look(path: string): Promise<Listed> {
   }
 }
 
-/** Counted where there is one of this second. */
+/** Adds a number if a backup of this second exists. */
 async function newPath(dir: string): Promise<string> {
   const taken = new Set(await readdir(dir));
   const stem = stemOf(new Date());
@@ -58,7 +58,7 @@ async function newPath(dir: string): Promise<string> {
   return join(dir, name);
 }
 
-/** By the local clock, which a person looks for. */
+/** In local time, which the user expects. */
 function stemOf(at: Date): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');

@@ -1,24 +1,26 @@
 import { z } from '#shared/rpc/zod.ts';
 import { SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/record.ts';
 
-/** What a backup is: a zip of `backup.json`, `records/<store>.jsonl`, `blobs/<sha256>`, and `secrets.sealed` where they were asked for. */
+/** Version of the backup format: a zip of `backup.json`, `records/<store>.jsonl`, `blobs/<sha256>`, and optionally `secrets.sealed`. */
 export const FORMAT = 1;
 export const MANIFEST = 'backup.json';
 export const SECRETS = 'secrets.sealed';
 
-/** What a backup may unpack to unless somebody allows more (quality.md, "Security"), and the most of it that may be `backup.json`, or the secrets. */
+/** Maximum unpacked size of a backup unless the user allows more, and the maximum size of its `backup.json` and of its secrets. */
 export const MAX_UNPACKED = 256 * 1024 * 1024;
-/** Real backups unpack to some 30 times their size at most; a small file that unpacks to more than this is made to cost time and memory. */
+/**
+ * Maximum compression ratio. Actual backups reach about 30; a small file that unpacks to more than this is built to waste time and memory.
+ */
 const MAX_RATIO = 100;
 const MIN_UNPACK_LIMIT = 32 * 1024 * 1024;
 export const MAX_MANIFEST = 32 * 1024 * 1024;
 export const MAX_SECRETS = 32 * 1024 * 1024;
 export const MAX_ENTRIES = 200_000;
 
-/** Bytes that a backup file of this size may unpack to by default. */
+/** Returns the default limit of the unpacked size for a backup file of this size. */
 export const getUnpackLimit = (fileBytes: number): number => Math.min(MAX_UNPACKED, Math.max(MIN_UNPACK_LIMIT, fileBytes * MAX_RATIO));
 
-/** The stores whose records a backup holds in the clear, one file each: all but the secrets. */
+/** Stores that a backup contains unencrypted, one file each: all except the secrets. */
 export type BackupStore = Exclude<SyncStore, 'secrets'>;
 export const BACKUP_STORES = (Object.keys(SYNC_STORES) as SyncStore[]).filter((store) => store !== 'secrets');
 
@@ -31,7 +33,7 @@ const RECORDS = new Map(BACKUP_STORES.map((store) => [recordsEntry(store), store
 export type EntryKind =
   { kind: 'manifest' } | { kind: 'secrets' } | { kind: 'records'; store: BackupStore } | { kind: 'blob'; hash: string };
 
-/** What an entry is by its name; undefined: it has no place in a backup. */
+/** Returns the kind of an entry by its name; undefined if it does not belong in a backup. */
 export function entryKind(name: string): EntryKind | undefined {
   if (name === MANIFEST) return { kind: 'manifest' };
   if (name === SECRETS) return { kind: 'secrets' };
@@ -43,43 +45,45 @@ export function entryKind(name: string): EntryKind | undefined {
 
 const count = z.number().int().nonnegative();
 
-/** Only this of the manifest is the same in every format. */
+/** The only part of the manifest that is the same in every format. */
 export const manifestHead = z.object({ format: z.number().int().positive() });
 
 export const manifest = z.object({
   format: z.literal(FORMAT),
-  /** The version of Perch that wrote it. */
+  /** Version of Perch that wrote it. */
   app: z.string().max(100),
-  /** The newest schema among the records; 0 where nobody said so. */
+  /** Newest schema among the records; 0 if unknown. */
   schema: count,
   journal: z.string().max(200),
   /** ISO 8601. */
   created: z.iso.datetime(),
-  /** Records by store, attachments, and sealed secrets. */
+  /** Numbers of records by store, attachments, and sealed secrets. */
   counts: z.object({ records: z.partialRecord(z.enum(BACKUP_STORES), count), blobs: count, secrets: count }),
-  /** Attachments that the journal did not have: records refer to them. */
+  /** Number of referenced attachments that were missing in the journal. */
   missingBlobs: count,
-  /** SHA-256, in hex, of each other entry as it is unpacked. */
+  /** SHA-256 in hex of each other unpacked entry. */
   entries: z.record(z.string().max(200), z.string().regex(/^[0-9a-f]{64}$/)),
 });
 export type Manifest = z.infer<typeof manifest>;
 
-/** A backup that cannot be used; the message says why. */
+/** An unusable backup; the message says why. */
 export class BackupUnusable extends Error {
   override name = 'BackupUnusable';
 }
 
 const unended = z.object({ status: z.enum(['queued', 'running']) });
 
-/** A run under way: it belongs to whoever executes it, and means nothing later. It is neither backed up nor touched by a restore. */
+/** Whether a record is a run in progress, which only has meaning for its host. Such runs are neither backed up nor changed by a restore. */
 export const isUnderWay = ({ store, payload }: Pick<SyncRecord, 'store' | 'payload'>): boolean =>
   store === 'runs' && payload !== null && unended.safeParse(parsedJson(payload)).success;
 
-/** Brackets and commas of one JSON text: more than any of ours has, and few enough that to parse it takes little memory. */
+/**
+ * Maximum number of brackets and commas in a JSON text: more than Perch's own files contain, and few enough to be parsed in little memory.
+ */
 const MAX_STRUCTURE = 1_000_000;
 const [QUOTE, BACKSLASH, BRACKET, BRACE, COMMA] = [0x22, 0x5c, 0x5b, 0x7b, 0x2c];
 
-/** The index of the quotation mark that ends a JSON string whose text begins at `from`; the text's length if none does. */
+/** Returns the index of the quotation mark that ends a JSON string starting at `from`; the text's length if there is none. */
 function findStringEnd(text: string, from: number): number {
   for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -89,7 +93,7 @@ function findStringEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** The value of a JSON text; undefined where it is none, or nothing but brackets: a few megabytes of those take gigabytes to parse. */
+/** Parses a JSON text. Undefined if it is invalid or has too many brackets, since a few megabytes of those take gigabytes to parse. */
 export function parsedJson(text: string): unknown {
   let structure = 0;
   for (let at = 0; text.length > MAX_STRUCTURE && at < text.length; at++) {

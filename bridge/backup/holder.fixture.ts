@@ -1,4 +1,4 @@
-// Another process with the journal open: tells what it holds at the start, and after each change that it hears of.
+// Another process with the journal open: prints its contents at the start and after each change notification.
 import { openJournal } from '../journal/open.ts';
 import { vaultKey } from '../journal/vault-key.ts';
 import { contents } from './fixture.ts';

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => dir[Symbol.dispose]());
 
 interface Options extends ZipWriterAddDataOptions {
-  /** What is told of it in `backup.json`: another hash, or nothing. */
+  /** Hash of the entry in `backup.json`: a different one, or none. */
   listed?: string | false;
 }
 type Entries = Record<string, string | [text: string, options: Options]>;
@@ -32,7 +32,7 @@ type Entries = Record<string, string | [text: string, options: Options]>;
 const line = (value: Partial<SyncRecord> = {}): string => `${JSON.stringify({ ...record('messages', 'm', { id: 'm' }), ...value })}\n`;
 const MESSAGES = 'records/messages.jsonl';
 
-/** A zip of these entries, and a `backup.json` that fits them, changed by `manifest`; null: none. */
+/** Builds a zip of these entries with a matching `backup.json`, changed by `manifest`; null: without it. */
 async function zipOf(entries: Entries, manifest: Record<string, unknown> | null = {}): Promise<Uint8Array> {
   const zip = new ZipWriter(new Uint8ArrayWriter(), { useWebWorkers: false });
   const hashes: Record<string, string> = {};
@@ -59,7 +59,7 @@ async function zipOf(entries: Entries, manifest: Record<string, unknown> | null 
   return zip.close();
 }
 
-/** Records that it gave before it was refused, or accepted. */
+/** Returns the records that were read before the backup was rejected or accepted. */
 async function read(bytes: Uint8Array, limit = 8 * MB): Promise<SyncRecord[]> {
   writeFileSync(path, bytes);
   const records: SyncRecord[] = [];
@@ -67,7 +67,7 @@ async function read(bytes: Uint8Array, limit = 8 * MB): Promise<SyncRecord[]> {
   return records;
 }
 
-/** The one sentence with which it is refused. */
+/** Returns the message with which a backup is rejected. */
 async function refusal(bytes: Uint8Array, limit?: number): Promise<string> {
   const error: unknown = await read(bytes, limit).then(
     () => undefined,
@@ -78,7 +78,7 @@ async function refusal(bytes: Uint8Array, limit?: number): Promise<string> {
   return error.message;
 }
 
-/** The same bytes with one name in the place of another of the same length. */
+/** Replaces a name with another of the same length. */
 function renamed(bytes: Uint8Array, from: string, to: string): Uint8Array {
   return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll(from, to), 'latin1');
 }
@@ -169,7 +169,7 @@ verifies('vault.backup/limit', 'a bomb is stopped while it unpacks, whatever its
   const bomb = await zipOf({ [`blobs/${hashOf(Buffer.from(zeros))}`]: zeros });
   expect(bomb.length).toBeLessThan(MB / 10);
   expect(await refusal(bomb)).toMatch(/unpacks to more than 8 MB/);
-  // The same, said to be small: little-endian sizes in the central directory and the descriptor.
+  // The same with a false small size: little-endian sizes in the central directory and the descriptor.
   const size = Buffer.alloc(4);
   size.writeUInt32LE(zeros.length);
   await refusal(renamed(bomb, size.toString('latin1'), '\u0001\u0000\u0000\u0000'));
@@ -202,7 +202,7 @@ verifies('vault.backup/limit', 'a small file that unpacks to a lot is refused be
   // Not even the records before it.
   expect(seen).toEqual([]);
   writeFileSync(path, bomb);
-  // Its owner may allow more.
+  // The user may allow more.
   await using _ = await readBackup(path, { ...options, limit: 100 * MB });
   expect(seen).toHaveLength(1);
 });
@@ -215,7 +215,7 @@ verifies('vault.backup/limit', 'what is nothing but brackets is refused unparsed
   expect(await refusal(manifest, 64 * MB)).toMatch(/backup\.json can’t be read/);
   expect(await refusal(sealed, 64 * MB)).toMatch(/encrypted keys are damaged/);
   expect(await refusal(await zipOf({ 'secrets.sealed': '0'.repeat(33 * MB) }), 64 * MB)).toMatch(/secrets\.sealed is too large/);
-  // In kilobytes: each would take more than a gigabyte.
+  // In kilobytes; each of them would take more than a gigabyte.
   expect(process.resourceUsage().maxRSS - before).toBeLessThan(700_000);
 });
 

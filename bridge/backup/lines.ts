@@ -1,6 +1,6 @@
 import { BackupUnusable } from './format.ts';
 
-/** Cuts UTF-8 bytes into lines, whatever the pieces in which they come. A line's end is looked for once, however long the line. */
+/** Splits streamed UTF-8 bytes into lines. Searches each byte for the line's end only once. */
 export class Lines {
   readonly #line: (line: string) => void;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -19,7 +19,7 @@ export class Lines {
     }
   }
 
-  /** The last line must have been ended. */
+  /** Requires that the last line is terminated. */
   end(): void {
     this.#rest.push(this.#decode());
     if (this.#rest.join('') !== '') throw new BackupUnusable('the last line is incomplete');

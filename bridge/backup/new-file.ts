@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { chmod, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { codeOf, linkOrRename } from '../home.ts';
 
-/** There is a file of that name already. */
+/** A file with that name exists. */
 export class FileTaken extends Error {
   override name = 'FileTaken';
 }
 
 /**
- * Writes a file of mode 0600 beside its place, syncs it, and puts it there in one step once `write` is done; nothing is left where that throws. Rejects with
- * `FileTaken` where the name is taken and `replace` is not set.
+ * Writes a file of mode 0600 atomically: `write` fills a temporary file, which is synced and then moved into place. It is deleted if
+ * `write` throws. Rejects with `FileTaken` if the file exists and `replace` is not set.
  */
 export async function writeNewFile<T>(
   path: string,
@@ -28,7 +28,7 @@ export async function writeNewFile<T>(
     } finally {
       await file.close();
     }
-    // The process's umask can only take rights away; this gives back the owner's own.
+    // The process's umask can only remove permissions; restore the owner's.
     if (process.platform !== 'win32') await chmod(temporary, 0o600);
     if (replace) await rename(temporary, path);
     else

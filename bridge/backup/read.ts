@@ -22,37 +22,38 @@ import { checked, recordOf } from './record-line.ts';
 import { readSealed } from './sealed-secrets.ts';
 import { entriesOf, type Found, shown, tooMuch, Unpacker } from './unpack.ts';
 
-/** Entries' headers, and what deflate adds to what it cannot make smaller. */
+/** Allowance for the entries' headers, and for deflate's overhead on incompressible data. */
 const OVERHEAD = 64 * 1024 * 1024;
 
-/** A backup of which everything was checked. Dispose of it. */
+/** A completely verified backup. Must be disposed. */
 export interface Backup extends AsyncDisposable {
   readonly manifest: Manifest;
-  /** Its size as a file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
-  /** The sealed secrets' file, where there is one. */
+  /** The sealed secrets' file, if there is one. */
   readonly sealed: Uint8Array | null;
-  /** SHA-256 of the attachments in it. */
+  /** SHA-256 of its attachments. */
   readonly blobs: ReadonlySet<string>;
-  /** An attachment's bytes; rejects where the file has changed since. */
+  /** Returns an attachment's bytes. Rejects if the file has changed since. */
   blob(hash: string): Promise<Uint8Array>;
 }
 
 export interface ReadOptions {
   /** Maximum unpacked size in bytes. Default: derived from the file's size. */
   limit?: number | undefined;
-  /** The newest schema of records that this build knows. */
+  /** Newest schema that this build supports. */
   schema: number;
-  /** Hears of each record once that is checked, before the rest of the backup is. */
+  /** Called with each verified record, before the rest of the backup is checked. */
   record?: (record: SyncRecord) => void;
 }
 
 /**
- * Reads a backup and checks all of it: names, hashes, counts, records against their schema. Rejects with `BackupUnusable`, whose message is one sentence.
+ * Reads a backup and verifies all of it: names, hashes, counts, and records against their schema. Rejects with `BackupUnusable`, whose
+ * message is one sentence.
  */
 export async function readBackup(path: string, { limit: given, schema, record = () => {} }: ReadOptions): Promise<Backup> {
   const refuse = (why: string, cause?: unknown): BackupUnusable => new BackupUnusable(`Couldn’t use ${basename(path)}: ${why}`, { cause });
-  // It throws at once where there is no such file.
+  // `openAsBlob` throws synchronously if the file is missing.
   const open = async (): Promise<Blob> => openAsBlob(path);
   const file = await open().catch((error: unknown) => {
     throw refuse('the file doesn’t exist or can’t be read', error);
@@ -64,7 +65,7 @@ export async function readBackup(path: string, { limit: given, schema, record = 
   try {
     const unpacker = new Unpacker(limit, refusal);
     const entries = await entriesOf(zip);
-    // Refuses before anything is unpacked; a header may claim less than there is.
+    // Rejects before anything is unpacked. Headers may claim less than there is, so the size is also counted later.
     if ([...entries.values()].reduce((sum, { entry }) => sum + entry.uncompressedSize, 0) > limit) throw new BackupUnusable(refusal);
     const read = await readManifest(entries, schema, unpacker);
     const sealed = await checkEntries(entries, read, unpacker, record);
@@ -105,7 +106,7 @@ async function readManifest(entries: ReadonlyMap<string, Found>, schema: number,
   return read;
 }
 
-/** Unpacks and checks everything but the manifest; gives the sealed secrets' file. */
+/** Unpacks and verifies everything except the manifest. Returns the sealed secrets' file. */
 async function checkEntries(
   entries: ReadonlyMap<string, Found>,
   { entries: hashes, counts }: Manifest,

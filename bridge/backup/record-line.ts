@@ -3,7 +3,7 @@ import { payloadProblem } from '#shared/sync/payload.ts';
 import { type SyncRecord, syncRecord } from '#shared/sync/record.ts';
 import { BackupUnusable, parsedJson } from './format.ts';
 
-/** The record of a line in the entry `name`. Throws `BackupUnusable` where it is none that a backup may hold. */
+/** Parses a line of the entry `name`. Throws `BackupUnusable` if it is not a record that a backup may contain. */
 export function recordOf(line: string, name: string): SyncRecord {
   const what = `a record in ${name}`;
   const { key, payload, ...record } = checked(syncRecord, parsedJson(line), what);
@@ -12,11 +12,11 @@ export function recordOf(line: string, name: string): SyncRecord {
   if (value === undefined) throw new BackupUnusable(`${what} is not JSON`);
   const problem = payloadProblem(record.store, key, value);
   if (problem !== undefined) throw new BackupUnusable(`${what} ${problem}`);
-  // As the journal keeps texts.
+  // The journal stores well-formed Unicode.
   return { ...record, key: key.toWellFormed(), payload: payload.toWellFormed() };
 }
 
-/** A value that a schema accepts; undefined where the text was no JSON. Throws `BackupUnusable`, which names the first thing that is wrong. */
+/** Returns a value that matches a schema; undefined if the text was not JSON. Throws `BackupUnusable` with the first problem. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;

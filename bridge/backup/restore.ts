@@ -6,7 +6,7 @@ import { isUnderWay } from './format.ts';
 import type { Backup } from './read.ts';
 import type { Secrets, VaultSeal } from './sealed-secrets.ts';
 
-/** What becomes of a store's records, in numbers; those of the backup that are under way are in none. */
+/** Numbers of changes in a store, without the backup's runs in progress. */
 export interface Changes {
   added: number;
   changed: number;
@@ -14,13 +14,13 @@ export interface Changes {
   removed: number;
 }
 
-/** What a restore would write. */
+/** Writes that a restore would do. */
 export interface RestorePlan {
   stores: Record<SyncStore, Changes>;
   records: Omit<SyncRecord, 'clock'>[];
   /** Attachments that the journal lacks. */
   blobs: string[];
-  /** The latest reading in the journal, and its newest sequence number, when this was planned. */
+  /** Latest timestamp in the journal and its newest sequence number at planning time. */
   latest: string | null;
   head: number;
 }
@@ -30,21 +30,23 @@ export interface RestoreInput {
   backup: Backup;
   /** The backup's records. */
   records: readonly SyncRecord[];
-  /** Its secrets, where they were opened, and the vault's seal. */
+  /** The decrypted secrets, if any, and the vault's seal. */
   secrets: Secrets;
   seal: VaultSeal;
-  /** What is not in the backup is to be deleted; secrets are not. */
+  /** Whether to delete everything that is not in the backup, except secrets. */
   replace: boolean;
 }
 
 const PAGE = 1000;
 
-/** Not brought back, for a person may have taken it back since: a device that was revoked would be let in again, a command run without asking. */
+/**
+ * Not restored, since the user may have revoked it since: a revoked device would regain access, or a command would run without approval.
+ */
 const isLeft = ({ store }: Pick<SyncRecord, 'store'>): boolean => store === 'devices' || store === 'execPolicies';
 
 const idOf = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): string => `${store}/${key}`;
 
-/** Compares a backup with the journal; writes nothing. */
+/** Compares a backup with the journal without writing anything. */
 export async function planRestore({ journal, backup, records, secrets, seal, replace }: RestoreInput): Promise<RestorePlan> {
   const plan: RestorePlan = { stores: noChanges(), records: [], blobs: [], latest: null, head: journal.head };
   const wanted = new Map(records.filter((record) => !isUnderWay(record) && !isLeft(record)).map((record) => [idOf(record), record]));
@@ -53,7 +55,7 @@ export async function planRestore({ journal, backup, records, secrets, seal, rep
 
   const write = (next: Pick<SyncRecord, 'store' | 'key' | 'payload' | 'fence' | 'blobs'>, current?: SyncRecord): void => {
     const { store, key, payload, blobs } = next;
-    // The higher fence wins before any clock does (shared/sync/record.ts).
+    // The higher fence wins before clocks are compared (shared/sync/record.ts).
     const fence = Math.max(next.fence ?? 0, current?.fence ?? 0);
     plan.records.push({
       store,
@@ -99,15 +101,15 @@ export async function planRestore({ journal, backup, records, secrets, seal, rep
 }
 
 /**
- * Writes what was planned, all of it or nothing. Its readings are later than every one in the journal, so every replica takes it; what somebody wrote since it
- * was planned is kept as a copy where its store has those.
+ * Writes a plan atomically. Its timestamps are later than all in the journal, so that every replica accepts it. Changes made since the plan
+ * are kept as copies in stores that have those.
  */
 export async function applyRestore(
   { records, blobs, latest, head }: RestorePlan,
   { journal, backup }: Pick<RestoreInput, 'journal' | 'backup'>,
 ): Promise<void> {
   const origin = `restore-${randomBytes(8).toString('hex')}`;
-  // Attachments first: a record must not come before what it refers to. Without a record they mean nothing.
+  // Attachments first, since a record must not precede what it refers to. Without records they have no effect.
   for (const hash of blobs) await journal.putBlob(hash, await backup.blob(hash));
   if (records.length === 0) return;
   await journal.open({ origin, schema: Math.max(1, backup.manifest.schema), position: null });

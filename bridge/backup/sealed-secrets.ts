@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } fro
 import { z } from '#shared/rpc/zod.ts';
 import { BackupUnusable, parsedJson } from './format.ts';
 
-/** 128 MB and about half a second for each guess at a passphrase. Fixed, so that no file can ask for more. */
+/** scrypt parameters: 128 MB and about half a second per guess of a passphrase. Fixed, so that a file can't demand more. */
 const COST = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 const PURPOSE = Buffer.from('perch backup secrets 1');
 const TAG_BYTES = 16;
@@ -24,7 +24,7 @@ const sealedFile = z.object({
 const secretList = z.array(z.object({ name: z.string().min(1).max(600), value: z.string() }));
 export type Secrets = z.infer<typeof secretList>;
 
-/** Seals secrets under a passphrase: scrypt, then AES-256-GCM. */
+/** Seals secrets with a passphrase: scrypt, then AES-256-GCM. */
 export async function sealSecrets(secrets: Secrets, passphrase: string): Promise<Buffer> {
   const [salt, iv] = [randomBytes(16), randomBytes(12)];
   const cipher = createCipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv, TAG).setAAD(PURPOSE);
@@ -33,7 +33,7 @@ export async function sealSecrets(secrets: Secrets, passphrase: string): Promise
   return Buffer.from(JSON.stringify({ kdf: 'scrypt-17-8-1', cipher: 'aes-256-gcm', salt: saltText, iv: ivText, data: dataText }));
 }
 
-/** Rejects with `BackupUnusable` where the passphrase is another one, or the file was changed. */
+/** Rejects with `BackupUnusable` if the passphrase is wrong or the file was changed. */
 export async function unsealSecrets(file: Uint8Array, passphrase: string): Promise<Secrets> {
   const { salt, iv, data } = readSealed(file);
   const decipher = createDecipheriv('aes-256-gcm', await keyOf(passphrase, salt), iv, TAG).setAAD(PURPOSE);
@@ -46,7 +46,7 @@ export async function unsealSecrets(file: Uint8Array, passphrase: string): Promi
   }
 }
 
-/** Whether it is a file of sealed secrets at all; throws `BackupUnusable` where it is none. */
+/** Parses a file of sealed secrets. Throws `BackupUnusable` if it is invalid. */
 export function readSealed(file: Uint8Array): z.infer<typeof sealedFile> {
   try {
     return sealedFile.parse(parsedJson(Buffer.from(file).toString()));
@@ -63,18 +63,18 @@ function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
 
 const vaultSecret = z.object({ name: z.string(), keyId: z.string(), iv: bytes(12), data: base64url });
 
-/** Seals and opens secrets as they lie in the journal: AES-GCM under the vault's key, bound to the secret's name. */
+/** Seals and opens secrets in the journal's format: AES-GCM with the vault's key, bound to the secret's name. */
 export class VaultSeal {
   readonly #key: Uint8Array;
   readonly #keyId: string;
 
-  /** `vaultKey`: 256 bit, base64url. */
+  /** `vaultKey`: 256 bits, base64url. */
   constructor(vaultKey: string) {
     this.#key = Buffer.from(vaultKey, 'base64url');
     this.#keyId = createHash('sha256').update(this.#key).digest('hex').slice(0, 16);
   }
 
-  /** A secret's payload in the journal. */
+  /** Returns a secret's payload for the journal. */
   seal(name: string, value: string): string {
     const iv = randomBytes(12);
     const cipher = createCipheriv('aes-256-gcm', this.#key, iv, TAG).setAAD(Buffer.from(name));
@@ -82,7 +82,7 @@ export class VaultSeal {
     return JSON.stringify({ name, keyId: this.#keyId, iv: iv.toString('base64url'), data: data.toString('base64url') });
   }
 
-  /** The secret of a payload; undefined where it is damaged, or sealed with another key. */
+  /** Decrypts a payload; undefined if it is damaged or sealed with another key. */
   open(name: string, payload: string): string | undefined {
     try {
       const { iv, data } = vaultSecret.parse(JSON.parse(payload));

@@ -9,7 +9,7 @@ export interface Found {
   kind: EntryKind;
 }
 
-/** The zip's entries by name; anything that has no place in a backup is refused with `BackupUnusable`. */
+/** Returns the zip's entries by name. Throws `BackupUnusable` for anything that does not belong in a backup. */
 export async function entriesOf(zip: ZipReader<unknown>): Promise<Map<string, Found>> {
   const entries = new Map<string, Found>();
   for await (const entry of zip.getEntriesGenerator()) {
@@ -23,27 +23,30 @@ export async function entriesOf(zip: ZipReader<unknown>): Promise<Map<string, Fo
   return entries;
 }
 
-/** A name from outside, fit for a line on a terminal. */
+/** Makes an untrusted name safe to print. */
 export const shown = (name: string): string => JSON.stringify(name.slice(0, 100));
 
-/** Why a backup over the limit is refused; `bySize`: the limit follows from the file's size. */
+/** Message for a backup over the limit. `bySize`: whether the limit follows from the file's size. */
 export const tooMuch = (limit: number, bySize: boolean): string =>
   `it unpacks to more than ${Math.round(limit / 1024 / 1024)} MB${bySize && limit < MAX_UNPACKED ? ', too much for its size' : ''}`;
 
-/** Unpacks entries up to a number of bytes in all, counted as they come out, for headers lie. */
+/** Unpacks entries up to a total number of bytes, counted during unpacking since headers may be wrong. */
 export class Unpacker {
   readonly #limit: number;
   readonly #refusal: string;
   #left: number;
 
-  /** `refusal`: why more than that is refused. */
+  /** `refusal`: message if the limit is exceeded. */
   constructor(limit: number, refusal: string) {
     this.#limit = limit;
     this.#refusal = refusal;
     this.#left = limit;
   }
 
-  /** Hands on an entry piece by piece, and gives its SHA-256 in hex. Rejects with `BackupUnusable` where the limit is reached, and with what `sink` throws. */
+  /**
+   * Passes an entry to `sink` in chunks and returns its SHA-256 in hex. Rejects with `BackupUnusable` if the limit is exceeded, and with
+   * errors thrown by `sink`.
+   */
   async unpack(entry: FileEntry, sink: (bytes: Uint8Array) => void): Promise<string> {
     const hash = createHash('sha256');
     let refusal: unknown;
@@ -66,7 +69,7 @@ export class Unpacker {
     return hash.digest('hex');
   }
 
-  /** All of an entry that has at most `most` bytes, and its SHA-256. */
+  /** Returns a whole entry of at most `most` bytes, and its SHA-256. */
   async whole(entry: FileEntry, most = this.#limit): Promise<{ bytes: Buffer<ArrayBuffer>; hash: string }> {
     const parts: Uint8Array[] = [];
     let length = 0;

@@ -8,26 +8,26 @@ import { sealSecrets, type Secrets, type VaultSeal } from './sealed-secrets.ts';
 
 configure({ useWebWorkers: false });
 
-/** Text is handed on in pieces of about this many characters. */
+/** Approximate number of characters per chunk of text. */
 const PIECE = 64 * 1024;
 
 export interface BackupInput {
   journal: Journal;
   /** Perch's version. */
   app: string;
-  /** With them, the secrets are sealed under the passphrase; without, they are left out. */
+  /** If set, the secrets are sealed with the passphrase; otherwise they are left out. */
   secrets?: { seal: VaultSeal; passphrase: string };
 }
 
 export interface Written {
   manifest: Manifest;
-  /** What it unpacks to, in bytes. */
+  /** Unpacked size in bytes. */
   unpacked: number;
-  /** Names of secrets that the vault's key does not open, and which are left out. */
+  /** Names of secrets that the vault's key can't decrypt, which are left out. */
   unreadable: string[];
 }
 
-/** Writes the journal's records as they are at this moment, whatever is written meanwhile. Memory stays bounded, whatever their number. */
+/** Writes the journal's records as of now, regardless of later writes. Uses bounded memory. */
 export async function writeBackup(file: FileHandle, { journal, app, secrets }: BackupInput): Promise<Written> {
   const zip = new ZipWriter(writable(file));
   const { id, schema } = await journal.info();
@@ -52,7 +52,7 @@ export async function writeBackup(file: FileHandle, { journal, app, secrets }: B
   const records = journal.snapshot();
   try {
     let next = await records.next();
-    /** Goes on for as long as the records are of this store. */
+    /** Iterates while the records are of this store. */
     const recordsOf = async function* (store: string): AsyncGenerator<SequencedRecord> {
       for (; !next.done && next.value.store === store; next = await records.next())
         if (next.value.payload !== null && !isUnderWay(next.value)) yield next.value;
@@ -83,7 +83,7 @@ export async function writeBackup(file: FileHandle, { journal, app, secrets }: B
   for (const hash of blobs) {
     const bytes = await journal.getBlob(hash);
     if (!bytes) missingBlobs++;
-    // Pictures and the like do not get smaller.
+    // Images and similar files do not compress, so they are stored.
     else await add(blobEntry(hash), [bytes], 0);
   }
   counts.blobs = blobs.size - missingBlobs;
@@ -95,7 +95,7 @@ export async function writeBackup(file: FileHandle, { journal, app, secrets }: B
   return { manifest, unpacked, unreadable };
 }
 
-/** One line a record, without what means something in its journal alone. */
+/** One line per record, without fields that only have meaning in this journal. */
 async function* pieces(records: AsyncIterable<SequencedRecord>): AsyncGenerator<Uint8Array> {
   let text = '';
   for await (const { seq: _seq, base: _base, ...record } of records) {

@@ -26,11 +26,11 @@ export interface Callers {
 }
 
 /**
- * The way out for a host in a browser, which has 6 connections to one server and CORS in its way: one HTTP exchange for each stream, its address
- * in `:url` (shared/link/http.ts). Redirects are answers, not followed. A refused or failed exchange resets the stream with the reason. `via` names
- * this gateway in what goes out.
+ * Sends requests for a host in a browser, which is limited to 6 connections per server and by CORS. One HTTP exchange per stream, with its URL
+ * in `:url` (shared/link/http.ts). Does not follow redirects. A rejected or failed exchange resets the stream with the reason. `via` identifies
+ * this gateway in its requests.
  *
- * By undici's `request`, not `fetch`, whose web streams cost more than all the rest of the way (tests/bench/NOTES.md).
+ * Uses undici's `request` instead of `fetch`, whose web streams cost more than everything else (tests/bench/NOTES.md).
  */
 export function serveEgress(stream: Stream, opening: Opening, via: string): void {
   serve(stream, opening, { via });

@@ -16,16 +16,16 @@ type Calls = typeof browserPort.calls;
 type Events = typeof browserPort.events;
 type Name = keyof Calls & string;
 
-/** The driver's program: of the sources, or as bridge/build.ts makes it. */
+/** The driver's program: the source file, or the one built by bridge/build.ts. */
 const PROGRAM = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, 'driver.ts')
   : join(packageRoot, 'dist', 'browser-driver.js');
-/** Of its heap, in megabytes. */
+/** Maximum heap in megabytes. */
 const MEMORY = 1024;
-/** Longer than the start of a browser and a page's load may take together. */
+/** Longer than a browser's start and a page's load may take together. */
 const CALL_MS = 90_000;
 
-/** What makes no sense without a browser, or starts one. All else is done without a driver where none runs. */
+/** Calls that need or start a browser. Others are answered without a driver if none runs. */
 const DRIVEN: ReadonlySet<string> = new Set<Name>([
   'browser.start',
   'browser.open',
@@ -44,34 +44,34 @@ const DRIVEN: ReadonlySet<string> = new Set<Name>([
 ]);
 
 export interface BrowsersApartDeps extends Pick<BrowserDeps, 'dir' | 'log'> {
-  /** Ends browsers with the bridge, also those whose driver hangs. */
+  /** Ends browsers with the bridge, including those whose driver hangs. */
   keeper: Pick<Keeper, 'keep'>;
 }
 
 interface Driver {
   calls: Caller<Calls, Events>;
-  /** Kills it. */
+  /** Kills the driver. */
   kill(): void;
-  /** Lets its browsers close; resolves when no process of it is left. */
+  /** Lets its browsers close. Resolves when all its processes have ended. */
   end(): Promise<void>;
 }
 
 /**
- * Browsers driven by a process of their own (quality.md, "Security"): a page can make whoever drives it hold, and parse, whatever it likes, and that must not be the
- * bridge. One that died, or did not answer, is started again by the next call.
+ * Controls browsers from a separate process: a page can make its driver store and parse anything, which must not affect the bridge. If the
+ * driver crashed or did not respond, the next call starts a new one.
  */
 export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers<Calls, Events>; close(): Promise<void> } {
   const idle = browserHandlers(new BrowserProfiles(deps));
   let reach: ParamsOf<Calls['browser.allow']> = { places: [] };
   let driver: Promise<Driver> | undefined;
   let gone: Promise<void> = Promise.resolve();
-  /** Calls, also those that wait for a driver. */
+  /** Number of calls in progress, including those waiting for a driver. */
   let underWay = 0;
-  /** Who is shown a browser, by view. */
+  /** Event senders of viewers, by view id. */
   const viewers = new Map<string, PortCall<Events>['send']>();
 
   const start = async (): Promise<Driver> => {
-    // Two browsers cannot have one profile.
+    // Two browsers can't use the same profile.
     await gone;
     const started = startDriver(deps, (over) => {
       gone = over;
@@ -84,7 +84,7 @@ export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers
     return started;
   };
 
-  /** One that drives nothing any more is not kept. */
+  /** Ends a driver without running browsers. */
   const rest = async (from: Promise<Driver>, { calls, end }: Driver): Promise<void> => {
     const { profiles } = await calls.call('browser.profiles', {});
     if (underWay > 1 || driver !== from || profiles.some(({ started }) => started)) return;
@@ -96,7 +96,7 @@ export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers
     if (name === 'browser.allow') reach = params;
     if (!driver && !DRIVEN.has(name)) return idle[name](params, call);
     const from = (driver ??= start());
-    // A view lasts, and keeps no driver that drives nothing else.
+    // A view is long-lived and does not keep the driver running.
     const lasts = name === 'browser.view';
     if (!lasts) underWay++;
     let late: NodeJS.Timeout | undefined;
@@ -110,7 +110,7 @@ export function browsersApart(deps: BrowsersApartDeps): { handlers: PortHandlers
       return result;
     } catch (error) {
       const died = error instanceof CallsClosed;
-      // Also one that could not be started at all.
+      // Also if the driver could not be started.
       if ((died || !begun) && driver === from) driver = undefined;
       if (!died) throw error;
       throw new RpcError('INTERNAL_ERROR', 'The page crashed or froze the browser. It restarts on the next call.', {}, { cause: error });

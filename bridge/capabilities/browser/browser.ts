@@ -12,10 +12,10 @@ import type { BrowserProfiles } from './profiles.ts';
 
 const PREVIEW_CHARS = 2_000;
 
-/** The calls of the driven browser (interface document 1, section 4.1). */
+/** Handlers for the agent-controlled browser. */
 export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof browserPort.calls, typeof browserPort.events> {
   const views = new LiveViews();
-  /** A result with what pages have brought up meanwhile. */
+  /** Adds the dialogs and downloads that occurred in the meantime to a result. */
   const withNews = async <R extends object>(profile: string, result: R): Promise<R & { happened?: BrowserHappened }> => {
     const happened = await (await profiles.running(profile)?.catch(() => undefined))?.happenings.take();
     return { ...result, ...(happened && { happened }) };
@@ -142,7 +142,7 @@ export function browserHandlers(profiles: BrowserProfiles): PortHandlers<typeof 
 
 type Locator = ReturnType<Awaited<ReturnType<DrivenBrowser['page']>>['locator']>;
 
-/** Acts on the first element that a selector names; `NOT_FOUND` where none comes in time. */
+/** Acts on the first element that a selector matches. Throws `NOT_FOUND` if there is none in time. */
 async function act(profiles: BrowserProfiles, profile: string, ref: string, work: (element: Locator) => Promise<void>): Promise<void> {
   const browser = await profiles.browser(profile);
   const page = await browser.page();

@@ -12,65 +12,65 @@ import { Happenings } from './happenings.ts';
 import { REFUSED } from './guarded-proxy.ts';
 import { ACT_MS, firstLine, inTime, told } from './page-answers.ts';
 
-/** A page has this long to load (decisions, "Devices, logs, system, usage, speech"). */
+/** Timeout for loading a page. */
 export const NAVIGATE_MS = 30_000;
 const TITLE_MS = 2_000;
 const MAX_TABS = 50;
-/** The folder of a profile's that downloads come into. */
+/** Folder for downloads in a profile's folder. */
 const DOWNLOADS = 'Perch Downloads';
-/** Characters of what a page says of itself: it may say anything. */
+/** Maximum characters of a page's own data, which may be of any length. */
 const MAX_TITLE = 1000;
 const MAX_URL = 8192;
 
 const ARGS = [
-  // Loopback goes through the proxy too, and nothing beside it.
+  // Loopback also goes through the proxy.
   '--proxy-bypass-list=<-loopback>',
-  // Chrome and Chromium know the first spelling alone, the headless shell the second.
+  // Chrome and Chromium only support the first spelling, the headless shell the second.
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
 interface Limits {
-  /** Throws `INVALID_PARAMS` for an address that may not be opened, as far as it can be told. */
+  /** Checks a URL as far as possible. Throws `INVALID_PARAMS` if it must not be opened. */
   judge(address: string): URL;
-  /** For tests: milliseconds for a page to load. */
+  /** Milliseconds for a page to load; override for tests. */
   navigateMs?: number;
 }
 
 export interface DrivenOptions extends Limits {
   executable: string;
-  /** Its user data. */
+  /** User data folder. */
   folder: string;
   proxy: string;
   log(line: string): void;
 }
 
 export interface RemoteOptions extends Limits {
-  /** Of its DevTools protocol. */
+  /** URL of its DevTools protocol. */
   endpoint: string;
-  /** Cookies and storage of its own, gone with the connection; else those that the browser has. */
+  /** True: separate cookies and storage, deleted at disconnection. False: use the browser's. */
   own: boolean;
 }
 
-/** How a browser is held. */
+/** A connection to a browser. */
 interface Hold {
   context: BrowserContext;
-  /** Where downloads come; null where that is another machine. */
+  /** Folder for downloads; null if the browser is on another machine. */
   downloads: string | null;
-  /** Resolves when it is gone. */
+  /** Resolves when the browser is gone. */
   closed: Promise<void>;
   close(): Promise<void>;
 }
 
-/** One browser under our hands: its tabs, numbered from 1 as they come, and which of them is the current one. */
+/** A controlled browser with its tabs, numbered from 1 in order of creation, and the current one. */
 export class DrivenBrowser {
   readonly sessionId = randomUUID();
-  /** Resolves when it is gone, by whatever way. */
+  /** Resolves when the browser is gone for any reason. */
   readonly closed: Promise<void>;
-  /** Elements by the refs that accessibility snapshots gave them. */
+  /** Elements by the refs of accessibility snapshots. */
   readonly elements = new Elements();
   readonly happenings: Happenings;
-  /** `current`: another tab is the current one, or none is. */
+  /** `current`: the current tab has changed, or there is none any more. */
   readonly changes = new EventEmitter<{ current: [] }>();
   readonly #context: BrowserContext;
   readonly #close: () => Promise<void>;
@@ -96,7 +96,7 @@ export class DrivenBrowser {
     const { executable, folder, proxy, log } = options;
     const { chromium } = await import('playwright');
     const downloadsPath = join(folder, DOWNLOADS);
-    // What an earlier one left there is of no use to anybody.
+    // Delete files left by an earlier browser.
     await rm(downloadsPath, { recursive: true, force: true });
     await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
     const mark = `BROWSER_RUN_${randomUUID().replaceAll('-', '')}`;
@@ -112,7 +112,7 @@ export class DrivenBrowser {
         timeout: START_MS,
       });
       const closed = new Promise<void>((resolve) => context.on('close', () => resolve()));
-      // A helper may outlive its browser for a moment, and make folders of the profile's anew that are being deleted.
+      // A helper may outlive its browser for a moment, and recreate folders of a profile that is being deleted.
       const close = (): Promise<void> => context.close().finally(() => endTree({ mark: `${mark}=1` }));
       return new DrivenBrowser({ context, downloads: downloadsPath, closed, close }, options);
     } catch (error) {
@@ -121,7 +121,7 @@ export class DrivenBrowser {
     }
   }
 
-  /** One that runs elsewhere. What it has open stays when it is let go; what was opened here does not. */
+  /** Connects to a remote browser. When disconnecting, its own tabs stay open and tabs opened here are closed. */
   static async connect({ endpoint, own, ...limits }: RemoteOptions): Promise<DrivenBrowser> {
     const { chromium } = await import('playwright');
     try {
@@ -136,7 +136,7 @@ export class DrivenBrowser {
       };
       return new DrivenBrowser({ context, downloads: null, closed, close }, limits);
     } catch (error) {
-      // The address may carry a token.
+      // The URL may contain a token.
       const why = firstLine(error).replaceAll(endpoint, 'it').replaceAll(/\?\S+/g, '?…');
       throw new RpcError('INTERNAL_ERROR', `Couldn’t control the browser at browser.cdpEndpoint: ${why}`, {}, { cause: error });
     }
@@ -150,18 +150,18 @@ export class DrivenBrowser {
     return Promise.all([...this.#tabs].map(async ([tabId, page]) => ({ tabId, ...(await placeOf(page)), active: page === this.#current })));
   }
 
-  /** The current tab, where there is one. */
+  /** The current tab, if there is one. */
   get current(): { tabId: string; page: Page } | undefined {
     const found = [...this.#tabs].find(([, page]) => page === this.#current);
     return found && { tabId: found[0], page: found[1] };
   }
 
-  /** Where the current tab is; null where there is no tab. */
+  /** URL and title of the current tab; null if there is none. */
   async place(): Promise<{ url: string; title: string } | null> {
     return this.#current ? placeOf(this.#current) : null;
   }
 
-  /** `signal` ends the load, and closes the tab. */
+  /** `signal` aborts loading and closes the tab. */
   async open(url: string, signal: AbortSignal): Promise<{ tabId: string; url: string; title: string }> {
     const address = this.#address(url);
     if (this.#tabs.size >= MAX_TABS) throw new RpcError('INVALID_PARAMS', `${MAX_TABS} tabs are open. Close one first.`);
@@ -182,7 +182,7 @@ export class DrivenBrowser {
     return goTo(await this.page(), address, { timeout: this.#navigateMs, signal });
   }
 
-  /** The current tab; a new one where there is none. */
+  /** Returns the current tab, or a new one if there is none. */
   async page(): Promise<Page> {
     if (!this.#current) await this.#context.newPage();
     if (!this.#current) throw new RpcError('INTERNAL_ERROR', 'The browser has no tab');
@@ -221,7 +221,7 @@ export class DrivenBrowser {
     return page;
   }
 
-  /** The newest tab is the current one, as where a person opens it. A page may open any number: what is too many goes at once. */
+  /** Adds a tab and makes it the current one, like a tab that a user opens. Closes tabs over the limit immediately. */
   #add(page: Page): void {
     if ([...this.#tabs.values()].includes(page)) return;
     if (this.#tabs.size >= MAX_TABS) return void page.close().catch(() => {});
@@ -239,10 +239,10 @@ export class DrivenBrowser {
 async function goTo(page: Page, url: URL, limits: { timeout: number; signal: AbortSignal }): Promise<{ url: string; title: string }> {
   try {
     const response = await page.goto(url.href, { ...limits, waitUntil: 'load' });
-    // What the guard says stands in the place of the page.
+    // The guard's response replaces the page.
     if (response?.headers()[REFUSED]) throw new RpcError('INVALID_PARAMS', `url: ${await response.text()}`);
   } catch (error) {
-    // Nothing is shown of what is downloaded.
+    // A download displays no page.
     if (error instanceof Error && error.message.includes('Download is starting')) return placeOf(page);
     await stopLoading(page).catch(() => {});
     throw told(error, `Couldn’t open ${url.host || url.href}`);
@@ -250,14 +250,14 @@ async function goTo(page: Page, url: URL, limits: { timeout: number; signal: Abo
   return placeOf(page);
 }
 
-/** What is on its way to a tab would hold up whatever is done in it next. */
+/** Stops loading, since a pending load would delay the next action in the tab. */
 async function stopLoading(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Page.stopLoading');
   await session.detach();
 }
 
-/** A page that hangs has no title to tell. */
+/** A hung page does not return its title. */
 async function placeOf(page: Page): Promise<{ url: string; title: string }> {
   const title = await inTime(page.title(), { ms: TITLE_MS }).catch(() => '');
   return { url: page.url().slice(0, MAX_URL), title: title.slice(0, MAX_TITLE) };

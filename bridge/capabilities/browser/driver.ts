@@ -1,11 +1,11 @@
-// A program of its own beside the bridge that drives browsers: what a page can do to the one who drives it, it does to this.
+// A separate program that controls browsers, so that a malicious page can only affect this process.
 import { type Answerer, answer } from '#shared/link/calls.ts';
 import { browserPort } from '#shared/ports/browser.ts';
 import { browserHandlers } from './browser.ts';
 import { processLink } from './process-link.ts';
 import { BrowserProfiles } from './profiles.ts';
 
-/** How long browsers have to close, once the bridge wants no more of them or is gone. */
+/** Time for browsers to close when the bridge asks for it or is gone. */
 const CLOSE_MS = 1500;
 
 const say = (line: string): void => void process.stderr.write(`${line.replaceAll('\n', ' ')}\n`);

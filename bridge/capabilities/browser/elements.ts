@@ -2,25 +2,25 @@ import type { Locator, Page } from 'playwright';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { inTime } from './page-answers.ts';
 
-/** Characters of one accessibility snapshot. */
+/** Maximum characters of an accessibility snapshot. */
 const MAX_SNAPSHOT = 200_000;
-/** Depth of the tree: a page may nest without end. */
+/** Maximum depth of the tree, since pages may nest without limit. */
 const MAX_DEPTH = 200;
-/** A document's number, and what Playwright calls the element in it (`f1e3`: in a frame). */
+/** A document's number, and Playwright's ref of an element in it (`f1e3`: in a frame). */
 const REF = /^s(\d+)((?:f\d+)?e\d+)$/;
 
 export const isRef = (text: string): boolean => REF.test(text);
 
 /**
- * Elements by short names: what an accessibility snapshot calls `s2e12` is that element, in that document of that tab, for as long as it is there. Playwright's own
- * refs begin anew with every document, so that a ref of the page before would name something else on the next.
+ * Elements by the refs of accessibility snapshots. `s2e12` is an element in one document of a tab, as long as it exists. Playwright's own
+ * refs start over with every document, so an old ref could match a different element on the next page.
  */
 export class Elements {
-  /** The document of a tab that was last shown: its number, and when it began, which tells it from the next one. */
+  /** The last shown document of a tab: its number, and its start time, which distinguishes it from the next one. */
   readonly #shown = new WeakMap<Page, { number: number; began: number }>();
   #count = 0;
 
-  /** The page as its accessibility tree, in lines of YAML. */
+  /** Returns the page's accessibility tree as YAML. */
   async seen(page: Page): Promise<string> {
     const began = await beganAt(page);
     let shown = this.#shown.get(page);
@@ -32,7 +32,7 @@ export class Elements {
     return `${named.slice(0, named.lastIndexOf('\n', MAX_SNAPSHOT))}\n- text: (page continues)`;
   }
 
-  /** The element of a ref. Throws `NOT_FOUND` for one that the current page does not have (any more). */
+  /** Returns the element of a ref. Throws `NOT_FOUND` if the current page does not have it (any more). */
   async named(page: Page, ref: string): Promise<Locator> {
     const [, number, own = ''] = REF.exec(ref) ?? [];
     const shown = this.#shown.get(page);

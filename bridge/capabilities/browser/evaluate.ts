@@ -9,11 +9,11 @@ type Evaluated = Awaited<ReturnType<typeof send<'Runtime.evaluate'>>>;
 type Value = Evaluated['result'];
 
 /**
- * Runs JavaScript in the page: an expression, a function that is called, or statements, all with `await`. Returns the result as JSON: of statements, what they
- * `return` or else the value of the last one. Rejects with `INVALID_PARAMS` for a syntax error.
+ * Runs JavaScript in the page: an expression, a function (which is called), or statements, all with `await`. Returns the result as JSON;
+ * for statements the value of `return`, or of the last statement. Rejects with `INVALID_PARAMS` for a syntax error.
  */
 export async function evaluate(page: Page, source: string, signal: AbortSignal): Promise<unknown> {
-  // A session has to exist before the script runs: a busy page gives none.
+  // Open the session before the script runs, since a busy page can't.
   const session = await inTime(page.context().newCDPSession(page), { signal }).catch((error: unknown) => {
     throw told(error, 'Couldn’t use the page');
   });
@@ -25,7 +25,7 @@ export async function evaluate(page: Page, source: string, signal: AbortSignal):
     if (json === null) throw new RpcError('INVALID_PARAMS', `fn: the result is longer than ${MAX_RESULT} characters`);
     return JSON.parse(json);
   } catch (error) {
-    // A script that goes on would hold the page up.
+    // Terminate a running script, which would block the page.
     await inTime(session.send('Runtime.terminateExecution'), { ms: END_MS }).catch(() => {});
     if (isNavigation(error)) throw new RpcError('INTERNAL_ERROR', 'The page navigated before the script ended', {}, { cause: error });
     throw told(error, 'The page reported an error');
@@ -35,7 +35,7 @@ export async function evaluate(page: Page, source: string, signal: AbortSignal):
   }
 }
 
-/** The result as JSON; null if it is too long. */
+/** Returns the result as JSON; null if it is too long. */
 async function run(session: CDPSession, source: string): Promise<string | null> {
   await session.send('Runtime.enable');
   const expression = `(async () => (\n${source}\n))`;
@@ -43,7 +43,7 @@ async function run(session: CDPSession, source: string): Promise<string | null> 
   const body = `(async () => {\n${source}\n})`;
   const wrong = await syntaxError(session, body);
   if (wrong !== undefined) throw invalid(await plainest(session, source, wrong));
-  // As the developer tools do: it has the value of the last statement, and declares nothing for the page’s own scripts.
+  // Like the developer tools: returns the value of the last statement, and declares nothing visible to the page’s own scripts.
   const { result: realm } = await send(session, 'Runtime.evaluate', { expression: 'globalThis' });
   const block = await send(session, 'Runtime.evaluate', {
     expression: `{\n${source}\n}`,
@@ -64,7 +64,7 @@ async function run(session: CDPSession, source: string): Promise<string | null> 
   return read(called).value as string | null;
 }
 
-/** Calls a function and makes JSON of the result, in one step: the page may hang or leave right after it. */
+/** Calls a function and serializes the result in one step, since the page may hang or navigate right after it. */
 async function toResult(session: CDPSession, source: string): Promise<string | null> {
   const called = await send(session, 'Runtime.evaluate', {
     expression: `(${String(toJson)})(${source}(), ${MAX_RESULT})`,
@@ -86,13 +86,13 @@ async function syntaxError(session: CDPSession, expression: string): Promise<str
   return exceptionDetails && describe(exceptionDetails);
 }
 
-/** Without the wrapping, whose brackets an error may name, unless `await` or `return` alone is the error there. */
+/** Returns the error without the wrapper, whose brackets it may mention, unless only `await` or `return` is invalid there. */
 async function plainest(session: CDPSession, source: string, wrapped: string): Promise<string> {
   const plain = await syntaxError(session, source);
   return plain === undefined || /\bawait\b|Illegal return/.test(plain) ? wrapped : plain;
 }
 
-/** Nothing ran if `return` is the error. A script’s own error has a stack. */
+/** Nothing has run if `return` is the error. A script’s own error has a stack. */
 const isReturn = ({ exceptionDetails: thrown }: Evaluated): boolean =>
   thrown?.stackTrace === undefined && /^SyntaxError: Illegal return/.test(thrown?.exception?.description ?? '');
 

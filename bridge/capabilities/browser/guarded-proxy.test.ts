@@ -7,7 +7,7 @@ import { privateUrls } from '../private-urls.fixture.ts';
 import { Allowed } from '../web-guard.ts';
 import { startGuardedProxy } from './guarded-proxy.ts';
 
-/** A server that answers whatever it is asked with these bytes. */
+/** A server that answers every request with these bytes. */
 async function answering(bytes: string) {
   const server = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(bytes, 'latin1')));
   server.listen(0, '127.0.0.1');
@@ -60,7 +60,7 @@ verifies('browser/guard', 'a connection to a place that is not allowed any more 
   expect(await once(kept, 'data')).toEqual(['hello']);
 });
 
-/** The first line of what the proxy answers to these bytes; empty if it closes the connection. */
+/** First line of the proxy's answer to these bytes; empty if it closes the connection. */
 async function answerTo(proxy: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(proxy).port), '127.0.0.1').setEncoding('latin1');
   socket.on('error', () => {}).write(text);
@@ -85,7 +85,7 @@ verifies(
     });
     for (const url of privateUrls()) {
       const place = URL.parse(url);
-      // Others are refused for what is no matter of the host, or are no URL.
+      // Others are rejected for reasons other than the host, or are invalid URLs.
       if (!place || ['93.184.216.34', 'example.com'].includes(place.hostname)) continue;
       const host = `${place.hostname}:${port}`;
       expect(await answerTo(proxy.url, `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`), url).toContain(' 403 ');

@@ -7,26 +7,26 @@ import { pinnedLookup, resolveBySystem, type Resolve } from '../pinned-lookup.ts
 import { Allowed, judgedUrl } from '../web-guard.ts';
 
 const CONNECT_MS = 15_000;
-/** Marks answers that are the proxy's own. */
+/** Header of the proxy's own responses. */
 export const REFUSED = 'x-perch-refused';
 
 export interface ProxyOptions {
-  /** Private places that may be asked now. */
+  /** Returns the private hosts that may currently be requested. */
   allowed(): Allowed;
   resolve?: Resolve;
 }
 
-/** A proxy on loopback that goes where the guard lets it, and nowhere else. */
+/** A proxy on loopback that only connects to permitted addresses. */
 export interface GuardedProxy extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** Other private places are allowed now: connections to those that are not any more end. */
+  /** Closes connections to private hosts that are no longer allowed. */
   recheck(): void;
 }
 
 /**
- * The one way out of a driven browser (quality.md, "SSRF"): as the browser has no other, the guard holds for redirects, popups, frames, workers and whatever a
- * page thinks of. It connects to the very address that it judged.
+ * Starts the proxy, which is a controlled browser's only network access, so that its checks also apply to redirects, popups, frames and
+ * workers. It connects to the address that it checked.
  */
 export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: ProxyOptions): Promise<GuardedProxy> {
   const sockets = new Set<Duplex>();
@@ -62,11 +62,11 @@ export async function startGuardedProxy({ allowed, resolve = resolveBySystem }: 
 interface Guard {
   allowed: Allowed;
   resolve: Resolve;
-  /** What is connected to places that are allowed by name. */
+  /** Connections to hosts that are allowed by name. */
   free: Map<ClientRequest | Socket, URL>;
 }
 
-/** A name is resolved for the one place that was judged: another port of its host is another place. */
+/** The permission covers only the checked port of the host. */
 const lookupFor = (place: URL, { allowed, resolve }: Pick<Guard, 'allowed' | 'resolve'>): LookupFunction =>
   pinnedLookup(resolve, 'public', () => allowed.has(place));
 
@@ -76,7 +76,7 @@ function note(connection: ClientRequest | Socket, place: URL, { allowed, free }:
   connection.once('close', () => free.delete(connection));
 }
 
-/** A tunnel for TLS and WebSockets. */
+/** Opens a tunnel for TLS and WebSockets. */
 function tunnel(request: IncomingMessage, client: Socket, head: Buffer, guard: Guard): void {
   const { allowed, resolve } = guard;
   client.on('error', () => client.destroy());
@@ -121,7 +121,7 @@ function forward(request: IncomingMessage, response: ServerResponse, guard: Guar
       path: place.pathname + place.search,
       headers,
       lookup: lookupFor(place, { allowed, resolve }),
-      // Never one that was judged for another list of places.
+      // Do not reuse connections, which may have been checked against another list.
       agent: false,
       timeout: CONNECT_MS,
     },
@@ -129,7 +129,7 @@ function forward(request: IncomingMessage, response: ServerResponse, guard: Guar
       const { [REFUSED]: _, ...passed } = dropHopByHop(answer.headers);
       answer.on('error', () => response.destroy());
       const { statusCode = 0 } = answer;
-      // Also what HTTP does not have, such as 000: to write that throws, which would end the process.
+      // Also for invalid codes such as 000, since writing them would throw and end the process.
       if (statusCode < 200) {
         refused(`Invalid response status ${statusCode}`, 502);
         return void upstream.destroy();
@@ -149,7 +149,7 @@ function dropHopByHop(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 }
 
-/** Why the browser may not go there, as far as it can be told without resolving the name. */
+/** Returns why the browser must not go there, as far as known without resolving the name. */
 function refusalOf(place: URL, allowed: Allowed): string | undefined {
   try {
     judgedUrl(place, allowed);

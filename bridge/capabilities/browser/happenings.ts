@@ -10,29 +10,29 @@ import { watchRemoteDownloads } from './remote-download.ts';
 
 const MAX_BYTES = WORKSPACE_LIMITS.fileBytes;
 const TOO_LARGE = `Downloads in progress are limited to ${MAX_BYTES / 1024 / 1024} MiB in total`;
-/** How often it is looked how large downloads are by now. */
+/** Interval at which the size of downloads is checked. */
 const LOOK_MS = 100;
-/** A result waits so long for downloads to end. */
+/** Maximum time that a result waits for downloads to end. */
 const WAIT_MS = 2_000;
-/** What comes from another machine has so long. */
+/** Time limit for a download from another machine. */
 const REMOTE_MS = 60_000;
-/** What is told in one result, and how many files are kept. */
+/** Maximum number of events in one result, and of files to keep. */
 const MAX_TOLD = 20;
 const MAX_TEXT = 2_000;
 const MAX_NAME = 200;
 
 type Told<K extends keyof BrowserHappened> = BrowserHappened[K][number];
 
-/** A file that has come. */
+/** A downloaded file. */
 interface Kept {
   filename: string;
-  /** Where it is on disk; null where it is in memory, from another machine. */
+  /** Path on disk; null if the file is in memory, from another machine. */
   path: string | null;
   content: Buffer | null;
   forget(): void;
 }
 
-/** What pages bring up by themselves: questions, answered as the caller wants, and downloads. Each is told in one result. */
+/** Collects page events that nobody requested: dialogs, answered as the caller decided, and downloads. Each is reported in one result. */
 export class Happenings {
   #answer: { accept: boolean; text?: string | undefined } | undefined;
   #dialogs: Told<'dialogs'>[] = [];
@@ -40,13 +40,13 @@ export class Happenings {
   readonly #underWay = new Set<Promise<void>>();
   readonly #kept = new Map<string, Kept>();
   readonly #ondownload = new Set<(download: Told<'downloads'>) => void>();
-  /** `folder`: where the browser writes downloads, and nothing else; null where that is another machine. */
+  /** `folder`: folder used only for downloads of the browser; null if that is on another machine. */
   constructor(context: BrowserContext, folder: string | null) {
-    // A dialog that nobody answers would hold the page up for good.
+    // An unanswered dialog would block the page.
     context.on('dialog', (dialog) => void this.#dialog(dialog).catch(() => {}));
     const watch = (page: Page): void => {
       if (folder !== null) return void page.on('download', (download) => this.#here(download, folder));
-      // A page that goes away at once downloads nothing.
+      // A page that is closed immediately downloads nothing.
       void watchRemoteDownloads(page, ({ filename, fetch }) =>
         this.#coming(filename, async () => ({
           path: null,
@@ -59,18 +59,18 @@ export class Happenings {
     context.on('page', watch);
   }
 
-  /** How questions are answered from here on. */
+  /** Sets how dialogs are answered from now on. */
   answer(accept: boolean, text?: string): void {
     this.#answer = { accept, text };
   }
 
-  /** Listens to downloads as they end; `take` gives them too. The result stops it. */
+  /** Calls `listener` for each finished download; `take` returns them too. The result removes it. */
   onDownload(listener: (download: Told<'downloads'>) => void): () => void {
     this.#ondownload.add(listener);
     return () => this.#ondownload.delete(listener);
   }
 
-  /** What has happened since it was last taken; undefined where nothing has. */
+  /** Returns the events since the last call; undefined if there are none. */
   async take(): Promise<BrowserHappened | undefined> {
     await inTime(Promise.all(this.#underWay), { ms: WAIT_MS }).catch(() => {});
     const [dialogs, downloads] = [this.#dialogs, this.#downloads];
@@ -79,7 +79,7 @@ export class Happenings {
     return { dialogs, downloads };
   }
 
-  /** A file that was downloaded. Throws `NOT_FOUND`. */
+  /** Returns a downloaded file. Throws `NOT_FOUND`. */
   async file(downloadId: string): Promise<{ filename: string; content: Buffer }> {
     const kept = this.#kept.get(downloadId);
     if (!kept) throw new RpcError('NOT_FOUND', `No download ${downloadId}`);
@@ -88,7 +88,7 @@ export class Happenings {
 
   async #dialog(dialog: Dialog): Promise<void> {
     const kind = dialog.type();
-    // A notice is read; a question is declined, where nobody has said otherwise.
+    // Alerts are accepted; questions are dismissed unless the caller decided otherwise.
     const accepted = kind === 'alert' || (this.#answer?.accept ?? false);
     const text = kind === 'prompt' && accepted ? (this.#answer?.text ?? dialog.defaultValue()) : undefined;
     const told = { kind, message: dialog.message().slice(0, MAX_TEXT), accepted, ...(text === undefined ? {} : { text }) };
@@ -111,7 +111,7 @@ export class Happenings {
     });
   }
 
-  /** Tells what becomes of a download, and keeps it. */
+  /** Reports the result of a download and keeps the file. */
   #coming(suggested: string, come: () => Promise<Omit<Kept, 'filename'>>): void {
     const filename = suggested.slice(0, MAX_NAME);
     const downloadId = randomUUID();
@@ -132,7 +132,7 @@ export class Happenings {
     this.#underWay.add(work);
   }
 
-  /** Resolves when all of it is on disk; rejects where it failed, or where there is too much. */
+  /** Resolves when the download is on disk. Rejects if it failed or is too large. */
   async #ended(download: Download, folder: string): Promise<void> {
     let tooLarge = false;
     const look = async (): Promise<void> => {
@@ -149,7 +149,7 @@ export class Happenings {
     }
   }
 
-  /** Of what is still coming. */
+  /** Bytes of downloads in progress. */
   async #bytes(folder: string): Promise<number> {
     const done = new Set([...this.#kept.values()].map(({ path }) => path));
     const names = (await readdir(folder)).map((name) => join(folder, name)).filter((path) => !done.has(path));

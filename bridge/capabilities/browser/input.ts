@@ -4,7 +4,7 @@ import type { BrowserInput } from '#shared/rpc/methods/browser-view.ts';
 import type { DrivenBrowser } from './driven-browser.ts';
 import { inTime, told } from './page-answers.ts';
 
-/** Does what a person did with mouse or keyboard, in the tab that is meant. */
+/** Performs a user's mouse or keyboard action in a tab. */
 export async function acted(browser: DrivenBrowser, input: BrowserInput, signal: AbortSignal): Promise<void> {
   const page = input.tabId === undefined ? await browser.page() : browser.tab(input.tabId);
   try {
@@ -16,7 +16,7 @@ export async function acted(browser: DrivenBrowser, input: BrowserInput, signal:
   }
 }
 
-/** What a kind of input wants is there: its contract sees to that. */
+/** The contract ensures that the fields of each input type are set. */
 async function done({ mouse, keyboard }: Page, { type, x = 0, y = 0, ...input }: BrowserInput): Promise<void> {
   const { button = 'left', count: clickCount = 1 } = input;
   switch (type) {

@@ -7,9 +7,9 @@ import type { DrivenBrowser } from './driven-browser.ts';
 import { inTime, told } from './page-answers.ts';
 import { type Picture, Screencast } from './screencast.ts';
 
-/** Frames are so far apart at the least: five a second. */
+/** Minimum time between frames: five per second. */
 const FRAME_MS = 200;
-/** So long, and so often, it is tried to show a tab. */
+/** Timeout and maximum number of attempts to show a tab. */
 const BEGIN_MS = 1500;
 const TRIES = 6;
 const TAB_CLOSED = 'The tab was closed';
@@ -24,10 +24,10 @@ interface Shown {
   picture: Picture;
 }
 
-/** Hands pictures to one viewer: the next when it has the last, and of what comes meanwhile only the newest. */
+/** Sends pictures to one viewer: the next one only after the last was received, skipping all but the newest. */
 class Viewer {
   readonly #send: (frame: number, shown: Shown) => void;
-  /** The viewer has what it was sent. */
+  /** Called when the viewer has received a frame. */
   readonly #more: () => void;
   #frame = 0;
   #sentAt = 0;
@@ -71,11 +71,11 @@ class Viewer {
   }
 }
 
-/** The browsers' tabs as persons watch them. */
+/** Live views of the browsers' tabs for users. */
 export class LiveViews {
   readonly #viewers = new Map<string, Viewer>();
 
-  /** Shows a tab, or whichever is the current one, until the signal fires; resolves with what ended it before. Throws `NOT_FOUND`. */
+  /** Shows a tab, or the current one, until the signal is aborted. Resolves to the reason if it ends before. Throws `NOT_FOUND`. */
   async show(browser: DrivenBrowser, { viewId, tabId, profile: _, ...size }: Asked, { signal, send }: Call): Promise<string> {
     signal.throwIfAborted();
     let screencast: Screencast | undefined;
@@ -110,9 +110,9 @@ export class LiveViews {
           if (why !== null) return why;
         } catch (error) {
           if (chosen?.page.isClosed()) return TAB_CLOSED;
-          // One that is just being loaded may not answer.
+          // A tab that is loading may not answer.
           if (tab && !tab.page.isClosed() && ++tries < TRIES) continue;
-          // A tab that goes away while it is to be shown is followed by the next one.
+          // If the tab was closed meanwhile, continue with the next one.
           if (chosen || browser.current?.page === tab?.page) throw told(error, 'Couldn’t show the tab');
         } finally {
           turn.abort();
@@ -133,7 +133,7 @@ export class LiveViews {
   }
 }
 
-/** Resolves with what ends the view of a chosen tab, or with null when another tab is the current one. */
+/** Promises that resolve when a chosen tab's view ends, to the reason, or when the current tab changes, to null. */
 function turns(browser: DrivenBrowser, chosen: Page | undefined, signal: AbortSignal): Promise<string | null>[] {
   if (chosen)
     return [

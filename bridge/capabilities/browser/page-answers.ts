@@ -1,10 +1,10 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
-/** Milliseconds that a page has for what is done in it. */
+/** Timeout for an action in a page, in milliseconds. */
 export const ACT_MS = 10_000;
 const MAX_LINE = 500;
 
-/** For what Playwright itself sets no limit to: a page that hangs answers nothing. */
+/** Adds a timeout to calls for which Playwright has none, since a hung page never answers. */
 export async function inTime<T>(work: Promise<T>, { ms = ACT_MS, signal }: { ms?: number; signal?: AbortSignal } = {}): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let stop = (): void => {};
@@ -25,7 +25,7 @@ export async function inTime<T>(work: Promise<T>, { ms = ACT_MS, signal }: { ms?
 const GONE = 'The browser or tab was closed during the call. It restarts on the next call.';
 const CRASHED = 'The page crashed and its tab was closed. Open it again.';
 
-/** What Playwright says, in one line, as the caller may see it. */
+/** Converts Playwright's error to one line for the caller. */
 export function told(error: unknown, what: string): RpcError {
   if (error instanceof RpcError) return error;
   const message = error instanceof Error ? error.message : '';
@@ -34,7 +34,7 @@ export function told(error: unknown, what: string): RpcError {
   return new RpcError('INTERNAL_ERROR', `${what}: ${firstLine(error)}`, {}, { cause: error });
 }
 
-/** Of an error's message, without colours and at no length. */
+/** First line of an error's message, without colours and truncated. */
 export const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
     .slice(0, 4 * MAX_LINE)

@@ -1,7 +1,7 @@
 import type { Link } from '#shared/link/link.ts';
 import { CLOSE } from '#shared/rpc/frames.ts';
 
-/** A process that was forked, or the one that forked this: what both know of the channel between them. */
+/** The IPC channel's interface, the same for a forked process and its parent. */
 export interface Peer {
   readonly connected: boolean;
   send?(message: string, sent: (error: Error | null) => void): boolean;
@@ -10,12 +10,12 @@ export interface Peer {
   on(event: 'disconnect' | 'exit' | 'error', listener: () => void): unknown;
 }
 
-/** The channel to another process as a link of texts; the death of either end closes it. */
+/** A text link over an IPC channel. The end of either process closes it. */
 export function processLink(peer: Peer): Link<string> {
   let open = true;
   return {
     buffered: 0,
-    // Where it is cut meanwhile, the close tells.
+    // If the channel breaks meanwhile, the close is reported.
     send: (message) => void (peer.connected && peer.send?.(message, () => {})),
     close: () => void (peer.connected && peer.disconnect()),
     receive({ message, close }) {
@@ -25,7 +25,7 @@ export function processLink(peer: Peer): Link<string> {
       };
       peer.on('message', (text) => void (typeof text === 'string' && message(text)));
       peer.on('disconnect', end);
-      // One that could not be started is never connected.
+      // A process that could not be started never connects.
       peer.on('exit', end);
       peer.on('error', end);
     },

@@ -11,16 +11,16 @@ const DEFAULT = 'default';
 export const SETTING = 'browser.allow';
 
 export interface BrowserDeps {
-  /** Where profiles lie, a folder each. */
+  /** Folder that contains a folder for each profile. */
   dir: string;
   log(line: string): void;
-  /** The browser's program; null where there is none. */
+  /** Finds the browser's program; null if there is none. */
   find?: () => Promise<string | null>;
-  /** For tests: milliseconds for a page to load. */
+  /** Milliseconds for a page to load; override for tests. */
   navigateMs?: number;
 }
 
-/** The browsers that are driven, by their profile: persistent, each with cookies and storage of its own. */
+/** Controlled browsers by profile. Profiles are persistent, with separate cookies and storage. */
 export class BrowserProfiles {
   #allowed = new Allowed([], SETTING);
   readonly #deps: BrowserDeps;
@@ -32,12 +32,14 @@ export class BrowserProfiles {
     this.#deps = deps;
   }
 
-  /** Whether browsers elsewhere are driven. */
+  /** Whether the browsers are on another machine. */
   get remote(): boolean {
     return this.#endpoint !== null;
   }
 
-  /** Private places that the browsers may go to from here on; what they have open to others ends. `endpoint`: the browser elsewhere that is driven, by CDP. */
+  /**
+   * Sets the private hosts that the browsers may access, and closes connections to others. `endpoint`: CDP URL of a remote browser to use.
+   */
   async allow(places: readonly string[], endpoint: string | null = null): Promise<void> {
     this.#allowed = new Allowed(places, SETTING);
     if (endpoint !== this.#endpoint) {
@@ -47,12 +49,12 @@ export class BrowserProfiles {
     (await this.#proxy?.catch(() => undefined))?.recheck();
   }
 
-  /** The profile's browser where it runs. */
+  /** Returns the profile's browser if it runs. */
   running(profile: string): Promise<DrivenBrowser> | undefined {
     return this.#running.get(profile);
   }
 
-  /** The profile's browser, started where it does not run. */
+  /** Returns the profile's browser, and starts it if necessary. */
   async browser(profile: string): Promise<DrivenBrowser> {
     const running = this.#running.get(profile);
     if (running) return running;
@@ -94,7 +96,7 @@ export class BrowserProfiles {
     await rm(join(this.#deps.dir, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 
-  /** Ends all of them. */
+  /** Ends all browsers. */
   async close(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((profile) => this.stop(profile)));
     await (await this.#proxy?.catch(() => undefined))?.[Symbol.asyncDispose]();

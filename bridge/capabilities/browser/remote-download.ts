@@ -1,16 +1,19 @@
 import type { CDPSession, Page } from 'playwright';
 
-/** Of one read of a stream. */
+/** Bytes per read of a stream. */
 const PART_BYTES = 256 * 1024;
 
-/** What a page of a browser on another machine downloads. */
+/** A download of a remote browser's page. */
 export interface RemoteDownload {
   filename: string;
-  /** Its bytes; rejects with a sentence where they cannot be had, or where there are more. */
+  /** Fetches its bytes. Rejects with an error for the user if that fails or there are more than `maxBytes`. */
   fetch(maxBytes: number, tooLarge: string): Promise<Buffer>;
 }
 
-/** Tells of each download of a page there. Its file stays on that machine, where nobody gets at it: the bytes come by another request, of that browser and with its cookies (CDP, `Network.loadNetworkResource`). */
+/**
+ * Reports the downloads of a remote page. Their files stay on that machine without access, so the bytes are fetched by another request of
+ * that browser with its cookies (CDP, `Network.loadNetworkResource`).
+ */
 export async function watchRemoteDownloads(page: Page, begun: (download: RemoteDownload) => void): Promise<void> {
   const session = await page.context().newCDPSession(page);
   session.on('Page.downloadWillBegin', ({ frameId, url, suggestedFilename: filename }) =>

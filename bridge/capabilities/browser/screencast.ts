@@ -7,18 +7,20 @@ export interface ScreencastSize {
 }
 
 export interface Picture {
-  /** JPEG, base64. */
+  /** JPEG in base64. */
   data: string;
   width: number;
   height: number;
 }
 
-/** When nothing has come for so long, what is seen is asked for anew: Chromium leaves changes out while its pictures are not acknowledged, also the last one. */
+/**
+ * Time without a picture after which a new one is requested: while pictures are unacknowledged, Chromium skips changes, even the last one.
+ */
 const REFRESH_MS = 300;
-/** When that shows nothing new, it is tried again after twice the time, up to this: a page that stands still costs little. */
+/** Maximum interval of these requests, which doubles while nothing changes, to save work on static pages. */
 const STILL_MS = 4800;
 
-/** Pictures of one tab as it changes. Chromium goes on making them only while `more` is called. */
+/** Pictures of a tab as it changes. Chromium only continues while `more` is called. */
 export class Screencast implements AsyncDisposable {
   readonly #session: CDPSession;
   readonly #size: ScreencastSize;
@@ -32,7 +34,7 @@ export class Screencast implements AsyncDisposable {
     this.#size = size;
   }
 
-  /** Resolves once it has shown what there is; the signal gives it up before. */
+  /** Resolves once the first picture was shown. `signal` aborts the start. */
   static async of(page: Page, size: ScreencastSize, show: (picture: Picture) => void, signal: AbortSignal): Promise<Screencast> {
     const session = await page.context().newCDPSession(page);
     const screencast = new Screencast(session, size);
@@ -64,11 +66,11 @@ export class Screencast implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#refresh);
-    // With the session goes what it began; the tab may be gone.
+    // Closing the session ends its screencast; the tab may be gone.
     await this.#session.detach().catch(() => {});
   }
 
-  /** Pictures that look like the last hold up the next ones too, of which the last change may have been one. */
+  /** Acknowledges identical pictures too, since they would block the next ones, including the last change. */
   #nothingNew(): void {
     this.#acknowledge();
     this.#refreshSoon();
@@ -81,7 +83,7 @@ export class Screencast implements AsyncDisposable {
   }
 
   async #begin(): Promise<void> {
-    // A tab that stands still may show nothing at first.
+    // A static tab may send no picture at first.
     this.#refreshSoon();
     await this.#session.send('Page.startScreencast', { format: 'jpeg', ...this.#size });
   }

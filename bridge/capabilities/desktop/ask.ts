@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import { desktopPart, desktopPicture, desktopWindows } from '#shared/rpc/methods/desktop.ts';
 
-/** What the program beside the bridge is asked for, as its one argument in JSON. */
+/** Request to the screen capture program, its only argument, in JSON. */
 export const ask = z.discriminatedUnion('what', [
   z.object({ what: z.literal('picture'), ...desktopPart }),
   z.object({ what: z.literal('windows') }),
@@ -9,7 +9,7 @@ export const ask = z.discriminatedUnion('what', [
 ]);
 export type Ask = z.infer<typeof ask>;
 
-/** What it says, as JSON on its standard output. */
+/** Its response in JSON on standard output. */
 export const said = z.union([
   z.object({ error: z.object({ code: z.enum(['INVALID_PARAMS', 'INTERNAL_ERROR']), message: z.string() }) }),
   z.object({ picture: desktopPicture }),

@@ -22,7 +22,7 @@ afterAll(() => {
 const bridgeWith = (env: NodeJS.ProcessEnv): FakeBridge =>
   new FakeBridge(lend(desktopPort, desktopHandlers({ keeper: new Keeper(() => {}), env: { PATH: process.env['PATH'], ...env } })));
 
-/** The pixels of a PNG as `pngOf` writes it: red, green and blue of each. */
+/** Pixels of a PNG written by `pngOf`: red, green and blue of each. */
 function pixelsOf(png: Buffer): number[][] {
   const width = png.readUInt32BE(16);
   const rows = inflateSync(png.subarray(41, 41 + png.readUInt32BE(33)));
@@ -71,7 +71,7 @@ verifies('desktop/none', 'where there is no screen, and where it does not answer
 });
 
 const REQUEST = '/org/freedesktop/portal/desktop/request/1_42/t';
-/** Says what gdbus says of a desktop's portal; `answer` once it was asked. */
+/** Acts as gdbus for a desktop's portal; `answer` is its response once it was asked. */
 function portal(answer: string): NodeJS.ProcessEnv {
   const bin = mkdtempSync(join(dir, 'bin-'));
   const asked = join(bin, 'asked');
@@ -107,7 +107,7 @@ verifies('desktop/wayland', 'under Wayland the desktop’s portal is asked, by w
     width: 2,
     height: 1,
   });
-  // It was made for us.
+  // The temporary file was created for this request.
   expect(existsSync(file)).toBe(false);
   await expect(bridge.call(desktopPort, 'desktop.screenshot', { windowId: '1' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   await expect(bridgeWith(portal(response('uint32 1, {}'))).call(desktopPort, 'desktop.screenshot', {})).rejects.toMatchObject({

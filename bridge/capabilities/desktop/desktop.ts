@@ -9,13 +9,13 @@ import { ProgramCut, runKept } from '../../processes/kept-program.ts';
 import type { PortHandlers } from '../../server/serve-port.ts';
 import { type Ask, said } from './ask.ts';
 
-/** The program that takes pictures: of the sources, or as bridge/build.ts makes it. */
+/** The screen capture program: the source file, or the one built by bridge/build.ts. */
 const PROGRAM = import.meta.filename.endsWith('.ts') ? join(import.meta.dirname, 'grab.ts') : join(packageRoot, 'dist', 'desktop-grab.js');
-/** The desktop's user may be asked. */
+/** Timeout for a picture; the desktop may ask its user first. */
 const PICTURE_MS = 15_000;
-/** Bytes of an answer: a picture in base64. */
+/** Maximum bytes of a response, a picture in base64. */
 const MAX_ANSWER = 16 * 1024 * 1024;
-/** What tells where the screen is, beside what every command gets. */
+/** Variables that identify the screen, in addition to those that every command gets. */
 const SCREEN = /^(DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|XDG_|DBUS_SESSION_BUS_ADDRESS)/;
 
 export interface DesktopDeps {
@@ -26,7 +26,7 @@ export interface DesktopDeps {
 
 type Said = z.infer<typeof said>;
 
-/** The screen of this machine, by a process for each picture. */
+/** Handlers for this machine's screen. Starts a process for each picture. */
 export function desktopHandlers({
   keeper,
   env = process.env,
@@ -51,7 +51,7 @@ export function desktopHandlers({
   };
 }
 
-/** Runs the program to its end. Throws where it crashes, takes too long or is not wanted any more; nothing of it is left then. */
+/** Runs the program until it exits. Throws if it crashes, takes too long or is aborted, after all its processes have ended. */
 async function grabbed(what: Ask, { keeper, env, signal }: Required<DesktopDeps> & { signal: AbortSignal }): Promise<Said> {
   const screen = Object.entries(env).filter(([name]) => SCREEN.test(name));
   const { stdout, code } = await runKept([process.execPath, PROGRAM, JSON.stringify(what)], {

@@ -1,4 +1,4 @@
-// A short-lived program of its own beside the bridge that takes pictures of the screen: native code that crashes takes nothing else with it.
+// A separate short-lived program that captures the screen, so that a crash of native code only affects this process.
 import type { Monitor, Window } from 'node-screenshots';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { DesktopPicture, DesktopWindows } from '#shared/rpc/methods/desktop.ts';
@@ -6,7 +6,7 @@ import { type Ask, ask } from './ask.ts';
 import { fittingPng } from './png.ts';
 import { portalPicture } from './portal.ts';
 
-/** As a picture in a message (decisions, "Chat"). */
+/** Maximum bytes of a picture, the same as in a message. */
 const MAX_PICTURE = 6 * 1024 * 1024;
 
 const { env, platform } = process;
@@ -34,7 +34,7 @@ async function windows(): Promise<Window[]> {
   try {
     return Windows.all().filter((window) => !window.isMinimized() && window.width() > 0 && window.height() > 0);
   } catch (error) {
-    // Of X11 without a window manager nobody can say.
+    // X11 without a window manager provides no list of windows.
     if (error instanceof Error && error.message.includes('_NET_CLIENT_LIST_STACKING')) return [];
     throw error;
   }

@@ -1,18 +1,18 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Pixels in rows from the top, four bytes each: red, green, blue, alpha. */
+/** Rows of pixels from the top, four bytes each: red, green, blue, alpha. */
 export interface Pixels {
   width: number;
   height: number;
   data: Uint8Array;
 }
 
-/** A PNG of the pixels, which cover each other's background: without alpha. */
+/** Encodes opaque pixels as a PNG without alpha. */
 export function pngOf({ width, height, data }: Pixels): Buffer {
   const line = 1 + width * 3;
   const rows = Buffer.alloc(line * height);
   for (let y = 0; y < height; y++) {
-    // Each byte as its difference from the one to its left: of screens, that packs well.
+    // Filter type Sub (difference from the pixel to the left), which compresses screens well.
     rows[y * line] = 1;
     for (let x = 0; x < width; x++) {
       for (let c = 0; c < 3; c++) {
@@ -24,7 +24,7 @@ export function pngOf({ width, height, data }: Pixels): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits a sample, red, green and blue.
+  // Eight bits per sample; red, green and blue.
   header.set([8, 2], 8);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -43,7 +43,7 @@ function chunk(name: string, data: Buffer): Buffer {
   return out;
 }
 
-/** Each pixel the mean of `by` times `by` of those that were. */
+/** Scales down by an integer factor, averaging `by` × `by` pixels. */
 export function smaller({ width, height, data }: Pixels, by: number): Pixels {
   const [to, rows] = [Math.max(1, Math.floor(width / by)), Math.max(1, Math.floor(height / by))];
   const out = new Uint8Array(to * rows * 4);
@@ -61,7 +61,7 @@ export function smaller({ width, height, data }: Pixels, by: number): Pixels {
   return { width: to, height: rows, data: out };
 }
 
-/** A PNG of at most so many bytes, made smaller where it must be. */
+/** Encodes a PNG of at most `most` bytes, scaled down if necessary. */
 export function fittingPng(pixels: Pixels, most: number): { png: Buffer; width: number; height: number } {
   for (let by = 1; ; by++) {
     const scaled = by === 1 ? pixels : smaller(pixels, by);

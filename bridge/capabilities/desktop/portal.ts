@@ -8,9 +8,9 @@ import { runProgram } from '../system/run-program.ts';
 const DESKTOP = 'org.freedesktop.portal.Desktop';
 const CALL_MS = 10_000;
 
-/** A picture of the whole desktop through the XDG portal, as Wayland wants it: a PNG. The desktop may ask its user first. */
+/** Captures the whole desktop as PNG through the XDG portal, as required by Wayland. The desktop may ask its user first. */
 export async function portalPicture(): Promise<Buffer> {
-  // The answer is a signal, which comes once the picture is taken: who does not listen before he asks may miss it.
+  // The response is a D-Bus signal, so start listening before the request.
   const monitor = spawn('gdbus', ['monitor', '--session', '--dest', DESKTOP], { stdio: ['ignore', 'pipe', 'ignore'] });
   const heard: string[] = [];
   let told = (): void => {};
@@ -57,7 +57,7 @@ async function pictureOf(answer: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } finally {
-    // It was made for us, among the user's pictures.
+    // Delete the picture, which was created for this request in the user's pictures folder.
     await rm(path, { force: true });
   }
 }

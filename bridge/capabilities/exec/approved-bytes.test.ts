@@ -11,7 +11,7 @@ import { type LentExec, lendExec } from './tests/lent.ts';
 const resolve = (exec: LentExec, command: string, args: string[] = [], workingDir = exec.home) =>
   exec.bridge.call(execPort, 'exec.resolve', { command, args, workingDir });
 
-/** Resolves a command, then swaps something, then runs it. */
+/** Resolves a command, then changes something, then runs it. */
 async function expectRefused(exec: LentExec, command: string, args: string[], swap: () => Promise<unknown>): Promise<void> {
   const asked = { command, args, workingDir: exec.home };
   const { hash } = await exec.bridge.call(execPort, 'exec.resolve', asked);
@@ -40,7 +40,7 @@ describe('an approval covers', () => {
       await exec.script(name, '1');
       await expectRefused(exec, command, args, swap(name));
     }
-    // A script that is there only after the approval.
+    // A script that is created after the approval.
     await expect(resolve(exec, 'sh', ['later.sh'])).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 
@@ -113,7 +113,7 @@ describe('an approval covers', () => {
     await swap('evil');
     const after = await Promise.all(commands.map(standing));
     expect(commands.filter((_, at) => before[at] === after[at])).toEqual([]);
-    // A policy of an earlier build did not cover the file.
+    // An earlier build's policy did not cover the file.
     expect((await resolve(exec, 'tar', ['-I', './x.sh', '-cf', 'o.tar', 'sub'])).earlierHash).toBeUndefined();
     expect((await resolve(exec, 'tar', ['-cf', 'o.tar', 'sub'])).earlierHash).toBeDefined();
     expect((await resolve(exec, 'cp', ['x.sh', 'z.sh'])).files).toMatchObject([{ isData: true }]);
@@ -134,7 +134,7 @@ describe('what runs', () => {
   ] as const)('%s %s: is what was read at the check, though the file is swapped at once', async ([command, name, good]) => {
     await using exec = await lendExec();
     const path = await exec.script(name, good);
-    // In place of the interpreter, a program that swaps the script before the interpreter opens it.
+    // Replaces the interpreter with a program that changes the script before the interpreter opens it.
     await mkdir(join(exec.home, 'bin'));
     await exec.script(
       `bin/${command}`,

@@ -4,36 +4,36 @@ import type { Expanded } from './expand.ts';
 import { fingerprintFile, MAX_HASHED_BYTES } from './files.ts';
 import { findInterpreter, getProjectFiles, toProgramName } from './interpreters.ts';
 
-/** Bytes that are hashed whole for one command; files after that are known by identity, size and time. */
+/** Total bytes that are hashed completely per command; further files are identified by inode, size and time. */
 const MAX_TOTAL_BYTES = 1024 * 1024 * 1024;
 
-/** Programs that take their files as data, whatever is in them. */
+/** Programs that only read their files as data. */
 const READERS = new Set(
   `cat head tail wc ls stat file du grep egrep fgrep rg cut sort uniq tr diff cmp cksum md5sum sha1sum sha224sum sha256sum sha512sum cp mv rm ln touch
    basename dirname realpath readlink echo printf tee split base64 xxd od hexdump strings jq gzip gunzip bzip2 xz zstd zip unzip tar
    ffmpeg ffprobe convert magick identify pdftotext`.split(/\s+/),
 );
 
-/** Programs of the list above that an argument can have run a file. */
+/** Programs of that list which an argument can make execute a file. */
 const RUNNING_READERS = new Set(['rg', 'sort', 'split', 'zip', 'tar']);
 
 export interface DataFile {
   path: string;
   print: string;
   bytes: number;
-  /** "Always" covers other contents of it, too. */
+  /** Whether "always" also covers other contents of it. */
   isData: boolean;
   isExecutable: boolean;
 }
 
 /** Separators of words in code, and in options such as `--to-command=sh x.sh`. */
 const SEPARATORS = /[\s'"`;&|()<>{}=,:!]+/;
-/** Folders among a command's words in which its other words are looked for, as in `cd sub && sh x.sh`. */
+/** Maximum number of folders in a command's words in which its other words are looked up, as in `cd sub && sh x.sh`. */
 const MAX_FOLDERS = 8;
 
 /**
- * The regular files that a command's arguments name and that are not run themselves; the program opens them itself. A file that the program may run is never
- * data: one that can be executed, and one that stands inside an argument or in code. Also gives the folders that the arguments name.
+ * Finds the regular files that a command's arguments name and the program opens itself. A file that the program may execute is never data:
+ * executable files, and files named inside an argument or in code. Also returns the folders that the arguments name.
  */
 export async function findDataFiles(
   command: string,
@@ -46,7 +46,7 @@ export async function findDataFiles(
   const name = toProgramName(realPath);
   const isReader = READERS.has(name) && !isInterpreter;
   const isOnlyReader = isReader && !RUNNING_READERS.has(name);
-  // An approved script decides what becomes of the arguments after it. Those before it, and those after code, may be run.
+  // An approved script decides how later arguments are used. Those before it, and all after inline code, may be executed.
   const places = await Promise.all(args.map(async (arg) => run.has(await realpath(resolve(dir, arg)).catch(() => ''))));
   const isScript = run.has(realPath) && !findInterpreter(command, realPath);
   const scriptAt = isScript ? -1 : places.indexOf(true);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandEnvironment } from '../../processes/environment.ts';
 import { type LentExec, lendExec } from './tests/lent.ts';
 
-/** Files of a small project: `<name>!` may be executed. */
+/** Files of a small project; `<name>!` is executable. */
 const FILES: Readonly<Record<string, string>> = {
   Makefile: 'all:\n\t@echo made $@ by $(MAKE_VERSION)\n\t@./scripts/show.sh from make\n',
   'data.txt': 'b 2\na 1\nc 3\n',
@@ -110,7 +110,7 @@ describe('everyday commands', () => {
   beforeAll(async () => {
     exec = await lendExec();
     base = await mkdtemp(join(tmpdir(), 'everyday-'));
-    // Under the same path one after the other: it is in what many of them print.
+    // Uses the same path for both runs, since many programs print it.
     dirs = { plain: join(base, 'plain'), approved: join(base, 'project') };
     await mkdir(dirs.approved);
     await writeProject(dirs.approved);

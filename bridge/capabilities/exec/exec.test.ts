@@ -11,7 +11,9 @@ import { lendExec, processesWith } from './tests/lent.ts';
 
 const SHOW = '#!/usr/bin/env node\nconsole.log(JSON.stringify(process.argv.slice(2)))';
 
-/** Forks: a child, one in a session of its own, one whose parent goes, one that forgets its environment, and one that does that in its own session. */
+/**
+ * Forks a child, one in its own session, one whose parent exits, one that clears its environment, and one that does so in its own session.
+ */
 const forks = (mark: string): string => `#!/bin/bash
 trap '' TERM
 (trap '' TERM; exec -a ${mark}-child sleep 1000) &
@@ -115,7 +117,7 @@ describe('a command', () => {
     await writeFile(join(exec.home, 'text'), 'text', { mode: 0o644 });
     for (const [command, says] of [
       ['no-such-program', /no program no-such-program on the bridge’s PATH/],
-      // A relative entry of the PATH would let a folder's content decide what runs.
+      // With a relative PATH entry, the contents of a folder would decide what runs.
       ['here', /no program here/],
       ['package.json', /no program package.json/],
       ['./none', /no file/],

@@ -11,14 +11,17 @@ import { prepareCommand } from './resolve.ts';
 import { runCommand } from './run.ts';
 
 export interface ExecOptions {
-  /** The bridge's directory: commands that name no directory run in its `workspace`. */
+  /** The bridge's home directory. Commands without a working directory run in its `workspace`. */
   home: string;
   /** Ends commands with the bridge. */
   keeper: Pick<Keeper, 'keep'>;
   env?: NodeJS.ProcessEnv;
 }
 
-/** Commands on this machine, with the rights of whoever started the bridge. That a person approved them is the core's to see to; that what runs is what was approved, this one's. */
+/**
+ * Handlers that run commands on this machine with the bridge's permissions. The core ensures that the user has approved a command; these
+ * handlers ensure that exactly the approved command runs.
+ */
 export function execHandlers({
   home,
   keeper,

@@ -3,33 +3,36 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isSealed, MAX_HASHED_BYTES } from './files.ts';
 import { type Feed, findInterpreter, findOperands, findWrapped, isLoader, isWrapper } from './interpreters.ts';
 
-/** Deepest chain of interpreters that are scripts themselves, and of programs that run another. */
+/** Maximum depth of interpreters that are scripts, and of programs that run another program. */
 const MAX_DEPTH = 8;
 
-/** A script, as it was read once: what is shown, hashed and run. */
+/** A script as it was read, which is shown, hashed and run. */
 export interface ScriptFile {
-  /** Links resolved. */
+  /** Path with links resolved. */
   path: string;
   bytes: Buffer;
   isSealed: boolean;
 }
 
-/** A program's own file. */
+/** A program's file. */
 export interface ProgramFile {
   path: string;
   isSealed: boolean;
 }
 
-/** How a script or program gets into the words of a command. */
+/** Puts scripts and programs into a command line. */
 export interface Launcher {
-  /** The words for a script operand; `before` come ahead of the options' end. Throws a sentence if that interpreter can't be given a script's bytes. */
+  /**
+   * Returns the words for a script operand; `before` goes before the end of options. Throws an error for the user if the interpreter can't
+   * run a script's bytes.
+   */
   feed(script: ScriptFile, feed: Feed, given: string): Promise<{ words: string[]; before?: string[] }>;
-  /** The path to run a program by, and words to come before its arguments. */
+  /** Returns the path to run a program by, and words to insert before its arguments. */
   stand(program: ProgramFile, feed: Feed | undefined): Promise<{ path: string; before?: string[] }>;
 }
 
 export interface Expanded {
-  /** The program's path, what it is called by, and its arguments. */
+  /** The program's path, its `argv[0]`, and its arguments. */
   file: string;
   argv0: string;
   args: string[];
@@ -39,24 +42,24 @@ export interface Expanded {
   loaded: string[];
   /** Code in the arguments. */
   inline: string[];
-  /** An interpreter or a program that runs others: what it loads is not all known. */
+  /** Whether it is an interpreter or runs other programs, so that not everything it loads is known. */
   isInterpreter: boolean;
 }
 
 export interface FoundProgram {
-  /** As it was found, and with links resolved. */
+  /** Path as found, and with links resolved. */
   path: string;
   realPath: string;
 }
 
 export interface Finder {
   dir: string;
-  /** A program by its name or path. Throws `INVALID_PARAMS`. */
+  /** Finds a program by name or path. Throws `INVALID_PARAMS`. */
   find(command: string): Promise<FoundProgram>;
   launcher: Launcher;
 }
 
-/** Follows a command through wrappers, shebangs and interpreters to all files whose bytes it executes. */
+/** Follows a command through wrappers, shebangs and interpreters to all files that it executes. */
 export async function expandCommand(command: string, program: FoundProgram, args: readonly string[], finder: Finder): Promise<Expanded> {
   const expansion = new Expansion([command, ...args], finder);
   const file = await expansion.follow(0, program, 0);
@@ -80,7 +83,7 @@ class Expansion {
     this.#finder = finder;
   }
 
-  /** Replaces the words from `at` on by what the system and the interpreters make of them. The path to run the first one by. */
+  /** Expands the words from `at` on like the system and the interpreters do. Returns the path to run the first one by. */
   async follow(at: number, { path, realPath: file }: FoundProgram, depth: number): Promise<string> {
     if (depth > MAX_DEPTH) throw new Error('too many interpreters run one another');
     await this.#operands(at, file);
@@ -123,7 +126,7 @@ class Expansion {
     const runs = await this.follow(place, real, depth + 1);
     const isSame =
       runs === real.realPath && this.words.length === before.length && this.words.every((word, index) => word === before[index]);
-    // A program with several names goes by the one that it is called by.
+    // A program with several names keeps the one that it is called by.
     if (!isSame || basename(real.realPath) === this.words[place]) this.words[place] = runs;
   }
 
@@ -145,7 +148,7 @@ class Expansion {
         this.found.inline.push(given);
         continue;
       }
-      // Python runs a folder, too.
+      // Python can also run a folder.
       const main = join(resolve(dir, given), '__main__.py');
       if (interpreter.feed === 'python' && (await isFile(main))) {
         this.found.loaded.push(main);
@@ -173,7 +176,7 @@ interface Shebang {
   argument?: string;
 }
 
-/** The interpreter that a script's first line names, as Linux reads it: all that follows is one argument. */
+/** Returns the interpreter of a script's shebang line. Like on Linux, the rest of the line is one argument. */
 async function readShebang(file: string): Promise<Shebang | undefined> {
   const handle = await open(file, 'r').catch(() => undefined);
   if (!handle) return undefined;
@@ -190,7 +193,10 @@ async function readShebang(file: string): Promise<Shebang | undefined> {
 
 const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() === true;
 
-/** A script operand's file, links resolved; undefined for a device such as `/dev/null`. Throws a sentence if there is none. */
+/**
+ * Returns a script operand's file with links resolved; undefined for a device such as `/dev/null`. Throws an error for the user if there is
+ * none.
+ */
 async function findScript(
   given: string,
   dir: string,
@@ -217,7 +223,7 @@ async function findScript(
   throw new Error(`there is no script ${given} in ${dirname(path)}`);
 }
 
-/** The files of the folder that a module's name stands for, as in \`python3 -m report\`. */
+/** Returns the files of a folder that a module name refers to, as in `python3 -m report`. */
 async function findModules(args: readonly string[], dir: string): Promise<string[]> {
   const names = args.flatMap((arg, at) => (/^-[A-Za-z]*m$/.test(arg) ? (args[at + 1] ?? []) : (/^-m(.+)/.exec(arg)?.[1] ?? [])));
   const paths = names.flatMap((name) => {

@@ -4,7 +4,7 @@ import { lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-/** Files up to this size are hashed whole; larger ones are known by identity, size and time. */
+/** Files up to this size are hashed completely; larger ones are identified by inode, size and time. */
 export const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 export async function hashFile(path: string): Promise<string> {
@@ -16,13 +16,13 @@ export async function hashFile(path: string): Promise<string> {
 export interface Fingerprint {
   print: string;
   bytes: number;
-  /** Of all its content. */
+  /** Whether the hash covers the whole contents. */
   isWhole: boolean;
-  /** The system lets it run, or its first line names an interpreter. */
+  /** Whether the system can execute it, or it has a shebang line. */
   isExecutable: boolean;
 }
 
-/** The content of a regular file, or its identity, size and time if it is larger than `maxBytes`; undefined if it is none. */
+/** Returns the hash of a regular file, or its identity, size and time if it is larger than `maxBytes`. Undefined for anything else. */
 export async function fingerprintFile(path: string, maxBytes = MAX_HASHED_BYTES): Promise<Fingerprint | undefined> {
   try {
     const stats = await stat(path, { bigint: true });
@@ -42,7 +42,7 @@ async function hasShebang(path: string): Promise<boolean> {
   return buffer.toString('latin1') === '#!';
 }
 
-/** Folders of a system's own programs, to which nobody but its administrator writes. */
+/** Folders of the system's programs, writable only by administrators. */
 const SYSTEM: Readonly<Partial<Record<NodeJS.Platform, RegExp>>> = {
   linux: /^\/(usr|bin|sbin|lib\w*|opt|nix\/store|snap)\//,
   darwin: /^\/(usr|bin|sbin|opt|System|Library)\//,
@@ -55,8 +55,8 @@ export interface Surface {
 }
 
 /**
- * Whether no program with this process's rights can put other bytes at a path: the file and all its folders belong to root and only root may write to them.
- * As root, that is said of the system's own folders alone. Windows: the folders of the system and of installed programs.
+ * Whether no program with this process's permissions can replace the file: root owns it and its folders, and only root can write to them.
+ * When running as root, true only for the system's folders. On Windows, true for the folders of the system and of installed programs.
  */
 export async function isSealed(
   path: string,

@@ -1,17 +1,17 @@
 import { basename } from 'node:path';
 
-/** How an interpreter can be given a script's bytes without reading its file again; `none`: it can't. */
+/** How an interpreter can be given a script's bytes instead of its file; `none`: not possible. */
 export type Feed = 'shell' | 'python' | 'node' | 'perl' | 'file' | 'none';
 
 interface Interpreter {
   feed: Feed;
-  /** Matches the option that is followed by code. */
+  /** Matches an option followed by code. */
   inline?: RegExp;
   /** Options that take the next argument as their value. */
   valued?: RegExp;
-  /** Options or words with which it finds its files without a script operand. */
+  /** Options or words that make it find its files without a script operand. */
   unscripted?: RegExp;
-  /** The options that name the script; otherwise the first operand does. */
+  /** Options that name the script; otherwise it is the first operand. */
   scriptOption?: RegExp;
   /** Words before the script, such as `run`. */
   subcommand?: RegExp;
@@ -64,7 +64,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   powershell: 'pwsh',
 };
 
-/** Programs that find the code to run themselves, by the files of a folder, or that run programs which their arguments or settings name. */
+/** Programs that find the code to run in a folder's files, or run programs named by their arguments or settings. */
 const LOADERS = new Set(
   `make gmake cmake ninja meson bazel cargo go gradle mvn ant dotnet java docker docker-compose podman just task rake bundle composer tox nox pytest
    find parallel git hg svn ssh scp sftp rsync sqlite3 psql mysql less man vi vim ex nvim ed emacs m4 dc gdb strace ltrace script flock watch
@@ -75,7 +75,7 @@ const MAKEFILES = ['GNUmakefile', 'makefile', 'Makefile'];
 const PACKAGE = ['package.json', '.npmrc'];
 const HOOKS = 'pre-commit prepare-commit-msg commit-msg post-commit pre-push pre-rebase post-checkout post-merge post-rewrite'.split(' ');
 
-/** Files of a project in which a program finds what to run. Modules and settings elsewhere are not among them. */
+/** Project files that tell a program what to run, without modules and settings elsewhere. */
 const PROJECT_FILES: Readonly<Record<string, readonly string[]>> = {
   make: MAKEFILES,
   gmake: MAKEFILES,
@@ -95,7 +95,7 @@ export const getProjectFiles = (word: string): readonly string[] => {
   return Object.hasOwn(PROJECT_FILES, name) ? (PROJECT_FILES[name] ?? []) : [];
 };
 
-/** Programs that run the program which their arguments name, and the operands that come before it. */
+/** Programs that run another program named in their arguments, and the operands before it. */
 const WRAPPERS: Readonly<Record<string, { valued?: RegExp; operands?: number }>> = {
   env: { valued: /^(-u|--unset|-C|--chdir)$/ },
   nice: { valued: /^(-n|--adjustment)$/ },
@@ -112,14 +112,14 @@ const WRAPPERS: Readonly<Record<string, { valued?: RegExp; operands?: number }>>
   doas: { valued: /^-[uC]$/ },
 };
 
-/** A program's name without its folder, its version and the ending that Windows adds. */
+/** Returns a program's name without folder, version and Windows' extension. */
 export const toProgramName = (path: string): string =>
   basename(path.replaceAll('\\', '/'))
     .toLowerCase()
     .replace(/\.exe$/, '')
     .replace(/(?<=[a-z])[-.]?\d[\d.]*$/, '');
 
-/** The interpreter that a program is, by the name that it is called by or that of its file. */
+/** Finds the interpreter that a program is, by its called name or its file's name. */
 export function findInterpreter(...paths: string[]): Interpreter | undefined {
   const names = paths.map(toProgramName);
   const name = names.map((each) => ALIASES[each] ?? each).find((each) => Object.hasOwn(INTERPRETERS, each));
@@ -130,7 +130,7 @@ export const isLoader = (path: string): boolean => LOADERS.has(toProgramName(pat
 
 export const isWrapper = (path: string): boolean => Object.hasOwn(WRAPPERS, toProgramName(path));
 
-/** The index of the program that a wrapper's arguments name; -1 if there is none. */
+/** Returns the index of the program in a wrapper's arguments; -1 if there is none. */
 export function findWrapped(path: string, args: readonly string[]): number {
   const { valued, operands = 0 } = WRAPPERS[toProgramName(path)] ?? {};
   let skipped = 0;
@@ -144,14 +144,14 @@ export function findWrapped(path: string, args: readonly string[]): number {
 }
 
 export type Operand =
-  /** A file with the script; `at` is its index, `prefix` an option that is written together with it. */
+  /** A script file. `at`: index; `prefix`: option joined with it. */
   | { kind: 'script'; at: number; prefix?: string }
   /** Code in the argument `at`. */
   | { kind: 'inline'; at: number }
-  /** The interpreter finds its files itself, such as a module by its name. */
+  /** The interpreter finds its files itself, such as a module by name. */
   | { kind: 'unscripted' };
 
-/** The code that an interpreter's arguments name; several scripts if each has an option. Empty: its input. */
+/** Finds the code in an interpreter's arguments; several scripts if each has an option. Empty: reads standard input. */
 export function findOperands(interpreter: Interpreter, args: readonly string[]): Operand[] {
   const { inline, valued, unscripted, scriptOption, subcommand } = interpreter;
   const found: Operand[] = [];
@@ -165,7 +165,7 @@ export function findOperands(interpreter: Interpreter, args: readonly string[]):
     }
     if (unscripted?.test(arg)) return [{ kind: 'unscripted' }];
     if (inline?.test(arg)) {
-      // `sh -ec -x 'code'`: further options come before the code.
+      // `sh -ec -x 'code'`: more options may precede the code.
       const code = interpreter === SHELL ? args.findIndex((each, place) => place > at && !/^[-+]./.test(each)) : at + 1;
       return code > 0 && code < args.length ? [{ kind: 'inline', at: code }] : [];
     }
@@ -174,7 +174,7 @@ export function findOperands(interpreter: Interpreter, args: readonly string[]):
     else if (arg === '-') return [];
     else if (subcommand?.test(arg)) continue;
     else if (!arg.startsWith('-') && !(interpreter === SHELL && arg.startsWith('+'))) return [{ kind: 'script', at }];
-    // Perl and others take code that is glued to its option.
+    // Perl and others accept code joined with the option.
     else if (interpreter.feed === 'perl' && /^-[A-Za-z]*[eE]/.test(arg)) return [{ kind: 'inline', at }];
   }
   return found;

@@ -5,10 +5,10 @@ import type { Feed } from './interpreters.ts';
 import { copyScript, type PrivateCopies } from './private-copies.ts';
 import { toNodeIdentity, toNodePreload, toPythonArgs, toShellArgs } from './shims.ts';
 
-/** File descriptors below this are a program's own. */
+/** First file descriptor for passed files; lower ones are the program's own. */
 const FIRST_FD = 3;
 
-/** Says whether everything could be run from bytes that nobody can change, without doing it. */
+/** Checks whether everything could run from immutable bytes, without copying. */
 export const dryLauncher = (platform: NodeJS.Platform): Launcher => ({
   feed(script, feed, given) {
     refuseUnfed(script, feed, platform);
@@ -21,9 +21,9 @@ export const dryLauncher = (platform: NodeJS.Platform): Launcher => ({
   },
 });
 
-/** Puts private copies in the place of scripts and programs. They are in `folder` until it is disposed of. */
+/** Replaces scripts and programs with private copies in `folder`, which is deleted on disposal. */
 export class CopyLauncher implements Launcher, AsyncDisposable {
-  /** To pass on to the program, from descriptor 3 on. */
+  /** To be passed to the program as descriptors 3 and up. */
   readonly fds: number[] = [];
   readonly #copies: PrivateCopies;
   readonly #folder: string;
@@ -47,7 +47,7 @@ export class CopyLauncher implements Launcher, AsyncDisposable {
         return { words: [given], before: ['--require', await copyScript(this.#folder, `preload-${this.#count}.cjs`, preload)] };
       }
       case 'perl':
-        // Perl takes the rest of such a path as the script's name.
+        // Perl uses the rest of such a path as the script's name.
         return { words: [`/dev/fd/${FIRST_FD + this.fds.push(openSync(copy, 'r')) - 1}/${given}`] };
       case 'file':
         return { words: [copy] };
@@ -70,7 +70,7 @@ export class CopyLauncher implements Launcher, AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** The program has its own. */
+  /** Closes this process's descriptors once the program has its own. */
   closeFds(): void {
     for (const fd of this.fds.splice(0)) closeSync(fd);
   }

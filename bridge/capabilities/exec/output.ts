@@ -1,10 +1,13 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Characters that go out at once, and how long fewer may wait for more: a program that writes byte by byte makes no event of each. */
+/**
+ * Number of characters that are sent immediately, and how long fewer may wait, so that a program that writes single bytes does not cause an
+ * event for each.
+ */
 const CHUNK_CHARS = 16 * 1024;
 const WAIT_MS = 40;
 
-/** One of a command's two outputs, as text: sent on in pieces, up to a limit, and read without end. */
+/** A command's standard output or error as text: sent in chunks up to a limit, and read to the end. */
 export class Output {
   truncated = false;
   readonly #decoder = new StringDecoder('utf8');
@@ -27,7 +30,7 @@ export class Output {
     this.#timer ??= setTimeout(() => this.#flush(), WAIT_MS);
   }
 
-  /** Sends what is left. A character that was cut off in its middle becomes U+FFFD, unless it was cut off here. */
+  /** Sends the rest. An incomplete character becomes U+FFFD, unless it was cut by the limit. */
   end(): void {
     if (!this.truncated) this.#text += this.#decoder.end();
     this.#flush();

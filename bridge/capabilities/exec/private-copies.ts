@@ -4,7 +4,7 @@ import { copyFile, chmod, link, mkdir, mkdtemp, readdir, rm, stat, symlink, writ
 import { basename, dirname, join } from 'node:path';
 import { hashFile } from './files.ts';
 
-/** More entries beside a program are not linked to its copy's folder. */
+/** Maximum number of siblings of a program that are linked to its copy's folder. */
 const MAX_SIBLINGS = 5000;
 const MAX_KNOWN = 2000;
 
@@ -15,25 +15,28 @@ function removeFolders(): void {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Copies of approved programs and scripts, in a folder that only this user can read; they go with the process. */
+/** Copies of approved programs and scripts, in a folder that only this user can read. Deleted at the end of the process. */
 export class PrivateCopies {
   readonly #root: string;
   #folder: Promise<string> | undefined;
-  /** Hashes by the identity of what was hashed: a change of content changes the time in it. */
+  /** Hashes by file identity, which includes the change time. */
   readonly #known = new Map<string, string>();
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** A program's hash. What runs is a copy with that hash, or a file that nobody can change, so that a stale one can only refuse. */
+  /**
+   * Returns a program's hash. A stale hash can only cause a rejection, since the program that runs is a copy with that hash or an immutable
+   * file.
+   */
   async hash(path: string): Promise<string> {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     const identity = [dev, ino, size, mtimeNs, ctimeNs].join(':');
     const known = this.#known.get(identity);
     if (known !== undefined) return known;
     const hash = await hashFile(path);
-    // A change within the clock's resolution would not show.
+    // A change within the clock's resolution would not be noticed.
     if (Date.now() - Number(ctimeNs / 1_000_000n) > 2000) {
       if (this.#known.size >= MAX_KNOWN) this.#known.clear();
       this.#known.set(identity, hash);
@@ -41,14 +44,14 @@ export class PrivateCopies {
     return hash;
   }
 
-  /** A folder for one run. */
+  /** Creates a folder for one run. */
   async open(): Promise<string> {
     return mkdtemp(join(await this.#open(), 'run-'));
   }
 
   /**
-   * An executable copy of a program in `folder`, with links to what lies beside it, so that it finds its libraries as in its own folder. Rejects if the file's
-   * bytes do not have this hash any more.
+   * Returns an executable copy of a program in `folder`, with links to its siblings so that it finds its libraries. Rejects if the file no
+   * longer has this hash.
    */
   async program(folder: string, path: string, hash: string): Promise<string> {
     const kept = join(await this.#open(), hash);

@@ -8,7 +8,7 @@ import { findDataFiles } from './data-files.ts';
 import { type Expanded, expandCommand, type FoundProgram, type Launcher } from './expand.ts';
 import type { PrivateCopies } from './private-copies.ts';
 
-/** A command as it was asked for. */
+/** A command as requested. */
 export interface Asked {
   command: string;
   args: readonly string[];
@@ -19,11 +19,11 @@ export interface Asked {
 export interface Resolved {
   realPath: string;
   workingDir: string;
-  /** Hash that an approval is bound to. */
+  /** Hash that an approval covers. */
   hash: string;
-  /** Hash that "always" is bound to: the same without files that only hold data. */
+  /** Hash that "always" covers: the same without data files. */
   standingHash: string;
-  /** Hash of earlier builds, for programs that run no code of others. */
+  /** An earlier build's hash, for programs that run no other code. */
   earlierHash?: string;
   scripts: ExecScript[];
   files: { path: string; bytes: number; isData: boolean }[];
@@ -32,24 +32,24 @@ export interface Resolved {
 }
 
 export interface Surroundings {
-  /** The folder where commands run that name none; made where it is not there. */
+  /** Folder for commands without a working directory; created if it is missing. */
   workspace: string;
-  /** The folder with those of workspaces. */
+  /** Folder that contains the workspaces. */
   workspaces: string;
   env: Readonly<Record<string, string>>;
 }
 
-/** A command with what it runs, read once: what is hashed is what `run` runs. */
+/** A command with its files, read once: the bytes hashed are those that `run` executes. */
 export interface Prepared {
   resolved: Resolved;
-  /** Hash of the bytes of its programs and scripts, and where they are. */
+  /** Hash of its programs' and scripts' bytes and paths. */
   codeHash: string;
   run: Pick<Expanded, 'file' | 'argv0' | 'args'>;
 }
 
 /**
- * Finds a command's program, scripts and directory, and the hashes that approvals bind to. Throws `INVALID_PARAMS`, naming the param, if there is no such
- * program or directory, and a sentence if what is approved could not be what runs.
+ * Finds a command's program, scripts and directory, and the hashes that approvals cover. Throws `INVALID_PARAMS` with the parameter's name
+ * if the program or directory is missing, and an error for the user if the approved bytes can't be guaranteed to be those that run.
  */
 export async function prepareCommand(
   { command, args, workingDir }: Asked,
@@ -91,7 +91,7 @@ export async function prepareCommand(
       ...[...programs, ...scripts, ...data].map(({ path }) => dirname(path)),
     ]),
   };
-  // Nothing had to be replaced: the system runs it as it is named.
+  // Nothing had to be replaced: run it as named.
   const isPlain = [...programs, ...scripts].every((each) => each.isSealed);
   return {
     resolved,
@@ -100,7 +100,7 @@ export async function prepareCommand(
   };
 }
 
-/** Names of the workspaces in which these folders lie. */
+/** Returns the names of the workspaces that contain these folders. */
 async function findWorkspaces(root: string, folders: readonly string[]): Promise<string[]> {
   const real = await realpath(root).catch(() => root);
   const found = await Promise.all([...new Set(folders)].map((folder) => realpath(folder).catch(() => folder)));
@@ -111,13 +111,13 @@ async function findWorkspaces(root: string, folders: readonly string[]): Promise
 
 const sha256 = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
-/** A script's text for a person; none if it is too long, or no text. */
+/** A script's text for display; none if it is too long or not text. */
 function shownText(bytes: Buffer): { text?: string } {
   if (bytes.length > MAX_SHOWN_SCRIPT_BYTES || bytes.includes(0)) return {};
   return { text: bytes.toString('utf8') };
 }
 
-/** Finds a command's program and directory alone, and throws as `prepareCommand` does. */
+/** Finds only a command's program and directory. Throws like `prepareCommand`. */
 export async function findCommand(
   { command, workingDir }: Omit<Asked, 'args'>,
   { workspace, env }: Pick<Surroundings, 'workspace' | 'env'>,
@@ -138,7 +138,7 @@ async function realDirectory(given: string | undefined, workspace: string): Prom
   throw invalid('workingDir', `${asked} is not a folder`);
 }
 
-/** By its path, or by its name on the `PATH`, of which relative entries do not count. */
+/** Finds a program by path, or by name on the PATH, ignoring relative entries. */
 async function findProgram(command: string, dir: string, env: Readonly<Record<string, string>>): Promise<FoundProgram> {
   const windows = process.platform === 'win32';
   const byPath = windows ? /[\\/]/.test(command) : command.includes('/');
@@ -150,7 +150,7 @@ async function findProgram(command: string, dir: string, env: Readonly<Record<st
     const found = await programAt(candidate);
     if (found === undefined) continue;
     if (found === null) refused ??= candidate;
-    // The system runs such a file by its own shell, which reads arguments in its own way.
+    // The system runs batch files with its own shell, which parses arguments differently.
     else if (windows && /\.(bat|cmd)$/i.test(found)) throw invalid('command', `${found} is a batch file, which can only run in a shell`);
     else return { path: candidate, realPath: found };
   }
@@ -159,7 +159,7 @@ async function findProgram(command: string, dir: string, env: Readonly<Record<st
   throw new RpcError('INVALID_PARAMS', message, { details: { reason: 'missing', program: command } });
 }
 
-/** Its real path; null where it cannot be run, undefined where there is none. */
+/** Returns its real path; null if it is not executable, undefined if it is missing. */
 async function programAt(path: string): Promise<string | null | undefined> {
   try {
     const real = await realpath(path);
@@ -177,7 +177,7 @@ async function programHash(path: string, isSealed: boolean, copies: PrivateCopie
   try {
     return await copies.hash(path);
   } catch (error) {
-    // A program of the system may be runnable and not readable; then its path must do.
+    // A system program may be executable but not readable; then its path identifies it.
     if (isSealed && error instanceof Error && 'code' in error && error.code === 'EACCES') return 'unreadable';
     throw invalid('command', `${path} can’t be read`, error);
   }

@@ -19,13 +19,13 @@ export interface RunOptions {
   signal: AbortSignal;
   keeper: Pick<Keeper, 'keep'>;
   send(stream: 'stdout' | 'stderr', text: string): void;
-  /** Its process has been made, with descriptors of its own. */
+  /** Called when the process has been created, with its own descriptors. */
   started?(): void;
 }
 
 /**
- * Runs a program with its arguments as they are, no shell, no input, in a process group of its own. What it leaves running is ended behind it, and all
- * of it when the signal fires or its time is over. Rejects where it cannot be started, and with the signal's reason.
+ * Runs a program with unchanged arguments, without a shell or input, in its own process group. Ends its remaining processes after it exits,
+ * and all of them when the signal is aborted or the time is over. Rejects if it can't be started, or with the signal's reason.
  */
 export async function runCommand(command: Command, { signal, keeper, send, started }: RunOptions): Promise<Ended> {
   signal.throwIfAborted();

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Ways to have an interpreter run bytes that were read before, from a copy that only Perch can read, while the script's own name, folder and arguments stay as
- * they are.
+ * Makes interpreters run bytes read before, from a copy that only Perch can read, while the script's name, folder and arguments stay the
+ * same.
  */
 
-/** Runs the first argument's file as the second argument's. Its own frame is left out of tracebacks. */
+/** Runs the file of the first argument as that of the second. Removes its own frame from tracebacks. */
 const PYTHON = `
 import sys
 def load():
@@ -37,21 +37,24 @@ def load():
 exec(load())
 `.trim();
 
-/** Takes a preloaded module out of what the script sees. */
+/** Hides a preloaded module from the script. */
 const FORGET_PRELOAD = `const own = process.execArgv.indexOf(__filename);
 if (own > 0) process.execArgv.splice(own - 1, 2);
 delete require.cache[__filename];`;
 
 export const toPythonArgs = (copy: string, script: string): string[] => ['-c', PYTHON, copy, script];
 
-/** A module for `--require` by which Node takes its program's own path for the one that it runs by. */
+/** A module for `--require` that makes Node report the program's original path as its own. */
 export const toNodeIdentity = (path: string): string => `'use strict';
 ${FORGET_PRELOAD}
 if (process.argv[0] === process.execPath) process.argv[0] = ${JSON.stringify(path)};
 process.execPath = ${JSON.stringify(path)};
 `;
 
-/** A module for `--require` that serves the approved source for the main file's first load, by either of Node's loaders, and leaves no trace of itself. */
+/**
+ * A module for `--require` that provides the approved source for the first load of the main file, with either of Node's loaders, and
+ * removes its own traces.
+ */
 export const toNodePreload = (copy: string, path: string): string => `'use strict';
 const fs = require('node:fs');
 const nodeModule = require('node:module');
@@ -86,17 +89,17 @@ if (nodeModule.registerHooks) {
 }
 `;
 
-/** Longest text in one argument. Linux takes 128 KiB. */
+/** Maximum bytes of text in one argument. Linux allows 128 KiB. */
 const MAX_ARG_BYTES = 100_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * A shell's arguments that run a script's text under its name. `BASH_SOURCE` is empty for such text: its uses get a variable with what it would hold. Throws a
- * sentence if they can't be told from text that the script only passes on.
+ * Returns shell arguments that run a script's text under its name. `BASH_SOURCE` is empty for such text, so its uses are replaced with a
+ * variable. Throws an error for the user if they can't be distinguished from text that the script only passes on.
  */
 export function toShellArgs(bytes: Buffer, copy: string, script: string): string[] {
-  // A program may be packed after the script, which reads it from its own file.
+  // A program may be appended to the script, which reads it from its own file.
   const end = bytes.indexOf(0);
   const code = end < 0 ? bytes : bytes.subarray(0, bytes.lastIndexOf('\n', end) + 1);
   const text = code.toString('utf8');

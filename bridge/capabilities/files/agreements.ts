@@ -3,16 +3,16 @@ import { z } from '#shared/rpc/zod.ts';
 import { readIfThere, writeWhole } from '../../home.ts';
 import type { Disk } from './disk.ts';
 
-/** Path, hash, bytes, and when the vault's record was written. */
+/** Path, hash, bytes, and time of the vault's record. */
 const noted = z.object({ version: z.literal(1), files: z.array(z.tuple([z.string(), z.string(), z.number(), z.number()])) });
 
 export interface Agreement {
   path: string;
-  /** Null: neither has the file any more. */
+  /** Null: neither side has the file any more. */
   agreed: Agreed | null;
 }
 
-/** What a folder and the vault agreed on last, in a file beside the folder. */
+/** The last state that a folder and the vault agreed on, stored in a file next to the folder. */
 export class Agreements {
   readonly #disk: Pick<Disk, 'rename'>;
   readonly #path: string;
@@ -23,12 +23,12 @@ export class Agreements {
     this.#path = path;
   }
 
-  /** A file that is damaged says nothing: what differs then is a conflict, and what one side alone has comes to the other. */
+  /** A damaged file counts as empty: files that differ become conflicts, and files of one side are copied to the other. */
   async read(): Promise<ReadonlyMap<string, Agreed>> {
     return (this.#files ??= filesIn(await readIfThere(this.#path)));
   }
 
-  /** Durable, all or nothing: where it rejects, what was agreed on before stands. */
+  /** Atomic and durable: if it rejects, the previous state is unchanged. */
   async note(agreements: readonly Agreement[]): Promise<void> {
     if (agreements.length === 0) return;
     const files = new Map(await this.read());

@@ -1,12 +1,12 @@
 import { link, lstat, readdir, rename, rm } from 'node:fs/promises';
 
-/** What the mirror asks of a disk whose names may be read in its own way, or that may fail between two steps; tests pass such ones. */
+/** Disk operations of the mirror. Tests replace them to simulate other handling of names, or failures between two steps. */
 export interface Disk {
   lstat(path: string): ReturnType<typeof bigStats>;
   readdir(path: string): ReturnType<typeof entriesOf>;
-  /** Puts a file in its place in one step. */
+  /** Moves a file atomically, replacing an existing one. */
   rename(from: string, to: string): Promise<void>;
-  /** The same, but takes nobody's place. */
+  /** The same, but fails if the target exists. */
   link(from: string, to: string): Promise<void>;
   rm(path: string): Promise<void>;
 }
@@ -19,5 +19,5 @@ export type Entry = Awaited<ReturnType<typeof entriesOf>>[number];
 
 export const nodeDisk: Disk = { lstat: bigStats, readdir: entriesOf, rename, link, rm };
 
-/** Another one: the file may have other bytes. */
+/** Identifies the state of a file: a different stamp means that the contents may have changed. */
 export const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stats): string => [dev, ino, size, mtimeNs, ctimeNs].join(' ');

@@ -7,12 +7,12 @@ import { type Disk, nodeDisk } from './disk.ts';
 import { Folder } from './folder.ts';
 import { FolderWatch } from './watch.ts';
 
-/** Entries that are told of at a time. */
+/** Maximum number of entries per response. */
 const TOLD = 500;
 
 export const WORKSPACES_FOLDER = 'workspaces';
 
-/** The folders of workspaces, `workspaces/<name>` in the bridge's home (shared/ports/files.ts). */
+/** Handlers for the folders of workspaces, `workspaces/<name>` in the bridge's home (shared/ports/files.ts). */
 export function filesHandlers({
   home,
   disk = nodeDisk,
@@ -21,7 +21,7 @@ export function filesHandlers({
   disk?: Disk;
 }): PortHandlers<typeof filesPort.calls, typeof filesPort.events> {
   const folders = new Map<string, Folder>();
-  /** Who wants to hear of a folder's changes. */
+  /** Watchers of a folder's changes. */
   const watches = new Map<string, Set<FolderWatch>>();
   const folderOf = (name: string): Folder => {
     const folder = folders.get(name) ?? new Folder(disk, join(home, WORKSPACES_FOLDER, name));
@@ -70,7 +70,7 @@ export function filesHandlers({
   };
 }
 
-/** A fault of the disk, in words. */
+/** Converts a disk error to a message. */
 const told =
   ({ path }: Folder) =>
   (error: unknown): never => {

@@ -15,7 +15,7 @@ import { hashOf, type Known, NotPlain, readPlain, scan } from './scan.ts';
 
 export interface Scanned {
   state: 'same' | 'read' | 'vanished';
-  /** Changes with what is told of the folder. */
+  /** Changes whenever the reported entries change. */
   mark: string;
   entries: FolderEntry[];
 }
@@ -25,13 +25,13 @@ export interface Outcome {
   why?: string;
 }
 
-/** The file is not as it must be. */
+/** The file is not in the expected state. */
 class Changed extends Error {}
 
-/** A workspace's folder, and what was agreed on of it. One thing is done with it at a time. */
+/** A workspace's folder and its last agreed state. Operations are serialized. */
 export class Folder {
   readonly path: string;
-  /** On disk, the folder itself first, as of the last look. */
+  /** Folders on disk as of the last scan, the root first. */
   folders: readonly string[] = [];
   readonly #disk: Disk;
   readonly #agreements: Agreements;
@@ -44,7 +44,7 @@ export class Folder {
     this.#agreements = new Agreements(disk, `${path}.synced.json`);
   }
 
-  /** What is there, and what was agreed on. `make`: the folder is made also where it was there and has vanished. */
+  /** Returns the folder's current and agreed entries. `make`: also create the folder if it existed and has vanished. */
   scan(known: string | null, make: boolean): Promise<Scanned> {
     return this.#turns.run(async () => {
       const agreed = await this.#agreements.read();
@@ -62,7 +62,7 @@ export class Folder {
     });
   }
 
-  /** The contents of the first of these that one answer may carry; without those that are not so any more. */
+  /** Reads the first of the wanted files, as many as fit in a response; skips files that have changed. */
   async read(wanted: readonly { path: string; hash: string }[]): Promise<{ path: string; content: string; encoding: 'utf8' | 'base64' }[]> {
     const root = await realpath(this.path);
     const listing = new Listing(this.#disk);
@@ -79,7 +79,7 @@ export class Folder {
     return files;
   }
 
-  /** Does the steps in their order, and notes what is agreed on by those that are done. Rejects where that cannot be noted. */
+  /** Applies steps in order, and records the agreed state of those that succeeded. Rejects if that can't be recorded. */
   apply(steps: readonly FolderStep[]): Promise<Outcome[]> {
     return this.#turns.run(async () => {
       const root = await realpath(this.path);
@@ -100,7 +100,7 @@ export class Folder {
     });
   }
 
-  /** Undefined: it is not there. */
+  /** Undefined if the folder does not exist. */
   async #root(make: boolean): Promise<string | undefined> {
     const parent = dirname(this.path);
     await mkdir(parent, { recursive: true, mode: 0o700 });
@@ -148,7 +148,7 @@ export class Folder {
     } catch (error) {
       if (error instanceof Changed || codeOf(error) === 'EEXIST') return { outcome: 'changed' };
       if (error instanceof NoPlace || error instanceof NotPlain) return { outcome: 'refused', why: error.message };
-      // A fault of the disk as a whole is none of this file.
+      // An error of the whole disk is not an error of this file.
       if (codeOf(error) === 'ENOSPC')
         throw new RpcError('INTERNAL_ERROR', `Couldn’t write to ${this.path}: the disk is full`, {}, { cause: error });
       if (codeOf(error) === undefined) throw error;
@@ -156,7 +156,7 @@ export class Folder {
     }
   }
 
-  /** Throws `Changed` where the file has other bytes than `base` says. */
+  /** Throws `Changed` if the contents differ from `base`. */
   async #check({ path, stats }: Place, base: string | null): Promise<void> {
     if (!stats || base === null) {
       if (stats || base !== null) throw new Changed();
@@ -169,10 +169,10 @@ export class Folder {
   async #write({ folder, missing, path, stats }: Place, bytes: Buffer): Promise<void> {
     for (const each of missing)
       await mkdir(each, { mode: 0o700 }).catch((error: unknown) => {
-        // A file beside it was faster.
+        // Another file took the name first.
         if (codeOf(error) !== 'EEXIST') throw error;
       });
-    // A program stays one; nobody else gains a right.
+    // Keep an executable file executable, and give no permissions to others.
     const mode = stats ? (Number(stats.mode) & 0o700) | 0o600 : 0o600;
     const place = async (from: string, to: string): Promise<void> => {
       if (stats) {
@@ -180,7 +180,7 @@ export class Folder {
         return this.#disk.rename(from, to);
       }
       await this.#disk.link(from, to).catch((error: unknown) => {
-        // Where there are no hard links.
+        // For file systems without hard links.
         if (codeOf(error) === 'EEXIST' || codeOf(error) === undefined) throw error;
         return this.#disk.rename(from, to);
       });
@@ -193,7 +193,7 @@ export class Folder {
     if (!stats) return;
     await this.#unchanged(path, stampOf(stats));
     await this.#disk.rm(path);
-    // Folders are there for their files.
+    // Removes folders that have become empty.
     for (let at = folder; at !== root; at = dirname(at)) {
       const isRemoved = await rmdir(at).then(
         () => true,
@@ -203,17 +203,17 @@ export class Folder {
     }
   }
 
-  /** Somebody may have saved it while it was compared. */
+  /** Throws if the file was saved during the comparison. */
   async #unchanged(path: string, stamp: string): Promise<void> {
     const stats = await this.#disk.lstat(path);
     if (stampOf(stats) !== stamp) throw new Changed();
   }
 }
 
-/** So many files are written at once: a disk makes several durable in the time of one. */
+/** Number of concurrent writes: a disk can sync several files in the time of one. */
 const AT_ONCE = 16;
 
-/** Steps in their order, those that write together. */
+/** Groups steps in order, with consecutive writes together. */
 function together(steps: readonly FolderStep[]): FolderStep[][] {
   const found: FolderStep[][] = [];
   for (const step of steps) {
@@ -224,7 +224,7 @@ function together(steps: readonly FolderStep[]): FolderStep[][] {
   return found;
 }
 
-/** All that is there or was agreed on. What lies below a folder that cannot be looked into is not gone. */
+/** Merges existing and agreed files. Files below an unreadable folder do not count as deleted. */
 function entriesOf(
   files: ReadonlyMap<string, Known>,
   problems: ReadonlyMap<string, string>,

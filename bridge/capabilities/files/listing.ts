@@ -1,16 +1,16 @@
 import type { Disk } from './disk.ts';
 
-/** The names of folders, each read once: for one call, which itself tells what it adds and takes away. */
+/** Caches folder listings during one call, which reports its own changes. */
 export class Listing {
   readonly #disk: Pick<Disk, 'readdir'>;
-  /** By folder, the names on disk by how the vault has them. */
+  /** By folder: names on disk, by the vault's name. */
   readonly #folders = new Map<string, Map<string, string[]>>();
 
   constructor(disk: Pick<Disk, 'readdir'>) {
     this.#disk = disk;
   }
 
-  /** The name on disk of what the vault calls so; undefined: there is nothing of that name, in whichever Unicode form. */
+  /** Returns the name on disk for a vault's name; undefined if there is none in any Unicode form. */
   async nameOf(folder: string, name: string): Promise<string | undefined> {
     let names = this.#folders.get(folder);
     if (!names) {
@@ -26,7 +26,7 @@ export class Listing {
     this.#folders.get(folder)?.set(name, [name]);
   }
 
-  /** Something was taken away: its folders may be gone. */
+  /** After a removal, its folders may be gone too. */
   removed(): void {
     this.#folders.clear();
   }

@@ -4,17 +4,17 @@ import { workspacePath } from '#shared/rpc/methods/workspace.ts';
 const TEMPORARY = /^\.perch-[0-9a-f]{12}\.tmp$/;
 const WINDOWS_REFUSES = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** What a file is called while it is written. */
+/** Name of a file while it is being written. */
 export const temporaryName = (): string => `.perch-${randomBytes(6).toString('hex')}.tmp`;
 export const isTemporary = (name: string): boolean => TEMPORARY.test(name);
 
-/** Why the vault cannot have a file of this name; undefined where it can. */
+/** Why the vault can't store a file with this name; undefined if it can. */
 export function refusedByVault(path: string): string | undefined {
   if (path.includes('\uFFFD')) return 'its name is not UTF-8';
   const { error } = workspacePath.safeParse(path);
   return error && `its name ${error.issues[0]?.message ?? 'is invalid'}`;
 }
 
-/** Why this system cannot have a file of this name; undefined where it can. */
+/** Why this system can't store a file with this name; undefined if it can. */
 export const refusedByDisk = (path: string, platform: NodeJS.Platform = process.platform): string | undefined =>
   platform === 'win32' && path.split('/').some((part) => WINDOWS_REFUSES.test(part)) ? 'Windows doesn’t allow this name' : undefined;

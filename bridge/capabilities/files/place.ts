@@ -3,13 +3,13 @@ import { codeOf } from '../../home.ts';
 import type { Disk, Stats } from './disk.ts';
 import type { Listing } from './listing.ts';
 
-/** Where a file of the vault lies on disk. */
+/** Location of a vault's file on disk. */
 export interface Place {
-  /** Its folder, and what of that is not there yet, from the top. */
+  /** Its folder, and those of its folders that do not exist yet, from the top. */
   folder: string;
   missing: string[];
   path: string;
-  /** Null: it is not there. */
+  /** Null if it does not exist. */
   stats: Stats | null;
 }
 
@@ -18,12 +18,12 @@ export interface Names {
   listing: Listing;
 }
 
-/** Why a file cannot lie where it should. */
+/** Why a file can't be stored at its path. */
 export class NoPlace extends Error {}
 
 /**
- * Finds a file's place below `root` without following a link. A name that the disk has in another Unicode form is the file's; one that it takes for the same though the case differs
- * is another file's. Throws `NoPlace`.
+ * Finds a file's location below `root` without following links. A name in a different Unicode form is the same file; one that the disk
+ * considers equal but that differs in case is another file. Throws `NoPlace`.
  */
 export async function placeOf({ disk, listing }: Names, root: string, path: string): Promise<Place> {
   const parts = path.split('/');

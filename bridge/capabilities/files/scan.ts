@@ -9,32 +9,35 @@ import { codeOf, reasonOf } from '../../home.ts';
 import { type Disk, type Entry, stampOf, type Stats } from './disk.ts';
 import { isTemporary, refusedByVault } from './names.ts';
 
-/** Files and folders that are looked at. A folder with more is none that a workspace could have. */
+/** Maximum number of files and folders to scan. More do not fit in a workspace. */
 const MAX_ENTRIES = 2 * WORKSPACE_LIMITS.files;
 const AT_ONCE = 16;
-/** A file that was written so shortly before may be written again without its times showing it. */
+/** A file modified this recently may change again without a change of its times. */
 const FRESH_NS = 2_000_000_000n;
-/** Nobody is writing any more what has not changed for so long. */
+/** Age of a temporary file after which its writer must be gone. */
 const LEFT_NS = 3_600_000_000_000n;
 
-/** A file as it was read. */
+/** The last read state of a file. */
 export interface Known {
   stamp: string;
   hash: string;
-  /** Its stamp may lie. */
+  /** Whether its stamp is unreliable. */
   isFresh: boolean;
 }
 
 export interface Found {
-  /** Files by path, as the vault names them. */
+  /** Files by path, with the vault's names. */
   files: Map<string, Known>;
-  /** What is left alone, and why: files, and folders with all below them. */
+  /** Ignored files and folders (with their contents), and why. */
   problems: Map<string, string>;
-  /** On disk, the root first. */
+  /** Folders on disk, the root first. */
   folders: string[];
 }
 
-/** Looks through a folder and reads what has changed since `before`. Follows no link, opens nothing but plain files. Rejects where the folder cannot be read as a whole. */
+/**
+ * Scans a folder and reads what has changed since `before`. Follows no links and opens only regular files. Rejects if the folder itself
+ * can't be read.
+ */
 export async function scan(disk: Disk, root: string, before: ReadonlyMap<string, Known>): Promise<Found> {
   const found: Found = { files: new Map(), problems: new Map(), folders: [root] };
   const files: { path: string; real: string; stats: Stats }[] = [];
@@ -58,7 +61,7 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
     else if (entry.isDirectory()) return [real, `${path}/`];
     else if (!entry.isFile()) found.problems.set(path, 'it is not a regular file');
     else {
-      // Gone meanwhile: then it was not there.
+      // The file was deleted in the meantime.
       const stats = await disk.lstat(real).catch((error: unknown) => void failed(path, error));
       if (stats) files.push({ path, real, stats });
     }
@@ -116,14 +119,14 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
 
 const tooLarge = `it is larger than ${WORKSPACE_LIMITS.fileBytes / 1024 / 1024} MiB`;
 
-/** It is not what a workspace can have. */
+/** Not a file that a workspace can contain. */
 export class NotPlain extends Error {}
 
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** The bytes of a plain file, not by way of a link. Rejects with `NotPlain` where it is none, or is too large. */
+/** Reads a regular file without following links. Rejects with `NotPlain` if it is not a regular file or is too large. */
 export async function readPlain(path: string): Promise<{ bytes: Buffer; stats: Stats }> {
-  // A pipe that nobody writes to would hold up who opens it.
+  // Non-blocking, since opening a FIFO without a writer would hang.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     throw codeOf(error) === 'ELOOP' ? new NotPlain('it is a symbolic link') : error;
@@ -132,7 +135,7 @@ export async function readPlain(path: string): Promise<{ bytes: Buffer; stats: S
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) throw new NotPlain('it is not a regular file');
     if (stats.size > WORKSPACE_LIMITS.fileBytes) throw new NotPlain(tooLarge);
-    // One that grows while it is read is read as far as it was.
+    // A file that grows meanwhile is read up to its original size.
     const bytes = Buffer.alloc(Number(stats.size));
     let length = 0;
     while (length < bytes.length) {

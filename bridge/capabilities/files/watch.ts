@@ -1,13 +1,13 @@
 import { type FSWatcher, watch } from 'node:fs';
 
-/** Changes come in crowds. */
+/** Delay that groups changes. */
 const QUIET_MS = 200;
-/** The system has only so many watches for all its programs; what lies in folders beyond is seen at the next look. */
+/** Maximum number of watches, which the system limits across all programs. Changes in further folders are found by the next scan. */
 const MAX_WATCHED = 500;
-/** Where one watch sees all folders below. */
+/** Whether one watch covers all subfolders. */
 const RECURSIVE = process.platform === 'darwin' || process.platform === 'win32';
 
-/** Watches folders, the first of which the others lie below. What cannot be watched is left: the mirror also looks by itself. */
+/** Watches a folder and its subfolders. Failures are ignored, since the mirror also scans at intervals. */
 export class FolderWatch {
   readonly #tell: () => void;
   readonly #watchers = new Map<string, FSWatcher>();
@@ -17,7 +17,7 @@ export class FolderWatch {
     this.#tell = tell;
   }
 
-  /** Watches these from now on, and no others. */
+  /** Watches exactly these folders from now on. */
   follow(folders: readonly string[]): void {
     const wanted = new Set(folders.slice(0, RECURSIVE ? 1 : MAX_WATCHED));
     for (const [folder, watcher] of this.#watchers) if (!wanted.has(folder)) this.#drop(folder, watcher);
@@ -38,7 +38,7 @@ export class FolderWatch {
         this.#changed();
       });
     } catch {
-      // Gone already, or no watch is left.
+      // The folder is gone, or no watches are left.
     }
   }
 

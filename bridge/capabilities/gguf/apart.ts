@@ -7,22 +7,22 @@ import { startKept, withoutOwn } from '../../processes/kept-process.ts';
 import { processLink } from '../browser/process-link.ts';
 import { runnerPort } from './runner-port.ts';
 
-/** The runner's program: of the sources, or as bridge/build.ts makes it. */
+/** The runner's program: the source file, or the one built by bridge/build.ts. */
 const PROGRAM = import.meta.filename.endsWith('.ts') ? join(import.meta.dirname, 'runner.ts') : join(packageRoot, 'dist', 'gguf-runner.js');
-/** Of its heap, in megabytes; models lie outside of that. */
+/** Maximum heap in megabytes; models are stored outside it. */
 const MEMORY = 2048;
 
 /** A process that runs one model. */
 export interface Runner {
   readonly calls: Caller<typeof runnerPort.calls, typeof runnerPort.events>;
   readonly pid: number | undefined;
-  /** Resolves with how it ended when nothing of it is left. */
+  /** Resolves to how it ended, when all its processes have ended. */
   readonly over: Promise<string>;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when all its processes have ended. */
   end(): Promise<void>;
 }
 
-/** `entry`: the address of the module that runs models. */
+/** `entry`: URL of the module that runs models. */
 export function startRunner(entry: string, { keeper, log }: { keeper: Pick<Keeper, 'keep'>; log(line: string): void }): Runner {
   const { child, over, end } = startKept(process.execPath, [`--max-old-space-size=${MEMORY}`, PROGRAM, entry], {
     keeper,

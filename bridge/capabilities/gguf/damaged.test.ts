@@ -7,10 +7,10 @@ import { ggufHome, runnersLeft, TINY } from '../../../tests/support/gguf-home.ts
 
 const { extra, missing } = await sharedExtra();
 const FILES = process.env.PERCH_LONG ? 500 : 50;
-/** Behind this the file has nothing but weights. */
+/** Offset from which the file only contains weights. */
 const HEAD = 9_000;
 
-/** The file cut, or with some bytes changed: mostly of its head. */
+/** The file truncated or with some bytes changed, mostly in its header. */
 function damaged(seed: number): { bytes: Uint8Array; how: string } {
   const random = seeded(seed);
   const bytes = ggufFile({ seed: 1 });
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(`damaged files${missing === undefined ? '
         } else ends.answered++;
         await at.gguf.unload();
       }
-      // What hits a weight, or a letter of the vocabulary, harms nobody.
+      // Changed weights or vocabulary entries may have no effect.
       expect(ends.refused).toBeGreaterThan(FILES / 5);
       await expect.poll(runnersLeft).toEqual([]);
       at.add();

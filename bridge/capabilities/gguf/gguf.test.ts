@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     at.add(TINY, { chatTemplate: template });
     at.add(OTHER);
     const [long, short] = [await at.ask(), await at.ask({}, { model: OTHER })];
-    // Almost each letter is a token, and this template is longer than the usual one of llamas.
+    // Almost every letter is a token, and this template is longer than llama's usual one.
     expect(long.inputTokens).toBeGreaterThan(short.inputTokens + 10);
   });
 
@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)(`GGUF models${missing === undefined ? '' 
     expect(order).toEqual([...one.texts.map(() => 'one'), ...two.texts.map(() => 'two')]);
     expect(order.length).toBe(one.texts.length + two.texts.length);
     expect(await runnersLeft()).toEqual([at.gguf.pid]);
-    // Who waits and goes is not waited for, and holds nobody up.
+    // A waiting caller that cancels does not delay the others.
     const gone = new AbortController();
     const held = at.ask({ maxTokens: 200 });
     const left = at.ask({}, { signal: gone.signal });

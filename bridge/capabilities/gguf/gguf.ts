@@ -11,11 +11,11 @@ import { type Runner, startRunner } from './apart.ts';
 
 type Handlers = PortHandlers<typeof ggufPort.calls, typeof ggufPort.events>;
 
-/** A model that nobody asks for so long is unloaded. */
+/** Time without requests after which a model is unloaded. */
 const IDLE_MS = 5 * 60_000;
-/** A runner that loads, or says nothing, for so long is taken to hang. */
+/** Time of loading or silence after which a runner counts as hung. */
 const SILENCE_MS = 10 * 60_000;
-/** How long a runner has to leave off. */
+/** Time for a runner to stop after a cancellation. */
 const CANCEL_MS = 5000;
 
 export interface GgufOptions {
@@ -25,17 +25,17 @@ export interface GgufOptions {
   log(line: string): void;
   idleMs?: number;
   silenceMs?: number;
-  /** Bytes of memory that programs can have now. */
+  /** Returns the bytes of memory available to programs. */
   freeBytes?: () => number;
 }
 
-/** A model in its process. */
+/** A loaded model and its process. */
 interface Loaded {
   model: Found;
   runner: Runner;
 }
 
-/** GGUF models: one at a time is loaded, by the first call that wants it, in a process that ends with it. Calls wait for their turn. */
+/** Runs GGUF models. One at a time is loaded on its first call, in its own process. Calls are serialized. */
 export class GgufModels {
   readonly #options: GgufOptions;
   #loaded: Loaded | undefined;
@@ -61,12 +61,12 @@ export class GgufModels {
     this.#options = options;
   }
 
-  /** The process that runs a model now. */
+  /** Id of the process that runs a model. */
   get pid(): number | undefined {
     return this.#loaded?.runner.pid;
   }
 
-  /** Ends the process of this model, or of any; calls under way fail. */
+  /** Ends the process of this model, or of any; calls in progress fail. */
   async unload(id?: string): Promise<void> {
     const loaded = this.#loaded;
     if (!loaded || (id !== undefined && loaded.model.id !== id)) return;
@@ -87,7 +87,7 @@ export class GgufModels {
     });
   }
 
-  /** Does it with the model loaded, and ends a runner that neither works nor leaves off. */
+  /** Runs `work` with the model loaded, and ends a runner that hangs or does not stop. */
   async #watched<T>(signal: AbortSignal, id: string, work: (runner: Runner, alive: () => void) => Promise<T>): Promise<T> {
     const model = await this.#found(id);
     const entry = await this.#entry();
@@ -110,7 +110,7 @@ export class GgufModels {
     let loading = fresh;
     try {
       if (fresh) {
-        // A load cannot be left off: its process is ended.
+        // Loading can't be cancelled, so its process is ended.
         const stop = (): void => void this.unload(id);
         signal.addEventListener('abort', stop);
         try {
@@ -127,7 +127,7 @@ export class GgufModels {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CallsClosed)) {
-        // What could not be loaded is not kept.
+        // A process whose model failed to load is not kept.
         if (loading) await this.unload(id);
         throw error;
       }

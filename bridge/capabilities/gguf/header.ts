@@ -1,35 +1,35 @@
 import { open } from 'node:fs/promises';
 
-/** What the head of a GGUF file tells of its model. */
+/** Metadata from the header of a GGUF file. */
 export interface GgufHeader {
   architecture: string;
   name: string | null;
-  /** Tokens that it was trained for. */
+  /** Context size in tokens that it was trained for. */
   contextLength: number | null;
-  /** Bytes of memory that each token of a context takes. */
+  /** Bytes of memory per token of context. */
   bytesPerToken: number;
-  /** It has a template for chats. */
+  /** Whether it has a chat template. */
   chats: boolean;
 }
 
-/** A file that is no GGUF file, or not a whole one. */
+/** The file is not a GGUF file, or it is incomplete. */
 export class GgufError extends Error {
   override name = 'GgufError';
 }
 
 const FIRST_READ = 1024 * 1024;
-/** Vocabularies take some megabytes. */
+/** Maximum bytes of the header; vocabularies take some megabytes. */
 const MOST_READ = 256 * 1024 * 1024;
 const MOST_ENTRIES = 100_000;
-/** Lists of numbers up to here are kept, such as heads by layer; vocabularies are skipped. */
+/** Maximum length of arrays to keep, such as heads per layer. Longer ones (vocabularies) are skipped. */
 const MOST_KEPT = 1024;
 
-/** Bytes of a metadata value by its type; 8 and 9 are texts and lists. */
+/** Bytes of a metadata value by its type; 8 is a string, 9 an array. */
 const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 const TEXT = 8;
 const LIST = 9;
 
-/** How many weights of each type lie in how many bytes. A type that is not here is the runtime's to know. */
+/** Number of weights per block, and bytes per block, by tensor type. Unknown types are left to the runtime. */
 const BLOCKS: Readonly<Record<number, readonly [weights: number, bytes: number]>> = {
   0: [1, 4],
   1: [1, 2],
@@ -67,7 +67,7 @@ const BLOCKS: Readonly<Record<number, readonly [weights: number, bytes: number]>
 
 type Value = number | string | number[] | undefined;
 
-/** Reads the head of a GGUF file and holds it to the file's length. Throws GgufError with what is wrong with it. */
+/** Reads the header of a GGUF file and checks it against the file's length. Throws GgufError with the problem. */
 export async function readHeader(path: string): Promise<GgufHeader> {
   const file = await open(path);
   try {
@@ -88,7 +88,7 @@ export async function readHeader(path: string): Promise<GgufHeader> {
   }
 }
 
-/** There is more of the head than was read. */
+/** The header is longer than the data read. */
 class Short extends Error {}
 
 class Cursor {
@@ -171,7 +171,7 @@ function numberOf(bytes: Buffer, type: number): number {
   return type === 1 || type === 3 || type === 5 ? bytes.readIntLE(0, bytes.length) : bytes.readUIntLE(0, bytes.length);
 }
 
-/** Where its weights end, from where all weights begin. */
+/** Returns the end of a tensor's data, as an offset from the start of all tensor data. */
 function endOfTensor(cursor: Cursor): number {
   cursor.text();
   const dimensions = cursor.uint32();
@@ -202,7 +202,7 @@ function described(metadata: ReadonlyMap<string, Value>): GgufHeader {
   };
 }
 
-/** Of a list by layer the largest. */
+/** For arrays with a value per layer, returns the largest. */
 function numberAt(metadata: ReadonlyMap<string, Value>, key: string): number | undefined {
   const value = metadata.get(key);
   const found = Array.isArray(value) ? Math.max(...value) : value;

@@ -2,7 +2,10 @@ import type { GgufRequest } from '#shared/ports/gguf.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { FunctionCall, HistoryItem } from './llama.ts';
 
-/** A chat as the runtime wants it: each turn of the model one item, with its calls and their results in it, and at the end the item that it goes on with. */
+/**
+ * Converts a chat to the runtime's format: one item for each of the model's turns, including its calls and their results, and at the end
+ * the item to be continued.
+ */
 export function historyOf(messages: GgufRequest['messages']): HistoryItem[] {
   const history: HistoryItem[] = [];
   const calls = new Map<string, FunctionCall>();

@@ -2,14 +2,14 @@ import { RpcError } from '#shared/rpc/errors.ts';
 
 type Schema = Record<string, unknown>;
 
-/** Any value, in words that the runtime makes a grammar of. */
+/** Schema of any value, in terms that the runtime can convert to a grammar. */
 const ANY: Schema = {
   oneOf: [{ type: ['string', 'number', 'boolean', 'null'] }, { type: 'object', additionalProperties: true }, { type: 'array' }],
 };
-/** What the runtime reads as it stands. */
+/** Keywords that the runtime supports directly. */
 const KEPT = new Set(['type', 'description', 'minProperties', 'maxProperties', 'minItems', 'maxItems', 'minLength', 'maxLength', 'format']);
 const FORMATS = new Set(['date', 'time', 'date-time']);
-/** What says nothing of how a value looks. */
+/** Keywords that do not restrict values. */
 const TALK = new Set([
   'title',
   'description',
@@ -25,8 +25,9 @@ const TALK = new Set([
 ]);
 
 /**
- * A JSON Schema in the part of the language that node-llama-cpp makes grammars of; what it would take for something else is put differently. All properties of an
- * object are written, also those that may be left out. What no grammar can hold a value to is refused with INVALID_PARAMS, or left out where not `strict`.
+ * Converts a JSON Schema to the subset that node-llama-cpp supports for grammars, rewriting anything that it would misinterpret. All
+ * properties of an object are generated, including optional ones. Unsupported constraints are rejected with INVALID_PARAMS, or dropped
+ * unless `strict`.
  */
 export function grammarSchema(schema: Schema, strict: boolean): Schema {
   const refuse = (what: string): Schema => {
@@ -68,7 +69,7 @@ export function grammarSchema(schema: Schema, strict: boolean): Schema {
   };
 
   const ofType = (node: Schema, type: unknown): Schema => {
-    // Objects and lists among several types are told apart, for their members.
+    // Objects and arrays among several types become separate schemas, for their members.
     if (Array.isArray(type) && type.some((each) => each === 'object' || each === 'array'))
       return { oneOf: type.map((each: unknown) => ofType(node, each)) };
     const made: Schema = { type };
@@ -81,7 +82,7 @@ export function grammarSchema(schema: Schema, strict: boolean): Schema {
       else if (KEPT.has(key)) made[key] ??= value;
       else if (!TALK.has(key) && key !== '$defs' && key !== 'definitions') refuse(key);
     }
-    // An object of which nothing is said may have anything in it; here it would have nothing.
+    // By default an object may have any property; here it would have none.
     if (type === 'object' && !('properties' in node) && !('additionalProperties' in node)) made['additionalProperties'] = true;
     return made;
   };

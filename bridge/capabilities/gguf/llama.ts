@@ -1,4 +1,5 @@
-// The part of node-llama-cpp's interface that is used (bridge/extras/gguf.ts): it is imported from a folder of its own, and no dependency of Perch.
+// Types for the used part of node-llama-cpp (bridge/extras/gguf.ts), which is imported from its own folder and is not a dependency of
+// Perch.
 
 export interface LlamaModule {
   getLlama(options: { gpu: 'auto'; build: 'never'; skipDownload: true; logLevel: 'error' }): Promise<Llama>;
@@ -15,7 +16,7 @@ export interface Llama {
   getGrammarFor(type: 'json'): Promise<Grammar>;
 }
 
-/** Only handed on. */
+/** Opaque here. */
 export interface Grammar {
   readonly grammar: string;
 }
@@ -33,7 +34,7 @@ export interface LlamaContext {
 }
 
 export interface Sequence {
-  /** Tokens that it holds. */
+  /** Number of tokens in it. */
   readonly nextTokenIndex: number;
   readonly tokenMeter: { getState(): TokenCount; diff(before: TokenCount): TokenCount };
 }

@@ -20,18 +20,18 @@ type Load = ParsedOf<(typeof runnerPort.calls)['run.load']>;
 type Answer = ResultOf<(typeof runnerPort.calls)['run.generate']>;
 type Vectors = ResultOf<(typeof runnerPort.calls)['run.embed']>;
 
-/** Where nobody wishes otherwise. */
+/** Default sampling parameters. */
 const TEMPERATURE = 0.7;
 const TOP_P = 0.95;
 const MIN_P = 0.05;
-/** Tokens of context that there has to be room for at least. */
+/** Minimum context in tokens. */
 const LEAST_CONTEXT = 2048;
-/** Models smaller than this are done before a second thread is awake. */
+/** Models smaller than this finish before a second thread has started. */
 const ONE_THREAD = 16 * 1024 * 1024;
-/** Tokens at the end of the context that are left alone. */
+/** Tokens left unused at the end of the context. */
 const MARGIN = 8;
 
-/** A model in memory, with the one conversation it has read last. */
+/** A model in memory, with the last conversation that it evaluated. */
 export class LoadedModel {
   readonly contextSize: number;
   readonly #llama: Llama;
@@ -60,7 +60,7 @@ export class LoadedModel {
     this.#chat = new Chat({ contextSequence: this.#sequence, chatWrapper: this.#wrapper });
   }
 
-  /** Throws RpcError where there is not the memory for it, or the file cannot be loaded. */
+  /** Throws RpcError if there is not enough memory or the file can't be loaded. */
   static async load(module: LlamaModule, { path, sizeBytes, bytesPerToken, contextSize, freeBytes }: Load): Promise<LoadedModel> {
     const llama = await module.getLlama({ gpu: 'auto', build: 'never', skipDownload: true, logLevel: 'error' });
     const graphics = llama.gpu === false ? 0 : (await llama.getVramState()).free;
@@ -80,7 +80,7 @@ export class LoadedModel {
     }
   }
 
-  /** Answers a chat; `told` hears its text. Throws RpcError for what cannot be asked of it, and the signal's reason. */
+  /** Generates a chat reply; `told` receives its text. Throws RpcError for invalid requests, and the signal's reason. */
   async generate(request: GgufRequest, signal: AbortSignal, told: (text: string, thought: boolean) => void): Promise<Answer> {
     const functions = functionsOf(request);
     const history = historyOf(request.messages);

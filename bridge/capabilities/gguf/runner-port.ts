@@ -3,7 +3,7 @@ import { port } from '#shared/ports/port.ts';
 import { call } from '#shared/rpc/contract.ts';
 import { z } from '#shared/rpc/zod.ts';
 
-/** What the bridge says to the process that runs a model: one call after the other, and `run.cancel` beside. */
+/** Calls from the bridge to the process that runs a model: one at a time, except `run.cancel`. */
 export const runnerPort = port({
   kind: 'gguf-runner',
   what: 'Running GGUF models',
@@ -13,11 +13,11 @@ export const runnerPort = port({
         path: z.string(),
         /** Bytes of its files. */
         sizeBytes: z.number(),
-        /** Bytes that each token of its context takes. */
+        /** Bytes of memory per token of context. */
         bytesPerToken: z.number(),
-        /** Tokens, at most. */
+        /** Maximum context in tokens. */
         contextSize: z.number().int(),
-        /** Bytes of memory that programs can have now. */
+        /** Bytes of memory available to programs. */
         freeBytes: z.number(),
       }),
       result: z.object({ contextSize: z.number() }),

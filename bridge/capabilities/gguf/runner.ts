@@ -1,4 +1,4 @@
-// A program of its own beside the bridge that runs one GGUF model: what a bad file does to the one who loads it, it does to this.
+// A separate program that runs one GGUF model, so that a malicious file can only harm this process.
 import { answer } from '#shared/link/calls.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { processLink } from '../browser/process-link.ts';

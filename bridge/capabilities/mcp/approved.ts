@@ -5,19 +5,19 @@ import type { ToolServerCommand } from '#shared/ports/mcp.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { readIfThere, writeWhole } from '../../home.ts';
 
-/** Commands that are remembered, the newest. */
+/** Maximum number of approved commands to keep; the oldest are dropped. */
 const KEPT = 1000;
 
 const approval = z.object({
   hash: z.string(),
   at: z.number(),
-  /** The person approved the command in an older build, which did not see the bytes. */
+  /** Whether the user approved the command in an older build, which did not check the bytes. */
   isEarlier: z.boolean().optional(),
 });
 const file = z.object({ version: z.literal(1), approved: z.array(approval) });
 type Approved = z.infer<typeof file>['approved'];
 
-/** What an approval binds to: nothing of it can change without another. */
+/** Hash of a command's parts that an approval covers: changing any of them changes the hash. */
 export function commandHash({ command, args, env, cwd }: ToolServerCommand): string {
   const entries = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
@@ -25,13 +25,13 @@ export function commandHash({ command, args, env, cwd }: ToolServerCommand): str
     .digest('hex');
 }
 
-/** The same bound to the bytes of its programs and scripts too. */
+/** The hash that also covers the bytes of the command's programs and scripts. */
 export const codeBoundHash = (commandHash: string, codeHash: string): string =>
   createHash('sha256')
     .update(JSON.stringify({ version: 2, commandHash, codeHash }))
     .digest('hex');
 
-/** The commands of tool servers that may be started, in `mcp-approved.json` of the bridge's home (0600). */
+/** The approved commands of MCP servers, in `mcp-approved.json` of the bridge's home (mode 0600). */
 export class ApprovedCommands {
   readonly #path: string;
   #tail: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ export class ApprovedCommands {
     return (await this.#read()).find((each) => each.hash === hash);
   }
 
-  /** Durable once it resolves. */
+  /** Resolves once the approval is on disk. */
   add(hash: string): Promise<void> {
     const work = this.#tail.then(async () => {
       const before = await this.#read();
@@ -56,7 +56,7 @@ export class ApprovedCommands {
     return work;
   }
 
-  /** Puts a hash in the place of one of an older build. False if that one is not there. Durable once it resolves. */
+  /** Replaces an older build's hash. Resolves to false if it is missing, and to true once the change is on disk. */
   replaceEarlier(before: string, after: string): Promise<boolean> {
     const work = this.#tail.then(async () => {
       const all = await this.#read();
@@ -78,7 +78,7 @@ export class ApprovedCommands {
     try {
       return file.parse(JSON.parse(text)).approved;
     } catch {
-      // Nothing in a damaged file can be relied on: what it approved waits for a person again.
+      // A damaged file is not trusted: its commands need approval again.
       return [];
     }
   }

@@ -3,14 +3,17 @@ import { LINES_PER_SECOND, LINES_WINDOW, MAX_LINE_BYTES } from '#shared/ports/mc
 
 export interface LinesOptions {
   send(lines: string[], bytes: number): void;
-  /** A line is too long: nothing more is read. */
+  /** Called if a line is too long; nothing more is read. */
   refuse(why: string): void;
 }
 
 const NEWLINE = 0x0a;
 const SECOND_MS = 1000;
 
-/** The lines of a server's output: no faster than they are taken, no more in a second than can be meant, none longer than a message may be. */
+/**
+ * Reads the lines of a server's output, no faster than they are processed, with limits on the number per second and on the length of a
+ * line.
+ */
 export class Lines {
   readonly #source: Readable;
   readonly #options: LinesOptions;
@@ -28,7 +31,7 @@ export class Lines {
     source.once('close', () => this.stop());
   }
 
-  /** The host has dealt with so many bytes. */
+  /** Reports that the host has processed `bytes` bytes. */
   taken(bytes: number): void {
     this.#underWay = Math.max(0, this.#underWay - bytes);
     this.#flow();
@@ -48,7 +51,7 @@ export class Lines {
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
       const size = this.#size + end - at;
       if (size > MAX_LINE_BYTES) return this.#refuse();
-      // Broken UTF-8 becomes U+FFFD, and is no JSON then, or a wrong name.
+      // Invalid UTF-8 becomes U+FFFD, which leads to invalid JSON or a wrong name.
       const line = (this.#size === 0 ? chunk.subarray(at, end) : Buffer.concat([...this.#parts, chunk.subarray(at, end)]))
         .toString('utf8')
         .trim();

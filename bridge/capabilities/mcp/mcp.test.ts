@@ -16,7 +16,7 @@ verifies('mcp/tree', 'the bridge is killed: nothing is left', async () => {
   const mark = `killed-${process.pid}`;
   const { command, args } = byHand('forks', mark);
   const bridge = spawn(process.execPath, [join(import.meta.dirname, 'tests/parent.ts'), lent.home, command, ...args], { stdio: 'ignore' });
-  // The bridge in little has the mark among its arguments too.
+  // The minimal bridge has the mark among its arguments too.
   await until(() => processesWith(mark).length === 5, 'the forks');
   bridge.kill('SIGKILL');
   await until(() => processesWith(mark).length === 0, 'the end of all', 4000);
@@ -46,7 +46,7 @@ verifies('mcp/approved-command', 'a changed script waits for approval again, als
   const old = { version: 1, approved: [{ hash: commandHash(server), at: 1 }] };
   await writeFile(join(lent.home, 'mcp-approved.json'), JSON.stringify(old));
   expect(await check()).toMatchObject({ approved: true, isApprovalBound: true });
-  // The person is told of it, whenever the app asks first.
+  // The user is told about it even if the app checks first.
   expect(await check()).toMatchObject({ approved: true, isApprovalBound: true });
   expect(await run()).toMatchObject({ exitCode: 3 });
   await writeFile(copy, 'process.exit(7)');

@@ -13,7 +13,7 @@ import { ApprovedCommands, codeBoundHash, commandHash } from './approved.ts';
 import { ServerProcess } from './server-process.ts';
 
 export interface McpOptions {
-  /** The bridge's directory: servers that name no directory run in its `workspace`, as commands do. */
+  /** The bridge's home directory. Servers without a working directory run in its `workspace`, like commands. */
   home: string;
   /** Ends servers with the bridge. */
   keeper: Pick<Keeper, 'keep'>;
@@ -21,12 +21,12 @@ export interface McpOptions {
 }
 
 interface PreparedServer extends Pick<Prepared, 'run'> {
-  /** Hash that an approval binds to. */
+  /** Hash that an approval covers. */
   hash: string;
   workingDir: string;
 }
 
-/** Tool servers on this machine, with the rights of whoever started the bridge. It starts none whose exact command is not approved. */
+/** Handlers that run MCP servers on this machine with the bridge's permissions. A server only starts if its exact command is approved. */
 export function mcpHandlers({
   home,
   keeper,
@@ -36,7 +36,10 @@ export function mcpHandlers({
   const running = new Map<string, ServerProcess>();
   const environmentOf = ({ env }: ToolServerCommand): Record<string, string> => ({ ...commandEnvironment(given), ...env });
   const copies = new PrivateCopies(join(home, 'running'));
-  /** How a server would run. Without a launcher nothing is copied. An interpreter that opens its script itself runs as it is named, and the script is not bound. */
+  /**
+   * Prepares a server. Without a launcher nothing is copied. An interpreter that opens its script itself runs as named, and the approval
+   * does not cover the script.
+   */
   const prepare = async (server: ToolServerCommand, launcher: Launcher = dryLauncher(process.platform)): Promise<PreparedServer> => {
     const surroundings = { workspace: join(home, 'workspace'), workspaces: join(home, WORKSPACES_FOLDER), env: environmentOf(server) };
     const asked = { command: server.command, args: server.args, workingDir: server.cwd };
@@ -51,7 +54,7 @@ export function mcpHandlers({
       return { hash: codeBoundHash(hash, await copies.hash(realPath).catch(() => 'unreadable')), workingDir, run: named };
     }
   };
-  /** An approval of an older build named no bytes: it is bound to the current ones, once, and stays marked. */
+  /** An older build's approval did not cover the bytes: it is bound to the current ones once, and stays marked. */
   const checkApproval = async (server: ToolServerCommand, hash: string): Promise<{ approved: boolean; isApprovalBound?: true }> => {
     const known = await approved.find(hash);
     if (!known && !(await approved.replaceEarlier(commandHash(server), hash))) return { approved: false };

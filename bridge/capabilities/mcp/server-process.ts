@@ -19,7 +19,7 @@ export interface ServerEnd {
   stderr: string;
 }
 
-/** A tool server as a process, in a process group of its own, without a shell: lines go in and out. */
+/** Runs an MCP server without a shell in its own process group, reading and writing lines. */
 export class ServerProcess {
   readonly #program: Program;
   readonly #keeper: Pick<Keeper, 'keep'>;
@@ -33,7 +33,7 @@ export class ServerProcess {
     this.#keeper = keeper;
   }
 
-  /** Resolves when it has ended, and all that it started. Rejects where it cannot be started, and with the signal's reason. */
+  /** Resolves when the server and its descendants have ended. Rejects if it can't be started, or with the signal's reason. */
   async run(signal: AbortSignal, told: Told): Promise<ServerEnd> {
     const over = new AbortController();
     let fault: string | null = null;
@@ -42,7 +42,7 @@ export class ServerProcess {
       this.#child = child;
       const decoder = new StringDecoder('utf8');
       child.stderr.on('data', (bytes: Buffer) => (this.#stderr = (this.#stderr + decoder.write(bytes)).slice(-STDERR_CHARS)));
-      // One that has ended, or closed its input, is written to in vain; its end tells.
+      // Writes after the server has ended or closed its input fail; its end is reported separately.
       child.stdin.on('error', () => {});
       this.#lines = new Lines(child.stdout, {
         send: told.lines,
@@ -54,7 +54,8 @@ export class ServerProcess {
       if (child.pid !== undefined) told.began(child.pid);
       const enough = AbortSignal.any([signal, over.signal]);
       await Promise.race([
-        // Closed, not exited: its last lines are read then. A child of its own may hold its output open, so its exit counts too, a little later.
+        // Waits for the outputs to close, so that the last lines are read. A child process may keep them open, so the exit counts too,
+        // after a delay.
         once(child, 'exit', { signal: this.#ended.signal }).then(() => within(once(child, 'close'), 500)),
         enough.aborted ? undefined : once(enough, 'abort', { signal: this.#ended.signal }),
       ]).catch((error: unknown) => {
@@ -71,17 +72,17 @@ export class ServerProcess {
     }
   }
 
-  /** Bytes that it has not read yet. */
+  /** Number of bytes that the server has not read yet. */
   get unread(): number {
     return this.#child?.stdin.writableLength ?? 0;
   }
 
-  /** The end of what it wrote to its standard error. */
+  /** The end of its standard error output. */
   get stderr(): string {
     return this.#stderr;
   }
 
-  /** Resolves when the line is on its way, or the server has ended. */
+  /** Resolves when the line has been written, or the server has ended. */
   async write(line: string): Promise<void> {
     const { stdin } = this.#child ?? {};
     if (!stdin?.writable) return;

@@ -7,14 +7,14 @@ import { FakeBridge, lend } from '../../../../tests/support/fake-bridge.ts';
 import { execHandlers } from '../exec.ts';
 import { Keeper } from '../../../processes/keep.ts';
 
-/** The real handlers behind a fake bridge, with a home of their own. */
+/** The actual handlers behind a fake bridge, with a separate home. */
 export interface LentExec extends AsyncDisposable {
   bridge: FakeBridge;
-  /** The bridge's directory, links resolved. */
+  /** The bridge's home directory, with links resolved. */
   home: string;
-  /** Writes a program there: a script that may be run. Its path. */
+  /** Writes an executable script to it. Returns its path. */
   script(name: string, text: string): Promise<string>;
-  /** Resolves a command and runs it; what it wrote, and how it ended. */
+  /** Resolves a command and runs it. Returns its output and how it ended. */
   run(
     command: string,
     args?: string[],
@@ -70,7 +70,7 @@ export async function lendExec(env?: NodeJS.ProcessEnv): Promise<LentExec> {
   };
 }
 
-/** Processes whose command line has this text in it. */
+/** Returns the processes whose command line contains a text. */
 export function processesWith(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

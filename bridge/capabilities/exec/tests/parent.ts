@@ -1,4 +1,4 @@
-// A bridge in little: lends commands, runs the one that it is given, and waits to be killed.
+// A minimal bridge: runs the command that it is given, and waits to be killed.
 import { execHandlers } from '../exec.ts';
 import { Keeper } from '../../../processes/keep.ts';
 

@@ -1,4 +1,4 @@
-// A bridge in little: lends tool servers, runs the one that it is given, and waits to be killed.
+// A minimal bridge: runs the MCP server that it is given, and waits to be killed.
 import { Keeper } from '../../../processes/keep.ts';
 import { mcpHandlers } from '../mcp.ts';
 
