@@ -1,9 +1,9 @@
-// Prepares the checkout for `npm start` and `npm test`: packages, the built app, a browser. Does only what has changed.
-//   (no option)  what running needs: packages, the app, a browser if there is one or one can be installed
+// Prepares the checkout for `npm start` and `npm test`: packages, the built app, a browser. Skips steps that are up to date.
+//   (no option)  everything for running: packages, the app, a browser if there is one or one can be installed
 //   --build      packages and the app, compressed as well as possible
 //   --tools      all packages, and the types that SvelteKit generates: for checks, lint and benches
-//   --test       all packages, the app, and a browser, which must be there
-// The first run is on the system's Node, maybe 20, with nothing installed: plain JavaScript, and nothing but Node's own modules.
+//   --test       all packages, the app, and a browser, which is required
+// Plain JavaScript with only Node's own modules: the first run uses the system's Node, possibly version 20, with nothing installed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -76,7 +76,7 @@ export const TRIMMED = [
 ];
 
 /**
- * Whether node_modules are what the lock file says. A person's own `npm install` after the last change of the lock counts too.
+ * Whether node_modules match the lock file. An `npm install` by the user after the lock file's last change counts too.
  * @param {string} root @param {boolean} tools whether the packages of tests and checks are needed too
  */
 export function dependenciesCurrent(root, tools = false) {
@@ -89,7 +89,7 @@ export function dependenciesCurrent(root, tools = false) {
 }
 
 /**
- * A hash of the sources' names, sizes and times: changes whenever they do, and is computed without reading them.
+ * Returns a hash of the sources' names, sizes and times, which does not require reading them.
  * @param {string} root
  */
 export function fingerprint(root) {
@@ -106,7 +106,7 @@ export function fingerprint(root) {
 }
 
 /**
- * Whether the built app is of these sources, as far as times can tell.
+ * Whether the app was built from the current sources, judged by their times.
  * @param {string} root
  */
 export function buildCurrent(root) {
@@ -116,7 +116,7 @@ export function buildCurrent(root) {
 }
 
 /**
- * Notes that the built app is of the sources with this fingerprint, taken before the build: what changes meanwhile is built next time.
+ * Records the fingerprint of the app's sources. Taken before the build, so that changes during it trigger the next one.
  * @param {string} root @param {string} sources
  */
 export function markBuilt(root, sources) {
@@ -139,7 +139,7 @@ function buildOf(path) {
   }
 }
 
-/** A step that runs and is shown on a terminal until its result takes its line. */
+/** Text of the running step, shown on a terminal until its result replaces it. */
 let pending = '';
 const isTerminal = Boolean(process.stderr.isTTY);
 
@@ -155,7 +155,7 @@ function setPending(text) {
 }
 
 /**
- * Runs a step and prints one line with what it did and how long it took.
+ * Runs a step and prints one line with its result and duration.
  * @template T
  * @param {string} doing shown on a terminal meanwhile @param {string | ((result: T) => string)} done @param {() => Promise<T>} step
  * @returns {Promise<T>}
@@ -185,7 +185,7 @@ class SetupError extends Error {
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
- * Runs a program. Every 20 s a line says that it still runs. Resolves with its standard output if that is captured.
+ * Runs a program. Prints every 20 s that it is still running. Resolves to its standard output if `capture` is set.
  * @param {string} what @param {string} program @param {string[]} args
  * @param {{ cwd: string, capture?: boolean, quiet?: boolean, interactive?: boolean, shell?: boolean, env?: Record<string, string> }} options
  * @returns {Promise<string>}
@@ -217,7 +217,7 @@ function run(what, program, args, { cwd, capture = false, quiet = false, interac
 /** @param {string} root @param {string[]} args @param {boolean} quiet */
 async function npm(root, args, quiet) {
   const what = 'installing packages';
-  // Versions are fixed by the lock file: what npm has cached need not be asked for again.
+  // Uses npm's cache, since the lock file pins all versions.
   const all = [...args, '--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   const script = process.env.npm_execpath;
   if (script !== undefined && /\.c?js$/.test(script)) await run(what, process.execPath, [script, ...all], { cwd: root, quiet });
@@ -225,7 +225,7 @@ async function npm(root, args, quiet) {
 }
 
 /**
- * How npm is called to get the packages. A full install stays full, and one for a start is added to rather than made again.
+ * Returns npm's arguments to install the packages. Keeps a full install full, and adds to an install for a start.
  * @param {string} root @param {boolean} tools
  */
 export function npmArguments(root, tools) {
@@ -277,7 +277,7 @@ export function trim(root) {
 }
 
 /**
- * The paths below a folder that match a pattern of names, without those whose last name is kept.
+ * Returns the paths below a folder that match a pattern of names, except those whose last name matches `kept`.
  * @param {string} folder @param {string[]} names @param {(name: string) => RegExp} toPattern @param {RegExp[]} kept
  * @returns {string[]}
  */
@@ -290,7 +290,7 @@ function expand(folder, [name = '', ...rest], toPattern, kept) {
 }
 
 /**
- * Generates what tsconfig.json extends. An install deletes it.
+ * Generates the file that tsconfig.json extends, which an install deletes.
  * @param {string} root
  */
 async function generateTypes(root) {
@@ -301,7 +301,7 @@ async function generateTypes(root) {
   );
 }
 
-/** @param {string} root @param {boolean} quickly whether a compression that takes a twentieth of the time will do */
+/** @param {string} root @param {boolean} quickly use a compression that takes a twentieth of the time */
 async function build(root, quickly) {
   const { node, build: info, quicklyCompressed } = places(root);
   /** @param {string} what @param {string} script */

@@ -51,7 +51,10 @@ export const secret = (name: string, value: string, by = seal): SyncRecord => ({
 export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 export const PICTURE = randomBytes(3_000);
 
-/** One of everything: two sessions, messages with an attachment, finished runs and one in progress, a deleted memory, two keys. */
+/**
+ * Fills a journal with one of everything: two sessions, messages with an attachment, finished runs and one in progress, a deleted memory,
+ * two keys.
+ */
 export async function fill(journal: Journal, by = seal): Promise<void> {
   await journal.open({ origin: 'host-a', schema: SCHEMA_VERSION, position: null });
   await journal.putBlob(hashOf(PICTURE), PICTURE);

@@ -11,7 +11,7 @@ const HUNG_UP: Reason = { what: 'the server closed the connection early', hint: 
 const NO_TLS: Reason = { what: 'the server doesn’t use HTTPS', hint: 'Try an address that starts with http://.' };
 const NO_HTTP: Reason = { what: 'the server doesn’t use HTTP', hint: 'Check the address and whether it must start with https://.' };
 
-/** What happened and what to do, by error code of Node or its HTTP client. */
+/** Explanation and advice by error code of Node or its HTTP client. */
 const REASONS: ReadonlyMap<string, Reason> = new Map([
   ['ECONNREFUSED', { what: 'connection refused', hint: 'Check the address and that the server is running.' }],
   ['ENOTFOUND', { what: 'host not found', hint: 'Check the address and this computer’s internet connection.' }],

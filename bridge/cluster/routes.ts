@@ -29,14 +29,14 @@ export interface RoutesDeps extends SharedParts {
 }
 
 /**
- * Links between this bridge and the vault's other bridges. Over a link that it has dialed, its clients reach the other's host, which is
- * added to `Hosts`; over links that others have dialed, their clients reach this one's. Streams from a link only go to a host attached
+ * Links between this bridge and the vault's other bridges. Over a link that it has dialled, its clients reach the other's host, which is
+ * added to `Hosts`; over links that others have dialled, their clients reach this one's. Streams from a link only go to a host attached
  * here, never to another link.
  */
 export class Routes {
   readonly #deps: RoutesDeps;
   readonly #taken = new Set<Mux>();
-  /** For each dialed link, the stream on which its bridge sends the vault's access grants. */
+  /** For each dialled link, the stream on which its bridge sends the vault's access grants. */
   readonly #admitting = new WeakMap<Mux, Stream>();
   readonly #turns = new Turns();
   #dialled: { bridge: string; host: Promise<Host | undefined> } | undefined;
@@ -100,7 +100,7 @@ export class Routes {
     for (const mux of earlier) if (hosts.has(mux)) this.#retire(mux);
   }
 
-  /** Accepts a link that another bridge has dialed. */
+  /** Accepts a link that another bridge has dialled. */
   take(link: NatsLink): void {
     const { hello } = this.#deps;
     const mux: Mux = new Mux(link, {

@@ -4,7 +4,7 @@ import type Bonjour from 'bonjour-service';
 
 const MDNS_PORT = 5353;
 
-/** Where to use multicast DNS. */
+/** Interface and port for multicast DNS. */
 export interface Network {
   /** Address of one interface. Default: all interfaces. */
   interface?: string;

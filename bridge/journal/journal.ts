@@ -31,7 +31,7 @@ export interface JournalEvents {
  */
 export interface Journal extends AsyncDisposable {
   readonly path: string;
-  /** The newest sequence number, known without waiting. */
+  /** Newest sequence number, available synchronously. */
   readonly head: number;
   on<E extends keyof JournalEvents>(event: E, listener: (...args: JournalEvents[E]) => void): void;
   off<E extends keyof JournalEvents>(event: E, listener: (...args: JournalEvents[E]) => void): void;

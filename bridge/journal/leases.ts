@@ -3,7 +3,7 @@ import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Whether a lease is for a tick of a job. No record carries its fence, so it need not exceed an earlier journal's. Its taker relies on
+ * Whether a lease is for a tick of a job. No record carries its fence, so it need not exceed an earlier journal's. Its taker expects
  * fence 1 if nobody had that tick (web/gateway/core/cron/turn.ts).
  */
 const isTick = (name: string): boolean => name.startsWith('cron:');

@@ -75,7 +75,7 @@ function give(answer: GoodAnswer, decided: Decided, { requestId, response }: Cal
     const inputTokens = usage ? 0 : estimateFor(JSON.stringify(decided.messages), familyOf(decided.call.model));
     const call = { ...decided.call, id: randomUUID(), requestId, inputTokens };
     receipts.add({ call, endedAt: Date.now(), how, chars, ...(usage ? { usage } : {}) });
-    // Tell the host through the next request.
+    // Route the next request through the host, so that it notices.
     if (unopened) standing.withdraw(mux);
     if (how === 'done') return void response.end();
     if (how === 'left') return;

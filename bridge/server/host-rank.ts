@@ -1,4 +1,4 @@
-/** Which hosts may be active: a tab's worker before the managed Chromium (`auto`), tabs only, or the managed Chromium only. */
+/** Hosts that may be active: a tab's worker before the managed Chromium (`auto`), tabs only, or the managed Chromium only. */
 export type HostMode = 'auto' | 'tab' | 'headless';
 
 /** Rank of other bridges' hosts: after all of this bridge, but before the managed Chromium if that yields. */

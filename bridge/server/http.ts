@@ -30,7 +30,7 @@ export interface HttpDeps {
   maxExchanges: number;
   /** This gateway's id in its outgoing requests (capabilities/egress.ts). */
   via: string;
-  /** Exchanges that responses past the host look up, and the usage reports of such responses. */
+  /** Exchanges that can be answered past the host, and usage reports of such responses. */
   exchanges: Exchanges;
   receipts: Receipts;
   /** Cached decisions of hosts. */

@@ -1,8 +1,8 @@
 import type { Hosts } from './hosts.ts';
 
 /**
- * Which hosts count as present when a lease is requested. A broken socket does not mean that the host has died, so each has some seconds to
- * reconnect; so do all hosts after the bridge's own start.
+ * Tracks the hosts that count as present when a lease is requested. A broken socket does not mean that the host has died, so each has some
+ * seconds to reconnect; so do all hosts after the bridge's own start.
  */
 export class Presence {
   readonly #hosts: Hosts;

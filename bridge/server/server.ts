@@ -45,7 +45,7 @@ export interface BridgeOptions extends VaultOptions {
   port: number;
   /** IP address or `localhost`. Other than loopback requires `expose`. */
   bind: string;
-  /** Which hosts may be active (host-rank.ts). */
+  /** Hosts that may be active (host-rank.ts). */
   mode: HostMode;
   /** Folder of the built app. */
   appDir: string;

@@ -41,7 +41,7 @@ export interface Service {
   remove: readonly Step[];
   /** Runs after the definition is deleted; may fail. */
   forget: readonly Step[];
-  /** Where to find the reason if the service does not run. */
+  /** Location of the log, for when the service does not run. */
   log(served: Pick<Served, 'home'>): string;
   /** Further advice for the user. */
   hints(run: Run): Promise<string[]>;

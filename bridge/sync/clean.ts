@@ -101,7 +101,7 @@ export async function cleanObjects({ journal, cluster, seal, state, ages }: Clea
   for (const { name, mtime } of listed) {
     there.add(name);
     if (used.has(name) || Date.now() - Date.parse(mtime) < ages.keep) continue;
-    // It may have been uploaded again in the meantime.
+    // Keep an object that was uploaded again in the meantime.
     if ((await objects.info(name))?.mtime !== mtime) continue;
     if (signal.aborted) return null;
     await objects.delete(name);

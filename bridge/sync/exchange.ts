@@ -226,7 +226,7 @@ export class Exchange {
   async #put(record: SequencedRecord): Promise<void> {
     const { cluster, seal, state } = this.#deps;
     const name = await nameOf(seal, record);
-    // It came from the stream, or is already there.
+    // The stream already has this version.
     if (state.known(name)?.clock === record.clock) return;
     for (const hash of record.blobs ?? []) await this.#sending.run(hash, () => this.#sendBlob(hash));
     for (let tries = 0; tries < TRIES; tries++) {

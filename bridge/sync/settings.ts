@@ -4,7 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { browserServers } from '#shared/sync/nats/way.ts';
 import { checkMode, readIfThere, writeWhole } from '../home.ts';
 
-/** File in the home directory that says where the vault is shared. It is not in the configuration, which is itself shared. */
+/** File in the home directory with the cluster that the vault is shared over. Not part of the configuration, which is itself shared. */
 export const SYNC_FILE = 'sync.json';
 
 const path = z.string().min(1).max(4096);

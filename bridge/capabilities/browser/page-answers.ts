@@ -40,7 +40,7 @@ export const firstLine = (error: unknown): string =>
     .slice(0, 4 * MAX_LINE)
     .split('\n', 1)[0]
     ?.replace(/^[a-zA-Z.]+: /, '')
-    // Colours of its own.
+    // Playwright colours its messages.
     // eslint-disable-next-line no-control-regex
     .replace(/\u001b\[[0-9;]*m/g, '')
     .slice(0, MAX_LINE) ?? '';

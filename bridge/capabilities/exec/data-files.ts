@@ -46,7 +46,7 @@ export async function findDataFiles(
   const name = toProgramName(realPath);
   const isReader = READERS.has(name) && !isInterpreter;
   const isOnlyReader = isReader && !RUNNING_READERS.has(name);
-  // An approved script decides how later arguments are used. Those before it, and all after inline code, may be executed.
+  // An approved script decides how later arguments are used. Those before it, and all if there is inline code, may be executed.
   const places = await Promise.all(args.map(async (arg) => run.has(await realpath(resolve(dir, arg)).catch(() => ''))));
   const isScript = run.has(realPath) && !findInterpreter(command, realPath);
   const scriptAt = isScript ? -1 : places.indexOf(true);

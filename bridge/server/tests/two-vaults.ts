@@ -11,7 +11,7 @@ import { startTestBridge, type TestBridge } from './bridge.ts';
 import { dialHost, type FakeHost, type FakeHostOptions } from './fake-host.ts';
 import { FakeJournal } from './fake-journal.ts';
 
-/** One of the two vaults. */
+/** A vault of the test bridge. */
 export interface TestVault {
   /** Empty for the home's own. */
   name: string;
