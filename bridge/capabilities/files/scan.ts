@@ -61,7 +61,7 @@ export async function scan(disk: Disk, root: string, before: ReadonlyMap<string,
     else if (entry.isDirectory()) return [real, `${path}/`];
     else if (!entry.isFile()) found.problems.set(path, 'it is not a regular file');
     else {
-      // The file was deleted in the meantime.
+      // A file deleted in the meantime counts as missing.
       const stats = await disk.lstat(real).catch((error: unknown) => void failed(path, error));
       if (stats) files.push({ path, real, stats });
     }

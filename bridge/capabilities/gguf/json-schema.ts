@@ -26,8 +26,8 @@ const TALK = new Set([
 
 /**
  * Converts a JSON Schema to the subset that node-llama-cpp supports for grammars, rewriting anything that it would misinterpret. All
- * properties of an object are generated, including optional ones. Unsupported constraints are rejected with INVALID_PARAMS, or dropped
- * unless `strict`.
+ * properties of an object are generated, including optional ones. Unsupported constraints are rejected with INVALID_PARAMS if `strict`,
+ * otherwise dropped.
  */
 export function grammarSchema(schema: Schema, strict: boolean): Schema {
   const refuse = (what: string): Schema => {
