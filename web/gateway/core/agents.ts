@@ -9,18 +9,18 @@ export const MAIN = 'main';
 export interface Agent {
   id: string;
   name: string;
-  /** The model's key; undefined for the default one. */
+  /** Key of the model; undefined for the default model. */
   model: string | undefined;
-  /** Keys of the models that take over, in this order. */
+  /** Keys of the fallback models, in order. */
   fallbacks: readonly string[];
   /** Undefined for the default instructions, empty for none. */
   systemPrompt: string | undefined;
   temperature: number | undefined;
-  /** What is set of it. */
+  /** The agent's entry in the configuration. */
   config: AgentConfig;
 }
 
-/** The workspace that an agent's files lie in. */
+/** Name of the workspace that holds an agent's files. */
 export const workspaceOf = ({ id, config }: Agent): string => config.workspace ?? id;
 
 export interface Agents {
@@ -30,7 +30,7 @@ export interface Agents {
   list(): Agent[];
 }
 
-/** The configured agents; `main` always exists (decisions, "Sessions, agents …"). */
+/** The configured agents. `main` always exists. */
 export function agentsOf(settings: () => Settings): Agents {
   const make = (id: string): Agent => {
     const { chat, agents } = settings();

@@ -5,39 +5,42 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
 export interface BridgeCallOptions<E extends EventSchemas> {
-  /** Ends the call, and what it does at the bridge. */
+  /** Aborts the call, and its work at the bridge. */
   signal?: AbortSignal;
-  /** Told what the bridge says while the call is under way. */
+  /** Listeners for events that the bridge sends during the call. */
   on?: { [N in keyof E & string]?: (payload: z.output<E[N]>) => void };
 }
 
-/** The bridge, as far as it lends something to the core (design.md, "Ports"). */
+/** The bridge and the capabilities that it provides to the core. */
 export interface Bridge {
-  /** A bridge is attached that lends this port. */
+  /** Whether a bridge is attached that provides this port. */
   lends(port: Pick<Port, 'kind'>): boolean;
-  /** One call. Rejects with what the bridge says, with the signal's reason, and with `INTERNAL_ERROR` where no bridge is there (any more) that lends the port. */
+  /**
+   * Makes one call. Rejects with the bridge's error, with the signal's reason, or with `INTERNAL_ERROR` if no attached bridge provides the
+   * port.
+   */
   call<C extends Contracts, E extends EventSchemas, N extends keyof C & string>(
     port: Port<C, E>,
     name: N,
     params: ParamsOf<C[N]>,
     options?: BridgeCallOptions<E>,
   ): Promise<ResultOf<C[N]>>;
-  /** Calls back when a bridge has been attached, and when it is gone; the result stops it. */
+  /** Calls back when a bridge attaches or detaches; returns a function that stops watching. */
   watch(listener: () => void): () => void;
 }
 
-/** What is said where a port is missing. */
+/** The error for a port that is missing. */
 export const needsBridge = ({ what }: Pick<Port, 'what'>): RpcError =>
   new RpcError('INTERNAL_ERROR', `${what} needs the bridge. Start Perch with \`perch gateway run\` and open the link it prints.`, {
     details: { reason: 'needs-bridge' },
   });
 
-/** Throws that sentence where no bridge lends the port. */
+/** Throws `needsBridge` if the bridge does not provide the port. */
 export function requireLent(bridge: Pick<Bridge, 'lends'>, port: Pick<Port, 'kind' | 'what'>): void {
   if (!bridge.lends(port)) throw needsBridge(port);
 }
 
-/** Where there never is a bridge. */
+/** A bridge that is never attached. */
 export const noBridge: Bridge = {
   lends: () => false,
   call: (port) => Promise.reject(needsBridge(port)),

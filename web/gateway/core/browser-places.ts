@@ -15,8 +15,8 @@ export interface BrowserPlacesDeps {
 const refused = z.object({ reason: z.literal('private-place') });
 
 /**
- * Opens an address by `open`. If the browser may not go to a place on this computer yet and the caller is a person, asks once and then stores the place in
- * `browser.allow`. Programs are refused as before.
+ * Opens an address with `open`. If the browser may not visit a place on this computer yet and the caller is a person, asks once and then
+ * stores the place in `browser.allow`. Programs are refused as before.
  */
 export async function openPlace<R>(
   url: string,

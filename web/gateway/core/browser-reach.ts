@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 
 export type BrowserConfig = Pick<Config, 'settings' | 'secret'>;
 
-/** Which browser is driven, and what it may reach, as the bridge is told before each call: it decides nothing by itself. */
+/** Which browser to drive and what it may reach. Sent to the bridge before each call, since the bridge makes no decision of its own. */
 export const browserReach = (config: BrowserConfig): ParamsOf<(typeof browserPort)['calls']['browser.allow']> => ({
   places: config.settings.browser.allow,
   cdpEndpoint: config.secret('browser.cdpEndpoint') ?? null,

@@ -14,7 +14,7 @@ export interface BrowserViewsDeps {
   allowed(signal: AbortSignal): Promise<unknown>;
 }
 
-/** Of one connection: each is a stream of pictures. */
+/** Maximum number of views per connection: each is a stream of pictures. */
 const MAX_VIEWS = 4;
 
 interface View {
@@ -26,7 +26,7 @@ interface View {
 
 type Viewer = Pick<Caller, 'connId' | 'signal' | 'tell'>;
 
-/** Who watches which browser: one view for each connection and profile, which ends with the connection. */
+/** Live views of browsers: one for each connection and profile, which ends with the connection. */
 export class BrowserViews {
   readonly #deps: BrowserViewsDeps;
   readonly #views = new Set<View>();
@@ -35,7 +35,7 @@ export class BrowserViews {
     this.#deps = deps;
   }
 
-  /** Resolves once the browser shows itself. */
+  /** Resolves once the browser has started to send pictures. */
   async watch(params: ParsedOf<Methods['browser.watch']>, caller: Viewer): Promise<ResultOf<Methods['browser.watch']>> {
     const { profile, tabId, ...size } = params;
     const { connId, tell } = caller;
@@ -90,7 +90,7 @@ export class BrowserViews {
 
   async seen({ profile, frame }: ParsedOf<Methods['browser.seen']>, { connId, signal }: Viewer): Promise<Record<string, never>> {
     const view = this.#find(profile, connId);
-    // The view may have ended meanwhile.
+    // The view may have ended in the meantime.
     if (view) await this.#deps.bridge.call(browserPort, 'browser.viewed', { viewId: view.id, frame }, { signal });
     return {};
   }

@@ -1,6 +1,6 @@
 import { isObject } from './merge.ts';
 
-/** JSON in which objects of the same members read the same, whatever the order in which those were set. */
+/** Serializes to JSON with sorted members: objects with equal members give the same text, whatever their insertion order. */
 export const canonical = (value: unknown): string => JSON.stringify(sorted(value)) ?? 'undefined';
 
 function sorted(value: unknown): unknown {

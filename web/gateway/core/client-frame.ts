@@ -2,14 +2,14 @@ import { placeOf } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { LIMITS, type RequestFrame, requestFrame, tooManyParts } from '#shared/rpc/frames.ts';
 
-/** A request; what is answered with an error, for its id could be read; or what ends the connection, and why. */
+/** A request; an error response, if only the id is readable; or the reason to close the connection. */
 export type ReadFrame = { frame: RequestFrame } | { id: string; error: RpcError } | { close: string };
 
-/** Reads what a client sent (decisions, "Frames and connection": malformed frames). */
+/** Parses a frame from a client. Malformed frames give an error response, or close the connection if they have no id. */
 export function readClientFrame(text: string): ReadFrame {
   if (tooManyParts(text)) {
     const message = `A frame over 1 MiB can have at most ${LIMITS.maxStructuralChars} structural characters.`;
-    // The id of a frame that is too dense stands near its start.
+    // A frame that is too dense to parse has its id near the start.
     const id = /"id"\s*:\s*"([^"\\]{1,256})"/.exec(text.slice(0, 4096))?.[1];
     return id === undefined ? { close: message } : { id, error: new RpcError('INVALID_PARAMS', message) };
   }
@@ -20,7 +20,7 @@ export function readClientFrame(text: string): ReadFrame {
     return { close: 'malformed JSON' };
   }
   const frame = requestFrame.safeParse(value);
-  // Zod leaves `__proto__` out of what it parses: the params go on as they came, so that it is refused like any unknown one.
+  // Zod drops `__proto__` when it parses: pass the original params on, so that it is refused like any unknown parameter.
   if (frame.success) return { frame: { ...frame.data, params: (value as { params?: Record<string, unknown> }).params ?? {} } };
   const id = typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? value.id : undefined;
   if (id === undefined) return { close: 'not a request frame' };

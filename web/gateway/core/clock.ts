@@ -1,14 +1,14 @@
-/** Time, as the core sees it; tests pass a fake one. */
+/** Time for the core; tests pass a fake clock. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Monotonic milliseconds: for time-outs and limits, which a jump of the wall clock must not touch. */
+  /** Monotonic milliseconds, for time-outs and limits: not affected by changes of the wall clock. */
   monotonic(): number;
-  /** Runs `callback` after `ms`; the result cancels it. */
+  /** Runs `callback` after `ms`; returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** Does `work` every `ms`, the first time after that; the result stops it. */
+/** Runs `work` every `ms`, first after `ms`; returns a function that stops it. */
 export function every(clock: Clock, ms: number, work: () => void): () => void {
   let cancel = (): void => {};
   const again = (): void => {
@@ -21,7 +21,7 @@ export function every(clock: Clock, ms: number, work: () => void): () => void {
   return () => cancel();
 }
 
-/** Wraps `work` so that it runs at most once in `ms`; calls in between are dropped. */
+/** Wraps `work` so that it runs at most once every `ms`; calls in between are dropped. */
 export function limitRate<Args extends unknown[]>(clock: Clock, ms: number, work: (...args: Args) => void): (...args: Args) => void {
   let last = -Infinity;
   return (...args) => {

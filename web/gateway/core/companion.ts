@@ -2,7 +2,7 @@ import { type Companion, NO_NOTES } from './runs/deps.ts';
 import type { RunRecord, Vault } from './vault.ts';
 import type { Workbench } from './workbench.ts';
 
-/** The workbench beside runs. It is loaded with the first of them; where that fails, runs go on without it. */
+/** Hooks of the workbench into the life of a run. The workbench is loaded with the first run; if that fails, runs continue without it. */
 export function companionOf(
   workbench: () => Promise<Workbench>,
   fault: (error: unknown) => unknown,
@@ -18,13 +18,13 @@ export function companionOf(
   return {
     notes: async (...run) => (await within((bench) => bench.notes(...run))) ?? NO_NOTES,
     ended: ({ id, reason }) => within(({ plans }) => plans.ended(id, reason)),
-    /** The run of a host that is gone. */
+    /** Called for a run whose host has died. */
     lost: ({ id, sessionKey }) => within(({ plans }) => plans.lost(id, sessionKey)),
-    /** Pauses plans that a host which died has left under way. */
+    /** Pauses plans that were running on a host that died. */
     async recover(vault) {
       try {
         const plans = await vault.collection('plans').list();
-        // Opening the workbench does it; without such plans it need not be loaded.
+        // Opening the workbench pauses them; without such plans it need not be loaded.
         if (plans.some(({ status }) => status === 'running' || status === 'pending')) await workbench();
       } catch (error) {
         fault(error);

@@ -12,31 +12,28 @@ import { referenceOf, wrongReference } from './secrets/reference.ts';
 import { isSecret, settings, type Settings } from './settings.ts';
 import type { Vault } from './vault.ts';
 
-/** What a secret reads as; writing it back keeps the secret. */
+/** Placeholder that secrets read as; writing it back keeps the secret. */
 export const REDACTED = '***';
 
-/**
- * The configuration: one validated document, its secrets kept apart and encrypted (decisions, "Sessions …, config"). Changes are
- * made one after another.
- */
+/** The configuration: one validated document, with its secrets stored separately and encrypted. Changes are applied one after another. */
 export class Config {
   readonly #vault: Vault;
   readonly #hub: Hub;
   readonly #onchange: () => void;
   readonly #fault: (error: unknown) => void;
-  /** As it was read or written last. */
+  /** The document as last read or written. */
   #stored: Json = {};
-  /** What is seen of it. */
+  /** The visible document: without misfits, and with secrets redacted. */
   #document: Json = {};
-  /** What does not fit this build (or this browser): kept as it is, for those that it does fit. */
+  /** Settings that do not fit this build (or this browser). They are kept unchanged for builds that they do fit. */
   #aside: readonly Misfit[] = [];
   #parsed: Settings = settings.parse({});
   #secrets = new Map<string, string>();
-  /** Values of the secrets that the document refers to, by name: never stored. */
+  /** Values of the secrets that the document references, by name. Never stored. */
   #resolved: ReadonlyMap<string, string> = new Map();
-  /** Secrets that the stored document names and that cannot be read here: another host may be able to. */
+  /** Paths of secrets in the stored document that cannot be read here; another host may be able to. */
   #lost: string[] = [];
-  /** The stored document is newer than what is here. */
+  /** Whether the stored document is newer than the one in memory. */
   #stale = false;
   #hash = '';
   #tail: Promise<unknown> = Promise.resolve();
@@ -50,7 +47,7 @@ export class Config {
 
   async load(): Promise<void> {
     const stored = (await this.#vault.config.read()) ?? {};
-    // What another build stored may not fit: only the parts that do are used.
+    // Another build may have stored settings that do not fit this one: use only the parts that do.
     const { document: fitting, misfits } = fit(stored);
     const secrets = new Map<string, string>();
     const lost: string[] = [];
@@ -60,7 +57,7 @@ export class Config {
       const secret = await this.#vault.secrets.get(path).catch((error: unknown) => void this.#fault(error));
       if (secret !== undefined) secrets.set(path, secret);
       else {
-        // Taken out of what is seen, so that the person is asked for it again.
+        // Remove it from the visible document, so that the person is asked for it again.
         lost.push(path);
         document = mergePatch(document, patchAt(path.split('.'), null));
       }
@@ -75,7 +72,9 @@ export class Config {
     this.#lost = lost;
   }
 
-  /** Another host has changed the document or its secrets: it is read anew, before anything is written. Rejects where it cannot be read. */
+  /**
+   * Re-reads the document after another host has changed it or its secrets; nothing is written before that. Rejects if it cannot be read.
+   */
   reload(): Promise<void> {
     this.#stale = true;
     const work = this.#tail.then(() => this.#refresh());
@@ -83,7 +82,7 @@ export class Config {
     return work;
   }
 
-  /** Resolves once what other hosts have changed is in force here, and what is being changed. Never rejects. */
+  /** Resolves once pending changes, of this host and of others, are in force. Never rejects. */
   async settled(): Promise<void> {
     await this.#tail.catch(() => {});
   }
@@ -108,60 +107,60 @@ export class Config {
     return this.#hash;
   }
 
-  /** The whole document, with what does not fit here; secrets read as `***`. */
+  /** The whole document, misfits included; secrets read as `***`. */
   get whole(): Json {
     return putBack(this.#document, this.#aside);
   }
 
-  /** A provider's key, in the clear: for the provider alone. */
+  /** A provider's key in plain text, to be sent to that provider only. */
   secret(path: string): string | undefined {
     const name = this.reference(path);
     return name === undefined ? this.#secrets.get(path) : this.#resolved.get(name);
   }
 
-  /** All secrets that can be read here, for what must not show them. */
+  /** All secrets that can be read here, for redaction. */
   get secrets(): Iterable<string> {
     return [...this.#secrets.values(), ...this.#resolved.values()];
   }
 
-  /** The name that stands in the place of a secret, `${NAME}`; undefined where none does. */
+  /** The name in a `${NAME}` reference at the path of a secret; undefined if there is no reference. */
   reference(path: string): string | undefined {
     return referenceAt(this.#document, path);
   }
 
-  /** The names that stand in the places of secrets. */
+  /** The names of all secrets that the document references. */
   get references(): readonly string[] {
     return [...new Set(secretPaths(this.#document).flatMap((path) => this.reference(path) ?? []))];
   }
 
-  /** Takes the values of the names that are referred to; what follows from the configuration follows from them too. */
+  /** Sets the values of referenced secrets, and applies the configuration again if they have changed. */
   resolved(values: ReadonlyMap<string, string>): void {
     if (canonical([...this.#resolved].sort()) === canonical([...values].sort())) return;
     this.#resolved = values;
     this.#changed();
   }
 
-  /** What is wrong with what is stored: dotted paths of secrets that cannot be read here, and of settings that are left out. */
+  /** Faults of the stored document: dotted paths of secrets that cannot be read here, and of settings that are ignored. */
   get faults(): { lost: readonly string[]; misfits: readonly string[] } {
     return { lost: this.#lost, misfits: this.#aside.map(({ path }) => path.join('.')) };
   }
 
-  /** Secrets that can be read here. */
+  /** Number of secrets that can be read here. */
   get secretCount(): number {
     return secretPaths(this.#document).filter((path) => this.secret(path) !== undefined).length;
   }
 
-  /** What is set, without what does not fit; secrets read as `***`. */
+  /** The document without misfits; secrets read as `***`. */
   get document(): Json {
     return this.#document;
   }
 
-  /** `check` gets the change as a merge patch, and the document before it. */
+  /** Sets one key. `check` receives the change as a merge patch and the document before it. */
   set(key: string, value: unknown, check = (change: Json, _document: Json): Json => change): Promise<string> {
     checkNames(value);
     const path = pathOf(key);
     const change = patchAt(path, value);
-    // A merge patch cannot replace an object, so what stands there goes first.
+    // A merge patch cannot replace an object, so the old value is deleted first.
     return this.edit((document) => mergePatch(mergePatch(document, patchAt(path, null)), check(change, document)));
   }
 
@@ -177,13 +176,16 @@ export class Config {
     });
   }
 
-  /** Changes the whole document, of which `edit` gives the next version; what that throws rejects, and nothing is changed. Resolves with the new hash. */
+  /**
+   * Changes the whole document: `edit` returns the next version. If it throws, the promise rejects and nothing changes. Resolves with the
+   * new hash.
+   */
   edit(edit: (document: Json) => unknown): Promise<string> {
     const work = this.#tail.then(async () => {
       await this.#refresh();
       const wanted = edit(this.whole);
       if (!isObject(wanted)) throw new RpcError('INVALID_PARAMS', 'The configuration must be an object.');
-      // What does not fit stays as it is, unless it is that which changes: then it has to fit, or to go.
+      // Misfits stay as they are unless they are edited: then they must fit or be deleted.
       const { document: edited, misfits } = takeOut(wanted, this.#aside);
       parseParams(settings, edited);
       this.#checkReferences(edited);
@@ -223,7 +225,7 @@ export class Config {
     return work;
   }
 
-  /** Throws where a reference is none, or would take its secret to another server. */
+  /** Throws if a reference is invalid, or would send its secret to another server. */
   #checkReferences(document: Json): void {
     const moved = movedSecrets(this.#parsed, settings.parse(document));
     for (const path of secretPaths(document)) {
@@ -241,7 +243,7 @@ export class Config {
   }
 }
 
-/** Dotted paths of the keys whose provider has another address than before: they are not sent there without being given again. */
+/** Dotted paths of the keys whose provider's address has changed: they are not sent there until they are entered again. */
 function movedSecrets(before: Settings, after: Settings): string[] {
   const originOf = (part: Settings['providers'][string] | undefined): string | undefined => {
     const baseUrl = part && baseUrlOf(part);
@@ -258,11 +260,11 @@ function movedSecrets(before: Settings, after: Settings): string[] {
   ];
 }
 
-/** What is wrong with the setting at a dotted path, told as `parseParams` tells it. */
+/** The error for the setting at a dotted path, in the form of `parseParams`. */
 const unfit = (key: string, message: string): RpcError =>
   new RpcError('INVALID_PARAMS', `\`${key}\` ${message}.`, { details: { issues: [{ key, message }] } });
 
-/** Dotted paths of the secrets that a document has. */
+/** Dotted paths of the secrets in a document. */
 function secretPaths(document: Json): string[] {
   const paths: string[] = [];
   const walk = (value: unknown, path: string[]): void => {
@@ -278,7 +280,7 @@ const valueAt = (document: Json, path: string): unknown =>
 
 const referenceAt = (document: Json, path: string): string | undefined => referenceOf(valueAt(document, path));
 
-/** The document with `***` at the path of a secret, where what the secret belongs to is there still. */
+/** The document with `***` at the path of a secret, if the parent of that path still exists. */
 function keepSecret(document: Json, path: string): Json {
   const names = path.split('.');
   const owner = names.slice(0, -1).reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), document);
@@ -286,7 +288,9 @@ function keepSecret(document: Json, path: string): Json {
   return isObject(kept) ? kept : document;
 }
 
-/** Puts `***` where secrets stand, but for references; the secrets that are new, by path. An empty one is taken away. */
+/**
+ * Replaces secrets in a document with `***`, except for references, and returns the new values by path. An empty value deletes the secret.
+ */
 function takeSecrets(edited: Json): { document: Json; changed: Map<string, string | null> } {
   const changed = new Map<string, string | null>();
   let document: unknown = edited;

@@ -11,11 +11,11 @@ import type { Vault } from './vault.ts';
 
 const SHOWN_CHARS = 500;
 const NAME_CHARS = 80;
-/** So many are told at a time: each may have a file of 8 MiB. */
+/** Maximum number of conflicts listed at a time: each may have a file of 8 MiB. */
 const MOST_TOLD = 200;
 const UNREADABLE = 'This version can’t be shown';
 
-/** Records as other hosts write them, as far as they are shown. */
+/** The parts of records of other hosts that are displayed. */
 const entry = z.object({
   title: z.string(),
   pinned: z.boolean().optional(),
@@ -29,11 +29,11 @@ const memory = z.object({ text: z.string(), category: z.string().optional() });
 
 type Read = Pick<Vault, 'conflicts' | 'sessions' | 'messages'>;
 
-/** What a conflict is about, and what its versions say, by the store that they are of. */
+/** How to describe a conflict and its versions, by store. */
 interface Kind {
   kind: Conflict['kind'];
   about(copy: ConflictCopy, vault: Read): Promise<string>;
-  /** Rejects where the version is none that this build knows. */
+  /** Rejects if this build cannot read the version. */
   show(version: unknown, vault: Read): Promise<string>;
 }
 
@@ -105,19 +105,22 @@ const KINDS = new Map<string, Kind>([
   ],
 ]);
 
-/** Whether this build can say what a copy of that id is about. */
+/** Whether this build can describe a copy with that id. */
 const isKnown = (id: string): boolean => KINDS.has(id.slice(0, id.indexOf('/')));
 
 export async function countConflicts(vault: Pick<Vault, 'conflicts'>): Promise<number> {
   return (await vault.conflicts.ids()).filter(isKnown).length;
 }
 
-/** Versions that were put aside, the newest 200, newest first, for the person to compare. Those of stores that this build does not know are left out. */
+/**
+ * The newest 200 versions that lost a sync conflict, newest first, for the person to compare. Stores that this build does not know are left
+ * out.
+ */
 export async function conflictsOf(vault: Read): Promise<Conflict[]> {
   const clockOf = (id: string): string => id.slice(id.lastIndexOf('/') + 1);
   const ids = (await vault.conflicts.ids()).filter(isKnown).sort((a, b) => (clockOf(a) < clockOf(b) ? 1 : -1));
   const described: Conflict[] = [];
-  // One after the other: together they may be more than fits in memory.
+  // One after the other: together they may not fit in memory.
   for (const id of ids.slice(0, MOST_TOLD)) {
     const copy = await vault.conflicts.get(id);
     if (copy) described.push(...(await describe(copy, vault)));
@@ -125,7 +128,7 @@ export async function conflictsOf(vault: Read): Promise<Conflict[]> {
   return described;
 }
 
-/** The version of a file that a copy has; undefined where it is none that this build knows, or another file's. */
+/** The version of a file in a copy; undefined if this build cannot read it, or it is another file's. */
 export function fileOf({ store, key, payload }: ConflictCopy): FileRecord | undefined {
   const { data } = fileRecord.safeParse(parsed(payload));
   return store === 'files' && data && `${data.workspace}/${data.path}` === key ? { ...data, key } : undefined;
@@ -153,7 +156,7 @@ async function describe(copy: ConflictCopy, vault: Read): Promise<Conflict[]> {
   return [conflict];
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined if it is not valid JSON. */
 function parsed(payload: string): unknown {
   try {
     return JSON.parse(payload);
@@ -162,7 +165,7 @@ function parsed(payload: string): unknown {
   }
 }
 
-/** A setting with `***` where secrets may stand, whatever stands there. */
+/** A setting with `***` at every path that can hold a secret, whatever its value. */
 function redacted(value: unknown, path: readonly string[]): unknown {
   if (isSecret(path)) return REDACTED;
   if (Array.isArray(value) || !isObject(value)) return value ?? null;
@@ -170,6 +173,6 @@ function redacted(value: unknown, path: readonly string[]): unknown {
 }
 
 function shortened(text: string, chars: number): string {
-  // No half of a character at the end.
+  // Do not end with half of a surrogate pair.
   return text.length <= chars ? text : `${text.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

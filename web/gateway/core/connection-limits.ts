@@ -3,18 +3,18 @@ import type { Clock } from './clock.ts';
 import { RateLimit } from './rate-limit.ts';
 
 const CONTROL_PLANE = { perMinute: 30, burst: 30 };
-/** That a connection is held back is told so often at the most. */
+/** Minimum interval between two reports of a rate-limited connection. */
 const TELL_MS = 60_000;
 
 export interface ConnectionLimitsOptions {
   clock: Clock;
-  /** Requests of any kind. */
+  /** Limit for requests of any method. */
   limit: { perMinute: number; burst: number };
-  /** Told of the method that was held back, now and then. */
+  /** Called with the rate-limited method, at most once per `TELL_MS`. */
   onlimited(method: string): void;
 }
 
-/** How often one connection may call: in all, and each method of the control plane. */
+/** Rate limits of one connection: in total, and for each method of the control plane. */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitsOptions;
   readonly #all: RateLimit;
@@ -26,7 +26,7 @@ export class ConnectionLimits {
     this.#all = new RateLimit(options.clock, options.limit);
   }
 
-  /** Counts a call; throws `RATE_LIMITED` where it is one too many. */
+  /** Counts a call; throws `RATE_LIMITED` if it exceeds a limit. */
   take(method: string, isControlPlane: boolean): void {
     let wait = this.#all.take();
     if (wait === 0 && isControlPlane) wait = this.#controlPlaneOf(method).take();

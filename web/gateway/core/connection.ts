@@ -28,20 +28,23 @@ export interface ConnectionDeps extends PendingRequestsDeps {
   presence(): PresenceEntry[];
   log: LogWriter;
   rateLimit(): { perMinute: number; burst: number } | null;
-  /** Whether a code is one that a device can be paired with; that it is none counts as a try. */
+  /** Whether a device can be paired with a code; a wrong code counts as a failed attempt. */
   admits(pairingCode: string): Promise<boolean>;
-  /** The connection is made and ready for events; the result ends that. */
+  /** Called when the connection is ready for events; returns a function to call at its end. */
   joined(): () => void;
   closed(): void;
 }
 
-/** Sessions and drawings that a client goes on following at another host; an opening has 64 KB. */
+/**
+ * Maximum number of sessions and drawings that a client keeps following when it moves to another host: the opening frame is limited to 64
+ * KB.
+ */
 const MAX_FOLLOWS = 100;
 
-/** A client that the bridge holds back is let go with a call under way after this. */
+/** Time after which a client held back by the bridge is released although a call is pending. */
 const HELD_MS = 1_000;
 
-/** One client, from its first frame to its end, here or at the next host (decisions, "Frames and connection"). */
+/** One client, from its first frame until it disconnects or moves to another host. */
 export class Connection implements Subscriber {
   readonly id: string;
   all = false;
@@ -52,16 +55,16 @@ export class Connection implements Subscriber {
   readonly #followed = new Set<string>();
   readonly #gone = new AbortController();
   readonly #out: SendBuffer;
-  /** Its calls, once it is connected. */
+  /** Pending calls; undefined until the client has connected. */
   #requests: PendingRequests | undefined;
   #leave: (() => void) | undefined;
   #cancelTimeout: () => void;
   #open = true;
-  /** How to close once no call is under way. */
+  /** How to close the connection once no call is pending. */
   #leaving: { code: number; reason: string } | undefined;
-  /** What the host before said of the client cannot be read. */
+  /** Whether the state from the previous host cannot be read. */
   readonly #lost: boolean;
-  /** All that the client sends to this host has been heard. */
+  /** Whether everything that the client sent to this host has been processed. */
   #left = false;
   #name: string | undefined;
   #version: string | undefined;
@@ -82,9 +85,9 @@ export class Connection implements Subscriber {
     this.#cancelTimeout = deps.clock.after(LIMITS.connectTimeoutMs, () => this.close(CLOSE.policy, 'no connect within 15 s'));
   }
 
-  /** Begins to read. What had come before is heard at once, and may end the connection within this call. */
+  /** Starts reading. Frames that have already arrived are processed at once, and may close the connection within this call. */
   start(): void {
-    // The client is asked to connect anew.
+    // The client has to reconnect.
     if (this.#lost) return this.close(CLOSE.handingOver, 'cannot hand over the client');
     this.#link.receive({
       message: (text) => this.#read(text),
@@ -93,7 +96,7 @@ export class Connection implements Subscriber {
       left: () => {
         this.#left = true;
         this.#leaveIfIdle();
-        // A call that came meanwhile may take minutes, and nothing else of the client is heard until it is answered.
+        // A call that came in the meantime may take minutes, and nothing else from the client is processed until it is answered.
         if (!this.#open) return;
         this.#cancelTimeout();
         this.#cancelTimeout = this.#deps.clock.after(HELD_MS, () => this.close(CLOSE.handingOver, 'handed over to another host'));
@@ -135,20 +138,20 @@ export class Connection implements Subscriber {
     return this.#admission.principal;
   }
 
-  /** As others may know it. */
+  /** The client's public description, for other clients. */
   get present(): PresentClient {
     const app = this.principal.startsWith('app:');
     return { id: this.id, name: this.#name, version: this.#version, app, activeAt: this.#activeAt };
   }
 
-  /** A socket, not a page's port. */
+  /** Whether the link is a socket, not a page's port. */
   get socket(): boolean {
     return this.#admission.socket;
   }
 
   /**
-   * Lets the client go as soon as no call is under way, at once or after the last answer: to the next host where the bridge can take it there, else by closing.
-   * Until then it serves as before. Undefined takes that back.
+   * Releases the client once no call is pending, at once or after the last response: moves it to the next host if the bridge can, else
+   * closes the connection. Until then it is served as before. Undefined cancels that.
    */
   closeWhenIdle(leaving: { code: number; reason: string } | undefined): void {
     this.#leaving = leaving;
@@ -156,7 +159,7 @@ export class Connection implements Subscriber {
   }
 
   #leaveIfIdle(): void {
-    // From where the bridge holds back what the client sends there is no way back.
+    // Once the bridge holds back what the client sends, this cannot be undone.
     if ((!this.#leaving && !this.#left) || this.#requests?.idle === false || !this.#open) return;
     const { movable } = this.#admission;
     if (this.#leaving && (!movable || !this.#requests)) return this.close(this.#leaving.code, this.#leaving.reason);
@@ -212,7 +215,7 @@ export class Connection implements Subscriber {
     const { proof, moved, pairingCode = '' } = this.#admission;
     if (this.principal === PAIRING) {
       this.#cancelTimeout = this.#deps.clock.after(PAIRING_MS, () => this.close(CLOSE.normal, 'pairing timed out'));
-      // The host before has looked at the code of a client that is taken over.
+      // The previous host has already checked the code of a client that was moved here.
       if (moved === undefined) {
         try {
           const refusal = await this.#gate.refusal(() => this.#deps.admits(pairingCode));
@@ -267,7 +270,7 @@ export class Connection implements Subscriber {
       limits: this.#limits(),
       respond: (frame) => {
         this.#respond(frame);
-        // Another code was tried, or this one is no good any more: each guess costs a connection, which the bridge counts.
+        // The code is wrong or has expired: each guess costs a connection, which the bridge counts.
         if (principal === PAIRING && !frame.ok && frame.error.code === 'NOT_FOUND') this.close(CLOSE.policy, frame.error.message);
       },
     });

@@ -12,19 +12,19 @@ export interface ConnectionsDeps {
   hub: Hub;
   clock: Clock;
   log: LogWriter;
-  /** Makes one of a link, which has not begun to read. */
+  /** Creates a connection for a link that has not started to read. */
   open(link: Link<string>, admission: Admission, told: Pick<ConnectionDeps, 'joined' | 'closed'>): Connection;
-  /** A client has come or gone. */
+  /** Called when a client has connected or disconnected. */
   onclients(): void;
-  /** Somebody has connected, or is gone. */
+  /** Called when a principal has connected or disconnected. */
   onseen(principal: string): void;
 }
 
-/** All that are connected: lets no more in than there may be, keeps time for them, and sends those of the bridge on while another host serves. */
+/** All connections: enforces their maximum number, drives their timers, and moves clients of the bridge while another host is active. */
 export class Connections implements Connected {
   readonly #deps: ConnectionsDeps;
   readonly #open = new Set<Connection>();
-  /** Those that have been let in by `connect`, the oldest first. */
+  /** Connections whose `connect` has succeeded, oldest first. */
   readonly #joined = new Set<Connection>();
   #serves = true;
   #stopTicking = (): void => {};
@@ -33,7 +33,7 @@ export class Connections implements Connected {
     this.#deps = deps;
   }
 
-  /** Begins to tick. */
+  /** Starts the periodic tick. */
   start(): void {
     const { clock, hub } = this.#deps;
     this.#stopTicking = every(clock, LIMITS.tickIntervalMs, () => hub.broadcast({ event: 'tick', payload: { ts: clock.now() } }));
@@ -75,24 +75,24 @@ export class Connections implements Connected {
     this.#sendOn(connection);
   }
 
-  /** Another host serves from here on: those that came over the bridge, and those still to come, go there once no call of theirs is under way. */
+  /** Called when another host becomes active: clients of the bridge, present and future, are moved there once they have no pending call. */
   handOver(): void {
     this.#serves = false;
     for (const connection of [...this.#open]) this.#sendOn(connection);
   }
 
-  /** This host serves again. */
+  /** Called when this host becomes active again. */
   resume(): void {
     this.#serves = true;
     for (const connection of this.#open) connection.closeWhenIdle(undefined);
   }
 
-  /** Closes those of a principal. */
+  /** Closes all connections of a principal. */
   close(principal: string, code: number, reason: string): void {
     for (const connection of [...this.#open]) if (connection.principal === principal) connection.close(code, reason);
   }
 
-  /** Closes all, and ticks no more. */
+  /** Closes all connections and stops the tick. */
   end(): void {
     this.#stopTicking();
     for (const connection of [...this.#open]) connection.close(CLOSE.goingAway, 'the gateway was closed');

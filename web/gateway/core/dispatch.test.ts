@@ -7,7 +7,7 @@ import { type Caller, createDispatcher, type Methods } from './dispatch.ts';
 
 const caller = { principal: 'app:local', scopes: SCOPES } as unknown as Caller;
 
-/** `health` is there from the start; `system.heartbeat.last` comes when `arrive` or `fail` is called. */
+/** `health` exists from the start; `system.heartbeat.last` is added when `arrive` or `fail` is called. */
 function dispatcher() {
   const begun: string[] = [];
   const loads: PromiseWithResolvers<Methods>[] = [];

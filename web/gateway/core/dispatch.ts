@@ -7,41 +7,41 @@ import { POLICIES } from '#shared/rpc/tables.ts';
 import type { z } from '#shared/rpc/zod.ts';
 import { notLoaded } from './lazy.ts';
 
-/** Who is calling, as far as a handler may care. */
+/** The caller, as handlers see it. */
 export interface Caller {
   connId: string;
   principal: string;
   scopes: readonly Scope[];
-  /** The caller wants the events of this session, or of this drawing, from now on. */
+  /** Subscribes the caller to the events of this session or drawing. */
   follow(sessionKey: string): void;
   unfollow(sessionKey: string): void;
-  /** Sends an event to the caller's connection alone. */
+  /** Sends an event to the caller's connection only. */
   tell(event: AnyEvent): void;
   /** Resolves when the caller's connection is ready for more events; undefined if it is now. */
   ready?(): Promise<void> | undefined;
-  /** Aborts when the connection is gone. What must outlive it (runs) does not listen. */
+  /** Aborts when the connection closes. Work that must outlive it (runs) ignores this signal. */
   signal: AbortSignal;
 }
 
 export type Handler<C extends Contract> = (params: ParsedOf<C>, caller: Caller) => Promise<ResultOf<C>> | ResultOf<C>;
-/** A handler for each contract; `connect` is the connection's own. */
+/** A handler for each contract, except `connect`, which the connection handles. */
 export type Handlers<C extends Record<string, Contract>> = { [M in keyof C as Exclude<M, 'connect'>]: Handler<C[M]> };
 
-/** Methods that are there to be called. */
+/** Callable methods: contracts with their handlers. */
 export interface Methods {
   contracts: Record<string, Contract>;
   handlers: Record<string, Handler<never>>;
 }
 
-/** Registered, and answered with `NOT_IMPLEMENTED` (interface document 1, section 4.1). */
+/** Method names that are reserved and answered with `NOT_IMPLEMENTED`. */
 const RESERVED = new Set(['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']);
 
-/** No prototype: `constructor` and `__proto__` are no methods. */
+/** Without a prototype: `constructor` and `__proto__` are not methods. */
 const policies: Record<string, Policy> = Object.assign(Object.create(null), POLICIES);
-// The connection's own.
+// Handled by the connection.
 delete policies['connect'];
 
-/** One method, ready to be called with what came off the wire. */
+/** One method, ready to be called with params from the wire. */
 interface Entry {
   contract: Contract;
   run(params: unknown, caller: Caller): Promise<unknown> | unknown;
@@ -49,17 +49,19 @@ interface Entry {
 
 export interface Dispatcher {
   policyOf(method: string): Policy | undefined;
-  /** Validates and runs. Throws `RpcError`; anything else that is thrown is a fault of ours. */
+  /** Validates the params and calls the handler. Throws `RpcError`; any other error is a bug. */
   call(method: string, params: Record<string, unknown>, caller: Caller): Promise<unknown>;
 }
 
 export interface DispatcherOptions {
   first: Methods;
-  /** The methods that `first` has not. Where it rejects, it is tried again at the next call. */
+  /** Loads the methods that are not in `first`. If it rejects, the next call tries again. */
   later(): Promise<Methods>;
-  /** Rejects where a principal has used up a limit, or has any and its work would not be counted; undefined for who has none. */
+  /**
+   * Rejects if a principal has exhausted a limit, or has a limit and its usage cannot be counted; undefined for a principal without limits.
+   */
   meter?(principal: string, unattended: boolean): Promise<void> | undefined;
-  /** Notes that a principal has used a scope. */
+  /** Records that a principal has used a scope. */
   used?(principal: string, scope: Scope): void;
 }
 
@@ -91,12 +93,12 @@ export function createDispatcher({ first, later, meter = () => undefined, used =
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}.`);
       used(caller.principal, scope);
       refuseProto(params);
-      // Also those behind one that waits for its part: calls begin in the order in which they came.
+      // Known methods wait too while others are loading: calls start in the order of arrival.
       if (loading || !table[method]) await (loading ??= load());
       const entry = table[method];
       if (!entry) throw notLoaded(failure);
       const parsed = parseParams(entry.contract.params, params);
-      // Who has no limits is not held up by a turn: what is asked next must find this one begun.
+      // Without limits, do not yield to the event loop: the next request must find this one started.
       const metering = policy.metered && meter(caller.principal, policy.metered === 'unattended');
       if (metering) await metering;
       return entry.run(parsed, caller);
@@ -104,7 +106,9 @@ export function createDispatcher({ first, later, meter = () => undefined, used =
   };
 }
 
-/** Refuses `__proto__` at any depth: Zod would leave it out of a record in silence. No recursion, for what came may be deeper than the stack. */
+/**
+ * Refuses `__proto__` at any depth: Zod would silently drop it from a record. Not recursive, since the input may be deeper than the stack.
+ */
 function refuseProto(params: unknown): void {
   const left = [params];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
@@ -114,10 +118,10 @@ function refuseProto(params: unknown): void {
   }
 }
 
-/** Of so many faults an error tells. */
+/** Maximum number of issues per error. */
 const MOST_TOLD = 10;
 
-/** Parses params, or throws `INVALID_PARAMS` with the key and what is wrong with it. */
+/** Parses params, or throws `INVALID_PARAMS` with the keys at fault and their problems. */
 export function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;

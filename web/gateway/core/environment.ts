@@ -1,18 +1,18 @@
-/** What the host knows of where it runs. */
+/** Facts about the environment that the host runs in. */
 export interface Environment {
-  /** The package's version. */
+  /** Version of the package. */
   release: string;
   host(): 'shared-worker' | 'dedicated-worker' | 'headless';
-  /** What people call them: `Chrome 156`, `Linux`. */
+  /** Display names of the browser and the platform, such as `Chrome 156` and `Linux`. */
   browser: string;
   platform: string;
-  /** Whether the browser keeps the data until it is deleted by hand; null where it does not say. */
+  /** Whether the browser's storage is persistent; null if unknown. */
   persisted(): Promise<boolean | null>;
-  /** Bytes; null where the browser does not say. */
+  /** In bytes; null if unknown. */
   estimate(): Promise<{ usage: number; quota: number } | null>;
 }
 
-/** Where nothing is known. */
+/** An environment about which nothing is known. */
 export const nowhere: Environment = {
   release: '0.0.0',
   host: () => 'dedicated-worker',

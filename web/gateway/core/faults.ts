@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import { OwnershipLost, StorageFull, VaultReadOnly } from './vault.ts';
 
-/** Where faults of ours are written: an id, and what it was. */
+/** Logs an internal error under an id. */
 export type FaultLog = (id: string, error: unknown) => void;
 
 export interface FaultOptions {
@@ -9,7 +9,10 @@ export interface FaultOptions {
   onfull?: (error: StorageFull) => void;
 }
 
-/** The one place where what was thrown becomes what the caller may see: an `RpcError` as it is, anything else `INTERNAL_ERROR` with an id that the log explains. */
+/**
+ * Converts any thrown value to the error for the caller: an `RpcError` unchanged, anything else `INTERNAL_ERROR` with an id that is found
+ * in the log.
+ */
 export function faults(log: FaultLog, { onfull = () => {} }: FaultOptions = {}): (error: unknown) => RpcError {
   return (error) => {
     if (error instanceof RpcError) return error;

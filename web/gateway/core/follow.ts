@@ -7,7 +7,7 @@ import type { SyncPort } from './sync.ts';
 import { Throttle } from './throttle.ts';
 import type { ForeignChange, Vault } from './vault.ts';
 
-/** Each session, and the state of the sync, is told of so often at the most. */
+/** Minimum interval between two notifications about the same session, or about the state of the sync. */
 const TELL_MS = 100;
 
 export interface FollowDeps {
@@ -20,12 +20,12 @@ export interface FollowDeps {
   fault(error: unknown): unknown;
 }
 
-/** Keeps what the gateway has in memory, and its clients, up with what other hosts change. */
+/** Updates the gateway's in-memory state and its clients when other hosts change data. */
 export class Follow {
   readonly #deps: FollowDeps;
   readonly #sessions: Throttle<string>;
   readonly #sync: Throttle<'state'>;
-  /** Sessions with something deleted: they may be gone. */
+  /** Sessions with deletions: the sessions themselves may be deleted. */
   readonly #suspects = new Set<string>();
   readonly #stops: (() => void)[];
 
@@ -48,7 +48,7 @@ export class Follow {
     for (const stop of this.#stops) stop();
   }
 
-  /** The state of the sync has changed, or versions that were put aside have come or gone. */
+  /** Called when the state of the sync or the set of conflicts has changed. */
   syncChanged(): void {
     this.#sync.add(['state']);
   }

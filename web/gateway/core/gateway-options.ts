@@ -15,55 +15,55 @@ import type { LocalServer } from './providers/discovery.ts';
 import type { SyncPort } from './sync.ts';
 import type { Vault } from './vault.ts';
 
-/** What a gateway is made of, and what it needs of where it runs. */
+/** The parts of a gateway, and what it needs from its environment. */
 export interface GatewayOptions {
   vault: Vault;
   clock: Clock;
   fetch: Fetch;
   version: string;
-  /** Model servers looked for on this machine. */
+  /** Model servers to look for on this machine. */
   localServers?: readonly LocalServer[];
   /** Milliseconds after which a silent provider ends the run; 60,000 by default. */
   silenceMs?: number;
-  /** The journal and the other hosts; none where there never are any. */
+  /** The journal and the other hosts; undefined for a host without either. */
   sync?: SyncPort;
-  /** What the bridge lends; nothing where there never is one. */
+  /** The bridge's capabilities; none by default. */
   bridge?: Bridge;
-  /** Who reads documents; the gateway itself by default. */
+  /** Reads documents; the gateway itself by default. */
   documents?: Documents;
-  /** Makes pictures of drawings; nobody does by default. */
+  /** Renders drawings to pictures; none by default. */
   painter?: Painter;
-  /** Models that this browser keeps and runs; none by default. */
+  /** Models that this browser stores and runs; none by default. */
   browserModels?: BrowserModels;
-  /** The model that the browser itself brings; none by default. */
+  /** The browser's built-in model; none by default. */
   builtIn?: LocalRunner<Runnable>;
-  /** Where the index of a workspace's memory is kept, with its vectors; in this process alone by default. */
+  /** Storage for the memory index of a workspace, with its vectors; in this process only by default. */
   memoryStore?: (workspace: string) => Promise<MemoryStore>;
-  /** What the host knows of where it runs. */
+  /** Facts about the environment that the host runs in. */
   environment?: Environment;
-  /** Told of faults of ours, which go into the log too. */
+  /** Receives internal errors, which are also written to the log. */
   log?: FaultLog;
-  /** The configuration has changed: what was decided by the one before holds no more. */
+  /** Called when the configuration has changed: decisions based on the previous one are no longer valid. */
   changed?: () => void;
 }
 
-/** The gateway: takes connections of protocol 3 over any link, and answers `/v1`. */
+/** The gateway: accepts connections of protocol 3 over any link, and serves `/v1`. */
 export interface Gateway extends HttpLater {
   accept(link: Link<string>, admission: Admission): void;
-  /** Resolves once the configuration that is stored is in force: another host may have changed it just now. */
+  /** Resolves once the stored configuration is in force: another host may have just changed it. */
   settled(): Promise<void>;
-  /** Origins that providers may be asked at. */
+  /** Origins to which requests for providers are allowed. */
   origins(): ReadonlySet<string>;
   /**
-   * Another host serves from here on: connections that came over the bridge, those here and those still to come, are closed with `CLOSE.handingOver` once no
-   * call of theirs is under way. Pages' ports stay, and runs go on.
+   * Called when another host becomes active: connections over the bridge, present and future, are closed with `CLOSE.handingOver` once they
+   * have no pending call. Ports of pages stay open, and runs continue.
    */
   handOver(): void;
-  /** This host serves again. */
+  /** Called when this host becomes active again. */
   resume(): void;
-  /** Something went wrong in a part of the host that the gateway does not see; it is noted in the log. */
+  /** Logs an error in a part of the host outside the gateway. */
   noted(component: string, error: unknown): void;
-  /** Takes no new runs, waits for those under way, aborts them after `ms`. */
+  /** Accepts no new runs, waits for running ones, and aborts them after `ms`. */
   drain(ms: number): Promise<void>;
   /** Closes all connections and the vault. */
   close(): Promise<void>;

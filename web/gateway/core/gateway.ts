@@ -63,7 +63,7 @@ import type { Workbench } from './workbench.ts';
 /** Interval of log lines about full storage. */
 const FULL_LOG_MS = 60_000;
 
-/** Puts the parts together, and ends what a host that died has left. Rejects where the vault cannot be read. */
+/** Assembles the gateway, and ends the runs of hosts that died. Rejects if the vault cannot be read. */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { vault, clock, fetch, version, sync, bridge = noBridge, documents = readHere, environment = nowhere } = options;
   const started = clock.monotonic();
@@ -90,7 +90,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     fault,
   );
   let origins: ReadonlySet<string> = new Set();
-  /** What follows from the configuration, anew at each change of it. */
+  /** Derives everything that depends on the configuration, again after each change. */
   const apply = (): void => {
     log.hide(config.secrets);
     if (noted !== undefined) noteSettings(log, noted, config.document);
@@ -207,7 +207,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const incognito = incognitoLater({ ...deps, main: () => agents.get(MAIN) });
   const oauth = authorizationsLater({ bridge, clock, fault });
   const serves = (): boolean => sync?.state().role !== 'replica';
-  // What lies beside the bridge is kept by the host that the bridge has chosen: one that has just attached has not read yet what the others wrote.
+  // Files next to the bridge are maintained by the host that the bridge has chosen: one that has just attached has not read the others'
+  // changes yet.
   const keeps = (): boolean => !sync || sync.state().role === 'holder';
   const mcp = mcpLater({ ...deps, agents, desk, bridge, fetch, config, log, version, serves, authorizations: oauth.load });
   const configFile = keepConfigFile({ bridge, config, hub, clock, sync, serves: keeps, typed: mcp.typed, fault });
@@ -295,7 +296,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     workbench,
   });
 
-  // The bridge must hear whom to let in, also while nobody asks for that here.
+  // The bridge must know who may connect, even if no client asks for it here.
   if (options.bridge) access.load().catch(fault);
 
   const methodDeps: FirstDeps & LaterDeps = {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Commits what comes one by one in groups: within `ms` of the first of a group, one commit at a time. */
+/** Commits items in groups: within `ms` of the first one of a group, one commit at a time. */
 export class GroupCommit {
   readonly #clock: Clock;
   readonly #ms: number;
@@ -8,19 +8,19 @@ export class GroupCommit {
   #cancelTimer: (() => void) | undefined;
   #committing: Promise<void> = Promise.resolve();
 
-  /** `commit` takes all that waits; it never rejects. */
+  /** `commit` takes everything that is pending; it never rejects. */
   constructor(clock: Clock, ms: number, commit: () => Promise<void>) {
     this.#clock = clock;
     this.#ms = ms;
     this.#commit = commit;
   }
 
-  /** Something waits now. */
+  /** Schedules a commit, after something was added. */
   soon(): void {
     this.#cancelTimer ??= this.#clock.after(this.#ms, () => void this.flush());
   }
 
-  /** Commits what waits at once. Never rejects. */
+  /** Commits everything pending at once. Never rejects. */
   flush(): Promise<void> {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

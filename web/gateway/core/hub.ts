@@ -1,13 +1,13 @@
 import type { AnyEvent } from '#shared/rpc/events.ts';
 
-/** Somebody who gets events: a connection. */
+/** A receiver of events: a connection. */
 export interface Subscriber {
-  /** Everything (the app), or only what concerns sessions that it follows. */
+  /** Whether it receives everything (the app), or only events of sessions that it follows. */
   readonly all: boolean;
-  /** Whether the subscriber’s scopes let it receive an event that it has not asked for by following a session. */
+  /** Whether the subscriber’s scopes allow an event that it has not asked for by following a session. */
   mayHear?(event: AnyEvent): boolean;
   follows(sessionKey: string): boolean;
-  /** A connection's. */
+  /** Id of the connection. */
   readonly id?: string;
   /** Whether it has a drawing open. */
   hasOpen?(drawingId: string): boolean;
@@ -16,7 +16,7 @@ export interface Subscriber {
   ready?(): Promise<void> | undefined;
 }
 
-/** Hands events to the connections that they concern (decisions, "Which events a connection gets"). */
+/** Delivers events to the connections that they concern. */
 export class Hub {
   readonly #subscribers = new Set<Subscriber>();
 
@@ -29,7 +29,10 @@ export class Hub {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** `sessionKey` null: of no session, for those who subscribed to everything. `connId`: the connection that caused it, which is told anyhow. */
+  /**
+   * Emits an event. `sessionKey`: null for an event of no session, which goes to subscribers of everything. `connId`: the connection that
+   * caused it, which always receives it.
+   */
   emit(event: AnyEvent, sessionKey: string | null, connId?: string): void {
     for (const subscriber of this.#subscribers) {
       const concerned = (sessionKey !== null && subscriber.follows(sessionKey)) || (connId !== undefined && subscriber.id === connId);
@@ -37,7 +40,7 @@ export class Hub {
     }
   }
 
-  /** Resolves when those who get a session's events are ready for more; undefined if all are now. */
+  /** Resolves when all receivers of a session's events are ready for more; undefined if they are now. */
   ready(sessionKey: string): Promise<unknown> | undefined {
     let waits: Promise<void>[] | undefined;
     for (const subscriber of this.#subscribers) {
@@ -47,17 +50,17 @@ export class Hub {
     return waits && Promise.all(waits);
   }
 
-  /** To those who have a drawing open; not to `except`, who did it. */
+  /** Sends an event to all subscribers that have a drawing open, except for `except`, which caused it. */
   tellOpen(event: AnyEvent, drawingId: string, except?: string): void {
     for (const subscriber of this.#subscribers) if (subscriber.hasOpen?.(drawingId) && subscriber.id !== except) subscriber.push(event);
   }
 
-  /** Whether anybody has it open. */
+  /** Whether any subscriber has a drawing open. */
   isOpen(drawingId: string): boolean {
     return [...this.#subscribers].some((subscriber) => subscriber.hasOpen?.(drawingId));
   }
 
-  /** To every connection whose scopes allow it, whatever it follows. */
+  /** Sends an event to every connection whose scopes allow it, whatever it follows. */
   broadcast(event: AnyEvent): void {
     for (const subscriber of this.#subscribers) if (mayHear(subscriber, event)) subscriber.push(event);
   }

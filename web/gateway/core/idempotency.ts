@@ -1,14 +1,14 @@
 import { isRepeatable, type Policy } from '#shared/rpc/contract.ts';
 import type { Clock } from './clock.ts';
 
-/** For how long a repeat is known as one. */
+/** Period in which a repeated call is recognized. */
 export const KEEP_MS = 5 * 60_000;
 const KEEP = 1000;
-/** Characters of all answers together, as JSON; the last one is kept whatever its size. */
+/** Maximum total size of the stored results, as JSON; the newest one is kept whatever its size. */
 const KEEP_CHARS = 16 * 1024 * 1024;
 const MAX_KEY_CHARS = 256;
 
-/** The key of a call that may have one, and what its handler is given; undefined where there is none, or it is no key. */
+/** The idempotency key of a call, and the params for its handler; undefined if there is no valid key. */
 export function keyedCall(
   params: Record<string, unknown>,
   policy: Policy | undefined,
@@ -21,13 +21,13 @@ export function keyedCall(
 interface Kept {
   answer: Promise<unknown>;
   until: number;
-  /** 0 while there is no answer. */
+  /** 0 while the call is pending. */
   chars: number;
 }
 
 /**
- * First answers by idempotency key (decisions, "Frames and connection"): repeats within 5 minutes get the same one, 1,000 are kept, of 16 MiB together. Each host has its own:
- * what reaches another host is known there by the message that the first try stored (runs/once.ts).
+ * Results by idempotency key: repeats within 5 minutes get the first result. At most 1,000 results of 16 MiB in total are kept. Each host
+ * has its own; another host recognizes a repeat by the message that the first attempt stored (runs/once.ts).
  */
 export class Idempotency {
   readonly #clock: Clock;
@@ -38,13 +38,13 @@ export class Idempotency {
     this.#clock = clock;
   }
 
-  /** Runs `work` unless this key has been seen. An answer that failed is forgotten, so that a retry can succeed. */
+  /** Runs `work` unless this key has been seen. A failure is forgotten, so that a retry can succeed. */
   once(key: string, work: () => Promise<unknown>): Promise<unknown> {
     const now = this.#clock.monotonic();
     const seen = this.#answers.get(key);
     if (seen && seen.until > now) return seen.answer;
     this.#forget(key);
-    // The oldest first: room for one more.
+    // Evict the oldest, to make room for one more.
     for (const [old, { until }] of this.#answers) {
       if (until > now && this.#answers.size < KEEP) break;
       this.#forget(old);

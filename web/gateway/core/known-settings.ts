@@ -13,7 +13,7 @@ import { DEFAULT_INSTRUCTIONS } from './runs/instructions.ts';
 import { type Settings, settings } from './settings.ts';
 import { hideSecretLike } from './shown-settings.ts';
 
-/** Defaults that the schema does not have, since code takes their place. */
+/** Defaults that are not in the schema, since code provides them. */
 const DEFAULTS: Json = {
   chat: { systemPrompt: DEFAULT_INSTRUCTIONS, fallbacks: [] },
   models: { hub: HUGGINGFACE },
@@ -22,12 +22,12 @@ const DEFAULTS: Json = {
   tools: { policies: {}, afterReading: {}, execTimeoutMs: COMMAND_MS, webFetch: { allow: [] }, mcpServers: {} },
 };
 
-/** Longer names are no slips of the keyboard, and would take long to compare. */
+/** Longer names are not typos, and would take long to compare. */
 const MAX_COMPARED = 100;
 
 type Member = z.core.$ZodType | 'any' | 'unknown';
 
-/** A setting, or its default, which is null if it has none. Throws `NOT_FOUND` if there is no such setting, or no entry of that name. */
+/** A setting or its default, which is null if it has none. Throws `NOT_FOUND` if there is no such setting, or no entry with that name. */
 export function readSetting(path: readonly string[], document: Json, parsed: Settings): { value: unknown; isDefault?: true } {
   const stored = valueAt(document, path);
   if (stored !== undefined) return { value: stored };
@@ -39,8 +39,8 @@ export function readSetting(path: readonly string[], document: Json, parsed: Set
 }
 
 /**
- * The change as it is to be written. Throws `INVALID_PARAMS` for a setting that this build does not know, unless it is deleted or stays as it is; a value that was
- * hidden when it was read stays too.
+ * The change to write. Throws `INVALID_PARAMS` for a setting that this build does not know, unless it is deleted or unchanged; values that
+ * were redacted when read stay unchanged too.
  */
 export function checkChange(change: Json, document: Json): Json {
   return checkObject(change, document, settings, []);
@@ -69,7 +69,7 @@ const isSame = (value: unknown, existing: unknown, name: string, path: readonly 
 const isHidden = (existing: unknown, path: readonly string[]): boolean =>
   hideSecretLike(path.at(-1) ?? '', existing, path.slice(0, -1)) === HIDDEN;
 
-/** The configuration without what looks like a secret in settings that this build does not know. */
+/** The configuration with likely secrets redacted in settings that this build does not know. */
 export const hideUnknownSecrets = (document: Json): Json => hideIn(document, settings, []);
 
 function hideIn(document: Json, schema: Member, path: readonly string[]): Json {
@@ -82,7 +82,7 @@ function hideIn(document: Json, schema: Member, path: readonly string[]): Json {
   );
 }
 
-/** The shortest part of a path that no setting has; undefined if it is known. */
+/** The shortest prefix of a path that is not a setting; undefined if the path is known. */
 function findUnknown(path: readonly string[]): readonly string[] | undefined {
   let schema: Member = settings;
   for (const [at, name] of path.entries()) {
@@ -93,7 +93,7 @@ function findUnknown(path: readonly string[]): readonly string[] | undefined {
   return undefined;
 }
 
-/** Whether the entries of records that a path leads through are there. */
+/** Whether all entries of records on a path exist. */
 function hasEntries(path: readonly string[], document: Json): boolean {
   let schema: Member = settings;
   return path.every((name, at) => {
@@ -115,7 +115,7 @@ function unknownSetting(path: readonly string[]): string {
   return `Unknown setting "${key}".${nearest === undefined ? '' : ` The nearest is "${nearest}".`}`;
 }
 
-/** The settings that could be meant: those of the same object, and all others that no entry of a record comes before. */
+/** Candidates for a mistyped setting: those of the same object, and all others that are not below an entry of a record. */
 function known(path: readonly string[]): string[] {
   const parent = path.slice(0, -1);
   const schema = parent.reduce<Member>((member, name) => (member === 'any' ? member : memberOf(member, name)), settings);
@@ -137,7 +137,7 @@ function memberOf(schema: Member, name: string): Member {
   if (!(whole instanceof z.ZodObject)) return 'any';
   const shape = whole.shape as Record<string, z.core.$ZodType>;
   if (Object.hasOwn(shape, name)) return shape[name] ?? 'unknown';
-  // A loose object keeps the settings of other builds, and takes none.
+  // A loose object keeps settings of other builds, but accepts no new ones.
   const { catchall } = whole.def;
   if (catchall === undefined || catchall instanceof z.ZodUnknown || catchall instanceof z.ZodNever) return 'unknown';
   return catchall instanceof z.ZodAny ? 'any' : catchall;

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
-/** A part that is loaded when it is first wanted, so that no page waits for it at its start. A load that failed is tried again. */
+/** Wraps a loader so that it runs on first use, and not during start-up. A failed load is retried on the next use. */
 export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
@@ -12,7 +12,7 @@ export function lazy<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** What a caller is told whose part could not be loaded. */
+/** The error for a caller whose part could not be loaded. */
 export const notLoaded = (cause: unknown): RpcError =>
   new RpcError(
     'INTERNAL_ERROR',

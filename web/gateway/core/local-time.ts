@@ -2,7 +2,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Offsets from UTC are multiples of this. */
 const SLOT_MS = 15 * 60_000;
 
-/** Whether it is the name of a time zone that is known here. */
+/** Whether it is the name of a known time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
@@ -11,7 +11,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Gives the date (`YYYY-MM-DD`) and hour (0 to 23) of instants, milliseconds since 1970, in a time zone. */
+/** Returns a function that converts milliseconds since 1970 to the date (`YYYY-MM-DD`) and hour (0 to 23) in a time zone. */
 export function localTime(timeZone: string): (at: number) => { date: string; hour: number } {
   const format = new Intl.DateTimeFormat('en', {
     timeZone,
@@ -36,7 +36,7 @@ export function localTime(timeZone: string): (at: number) => { date: string; hou
   };
 }
 
-/** The last `count` dates up to `last`, oldest first. */
+/** The last `count` dates up to and including `last`, oldest first. */
 export function datesUpTo(last: string, count: number): string[] {
   const end = Date.parse(last);
   return Array.from({ length: count }, (_, index) => new Date(end - (count - 1 - index) * DAY_MS).toISOString().slice(0, 10));

@@ -1,18 +1,19 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 
-/** Who speaks, in the headings of an export. */
+/** Names of the roles in the headings of an export. */
 export const SPEAKERS = { user: 'You', assistant: 'Assistant', system: 'System', tool: 'Tool' } as const;
 const HEADING = /^## (?:(You|System)|(Assistant)(?: \((.+)\))?|(Tool)(?: .*)?)$/;
-/** A line that would be taken for such a heading, behind as many backslashes as it was given already. */
+/** A line of text that looks like such a heading, with any backslashes that already escape it. */
 const LIKE_HEADING = /^(\\*)(?=## (?:You|Assistant|System|Tool)\b)/gm;
 
-/** Text that an export may hold without being taken for one of its headings. */
+/** Escapes lines of text that look like headings of an export. */
 export const withoutHeadings = (text: string): string => text.replace(LIKE_HEADING, '\\$1');
 
 /**
- * Reads what `sessions.export` gave as Markdown: a title, and who said what. What tools were asked and answered stays as text of the reply above it; attached
- * files are not in it, and times are not either: all messages have `at`, in milliseconds since 1970. Throws `INVALID_PARAMS` where nobody says anything.
+ * Reads a Markdown export of `sessions.export`: a title and messages with their roles. Tool calls and results stay as text of the reply
+ * above them; attached files and times are not included: all messages have the time `at`, in milliseconds since 1970. Throws
+ * `INVALID_PARAMS` if there is no message.
  */
 export function readMarkdown(text: string, at: number): { title: string | undefined; messages: HistoryMessage[] } {
   const messages: (HistoryMessage & { content: string })[] = [];

@@ -3,12 +3,12 @@ import { RpcError } from '#shared/rpc/errors.ts';
 export type Json = Record<string, unknown>;
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
-/** Deeper than any setting is, and far from what would use up the stack. */
+/** Deeper than any setting, and far from exhausting the stack. */
 const MAX_DEPTH = 64;
 
 export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Refuses names that would reach a prototype, at any depth (quality.md, "prototype pollution"), and more depth than settings have. */
+/** Refuses names that would reach a prototype, at any depth, and nesting deeper than settings have. */
 export function checkNames(value: unknown, depth = 0): void {
   if (depth > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `Settings can be at most ${MAX_DEPTH} levels deep.`);
   if (Array.isArray(value)) return value.forEach((child: unknown) => checkNames(child, depth + 1));
@@ -19,7 +19,7 @@ export function checkNames(value: unknown, depth = 0): void {
   }
 }
 
-/** JSON merge patch (RFC 7396): null deletes, objects merge, everything else replaces. Changes nothing in place. */
+/** JSON merge patch (RFC 7396): null deletes, objects merge, everything else replaces. Does not modify its arguments. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Json = isObject(target) ? { ...target } : {};
@@ -36,7 +36,7 @@ export function patchAt([name = '', ...rest]: readonly string[], value: unknown)
   return { [name]: rest.length === 0 ? value : patchAt(rest, value) };
 }
 
-/** The parts of a dotted path; empty parts and forbidden names are `INVALID_PARAMS`. */
+/** The names in a dotted path. Throws `INVALID_PARAMS` for empty parts and forbidden names. */
 export function pathOf(key: string): string[] {
   const path = key.split('.');
   if (path.length > MAX_DEPTH) throw new RpcError('INVALID_PARAMS', `\`key\` can be at most ${MAX_DEPTH} levels deep.`);

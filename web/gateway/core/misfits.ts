@@ -2,19 +2,19 @@ import { canonical } from './canonical.ts';
 import { isObject, type Json } from './merge.ts';
 import { type Settings, settings } from './settings.ts';
 
-/** A setting that does not fit this build, and where it stands: kept as it is, for the builds that it does fit. */
+/** A setting that does not fit this build, with its path. It is kept unchanged for builds that it does fit. */
 export interface Misfit {
   path: readonly string[];
   value: unknown;
 }
 
 /**
- * How many names deep a misfit is cut out, two where a section is not here: a setting of a section, or an entry whose parts belong together. Half a provider might send its
- * key elsewhere, and half a channel might hear everyone.
+ * Number of path segments at which a misfit is removed, by section; 2 for the others: a setting of a section, or an entry whose parts
+ * belong together. Half a provider could send its key elsewhere, and half a channel could accept everyone.
  */
 const DEPTH: Readonly<Record<string, number>> = { agents: 3, memory: 3, tools: 3 };
 
-/** The part of a stored document that fits, and what of it does not: as little as can be left out. */
+/** Splits a stored document into the part that fits, and misfits that are as small as possible. */
 export function fit(stored: Json): { document: Json; misfits: Misfit[] } {
   let document = stored;
   const misfits: Misfit[] = [];
@@ -24,7 +24,7 @@ export function fit(stored: Json): { document: Json; misfits: Misfit[] } {
       issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path],
     );
     const cuts = outermost(places.map((place) => cutAt(before, place.map(String))));
-    // An error of no place of its own: nothing can be told apart.
+    // An error without a path: all sections are misfits.
     for (const path of cuts.length > 0 ? cuts : Object.keys(document).map((name) => [name])) {
       misfits.push({ path, value: valueAt(document, path) });
       document = without(document, path);
@@ -33,33 +33,33 @@ export function fit(stored: Json): { document: Json; misfits: Misfit[] } {
   return { document, misfits };
 }
 
-/** A document with the misfits in their places. */
+/** Puts the misfits back into a document. */
 export function putBack(document: Json, misfits: readonly Misfit[]): Json {
   return misfits.reduceRight((whole, { path, value }) => withValue(whole, path, value), document);
 }
 
-/** Takes out again what is as it was put aside; the rest of the misfits was changed, or is gone. */
+/** Removes the misfits that are unchanged from a document; the other misfits were edited or deleted. */
 export function takeOut(whole: Json, misfits: readonly Misfit[]): { document: Json; misfits: Misfit[] } {
   const left = misfits.filter(({ path, value }) => hasAt(whole, path) && canonical(valueAt(whole, path)) === canonical(value));
   return { document: left.reduce((document, { path }) => without(document, path), whole), misfits: left };
 }
 
-/** What cannot be read may have been switched off. */
+/** An unreadable setting may have said "off". */
 function switchOff(memory: Settings['memory'], name: string, unread: boolean): void {
   if (!unread) return;
   for (const part of ['recall', 'compaction', 'summary'] as const) if (name === '' || name === part) memory[part].enabled = false;
 }
 
-/** What is used of the settings that fit: a limit that cannot be read is as narrow as can be, not gone. */
+/** The effective settings: a limit that cannot be read is as strict as possible, not absent. */
 export function guarded(given: Settings, misfits: readonly Misfit[]): Settings {
   const used = structuredClone(given);
   for (const { path } of misfits) {
     const [section, name = '', part] = path;
     const agent = section === 'agents' && part === 'tools' ? used.agents[name] : undefined;
     if (agent) agent.tools = { allow: [] };
-    // Whoever cannot be read may have said no.
+    // An unreadable setting may have said "no".
     if (section === 'memory') switchOff(used.memory, name, path.length < 3 || part === 'enabled');
-    // Half of its settings would have another thing promoted, at another time.
+    // With half of its settings, other memories would be promoted at other times.
     if (section === 'dreaming') used.dreaming.enabled = false;
     if (section !== 'tools' || (name !== 'policies' && path.length > 1)) continue;
     used.tools.policies = { ...used.tools.policies, [part ?? '*']: 'ask' };
@@ -67,7 +67,7 @@ export function guarded(given: Settings, misfits: readonly Misfit[]): Settings {
   return used;
 }
 
-/** Each once, and none that lies within another. */
+/** Unique paths, without those inside another one. */
 function outermost(paths: readonly (readonly string[])[]): (readonly string[])[] {
   const found = new Map(paths.filter((path) => path.length > 0).map((path) => [JSON.stringify(path), path]));
   const isWithin = (path: readonly string[]): boolean =>
@@ -75,7 +75,7 @@ function outermost(paths: readonly (readonly string[])[]): (readonly string[])[]
   return [...found.values()].filter((path) => !isWithin(path));
 }
 
-/** Where to cut: no deeper than the section's settings go, within no list, and where something stands. */
+/** The path to remove: no deeper than the section's depth, not inside an array, and existing. */
 function cutAt(document: Json, place: readonly string[]): readonly string[] {
   let path = place.slice(0, DEPTH[place[0] ?? ''] ?? 2);
   while (path.length > 0 && !hasAt(document, path)) path = path.slice(0, -1);

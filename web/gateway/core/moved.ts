@@ -5,10 +5,13 @@ const movedClient = z.object({
   seq: z.number().int().positive(),
   follows: z.array(z.string().max(600)).max(1000),
 });
-/** What one host tells the next of a client that is taken there: its connection's id, the number of its last event, the sessions that it follows. */
+/**
+ * State of a client that moves from one host to the next: its connection's id, the number of its last event, and the sessions that it
+ * follows.
+ */
 export type MovedClient = z.infer<typeof movedClient>;
 
-/** Undefined where nothing is said, or it cannot be understood. */
+/** Undefined if there is none, or it cannot be parsed. */
 export function readMoved(text: string | undefined): MovedClient | undefined {
   try {
     return text === undefined ? undefined : movedClient.parse(JSON.parse(text));

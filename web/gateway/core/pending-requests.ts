@@ -9,20 +9,20 @@ import { type Idempotency, keyedCall } from './idempotency.ts';
 export interface PendingRequestsDeps {
   dispatcher: Dispatcher;
   idempotency: Idempotency;
-  /** Turns a fault of ours into what the caller may see, and logs it. */
+  /** Converts an internal error to the error for the caller, and logs it. */
   fault(error: unknown): RpcError;
 }
 
 export interface PendingRequestsOptions extends PendingRequestsDeps {
   caller: Caller;
-  /** The protocol that was agreed on: params and results of an earlier one have its shapes. */
+  /** The negotiated protocol version; params and results of an earlier one have its shapes. */
   protocol: number;
-  /** None for who may call as often as they like. */
+  /** Undefined for a client without rate limits. */
   limits: ConnectionLimits | undefined;
   respond(frame: ResponseFrame): void;
 }
 
-/** The calls of one client that are under way: each id once, within the limits, and a repeat of an idempotent call is the call itself. */
+/** A client's pending calls: each id once, within the limits. A repeat of an idempotent call joins the first one. */
 export class PendingRequests {
   readonly #options: PendingRequestsOptions;
   readonly #inFlight = new Set<string>();
@@ -31,12 +31,12 @@ export class PendingRequests {
     this.#options = options;
   }
 
-  /** No call is under way. */
+  /** Whether no call is pending. */
   get idle(): boolean {
     return this.#inFlight.size === 0;
   }
 
-  /** Answers a request by exactly one response. Never rejects. */
+  /** Answers a request with exactly one response. Never rejects. */
   async answer({ id, method, params }: RequestFrame): Promise<void> {
     const { respond, fault } = this.#options;
     if (this.#inFlight.has(id)) {
@@ -54,7 +54,7 @@ export class PendingRequests {
     }
   }
 
-  /** Answers what cannot be called by the error. It counts as a request too, and beyond the limits is told that instead. */
+  /** Answers an invalid request with the error. It counts towards the limits; beyond them the response is `RATE_LIMITED` instead. */
   refuse(id: string, error: RpcError, method = ''): void {
     const { limits, respond, fault } = this.#options;
     let told = error;

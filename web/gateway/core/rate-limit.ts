@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Requests of one socket, unless `gateway.rateLimit` is set. */
+/** Default limit for requests on one socket; `gateway.rateLimit` overrides it. */
 export const RATE_LIMIT = { perMinute: 600, burst: 100 };
 
 /** A token bucket on the monotonic clock. */
@@ -19,7 +19,7 @@ export class RateLimit {
     this.#at = clock.monotonic();
   }
 
-  /** Takes one; 0 when there was one, else the milliseconds until there is. */
+  /** Takes a token. Returns 0 on success, else the milliseconds until one is available. */
   take(): number {
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs);

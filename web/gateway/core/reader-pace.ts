@@ -1,26 +1,26 @@
 import type { Clock } from './clock.ts';
 
-/** Interval in which a waiting reader is looked at. */
+/** Interval between checks of a waiting reader. */
 const LOOK_MS = 25;
-/** A reader that takes fewer bytes in this time does not read steadily. */
+/** Bytes that a steady reader takes at least within `PATIENCE_MS`. */
 const STEADY_BYTES = 64 * 1024;
 const PATIENCE_MS = 500;
-/** One wait is no longer than this, so that a run hears soon that it was stopped. */
+/** Maximum duration of one wait, so that a stopped run notices soon. */
 const MAX_WAIT_MS = 1_000;
 
 export interface ReaderPaceOptions {
   clock: Clock;
-  /** Bytes that wait for the reader. */
+  /** Bytes that are waiting to be sent. */
   waiting(): number;
   /** Bytes that the reader has taken so far. */
   taken(): number;
-  /** With more than this waiting, runs slow down. */
+  /** Waiting bytes above which runs slow down. */
   above: number;
 }
 
 /**
- * Slows runs down to a client that reads steadily, so that a fast model does not make it a slow consumer. A client that stalls is
- * waited for once, and then not again until it has caught up: a run goes on without it.
+ * Slows runs down to the pace of a client that reads steadily, so that a fast model does not overflow its buffer. A stalled client is
+ * waited for once, and not again until it has caught up; the run continues without it.
  */
 export class ReaderPace {
   readonly #options: ReaderPaceOptions;

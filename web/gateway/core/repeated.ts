@@ -1,6 +1,6 @@
 /**
- * `work` that is asked for again and again: never twice at a time; asked for while it is under way, it is done once more behind that. What it returns
- * resolves when the work asked for is done, and rejects where that failed.
+ * Coalesces calls of `work`: it never runs twice at a time, and calls during a run cause one more run after it. The returned promise
+ * settles with the run that covers the call.
  */
 export function repeated(work: () => Promise<void>): () => Promise<void> {
   let again = false;

@@ -4,12 +4,12 @@ import { LIMITS, type ResponseFrame } from '#shared/rpc/frames.ts';
 import type { Clock } from './clock.ts';
 import { ReaderPace } from './reader-pace.ts';
 
-/** From this much in the link's queue on, deltas of a run are merged instead of sent one by one. */
+/** Size of the link's queue from which deltas of a run are merged instead of sent one by one. */
 const MERGE_FROM = 64 * 1024;
-/** With more than this waiting, runs slow down to a client that reads steadily. */
+/** Waiting bytes above which runs slow down to a client that reads steadily. */
 const PACE_ABOVE = LIMITS.maxBufferedBytes / 4;
 
-/** What comes piece by piece. */
+/** Events that stream text and can be merged. */
 const DELTAS = ['chat.delta', 'chat.reasoning', 'incognito.delta', 'incognito.reasoning'] as const;
 type Delta = Extract<AnyEvent, { event: (typeof DELTAS)[number] }>;
 const isDelta = (event: AnyEvent): event is Delta => (DELTAS as readonly string[]).includes(event.event);
@@ -17,22 +17,22 @@ const isDelta = (event: AnyEvent): event is Delta => (DELTAS as readonly string[
 export interface SendBufferOptions {
   link: Link<string>;
   clock: Clock;
-  /** The number of the last event that the client has had. */
+  /** Number of the last event that the client has received. */
   seq: number;
-  /** The client does not keep up; it is over the limit. */
+  /** Called when the client is too slow and the buffer exceeds its limit. */
   onslow(): void;
 }
 
-/** What goes out to one client: numbers its events, merges deltas while it is slow, and knows when it is too slow (decisions, "Frames and connection"). */
+/** Output to one client: numbers its events, merges deltas while it is slow, and detects when it is too slow. */
 export class SendBuffer {
   readonly #link: Link<string>;
   readonly #onslow: () => void;
-  /** Deltas that wait for the link to drain, by run and kind; in order of arrival. */
+  /** Deltas waiting for the link to drain, by run and kind, in order of arrival. */
   readonly #merged = new Map<string, Delta>();
   #mergedChars = 0;
-  /** Size of the newest response while it is on its way: it does not count against the limit. */
+  /** Size of the newest response while it is in transit: it does not count towards the limit. */
   #responseChars = 0;
-  /** Bytes that were queued so far. */
+  /** Bytes queued so far. */
   #queued = 0;
   #seq: number;
   readonly #pace: ReaderPace;
@@ -49,7 +49,7 @@ export class SendBuffer {
     this.#onslow = onslow;
   }
 
-  /** The number of the last event that was sent. */
+  /** Number of the last event sent. */
   get seq(): number {
     return this.#seq;
   }
@@ -59,7 +59,7 @@ export class SendBuffer {
     return this.#pace.ready();
   }
 
-  /** Sends an event, or merges it with the deltas that wait. */
+  /** Sends an event, or merges it with the waiting deltas. */
   event(event: AnyEvent): void {
     if (isDelta(event) && this.#merge(event)) return this.#check();
     if (!isDelta(event)) this.flush();
@@ -67,7 +67,7 @@ export class SendBuffer {
     this.#check();
   }
 
-  /** Sends a response, behind all that waits. */
+  /** Sends a response, after everything that is waiting. */
   respond(frame: ResponseFrame): void {
     this.flush();
     const text = JSON.stringify(frame);
@@ -76,25 +76,25 @@ export class SendBuffer {
     this.#check();
   }
 
-  /** The link has taken all that it was given. */
+  /** Called when the link's queue is empty. */
   drained(): void {
     this.#responseChars = 0;
     this.flush();
   }
 
-  /** Sends the deltas that wait. */
+  /** Sends the waiting deltas. */
   flush(): void {
     for (const event of this.#merged.values()) this.#send(event);
     this.clear();
   }
 
-  /** Gives up the deltas that wait. */
+  /** Discards the waiting deltas. */
   clear(): void {
     this.#merged.clear();
     this.#mergedChars = 0;
   }
 
-  /** False where the delta may go out at once: nothing waits, and the link is free. */
+  /** Returns false if the delta can be sent at once: nothing is waiting, and the link is free. */
   #merge(event: Delta): boolean {
     if (this.#merged.size === 0 && this.#link.buffered <= MERGE_FROM) return false;
     const { runId, delta } = event.payload;
@@ -116,7 +116,10 @@ export class SendBuffer {
     this.#queued += this.#link.buffered - before;
   }
 
-  /** Data that waits for the client, beside a response. A response's characters count double: each may take more than a byte. */
+  /**
+   * Data waiting for the client, without the response in transit. A response's characters count double, since each may take more than a
+   * byte.
+   */
   get #waiting(): number {
     return this.#link.buffered + this.#mergedChars - this.#responseChars * 2;
   }

@@ -8,7 +8,7 @@ import { type Branch, type MessageRecord, type SessionRecord, sessionKey } from 
 
 const PATH = /^([A-Za-z0-9_-]{1,128})\/([A-Za-z0-9_-]{1,128})\.jsonl$/;
 
-/** The key of the session that a path names; anything that is no such path is `NOT_FOUND` (decisions, "Sessions …"). */
+/** The session key in a path. Throws `NOT_FOUND` for anything that is not such a path. */
 export function keyOf(path: string): string {
   const match = PATH.exec(path);
   if (!match) throw new RpcError('NOT_FOUND', `No session with path "${cutShort(path)}".`);
@@ -16,7 +16,7 @@ export function keyOf(path: string): string {
 }
 
 export function entryOf({ key, headId: _, removedAgent, ...record }: SessionRecord, running: boolean): SessionEntry {
-  // It may have come from elsewhere: an import, a backup, an earlier build.
+  // The record may come from an import, a backup or an earlier build.
   return {
     ...record,
     title: titled(record.title),
@@ -27,7 +27,7 @@ export function entryOf({ key, headId: _, removedAgent, ...record }: SessionReco
   };
 }
 
-/** The event that tells of a session that was made, changed or deleted. */
+/** The event for a created, changed or deleted session. */
 export function sessionChanged(key: string, deleted = false): AnyEvent {
   const [agentId = '', sessionId = ''] = key.split('/');
   return { event: 'sessions.changed', payload: { path: `${key}.jsonl`, agentId, sessionId, ...(deleted ? { deleted } : {}) } };
@@ -38,24 +38,27 @@ export function plainText(content: HistoryMessage['content']): string {
   return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** A message as clients and exports have it: without the fields that only the vault and models need, and without pictures that a tool showed to its model. */
+/**
+ * A message as clients and exports see it: without fields that only the vault and models need, and without pictures that a tool showed to
+ * its model.
+ */
 export function historyMessageOf(record: MessageRecord): HistoryMessage {
   const { sessionKey: _session, depth: _depth, runId: _run, runContext: _context, providerState: _state, ...message } = record;
   if (message.role === 'tool') return { ...message, content: plainText(message.content) };
   return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(withoutVia) } : message;
 }
 
-/** A message as its line in a session's JSONL export. */
+/** A message as a line of a session's JSONL export. */
 export const exportLine = (record: MessageRecord): string => `${JSON.stringify(historyMessageOf(record))}\n`;
 
-/** Of a larger message a history has the size, and no attachments. */
+/** Size above which a history contains only a placeholder for a message, without attachments. */
 export const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * Messages as a history gives them: one over 128 KiB becomes a placeholder with its size, and where all of them have over 8 MiB the
- * oldest are left for the next page. `cut` says that some were.
+ * Converts messages for a history: one over 128 KiB becomes a placeholder with its size; if the total exceeds 8 MiB, the oldest are left
+ * for the next page and `cut` is true.
  */
 export function historyOf({ messages: records, unread }: Pick<Branch, 'messages' | 'unread'>): {
   messages: HistoryMessage[];
@@ -71,7 +74,7 @@ export function historyOf({ messages: records, unread }: Pick<Branch, 'messages'
       const { content, text } = placeholder(message, bytes);
       shown = { ...message, content, leftOut: { bytes, text } };
       if (sizeOf(shown) > MAX_MESSAGE_BYTES) delete shown.reasoning;
-      // What is large may be what a tool was called with.
+      // The size may come from the arguments of tool calls.
       if (sizeOf(shown) > MAX_MESSAGE_BYTES && shown.toolCalls) shown.toolCalls = shown.toolCalls.map((call) => ({ ...call, args: {} }));
       bytes = sizeOf(shown);
     }
@@ -87,7 +90,7 @@ function sizeOf(message: HistoryMessage): number {
   return text.length > MAX_MESSAGE_BYTES ? text.length : encoder.encode(text).byteLength;
 }
 
-/** The text of a large message is kept where it alone is small enough. `text`: it is not. */
+/** A placeholder for a large message, with its text if that alone is small enough. `text`: whether the text is omitted. */
 function placeholder(message: HistoryMessage, bytes: number): { content: string; text: boolean } {
   const text = plainText(message.content);
   const size = `[${Math.round(bytes / 1024).toLocaleString('en')} KiB left out here]`;
@@ -100,22 +103,22 @@ const UNTITLED = 'New chat';
 
 const titled = (title: string): string => seenOr(inOrder(title), UNTITLED);
 
-// Signs of emphasis around words: none within a word, and no `__init__`, `2 * 3` or `*.ts`.
+// Marks of emphasis around words, but not within a word, and not in `__init__`, `2 * 3` or `*.ts`.
 const EMPHASIS = /(?<![\p{L}\p{N}*_])(\*{1,3}|_)(?=["'“‘(¿¡\p{L}\p{N}])([^*_]*[^*_\s])\1(?![\p{L}\p{N}*_])/gu;
 
-/** A line of Markdown without the signs of emphasis. */
+/** A line of Markdown without marks of emphasis. */
 const plainLine = (line: string): string => line.replaceAll(EMPHASIS, '$2');
 
-/** Words that a session begins with: its first message, or the name of the first attachment. */
+/** The text that a session starts with: its first message, or the name of the first attachment. */
 export const firstWords = (text: string, filename = ''): string => seenOr(text, filename);
 
-/** The title of a session that begins with these words. */
+/** The title of a session that starts with this text. */
 export function toFirstTitle(first: string): string {
   const line = plainLine(first.split(/[\n\r\v\f\u0085\u2028\u2029]/).find(canBeSeen) ?? '').trim();
   return titled(line.length <= TITLE_CHARS ? line : `${line.slice(0, TITLE_CHARS).replace(/\s+\S*$/, '')}…`);
 }
 
-/** A session that begins with these words. */
+/** A new session that starts with this text. */
 export function newSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
   return {
     key: sessionKey(agentId, sessionId),

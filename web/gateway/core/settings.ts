@@ -23,17 +23,17 @@ const provider = z
   .strictObject({
     kind: providerKind.optional(),
     name: visibleName(100).optional(),
-    /** With `/v1` or whatever the server has before `/chat/completions`; the kind's own where left out. */
+    /** Includes `/v1`, or whatever the server has before `/chat/completions`; defaults to the provider kind's address. */
     baseUrl: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .max(1000)
-      // A name and password there would be shown in errors and lists; paths are put behind it.
+      // No credentials in the URL: they would show up in errors and lists. No query either: paths are appended to the URL.
       .refine((text) => {
         const url = URL.parse(text);
         return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
       }, 'must not include a user name, password, query or fragment')
       .optional(),
-    /** A secret: kept apart, read as `***`. */
+    /** Secret: stored separately, reads as `***`. */
     apiKey: z.string().max(4096).refine(isHeaderValue, 'contains an invalid character, often a hidden one from copying').optional(),
     enabled: z.boolean().optional(),
   })
@@ -44,11 +44,11 @@ const provider = z
 
 const waitMs = z.number().int().min(UPSTREAM_RANGES.ms.min).max(UPSTREAM_RANGES.ms.max);
 
-/** The whole configuration. Keys that are not here are kept as they are, for builds that know them. */
+/** Schema of the whole configuration. Unknown keys are kept for builds that know them. */
 export const settings = z.looseObject({
   providers: z.record(id, provider).default({}),
   agents: z.record(id, agentConfig).default({}),
-  /** Which agent answers whom, the first that fits. */
+  /** Assigns messages to agents by pattern; the first match wins. */
   bindings: z
     .array(z.strictObject({ pattern: z.string().min(1).max(300), agentId: id }))
     .max(1000)
@@ -56,30 +56,32 @@ export const settings = z.looseObject({
   channels: channelSettings.default({}),
   chat: z
     .looseObject({
-      /** The default model's key. */
+      /** Key of the default model. */
       model: z.string().min(1).max(300).optional(),
-      /** Keys of models that take over, in this order, where the one before cannot answer. */
+      /** Keys of fallback models, in the order in which they are tried. */
       fallbacks: modelKeys.optional(),
       systemPrompt: z.string().max(100_000).optional(),
       smallModel: smallModelSetting,
-      /** New chats are named by a model after their first reply. */
+      /** Whether a model names new chats after the first reply. */
       titles: z.boolean().default(true),
       timeZone: z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin').optional(),
-      /** Calls of the model that one reply may take, with the tools between them; the last one has to answer. */
+      /** Maximum number of model calls per reply, with tool calls between them; the last one has to answer. */
       maxSteps: z.number().int().min(1).max(1000).default(MAX_STEPS),
     })
     .prefault({}),
   models: z
     .looseObject({
-      /** Where models for browsers are fetched from: a mirror that answers as Hugging Face does. */
+      /** Address to download browser models from: a mirror of Hugging Face. */
       hub: z
         .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
         .max(1000)
         .optional(),
     })
     .default({}),
-  /** `recall`: what is looked for in memory before each reply; `compaction`, `summary`: what becomes of conversations that grow too long (interface document 2, section 2.4). `embeddings`: with which model memory is
-   * searched beside its words; `daily_summaries`: whether each day that is over gets a summary by itself. */
+  /**
+   * `recall`: memory search before each reply. `compaction`, `summary`: handling of conversations that grow too long. `embeddings`: model
+   * for semantic memory search in addition to word search. `daily_summaries`: whether each past day is summarized automatically.
+   */
   memory: z
     .looseObject({
       recall: recallSettings.prefault({}),
@@ -89,9 +91,9 @@ export const settings = z.looseObject({
       daily_summaries: dailySummariesSettings.prefault({}),
     })
     .prefault({}),
-  /** How memory is consolidated (interface document 2, section 2.3). */
+  /** Consolidation of memory. */
   dreaming: dreamingSettings.prefault({}),
-  /** At each beat the agent is told to look at what waits for it. */
+  /** Periodic heartbeat that tells the agent to look at pending events. */
   heartbeat: z
     .looseObject({
       enabled: z.boolean().default(false),
@@ -101,17 +103,19 @@ export const settings = z.looseObject({
         .min(60_000)
         .max(7 * 24 * 3_600_000)
         .default(30 * 60_000),
-      /** What it is told even where nothing waits. */
+      /** Message for the agent, sent even if nothing is pending. */
       message: z.string().min(1).max(10_000).optional(),
-      /** Whose main session beats, and gets the system events; `main` where left out. */
+      /** Agent whose main session receives heartbeats and system events; `main` by default. */
       agentId: id.optional(),
     })
     .prefault({}),
   browser: z
     .looseObject({
-      /** Private places that the driven browser may go to: `localhost:5173` or `nas.local`. */
+      /** Private hosts that the driven browser may visit, such as `localhost:5173` or `nas.local`. */
       allow: z.array(z.string().min(1).max(300)).max(1000).default([]),
-      /** Another Chrome that is driven instead of one on the bridge's machine, over CDP. A secret, for its address may carry a token. */
+      /**
+       * CDP address of another Chrome to drive, instead of one on the bridge's machine. A secret, since the address may contain a token.
+       */
       cdpEndpoint: z
         .string()
         .max(4096)
@@ -121,32 +125,37 @@ export const settings = z.looseObject({
     .prefault({}),
   gateway: z
     .looseObject({
-      /** Requests a minute on one socket; 0 switches the limit off. */
+      /** Requests per minute on one socket; 0 disables the limit. */
       rateLimit: z
         .strictObject({ perMinute: z.number().int().min(0).max(1_000_000), burst: z.number().int().min(1).max(1_000_000) })
         .optional(),
-      /** Look for model servers on localhost. */
+      /** Whether to look for model servers on localhost. */
       discover: z.boolean().optional(),
-      /** How long models' servers are waited for, in milliseconds, and after how many failures in a row one is left alone, for how long. */
+      /**
+       * Time-outs for model servers in milliseconds, and the number of consecutive failures after which a server is skipped for a while.
+       */
       upstream: z
         .strictObject({
           firstByteMs: waitMs.optional(),
           wholeMs: waitMs.optional(),
           idleMs: waitMs.optional(),
-          /** 0: it is asked whatever happened. */
+          /** 0 disables skipping. */
           failures: z.number().int().min(UPSTREAM_RANGES.failures.min).max(UPSTREAM_RANGES.failures.max).optional(),
           pauseMs: waitMs.optional(),
         })
         .optional(),
-      /** Lines of the log below it are not kept; `info` by default. */
+      /** Minimum level of log lines; `info` by default. */
       logLevel: logLevel.optional(),
     })
     .default({}),
-  /** `mirror`: whether each workspace also lies in a folder on the bridge's machine. */
+  /** `mirror`: whether each workspace is mirrored to a folder on the bridge's machine. */
   workspaces: z.looseObject({ mirror: z.boolean().default(true) }).prefault({}),
   documents: z
     .looseObject({
-      /** Text recognition of pages that are pictures. `languages`: Tesseract's names; `dataUrl`: where their data is, by `{language}`. */
+      /**
+       * Text recognition for pages that are images. `languages`: Tesseract's language codes. `dataUrl`: URL of their data, with the
+       * placeholder `{language}`.
+       */
       ocr: z
         .looseObject({
           enabled: z.boolean().default(true),
@@ -165,15 +174,18 @@ export const settings = z.looseObject({
     .prefault({}),
   tools: z
     .looseObject({
-      /** By a tool's name, or a pattern with `*`: whether it runs without asking (`auto`), after a person's word (`ask`), or never (`deny`). */
+      /** Policy by tool name or pattern with `*`: run without asking (`auto`), after approval (`ask`), or never (`deny`). */
       policies: z.record(z.string().min(1).max(200), z.enum(TOOL_POLICIES)).optional(),
-      /** By a tool's name, or a pattern with `*`: sources after whose reading it may run without an approval, such as `web:example.com` or `web:*`. */
+      /**
+       * By tool name or pattern with `*`: sources that may have been read when the tool runs without approval, such as `web:example.com` or
+       * `web:*`.
+       */
       afterReading: z.record(z.string().min(1).max(200), z.array(z.string().min(1).max(200)).max(200)).optional(),
-      /** Milliseconds that a command may take. */
+      /** Time limit for commands, in milliseconds. */
       execTimeoutMs: z.number().int().min(1000).max(MAX_COMMAND_MS).optional(),
-      /** Private places that `web_fetch` may ask: `nas.local` or `127.0.0.1:8080`. */
+      /** Private hosts that `web_fetch` may request, such as `nas.local` or `127.0.0.1:8080`. */
       webFetch: z.looseObject({ allow: z.array(z.string().min(1).max(300)).max(1000).optional() }).optional(),
-      /** Tool servers, by name (interface document 2, section 2.1). */
+      /** MCP servers by name. */
       mcpServers: z.record(mcpServerName, mcpServer).optional(),
     })
     .default({}),

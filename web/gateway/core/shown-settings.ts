@@ -1,18 +1,18 @@
 import { HIDDEN, hideForms, isSecretName } from '#shared/redact.ts';
 import { isObject, type Json } from './merge.ts';
 
-/** Sections whose entries are called as people like: their names say nothing of what is in them. */
+/** Sections whose entries have names chosen by people: the names say nothing about the contents. */
 const NAMED = new Set(['providers', 'agents', 'channels']);
 
 /**
- * The configuration as it is shown to who may not change it. The secrets that this build knows of are `***` already; here goes what looks like one where nothing is
- * known of the setting, by its name or by its form, for settings that are not known are kept as they are.
+ * The configuration for callers who may not change it. Known secrets already read as `***`; this also redacts values that look like
+ * secrets, by name or by form, since unknown settings are kept unchanged.
  */
 export function shownSettings(document: Json): Json {
   return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, hideSecretLike(name, value, [])]));
 }
 
-/** The value of a setting, at `path`, without what looks like a secret. */
+/** The value of a setting at `path`, with likely secrets redacted. */
 export const hideSecretLike = (name: string, value: unknown, path: readonly string[]): unknown =>
   isLike(name, value) ? HIDDEN : shown(value, [...path, name]);
 
@@ -26,6 +26,6 @@ function shown(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Figures and switches are no secrets: a limit of tokens is none. */
+/** Numbers and booleans are not secrets, such as a limit of tokens. */
 const isLike = (name: string, value: unknown): boolean =>
   (isSecretName(name) || /key$/i.test(name)) && value !== null && typeof value !== 'number' && typeof value !== 'boolean';

@@ -2,32 +2,35 @@ import type { ClusterFacts } from '#shared/ports/cluster.ts';
 import type { AttachedHost, JournalInfo } from '#shared/ports/journal.ts';
 import type { SyncState } from '#shared/rpc/methods/sync.ts';
 
-/** What the core asks of the journal and of the other hosts, over the host's line to the bridge. */
+/** Access to the journal and to other hosts, over the host's connection to the bridge. */
 export interface SyncPort {
   state(): SyncState;
-  /** Calls back at every change of the state; the result stops it. */
+  /** Calls back at every change of the state; returns a function that stops watching. */
   watch(listener: () => void): () => void;
-  /** What is on disk and who is attached; null where no bridge is there. */
+  /** Facts about the journal on disk and the attached hosts; null if no bridge is attached. */
   info(): Promise<{ journal: JournalInfo; hosts: AttachedHost[] } | null>;
-  /** How the vault stands with its other machines; null where it is on one alone, or no bridge says it. */
+  /** State of the vault's replication to other machines; null if there is no other machine, or no bridge reports it. */
   cluster(): Promise<ClusterFacts | null>;
-  /** Whether other machines have the vault too, as was said when it was opened last; undefined where nobody has. */
+  /** Whether other machines have the vault too, as of the last time it was opened; undefined if unknown. */
   shared(): boolean | undefined;
-  /** Resolves when everything up to that sequence number of the journal (`JournalInfo`, `head`) has been read, or after some seconds, or when the bridge is gone. */
+  /**
+   * Resolves when the journal has been read up to that sequence number (`JournalInfo`, `head`), after a few seconds, or when the bridge
+   * detaches.
+   */
   reached(seq: number): Promise<void>;
   /**
-   * The fencing number under which a run may be taken over from `executor`; null: that one is there still, another host has taken it, or nobody can say
-   * because the bridge is away.
+   * Returns the fencing number for taking over a run from `executor`; null if the executor is still attached, another host has claimed the
+   * run, or the bridge is away.
    */
   claim(runId: string, executor: string): Promise<number | null>;
   /**
-   * A lease of that name for this host alone, for `ttlMs` at the most: its fence; null where another host has it, or nobody can say. `settled`: only once all that this
-   * host has stored is with the vault's other machines too.
+   * Acquires a named lease for this host, for at most `ttlMs`. Returns its fence, or null if another host holds the lease or the bridge is
+   * away. `settled`: only after everything that this host has stored has reached the vault's other machines.
    */
   lease(name: string, ttlMs: number, settled?: boolean): Promise<number | null>;
-  /** Gives such a lease back. Never rejects: where that cannot be said it ends by its time. */
+  /** Releases such a lease. Never rejects: if the request fails, the lease expires. */
   release(name: string, fence: number): Promise<void>;
-  /** Hands something to another host (absent: the one that serves); false where it is not attached. */
+  /** Sends a payload to another host (undefined: the active one); false if it is not attached. */
   signal(to: string | undefined, payload: unknown): Promise<boolean>;
   onsignal(listener: (from: string, payload: unknown) => void): () => void;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Hands keys on: the first at once, then every `ms` what has come since, each key once. */
+/** Passes keys on: the first at once, then every `ms` those added since, each key once. */
 export class Throttle<K> {
   readonly #clock: Clock;
   readonly #ms: number;
@@ -19,7 +19,7 @@ export class Throttle<K> {
     if (!this.#cancel) this.#flush();
   }
 
-  /** Hands nothing on any more. */
+  /** Stops, and drops waiting keys. */
   stop(): void {
     this.#waiting.clear();
     this.#cancel?.();

@@ -5,7 +5,7 @@ import { SPEAKERS, withoutHeadings } from './markdown-chat.ts';
 import { plainText } from './sessions.ts';
 import type { MessageRecord, SessionRecord } from './vault.ts';
 
-/** Messages in the order of an export: the active branch last, so that its end is the end of the text. */
+/** Messages in the order of an export: the active branch last, so that the text ends with it. */
 export function exportOrder(messages: readonly MessageRecord[], headId: string | null): MessageRecord[] {
   const active = new Set(activeBranch(messages, headId));
   return [...messages.filter((message) => !active.has(message)), ...active];
@@ -19,7 +19,7 @@ export function activeBranch(messages: readonly MessageRecord[], headId: string 
   return branch.reverse();
 }
 
-/** A message for people to read. */
+/** A message as Markdown, for people to read. */
 export function markdownOf(message: MessageRecord): string {
   const { role, content, model, toolCalls = [], name, attachments = [], reasoning } = message;
   const more = { user: '', assistant: model === undefined ? '' : `(${model})`, system: '', tool: name ?? '' }[role];
@@ -34,7 +34,7 @@ export function markdownOf(message: MessageRecord): string {
   return `${parts.filter(Boolean).join('\n\n')}\n\n`;
 }
 
-/** In a fence that is longer than any within. */
+/** Wraps text in a code fence longer than any inside it. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
@@ -42,8 +42,8 @@ function fenced(text: string, language: string): string {
 }
 
 /**
- * Reads an export. Throws `INVALID_PARAMS` with the number of the first line that is none, or that is below a message which is not there, in its
- * details too.
+ * Reads an export. Throws `INVALID_PARAMS`, with the line number in the message and in the details, for the first line that is not a
+ * message, or whose parent is missing.
  */
 export function readJsonLines(text: string): HistoryMessage[] {
   const messages: HistoryMessage[] = [];
@@ -76,7 +76,7 @@ const wrongLine = (line: number | undefined, why: string): RpcError =>
 /** A message with its place in a branch, from an export or from another session of the vault. */
 export type CopiedMessage = HistoryMessage | Omit<MessageRecord, 'sessionKey' | 'depth' | 'runId'>;
 
-/** The same messages under new ids, in another session. Throws `INVALID_PARAMS` where they go round in a circle. */
+/** Copies messages to another session under new ids. Throws `INVALID_PARAMS` if their parents form a cycle. */
 export function copied(messages: readonly CopiedMessage[], { key }: Pick<SessionRecord, 'key'>): MessageRecord[] {
   const ids = new Map(messages.map(({ id }) => [id, crypto.randomUUID()]));
   const parents = new Map(messages.map(({ id, parentId }) => [id, parentId ?? null]));

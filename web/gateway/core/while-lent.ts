@@ -1,16 +1,16 @@
 import type { Port } from '#shared/ports/port.ts';
 import type { Bridge } from './bridge.ts';
 
-/** A part that works with something that the bridge lends. */
+/** A part that depends on a capability of the bridge. */
 export interface Lent<T> {
-  /** Undefined until there was a bridge that lends it. */
+  /** Undefined until a bridge provides the capability. */
   readonly part: T | undefined;
-  /** The same, waited for where it is being loaded. */
+  /** The same, after waiting for a load in progress. */
   loaded(): Promise<T | undefined>;
   stop(): void;
 }
 
-/** Loads a part when there is first a bridge that lends its port; it stays when the bridge goes. */
+/** Loads a part when a bridge first provides its port; the part stays when the bridge detaches. */
 export function whileLent<T extends { stop(): void }>(
   port: Pick<Port, 'kind'>,
   { bridge, fault }: { bridge: Bridge; fault(error: unknown): unknown },

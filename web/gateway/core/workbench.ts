@@ -20,14 +20,17 @@ export interface WorkbenchDeps extends Omit<PlansDeps, 'agent'> {
   labels: ContentLabels;
 }
 
-/** What agents work with: files, plans and skills. Loaded when it is first wanted. */
+/** What agents work with: files, plans and skills. Loaded on first use. */
 export interface Workbench {
   workspaces: Workspaces;
   versions: FileVersions;
   plans: Plans;
   skills: Skills;
   tools: Tool[];
-  /** Returns notes on plans and skills for the beginning of a run; `key` is null if the run belongs to no session, `message` is the message that it answers. */
+  /**
+   * Returns notes on plans and skills for the start of a run. `key` is null if the run belongs to no session; `message` is the message that
+   * it answers.
+   */
   notes(agent: Agent, key: string | null, offered: readonly { name: string }[], message: string): Promise<AgentNotes>;
 }
 
@@ -47,7 +50,7 @@ export async function openWorkbench(deps: WorkbenchDeps): Promise<Workbench> {
     async notes(who, key, offered, message) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const current = key !== null && has('plan_update') ? plans.current(key) : undefined;
-      // A run goes on without its skills if they cannot be read.
+      // If skills cannot be read, the run continues without them.
       const told = has(SKILL_READ) ? await skills.notes(who, message).catch((error: unknown) => void fault(error)) : undefined;
       return {
         system: told?.list ?? '',
