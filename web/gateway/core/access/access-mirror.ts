@@ -5,16 +5,19 @@ import type { SyncPort } from '../sync.ts';
 export interface AccessMirrorDeps {
   bridge: Bridge;
   sync: SyncPort | undefined;
-  /** Whom the vault lets in. */
+  /** The grants in the vault. */
   grants(): Promise<Grant[]>;
   fault(error: unknown): unknown;
 }
 
-/** Keeps the bridge's mirror of whom the vault lets in, while this host serves: when a bridge is attached, when this host begins to serve, and at every change. */
+/**
+ * Keeps the bridge's mirror of the vault's grants up to date while this host is active: when a bridge attaches, when this host becomes
+ * active, and at every change.
+ */
 export class AccessMirror {
   readonly #deps: AccessMirrorDeps;
   readonly #stops: (() => void)[];
-  /** What the bridge has, as JSON; undefined where that is not known. */
+  /** The bridge's version as JSON; undefined if unknown. */
   #told: string | undefined;
   #served = false;
   #line: Promise<void> = Promise.resolve();
@@ -42,18 +45,20 @@ export class AccessMirror {
     for (const stop of this.#stops) stop();
   }
 
-  /** Who is let in may have changed. Resolves when the bridge has what stands, or cannot be told now; never rejects. */
+  /** Called when grants may have changed. Resolves when the bridge has the current ones, or cannot be reached now; never rejects. */
   changed(): Promise<void> {
     return (this.#line = this.#line.then(() => this.#tell()));
   }
 
-  /** Takes a grant back at once, whichever host serves. Resolves when all that was open is closed, or no bridge is there; never rejects. */
+  /**
+   * Revokes a grant at once, whichever host is active. Resolves when its connections are closed, or no bridge is attached; never rejects.
+   */
   async revoke(principal: string): Promise<void> {
     await this.#ask((bridge) => bridge.call(accessPort, 'access.revoke', { principal }));
     await this.changed();
   }
 
-  /** Who has something open at the bridge. */
+  /** Principals with open connections at the bridge. */
   async connected(): Promise<string[]> {
     return (await this.#ask((bridge) => bridge.call(accessPort, 'access.connected', {})))?.principals ?? [];
   }
@@ -74,7 +79,7 @@ export class AccessMirror {
     });
   }
 
-  /** A bridge that has gone meanwhile has cut what was open, and is told when one is back. */
+  /** A bridge that has detached in the meantime has closed its connections, and is updated when it attaches again. */
   async #ask<T>(ask: (bridge: Bridge) => Promise<T>): Promise<T | undefined> {
     const { bridge, fault } = this.#deps;
     if (!bridge.lends(accessPort)) return undefined;

@@ -10,7 +10,7 @@ import { LinkedBrowsers } from './linked-browsers.ts';
 import { AccessMirror } from './access-mirror.ts';
 import type { Granting } from './granting.ts';
 
-/** Live connections, as far as who may be let in cares. */
+/** The part of the live connections that access control needs. */
 export interface Connected {
   principals(): readonly string[];
   close(principal: string, code: number, reason: string): void;
@@ -27,7 +27,7 @@ export interface AccessDeps {
   fault(error: unknown): unknown;
 }
 
-/** Whom the vault lets in beside the owner and the app: paired devices and programs with keys; and the browsers that the app is linked in. */
+/** Principals with access besides the owner and the app: paired devices, programs with keys, and linked browsers of the app. */
 export interface Access {
   devices: Devices;
   keys: ApiKeys;

@@ -1,9 +1,9 @@
-/** How devices and keys are let in, and put out. */
+/** Grants and revokes access for devices and keys. */
 export interface Granting {
-  /** Who may be let in has changed. Resolves when the bridge has what stands, or cannot be told now; never rejects. */
+  /** Called when grants may have changed. Resolves when the bridge has the current ones, or cannot be reached now; never rejects. */
   changed(): Promise<void>;
-  /** Takes a grant back at once. Resolves when all that was open is closed; never rejects. */
+  /** Revokes a grant at once. Resolves when its connections are closed; never rejects. */
   revoke(principal: string): Promise<void>;
-  /** Who has something open. */
+  /** Principals with open connections. */
   connected(): Promise<ReadonlySet<string>>;
 }

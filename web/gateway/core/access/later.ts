@@ -2,18 +2,18 @@ import type { Scope } from '#shared/rpc/scopes.ts';
 import { lazy } from '../lazy.ts';
 import type { Access, AccessDeps } from './access.ts';
 
-/** Devices and keys, loaded when they are first asked for. */
+/** Devices and keys, loaded on first use. */
 export interface AccessLater {
   load(): Promise<Access>;
-  /** A device or program has connected, called or gone. */
+  /** Called when a device or program has connected, made a request or disconnected. */
   seen(principal: string): void;
-  /** A call or tool of the principal has needed a scope. */
+  /** Called when a call or tool of the principal has used a scope. */
   used(principal: string, scope: Scope): void;
-  /** Scopes of a key, none if it was revoked; undefined for a principal that is no key. */
+  /** Scopes of a key, none if it was revoked; undefined for a principal that is not a key. */
   scopes(principal: string): Promise<readonly Scope[] | undefined>;
-  /** The source of what a key writes that is not allowed everything, since others may do more; none for other principals. */
+  /** The source of content written by a key with limited scopes, since readers may be allowed more; none for other principals. */
   keySources(principal: string): Promise<readonly string[]>;
-  /** A principal wants to call a model. Rejects where it is a key that may not (any more), as `ApiKeys.admit`; undefined where it is no key. */
+  /** Checks a principal before a model call. Rejects like `ApiKeys.admit`; undefined if it is not a key. */
   admit(principal: string, unattended?: boolean): Promise<void> | undefined;
   stop(): void;
 }

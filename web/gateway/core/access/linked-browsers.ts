@@ -4,11 +4,11 @@ import type { Bridge } from '../bridge.ts';
 
 export interface LinkedBrowsersDeps {
   bridge: Bridge;
-  /** Ends what a principal has asked for. */
+  /** Aborts everything that a principal has started. */
   abortOf(principal: string): void;
 }
 
-/** The browsers that the bridge has linked. */
+/** The browsers linked at the bridge. */
 export class LinkedBrowsers {
   readonly #deps: LinkedBrowsersDeps;
 
@@ -16,14 +16,17 @@ export class LinkedBrowsers {
     this.#deps = deps;
   }
 
-  /** Oldest first; none where there is no bridge, or one of an older build. */
+  /** Oldest first; empty if no bridge is attached, or it is of an older build. */
   async list(): Promise<LinkedBrowser[]> {
     const { bridge } = this.#deps;
     if (!bridge.lends(linkedBrowsersPort)) return [];
     return (await bridge.call(linkedBrowsersPort, 'linked-browsers.list', {})).browsers;
   }
 
-  /** Rejects with `NOT_FOUND`, and with `INTERNAL_ERROR` where there is no bridge, or it cannot store it: then the browser stays linked. */
+  /**
+   * Rejects with `NOT_FOUND`, or with `INTERNAL_ERROR` if no bridge is attached or it cannot store the change; the browser then stays
+   * linked.
+   */
   async unlink(id: string): Promise<void> {
     const { bridge, abortOf } = this.#deps;
     const { revoked } = await bridge.call(linkedBrowsersPort, 'linked-browsers.revoke', { id });

@@ -33,19 +33,17 @@ export interface Decision {
   reason?: string | undefined;
 }
 
-/** The settings by which a tool runs without an approval from now on, also after reading from the sources of this approval. */
+/** Settings that let a tool run without approval from now on, also after reading from the sources of this approval. */
 function alwaysFor({ tool, outside }: ApprovalRecord, { afterReading = {} }: Settings['tools']): Partial<Settings['tools']> {
   const policies = isHeldReply(tool) ? {} : { [tool]: 'auto' as const };
   return outside ? { policies, afterReading: { [tool]: [...new Set([...(afterReading[tool] ?? []), ...outside])] } } : { policies };
 }
 
-/**
- * Calls of tools that wait for a person's approval, and replies that are held. Commands, which are stored as requests of their own, are listed among them.
- */
+/** Tool calls that wait for a person's approval, and held replies. Commands, which are stored as requests, are listed among them. */
 export class Approvals {
   readonly #deps: ApprovalsDeps;
   readonly #questions: Questions<ApprovalRecord>;
-  /** Calls of this host's runs. */
+  /** Resolvers for calls of this host's runs, by approval id. */
   readonly #waiting = new Map<string, (record: ApprovalRecord) => void>();
 
   constructor(deps: ApprovalsDeps) {
@@ -67,7 +65,7 @@ export class Approvals {
           : { ...before, status: 'cancelled', resolvedAt: at, reason: 'The run that requested it ended' },
       told: (record) => {
         this.#tell(record);
-        // Whichever host asked, the channel may be another one's by now.
+        // Whichever host asked, another one may serve the channel by now.
         if (record.status !== 'pending' && isHeldReply(record.tool)) this.#waiting.get(record.id)?.(record);
       },
       own: (record) => {
@@ -89,7 +87,7 @@ export class Approvals {
     return this.#questions.heard(ids);
   }
 
-  /** Resolves when a person has approved; rejects with a sentence for the model where one has not, and with the signal's reason. */
+  /** Resolves when a person has approved; rejects with a message for the model if not, and with the signal's reason. */
   async ask(
     { tool, args, summary, outside }: ToolQuestion,
     { agentId, sessionKey, runId, toolCallId, signal }: ToolContext,
@@ -136,8 +134,8 @@ export class Approvals {
   }
 
   /**
-   * Waits for a decision about a reply that is held, which stays open beyond this host: it is asked once, by its id, and `signal` ends only the wait. Resolves with
-   * whether the reply may be sent; rejects with `RATE_LIMITED` if too many wait.
+   * Waits for a decision about a held reply, which stays open if this host ends: it is asked once, by its id, and `signal` ends only the
+   * wait. Resolves with whether the reply may be sent; rejects with `RATE_LIMITED` if too many wait.
    */
   async hold({ id, ...held }: HeldReply, signal: AbortSignal): Promise<boolean> {
     const { vault, clock, fault } = this.#deps;
@@ -162,14 +160,14 @@ export class Approvals {
     }
   }
 
-  /** Those that wait, or all that are kept; the newest first. */
+  /** Pending or all stored approvals, newest first. */
   async list(status: 'pending' | 'all'): Promise<Approval[]> {
     const [asked, commands] = await Promise.all([this.#questions.list(), this.#deps.exec.records()]);
     const all = newestFirst([...asked.map(approvalOf), ...commands.map(commandApproval)]);
     return status === 'all' ? all : all.filter((each) => each.status === 'pending');
   }
 
-  /** A command's word goes to its request. */
+  /** Decides about an approval. A decision about a command is passed to its request. */
   async resolve(id: string, { decision, always, reason }: Decision): Promise<Approval> {
     const { exec, config } = this.#deps;
     if (await exec.has(id)) return commandApproval(await (decision === 'approve' ? exec.approve(id, always) : exec.deny(id, reason)));

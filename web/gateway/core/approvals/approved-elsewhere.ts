@@ -1,2 +1,2 @@
-/** Reason of a signal that ends a question because a person has approved the same in another place, such as the Tools page. */
+/** Abort reason for a question whose subject a person has approved elsewhere, such as on the Tools page. */
 export const APPROVED_ELSEWHERE = new Error('Approved elsewhere');

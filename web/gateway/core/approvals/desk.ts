@@ -5,33 +5,33 @@ import type { Hub } from '../hub.ts';
 import type { ForeignChange } from '../vault.ts';
 import { Approvals, type ApprovalsDeps } from './approvals.ts';
 
-/** What hosts say to one another of commands. */
+/** Messages between hosts about commands. */
 const deskSignal = z.discriminatedUnion('type', [
-  /** End this command, which you run. */
+  /** Asks the host that runs this command to stop it. */
   z.object({ type: z.literal('exec.cancel'), requestId: z.string() }),
-  /** More output of a command, for the clients of the host that serves. */
+  /** More output of a command, for the clients of the active host. */
   z.object({ type: z.literal('exec.output'), sessionKey: z.string().nullable(), payload: events['exec.output'] }),
 ]);
 
-/** Where questions for a person lie. Loaded when the first one is asked, or one was left. */
+/** Approvals and command requests. Loaded when the first one is made, or an earlier host has left one. */
 export interface Desk {
   exec: ExecRequests;
   approvals: Approvals;
-  /** Other hosts have changed something. */
+  /** Called when other hosts have changed records. */
   heard(changes: readonly ForeignChange[]): Promise<void>;
   stop(): void;
 }
 
 export type DeskDeps = Omit<ExecDeps & ApprovalsDeps, 'exec' | 'hub'> & { hub: Hub };
 
-/** Sees to what earlier hosts have left before it resolves. */
+/** Resolves after handling what earlier hosts have left. */
 export async function openDesk({ hub, ...deps }: DeskDeps): Promise<Desk> {
   const { sync, fault } = deps;
   const told: Pick<Hub, 'emit'> = {
     emit(event: AnyEvent, sessionKey, connId) {
       hub.emit(event, sessionKey, connId);
       if (event.event !== 'exec.output' || sync?.state().role !== 'replica') return;
-      // Where nobody serves nobody listens.
+      // If no host is active, there is no client to receive it.
       sync.signal(undefined, { type: event.event, sessionKey, payload: event.payload }).catch(() => false);
     },
   };

@@ -1,7 +1,7 @@
 import { CHANNEL_REPLY } from '#shared/channel-reply.ts';
 import type { ApprovalRecord } from '../vault.ts';
 
-/** A reply of a channel that waits for an approval: the tool is `channel_reply:<channel>`, which `tools.afterReading` may name. */
+/** A channel's reply that waits for approval: its tool name is `channel_reply:<channel>`, which `tools.afterReading` may contain. */
 export type HeldReply = Pick<ApprovalRecord, 'id' | 'tool' | 'args' | 'summary' | 'agentId' | 'sessionId' | 'runId' | 'expiresAt'> & {
   /** The outside sources that make the approval necessary. */
   outside: string[];

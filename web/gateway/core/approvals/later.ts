@@ -1,11 +1,11 @@
 import { lazy } from '../lazy.ts';
 import type { Desk, DeskDeps } from './desk.ts';
 
-/** Questions that an earlier host has left are seen to so long after the start, out of its way, where none is asked before. */
+/** Delay after the start before questions left by an earlier host are handled, unless one is asked before. */
 const LATER_MS = 1500;
 const STORES: readonly string[] = ['execRequests', 'approvals'];
 
-/** The desk, loaded when it is first asked for, another host has something for it, or a while after the start. */
+/** The approval service, loaded on first use, when another host has changed its records, or a while after the start. */
 export function deskLater(deps: DeskDeps): { desk(): Promise<Desk>; stop(): void } {
   const { vault, clock, fault } = deps;
   let opened: Desk | undefined;

@@ -1,15 +1,15 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
 /**
- * Whether a person stands behind a principal: the owner, their app, or a device that they paired. API keys (`key:…`), channels (`channel:…`) and whatever
- * else there may be are programs: they never approve (decisions, "Cron, tools, exec, plans").
+ * Whether a principal is a person: the owner, their app, or a device that they paired. API keys (`key:…`), channels (`channel:…`) and
+ * everything else are programs: they never approve.
  */
 export const isPerson = (principal: string): boolean => principal === 'owner' || /^(app|device):./.test(principal);
 
-/** Whether somebody on a channel stands behind it, who may be anybody. */
+/** Whether a principal is a channel, on which anybody may write. */
 export const isChannel = (principal: string): boolean => principal.startsWith('channel:');
 
-/** Throws `AUTH_REQUIRED` for a caller that is no person. */
+/** Throws `AUTH_REQUIRED` for a caller that is not a person. */
 export function requirePerson({ principal }: { principal: string }, what: string): void {
   if (!isPerson(principal)) throw new RpcError('AUTH_REQUIRED', `Only a person can ${what}. API keys and channels can’t.`);
 }

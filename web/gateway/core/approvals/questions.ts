@@ -4,12 +4,12 @@ import { repeated } from '../repeated.ts';
 import type { SyncPort } from '../sync.ts';
 import type { Asker, Collection, Vault } from '../vault.ts';
 
-/** How long a person may take (decisions, "Cron, tools, exec, plans"). */
+/** Time limit for an answer. */
 export const EXPIRES_MS = 300_000;
-/** Questions that are kept, and that may wait at a time: more come from a model that has lost itself. */
+/** Maximum numbers of stored and of waiting questions: only a model in a loop asks more. */
 const KEPT = 500;
 const MAX_WAITING = 100;
-/** How often it is asked whether the host of a question is gone. */
+/** Interval of checks whether the host of a question has died. */
 const LOOK_MS = 10_000;
 
 export interface Question extends Asker {
@@ -23,31 +23,31 @@ export interface QuestionsDeps<R extends Question> {
   vault: Pick<Vault, 'origin' | 'replica'>;
   clock: Clock;
   sync: SyncPort | undefined;
-  /** What they are, for the sentence that there is none. */
+  /** Name of these records, for the `NOT_FOUND` message. */
   what: string;
   idOf(record: R): string;
-  /** Questions of one group are limited together; all of them if left out. */
+  /** Group whose waiting questions are limited together; all of them if undefined. */
   groupOf?(record: R): string;
-  /** Something may still become of it. */
+  /** Whether its status can still change. */
   isOpen(record: R): boolean;
-  /** The record as it is when nobody has answered in time. */
+  /** The record after nobody has answered in time. */
   expired(record: R, at: number): R;
-  /** The record as it is when the host that asked is gone; where it still waits then, it is this host's from now on. */
+  /** The record after the host that asked has died; if it still waits, it belongs to this host from now on. */
   orphaned(record: R, at: number): R;
-  /** It is new here, or its status is not what it was (`before`); here or on another host. */
+  /** Called when a record is new here or its status has changed from `before`, here or on another host. */
   told(record: R, before: string | undefined): void;
-  /** One of this host's own is there, or has changed, whoever changed it. `taken`: it was another host's until now. */
+  /** Called when one of this host's own records is added or changed, by any host. `taken`: it belonged to another host until now. */
   own(record: R, taken: boolean): void;
   fault(error: unknown): unknown;
 }
 
 /**
- * What waits for a person's word, as records of the vault: any host may write the answer, the one that asked acts on it. It alone says when the time is over;
- * where it is gone, one host takes its questions over (design.md, "One vault").
+ * Questions for a person, as records of the vault: any host may write the answer, and the one that asked acts on it. Only that host lets a
+ * question expire; if it has died, one other host takes over its questions.
  */
 export class Questions<R extends Question> {
   readonly #deps: QuestionsDeps<R>;
-  /** Those that are open, as they were told. */
+  /** Open records, as last reported. */
   readonly #open = new Map<string, R>();
   readonly #timers = new Map<string, () => void>();
   readonly #look = repeated(() => this.#lookOnce());
@@ -59,7 +59,7 @@ export class Questions<R extends Question> {
     this.#deps = deps;
   }
 
-  /** Reads what there is, tells of what waits, and sees to what earlier hosts have left. */
+  /** Reads the stored records, reports waiting ones, and handles those that earlier hosts have left. */
   async start(): Promise<void> {
     const { store, isOpen, idOf, sync, told } = this.#deps;
     for (const record of await store.list()) {
@@ -78,7 +78,7 @@ export class Questions<R extends Question> {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  /** The newest first. */
+  /** All records, newest first. */
   async list(): Promise<R[]> {
     return newestFirst(await this.#deps.store.list());
   }
@@ -87,7 +87,7 @@ export class Questions<R extends Question> {
     return found(await this.#deps.store.get(id), id, this.#deps.what);
   }
 
-  /** A new one, of this host. `RATE_LIMITED` where too many wait. */
+  /** Adds a record of this host. Throws `RATE_LIMITED` if too many wait. */
   async add(record: R): Promise<void> {
     const { groupOf = () => '' } = this.#deps;
     const group = groupOf(record);
@@ -98,7 +98,7 @@ export class Questions<R extends Question> {
     this.#note(record);
   }
 
-  /** Puts what `change` makes of it in its place; undefined leaves it. `NOT_FOUND` where there is none. */
+  /** Replaces a record with the result of `change`; undefined leaves it unchanged. Throws `NOT_FOUND`. */
   async change(id: string, change: (before: R) => R | undefined): Promise<{ record: R; changed: boolean }> {
     let changed = false;
     const record = await this.#deps.store.update(id, (before) => {
@@ -111,7 +111,7 @@ export class Questions<R extends Question> {
     return { record: there, changed };
   }
 
-  /** Answers one that waits, or lets it expire where its time is over; one that does not wait stays as it is. */
+  /** Answers a waiting question, or lets it expire if its time is over; other questions stay unchanged. */
   answer(id: string, answer: (before: R, at: number) => R): Promise<{ record: R; changed: boolean }> {
     const at = this.#deps.clock.now();
     return this.change(id, (before) => {
@@ -120,7 +120,7 @@ export class Questions<R extends Question> {
     });
   }
 
-  /** Other hosts have changed these. */
+  /** Called when other hosts have changed these records. */
   async heard(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const record = await this.#deps.store.get(id);
@@ -130,7 +130,7 @@ export class Questions<R extends Question> {
     this.#lookLater();
   }
 
-  /** Takes away the oldest beyond those that are kept. `trim` may make less of one that is kept, by its place from the newest. */
+  /** Removes the oldest beyond the maximum number. `trim` may shorten one that is kept; `place` is its index from the newest. */
   async prune(trim: (record: R, place: number) => R | undefined = () => undefined): Promise<void> {
     const { store, idOf, isOpen } = this.#deps;
     for (const [place, record] of (await this.list()).entries()) {
@@ -197,7 +197,7 @@ export class Questions<R extends Question> {
     await this.change(id, (before) => (isOpen(before) && before.origin === from ? orphaned(before, clock.now()) : undefined));
   }
 
-  /** Its host is gone: nobody else can have it, or the bridge says so. */
+  /** Whether the record's host has died: no other host can have it, or the bridge confirms it. */
   async #mayTake(id: string, { origin, replica }: R): Promise<boolean> {
     const { sync, vault } = this.#deps;
     const state = sync?.state();

@@ -1,6 +1,6 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
-/** What the model is told of a call that did not run. */
+/** The error for the model about a call that was not run. */
 export function refusal(tool: string, { status, reason }: { status: string; reason?: string | undefined }): RpcError {
   const why = reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`;
   if (status === 'expired') return new RpcError('AUTH_REQUIRED', `${tool} did not run: it needs approval, and nobody responded in time.`);

@@ -12,12 +12,12 @@ import type { SyncPort } from '../sync.ts';
 import { threeWay } from './three-way.ts';
 import { typedServers } from './typed-servers.ts';
 
-/** How often the file is looked at. */
+/** Interval between checks of the file. */
 const LOOK_MS = 3_000;
-/** The file was changed again and again while it was being written. */
+/** Maximum number of attempts if the file keeps changing while it is written. */
 const TRIES = 5;
 
-/** The gateway's configuration is not any more what the file was compared with. */
+/** The gateway's configuration has changed since the file was compared with it. */
 class ChangedMeanwhile extends Error {}
 
 export interface ConfigFileDeps {
@@ -26,23 +26,27 @@ export interface ConfigFileDeps {
   hub: Hub;
   clock: Clock;
   sync: Pick<SyncPort, 'watch'> | undefined;
-  /** Whether this host is the one that serves: one alone keeps the file. One that is still reading what others wrote does not, for it would write what is past. */
+  /**
+   * Whether this host is the active one: only that one syncs the file. A host that is still reading the others' changes does not, since it
+   * would write outdated data.
+   */
   serves(): boolean;
-  /** The configuration has taken over these tool servers as a person has typed them. */
+  /** Called when the configuration has accepted MCP servers that a person wrote into the file. */
   typed?(names: readonly string[]): void;
   fault(error: unknown): RpcError;
 }
 
 /**
- * Keeps the user's configuration file and the gateway's configuration the same (decisions, "Sessions, agents, models, channels, config"): three-way by what they
- * agreed on last; where both changed a setting the file wins, and what lost is kept beside it. A file that is broken, or does not fit, changes nothing, and is not written to.
+ * Syncs the user's configuration file with the gateway's configuration by a three-way merge with the last common version. If both changed a
+ * setting, the file wins, and a copy of what lost is stored next to it. A file that is malformed or invalid changes nothing and is not
+ * overwritten.
  */
 export class ConfigFile {
   readonly #deps: ConfigFileDeps;
   #state: ConfigFileState = { state: 'off', path: null, problem: null };
-  /** Hash of the file's text as it was read last, whether it was of use or not. */
+  /** Hash of the file's text when last read, whether it was usable or not. */
   #known: string | null | undefined;
-  /** The gateway's configuration when they agreed last. */
+  /** The gateway's configuration when both were last equal. */
   #agreed = '';
   #looking: Promise<void> = Promise.resolve();
   #served = false;
@@ -52,7 +56,7 @@ export class ConfigFile {
     this.#deps = deps;
     const { sync, serves } = deps;
     this.#stops.push(deps.bridge.watch(() => void this.look()));
-    // The one that begins to serve does not wait.
+    // A host that becomes active checks at once.
     if (sync) this.#stops.push(sync.watch(() => void (this.#served !== serves() && this.look())));
     this.#stops.push(every(deps.clock, LOOK_MS, () => void this.look()));
     void this.look();
@@ -62,7 +66,7 @@ export class ConfigFile {
     return this.#state;
   }
 
-  /** Resolves when file and configuration agree, or cannot. Never rejects. */
+  /** Resolves when file and configuration are in sync, or cannot be. Never rejects. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look());
     return this.#looking;
@@ -88,12 +92,12 @@ export class ConfigFile {
     }
   }
 
-  /** False: one of the two has changed meanwhile. */
+  /** Resolves with false if one of the two has changed in the meantime. */
   async #agree(): Promise<boolean> {
     const { bridge, config } = this.#deps;
     const before = canonical(config.whole);
     const { state } = this.#state;
-    // A file that is of no use stays so until it changes; what could not be done is tried again.
+    // An unusable file stays so until it changes; a failed attempt is retried.
     const isSettled = state === 'broken' || state === 'invalid' || (state !== 'failed' && before === this.#agreed);
     const known = isSettled && this.#known !== undefined ? { known: this.#known } : {};
     const read = await bridge.call(configFilePort, 'config-file.read', known);
@@ -115,7 +119,7 @@ export class ConfigFile {
     } catch (error) {
       return this.#invalid(read, error);
     }
-    // Without a file (any more), the gateway's configuration becomes one.
+    // If there is no file, the gateway's configuration is written to one.
     const { document, lost } = file ? threeWay(synced ?? {}, config.whole, file) : { document: config.whole, lost: false };
     const own = config.whole;
     if (canonical(document) !== before) {
@@ -130,7 +134,7 @@ export class ConfigFile {
         return this.#invalid(read, error);
       }
     }
-    // With what the file had of secrets taken out of it. Set meanwhile, it differs again, and is looked at again.
+    // Without the secrets that the file had. If a setting changes in the meantime, the two differ again, and the next check handles it.
     const settled = config.whole;
     const { written, hash: after } = await bridge.call(configFilePort, 'config-file.write', {
       document: settled,
@@ -144,7 +148,7 @@ export class ConfigFile {
     return true;
   }
 
-  /** What the file says cannot be taken over. Throws what is no refusal. */
+  /** Reports that the file's settings were refused. Rethrows any error that is not a refusal. */
   async #invalid({ path, hash }: { path: string; hash: string | null }, error: unknown): Promise<true> {
     if (!(error instanceof RpcError)) throw error;
     const key = settingOf(error);
@@ -163,7 +167,7 @@ export class ConfigFile {
 
 const misfit = z.object({ issues: z.tuple([z.object({ key: z.string() })], z.unknown()) });
 
-/** The dotted path of the setting that does not fit, the first where there are several; empty where the error names none. */
+/** Dotted path of the setting that does not fit, the first if there are several; empty if the error names none. */
 function settingOf({ extra }: RpcError): string {
   const told = misfit.safeParse(extra.details);
   return told.success ? (told.data.issues[0].key.split(', ', 1)[0] ?? '') : '';

@@ -6,12 +6,12 @@ import type { ConfigFileDeps } from './config-file.ts';
 /** The configuration file, as the rest of the gateway sees it. */
 export interface KeptFile {
   readonly state: ConfigFileState;
-  /** Something may have changed. */
+  /** Checks the file, since something may have changed. */
   look(): void;
   stop(): void;
 }
 
-/** Keeps file and configuration the same from the time on when there is a bridge that lends the file. */
+/** Keeps file and configuration in sync once there is a bridge that provides the file. */
 export function keepConfigFile(deps: ConfigFileDeps): KeptFile {
   const kept = whileLent(configFilePort, deps, async () => new (await import('./config-file.ts')).ConfigFile(deps));
   return {

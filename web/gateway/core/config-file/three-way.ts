@@ -3,16 +3,16 @@ import { isObject, type Json } from '../merge.ts';
 
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
 
-/** What two versions of a document that were made apart come to. */
+/** Result of a three-way merge. */
 export interface Merged {
   document: Json;
-  /** `ours` said something that `theirs` won over. */
+  /** Whether a change in `ours` was overridden by `theirs`. */
   lost: boolean;
 }
 
 /**
- * Three-way merge: what one side changed since `base` is taken, setting by setting; where both did, `theirs` wins. A setting that one side deleted is gone,
- * unless the other changed it.
+ * Three-way merge: changes of one side since `base` are taken, setting by setting; if both changed a setting, `theirs` wins. A setting
+ * deleted by one side is deleted, unless the other side changed it.
  */
 export function threeWay(base: Json, ours: Json, theirs: Json): Merged {
   const document: Json = {};

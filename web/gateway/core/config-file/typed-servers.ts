@@ -2,19 +2,19 @@ import { canonical } from '../canonical.ts';
 import { isObject, type Json } from '../merge.ts';
 
 interface Versions {
-  /** What the file says. */
+  /** Contents of the file. */
   file: Json;
-  /** What it said when file and gateway agreed last. */
+  /** Contents of the file when file and gateway were last in sync. */
   synced: Json;
-  /** The gateway's own configuration before. */
+  /** The gateway's own configuration before the merge. */
   own: Json;
-  /** What the two come to. */
+  /** The merged document. */
   document: Json;
 }
 
 /**
- * The tool servers that a person has written into the file, by name: they are not as they were, nor as the gateway has them, and they came over whole. What the gateway
- * itself has written there, or what was put together of the two, is nobody's word.
+ * Names of the MCP servers that a person wrote into the file: they differ from the last synced version and from the gateway's, and were
+ * merged unchanged. Servers that the gateway wrote, or that combine both sides, do not count as a person's.
  */
 export function typedServers({ file, synced, own, document }: Versions): string[] {
   const [typed, before, ours, merged] = [file, synced, own, document].map(serversOf);

@@ -12,9 +12,9 @@ import { readResponse } from './response.ts';
 
 const CODE_MS = 5 * 60_000;
 const TRIES = 5;
-/** Codes that wait at a time; the oldest goes first. */
+/** Maximum number of pending codes; beyond it the oldest is dropped. */
 const MAX_CODES = 10;
-/** When a device was last seen is noted so often at the most. */
+/** Interval at which a device's last activity is stored. */
 const SEEN_MS = 60_000;
 
 export interface DevicesDeps {
@@ -24,16 +24,13 @@ export interface DevicesDeps {
   fault(error: unknown): unknown;
 }
 
-/**
- * Paired devices, and those that are being paired (interface document 1, section 3; decisions, "Devices, logs …"). Both lie in the vault: a code that one host gave out is
- * good at whichever host serves the device.
- */
+/** Paired devices and pending pairings. Both are stored in the vault: a code issued by one host is valid at any other. */
 export class Devices {
   readonly #deps: DevicesDeps;
   readonly #records: Collection<DeviceRecord>;
-  /** When codes end, monotonic, by their devices' ids: a code that was made elsewhere is timed from when it was first seen here. */
+  /** Monotonic expiry times of codes by device id: a code from another host is timed from when it was first seen here. */
   readonly #deadlines = new Map<string, number>();
-  /** When each device was last noted as seen, monotonic. */
+  /** Monotonic time of each device's last stored activity. */
   readonly #seen = new Map<string, number>();
   readonly #timers = new Map<string, () => void>();
 
@@ -46,7 +43,7 @@ export class Devices {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  /** A code for a new device; `expiresAt` in milliseconds since 1970. */
+  /** Creates a code for a new device; `expiresAt` in milliseconds since 1970. */
   async initiate(name: string, scopes: readonly Level[]): Promise<{ code: string; expiresAt: number }> {
     const { clock } = this.#deps;
     await this.#makeRoom();
@@ -64,7 +61,7 @@ export class Devices {
     return { code, expiresAt };
   }
 
-  /** Whether there is such a code. One that is none is a try for each code that waits: any of them may have been meant. */
+  /** Whether there is such a code. A wrong one counts as an attempt for each pending code: any of them may have been meant. */
   async admits(code: string): Promise<boolean> {
     const pending = await this.#pending();
     if (find(pending, await hashOf(code))) return true;
@@ -73,15 +70,15 @@ export class Devices {
   }
 
   /**
-   * Pairs the device that signed the code. Throws `INVALID_PARAMS` where the response is none, or its signature is not of this code; `NOT_FOUND` where there is no such
-   * code (any more): who guesses is not told which.
+   * Pairs the device that signed the code. Throws `INVALID_PARAMS` if the response is malformed or its signature does not match, and
+   * `NOT_FOUND` if there is no such code or it has expired, without telling which.
    */
   async complete(code: string, response: string): Promise<{ deviceId: string; deviceToken: string }> {
     const { publicKey, signs } = await readResponse(response);
     const hash = await hashOf(code);
     const pending = await this.#pending();
     const meant = find(pending, hash);
-    // Noted before the signature is looked at, so that tries at one time count each.
+    // Count the attempt before checking the signature, so that concurrent attempts count separately.
     const charged = await this.#charge(meant ? [meant] : pending);
     if (!meant || charged === 0) throw noSuchCode();
     if (!(await signs(canonicalCode(code))) && !(await signs(code))) {
@@ -110,14 +107,14 @@ export class Devices {
       });
   }
 
-  /** Resolves when the device is out: not let in any more, and what it had open is closed. Throws `NOT_FOUND`. */
+  /** Resolves when the device is revoked and its connections are closed. Throws `NOT_FOUND`. */
   async revoke(id: string): Promise<void> {
     const record = await this.#records.get(id);
     if (record?.state !== 'paired' || !(await this.#records.remove(id))) throw new RpcError('NOT_FOUND', `No device with id "${id}".`);
     await this.#deps.granting.revoke(principalOf(id));
   }
 
-  /** The principal has connected or asked for something, if it is a device. */
+  /** Records that the principal has connected or made a request, if it is a device. */
   async seen(principal: string): Promise<void> {
     const id = idOf(principal);
     const { clock } = this.#deps;
@@ -137,7 +134,7 @@ export class Devices {
     return (await this.#records.list()).filter((record) => record.state === 'paired');
   }
 
-  /** Those whose code is good. */
+  /** Pairings whose code is still valid. */
   async #pending(): Promise<PairingRecord[]> {
     return (await this.#records.list()).filter((record) => record.state === 'pairing').filter((record) => this.#isGood(record));
   }
@@ -150,7 +147,7 @@ export class Devices {
     return tries < TRIES && clock.monotonic() < deadline;
   }
 
-  /** Notes a try for each; the result is how many of them had one left. */
+  /** Counts an attempt for each; returns how many of them had one left. */
   async #charge(records: readonly PairingRecord[]): Promise<number> {
     let charged = 0;
     for (const { id } of records) {
@@ -191,7 +188,7 @@ const principalOf = (id: string): string => `device:${id}`;
 const idOf = (principal: string): string | undefined => /^device:(.+)$/.exec(principal)?.[1];
 const hashOf = (code: string): Promise<string> => sha256(canonicalCode(code));
 
-/** Looks at every one of them. */
+/** Compares with all of them, in constant time. */
 function find(pending: readonly PairingRecord[], hash: string): PairingRecord | undefined {
   let found: PairingRecord | undefined;
   for (const record of pending) if (isSameText(record.codeHash, hash)) found = record;

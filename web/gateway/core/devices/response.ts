@@ -1,7 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 
-/** What a SPKI key begins with, by its kind, in hex; the rest is the key itself (for P-256 an uncompressed point). */
+/** Key types with the hex prefix of their SPKI encoding; the rest is the key itself (for P-256 an uncompressed point). */
 const KINDS = [
   { prefix: '302a300506032b6570032100', bytes: 44, name: 'Ed25519', algorithm: { name: 'Ed25519' } },
   {
@@ -12,17 +12,17 @@ const KINDS = [
   },
 ] as const;
 
-/** What a device answers to a code: `<public key>.<signature over the code>`, both base64url. */
+/** A device's response to a code: `<public key>.<signature over the code>`, both base64url. */
 export interface PairingResponse {
-  /** SPKI, base64url, as it came. */
+  /** SPKI, base64url, as received. */
   publicKey: string;
-  /** Whether the signature is one over the text, by that key. */
+  /** Whether the signature is a valid one of this key over the text. */
   signs(text: string): Promise<boolean>;
 }
 
 /**
- * Reads what a device answers (decisions, "Devices, logs …"). A P-256 signature may be r and s one after the other (as WebCrypto makes it) or DER (as most other
- * libraries do). Throws `INVALID_PARAMS`, which tells nothing of any code.
+ * Parses a device's response. A P-256 signature may be the concatenation of r and s (as WebCrypto produces) or DER (as most other libraries
+ * do). Throws `INVALID_PARAMS`, which reveals nothing about codes.
  */
 export async function readResponse(response: string): Promise<PairingResponse> {
   const [, publicKey = '', given = ''] = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/.exec(response) ?? [];
@@ -42,7 +42,10 @@ export async function readResponse(response: string): Promise<PairingResponse> {
   return { publicKey, signs: (text) => crypto.subtle.verify(kind.algorithm, key, raw, new TextEncoder().encode(text)) };
 }
 
-/** r and s, 32 bytes each, of `SEQUENCE { INTEGER r, INTEGER s }`; undefined where it is none. A short one may have 64 bytes itself, but hardly ever: then it is refused. */
+/**
+ * r and s, 32 bytes each, from `SEQUENCE { INTEGER r, INTEGER s }`; undefined if it is not valid DER. In rare cases a DER signature has 64
+ * bytes itself: it is refused.
+ */
 function fromDer(der: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   if (der[0] !== 0x30 || der[1] !== der.byteLength - 2) return undefined;
   const raw = new Uint8Array(64);

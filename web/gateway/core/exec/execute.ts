@@ -3,10 +3,10 @@ import type { Bridge } from '../bridge.ts';
 import type { ExecRecord } from '../vault.ts';
 import type { OutputName } from './kept-output.ts';
 
-/** What a request's run adds to it. */
+/** Fields that the run of a command adds to its request. */
 export type Outcome = Pick<ExecRecord, 'status' | 'exitCode' | 'truncated' | 'reason'>;
 
-/** Runs an approved command at the bridge, which refuses it where it is not what was approved any more. */
+/** Runs an approved command at the bridge, which refuses it if it differs from what was approved. */
 export async function execute(
   bridge: Bridge,
   { command, args, workingDir, hash }: ExecRecord,

@@ -1,18 +1,18 @@
 import { MAX_OUTPUT_BYTES } from '#shared/ports/exec.ts';
 import type { ExecRecord } from '../vault.ts';
 
-/** The newest commands keep all of their output, older ones so many characters of each kind. */
+/** Number of newest commands whose full output is kept; older ones keep `TRIMMED_CHARS` of each stream. */
 const WHOLE = 20;
 const TRIMMED_CHARS = 8 * 1024;
 
 export type OutputName = 'stdout' | 'stderr';
 
-/** What a command that runs has written so far. */
+/** Output of a running command so far. */
 export class KeptOutput {
   readonly #texts = { stdout: '', stderr: '' };
   #truncated = false;
 
-  /** The place in its output that a piece begins at; null where there is no room for it: a bridge that sends more than it should is not believed. */
+  /** Appends a piece of output and returns its offset; null if the limit is exceeded, since a bridge could send more than allowed. */
   add(stream: OutputName, text: string): number | null {
     const offset = this.#texts[stream].length;
     if (offset + text.length > MAX_OUTPUT_BYTES) {
@@ -27,13 +27,15 @@ export class KeptOutput {
     return this.#texts.stdout.length + this.#texts.stderr.length;
   }
 
-  /** The fields of a request. */
+  /** The output as fields of a request. */
   get fields(): { stdout: string; stderr: string; truncated?: true } {
     return { ...this.#texts, ...(this.#truncated ? { truncated: true } : {}) };
   }
 }
 
-/** The record with less output and without long scripts, where its place from the newest and its size ask for that. */
+/**
+ * The record with less output and without long scripts, if its age and size require that; else undefined. `place`: index from the newest.
+ */
 export function trimmed(record: ExecRecord, place: number): ExecRecord | undefined {
   const { stdout = '', stderr = '', scripts = [] } = record;
   if (place < WHOLE) return undefined;

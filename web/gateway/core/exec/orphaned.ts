@@ -4,8 +4,9 @@ import type { Clock } from '../clock.ts';
 import type { Asker, ExecRecord } from '../vault.ts';
 
 /**
- * What becomes of a request whose host is gone, in the hands of `next`. What a person asked for goes on where it was, for `running` is stored before the bridge is
- * asked: what is only approved never began. For an agent's command nobody waits any more, and what ran is not run again.
+ * The next state of a request whose host has died, taken over by `next`. A person's request continues: `running` is stored before the
+ * bridge is asked, so an approved one has not started. An agent's command is not waited for any more, and a command that has run is not run
+ * again.
  */
 export function orphaned(before: ExecRecord, at: number, { origin, replica }: Asker): ExecRecord {
   const { status, agentId, expiresAt } = before;

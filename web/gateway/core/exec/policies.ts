@@ -5,7 +5,7 @@ import type { ExecRecord, Vault } from '../vault.ts';
 
 type Policies = Pick<Vault, 'collection'>;
 
-/** The bytes, arguments and place of a command together with who may run it. */
+/** Hash of a command's bytes, arguments and folder together with its grantee. */
 const toId = (standingHash: string, grantee: string): Promise<string> => sha256(`${standingHash} ${grantee}`);
 
 export interface PolicyRequest {
@@ -14,7 +14,10 @@ export interface PolicyRequest {
   grantee: string;
 }
 
-/** The stored policy that lets a command run without asking. One of an older build holds for the owner alone, and the bridge names no such hash for interpreters. */
+/**
+ * The stored policy that lets a command run without asking. Policies of older builds apply to the owner only, and the bridge sends no such
+ * hash for interpreters.
+ */
 export async function findPolicy(vault: Policies, { standingHash, earlierHash, grantee }: PolicyRequest): Promise<ExecPolicy | undefined> {
   const policies = vault.collection('execPolicies');
   const own = standingHash === undefined ? undefined : await policies.get(await toId(standingHash, grantee));
@@ -23,10 +26,13 @@ export async function findPolicy(vault: Policies, { standingHash, earlierHash, g
   return earlier?.grantee === undefined ? earlier : undefined;
 }
 
-/** Lets exactly this command run without asking from now on, for whoever asked for it; after reading from outside, also from the sources of this request. */
+/**
+ * Lets exactly this command run without asking from now on, for the same grantee; after reading from outside, also for the sources of this
+ * request.
+ */
 export async function storePolicy(vault: Policies, record: ExecRecord, createdAt: number): Promise<void> {
   const { standingHash, grantee, command, args, workingDir } = record;
-  // A bridge of an older build does not say what the command runs.
+  // A bridge of an older build does not report what the command runs.
   if (standingHash === undefined || grantee === undefined) return;
   const hash = await toId(standingHash, grantee);
   await vault.collection('execPolicies').update(hash, (before) => {

@@ -19,7 +19,7 @@ import { sessionOf, tell } from './tell.ts';
 import { findUnreviewedFiles } from './unreviewed-files.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Output of a command that runs is stored so often, for a host that dies. */
+/** Interval at which output of a running command is stored, in case the host dies. */
 const SAVE_MS = 2000;
 export interface ExecDeps {
   vault: Vault;
@@ -28,12 +28,12 @@ export interface ExecDeps {
   bridge: Bridge;
   labels: Pick<ContentLabels, 'list'>;
   sync: SyncPort | undefined;
-  /** Milliseconds that a command may take; undefined: as long as usual. */
+  /** Time limit for a command in milliseconds; undefined for the default. */
   timeoutMs(): number | undefined;
   fault(error: unknown): RpcError;
 }
 
-/** A request of this host that is not over. */
+/** An open request of this host. */
 interface Live {
   begun: boolean;
   stop: AbortController;
@@ -42,8 +42,8 @@ interface Live {
 }
 
 /**
- * Requests to run a command: pending → approved → running → completed or failed, or denied, expired, cancelled (decisions, "Cron, tools, exec, plans"). The
- * host that made a request runs it, once; the answer may come from any host of the vault.
+ * Requests to run a command: pending → approved → running → completed or failed, or denied, expired, cancelled. The host that created a
+ * request runs it, once; the answer may come from any host of the vault.
  */
 export class ExecRequests {
   readonly #deps: ExecDeps;
@@ -74,7 +74,7 @@ export class ExecRequests {
     return this.#questions.start();
   }
 
-  /** Ends what runs; it is told as failed, now or at the next start. */
+  /** Stops running commands; they are reported as failed, now or at the next start. */
   stop(): void {
     this.#stopped = true;
     this.#questions.stop();
@@ -85,12 +85,12 @@ export class ExecRequests {
     return this.#questions.heard(ids);
   }
 
-  /** Without their output. */
+  /** All requests, without their output. */
   async list(): Promise<ExecRequest[]> {
     return (await this.records()).map(briefOf);
   }
 
-  /** The newest first. */
+  /** All records, newest first. */
   records(): Promise<ExecRecord[]> {
     return this.#questions.list();
   }
@@ -101,12 +101,15 @@ export class ExecRequests {
     return withPrevious(requestOf(live?.begun ? { ...record, ...live.output.fields } : record), await this.records());
   }
 
-  /** Whether there is one of that id. */
+  /** Whether a request with that id exists. */
   async has(id: string): Promise<boolean> {
     return (await this.#deps.vault.collection('execRequests').get(id)) !== undefined;
   }
 
-  /** Makes a request, which waits, or runs at once where a stored policy covers exactly this command. Rejects without a bridge, and with `INVALID_PARAMS` for what cannot run. */
+  /**
+   * Creates a request, which waits for approval, or runs at once if a stored policy covers exactly this command. Rejects without a bridge,
+   * and with `INVALID_PARAMS` for a command that cannot run.
+   */
   async create(
     { command, args, workingDir, purpose, toolCallId, approved = false, outside, readOutside, isGranted = () => false, ...who }: Wanted,
     signal: AbortSignal,
@@ -127,7 +130,7 @@ export class ExecRequests {
       ...(purpose === undefined ? {} : { purpose }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(outside === undefined ? {} : { outside }),
-      // Further files, which come before it runs, are accepted too.
+      // Further files that arrive before it runs are accepted too.
       ...(workspaces.length === 0 || (isAccepted && paths.length > 0) ? {} : { workspaces }),
       ...(isAccepted ? {} : { unreviewed: paths }),
       ...(readOutside === undefined ? {} : { readOutside }),
@@ -157,7 +160,7 @@ export class ExecRequests {
     return requestOf(made);
   }
 
-  /** Makes one, and waits until it is over; the signal cancels it. */
+  /** Creates a request and waits for its end; the signal cancels it. */
   async perform(wanted: Wanted, signal: AbortSignal): Promise<ExecRequest> {
     const { requestId } = await this.create(wanted, signal);
     const over = this.#live.get(requestId)?.done.promise;
@@ -186,7 +189,7 @@ export class ExecRequests {
     return requestOf(record);
   }
 
-  /** Withdraws one that waits, ends one that runs, here or on another host. */
+  /** Cancels a waiting request, or stops a running one, here or on another host. */
   async cancel(id: string, reason = 'Cancelled'): Promise<ExecRequest> {
     const { record, changed } = await this.#questions.answer(id, (before, at) => ({
       ...before,
@@ -213,14 +216,14 @@ export class ExecRequests {
       throw new RpcError('NOT_FOUND', `No policy with hash "${hash}".`);
   }
 
-  /** Something has become of one of this host's: it begins, or is over. `taken`: it was another host's until now. */
+  /** Handles a change of one of this host's requests: starts or ends it. `taken`: it belonged to another host until now. */
   #own(record: ExecRecord, taken: boolean): void {
     const { requestId: id, status } = record;
     const live = this.#live.get(id);
     if (status === 'pending' && !live) return void this.#live.set(id, newLive());
     if (!live && taken && status === 'approved') return void this.#takeUp(record).catch(this.#deps.fault);
     if (!live) {
-      // Over here already, and another host did not know: an approval is used once, so it must not run.
+      // The request has already ended here, which the other host did not know: an approval is used once, so it must not run.
       if (status === 'approved') this.#close(id, 'Approved too late').catch(this.#deps.fault);
       return;
     }
@@ -229,7 +232,7 @@ export class ExecRequests {
     void this.#begin(record, live);
   }
 
-  /** Runs what was approved for a host that went away before it began, as soon as the bridge is there. */
+  /** Runs a request that was approved for a host that died before it started, once the bridge is attached. */
   async #takeUp(record: ExecRecord): Promise<void> {
     const { bridge, clock, fault } = this.#deps;
     const { requestId: id, expiresAt } = record;
@@ -238,7 +241,7 @@ export class ExecRequests {
     try {
       await lentBy(bridge, clock, expiresAt, live.stop.signal);
     } catch (error) {
-      // The next host takes it up.
+      // The next host continues with it.
       if (this.#stopped) return;
       const status = live.stop.signal.aborted ? 'cancelled' : 'failed';
       await this.#close(id, fault(error).message, status);
@@ -293,13 +296,13 @@ export class ExecRequests {
     try {
       over = (await this.#questions.change(id, (before) => ({ ...before, ...ended }))).record;
     } catch (error) {
-      // Who waits is told all the same; at the next start it is closed as failed.
+      // Callers that wait still get the result; the record is closed as failed at the next start.
       this.#deps.fault(error);
     }
     this.#over(id, live, over);
   }
 
-  /** Throws if files came from outside since a person was shown those that the command could load. */
+  /** Throws if outside files have appeared since a person was shown those that the command could load. */
   async #requireSeenFiles({ command, workspaces = [], unreviewed = [] }: ExecRecord): Promise<void> {
     const { paths } = await findUnreviewedFiles(this.#deps.labels, workspaces);
     const added = paths.filter((path) => !unreviewed.includes(path));
@@ -311,7 +314,7 @@ export class ExecRequests {
     return every(this.#deps.clock, SAVE_MS, () => {
       if (live.output.length <= saved) return;
       saved = live.output.length;
-      // It is in memory too; the end tells of a store that fails.
+      // Best effort: the output is in memory too, and the final write reports a failing store.
       this.#questions
         .change(id, (before) => (before.status === 'running' ? { ...before, ...live.output.fields } : undefined))
         .catch(() => {});

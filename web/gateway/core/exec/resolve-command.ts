@@ -11,8 +11,8 @@ type Asked = ParamsOf<Contract>;
 const missing = z.object({ reason: z.literal('missing'), program: z.string() });
 
 /**
- * Resolves a command on the bridge. A command without arguments that is neither a path nor a program is split into words. Returns what would run: this is shown,
- * hashed and run. Rejects with `INVALID_PARAMS` if only a shell could run it.
+ * Resolves a command on the bridge. A command without arguments that is neither a path nor a program is split into words. Returns what
+ * would run: this is displayed, hashed and run. Rejects with `INVALID_PARAMS` if only a shell could run it.
  */
 export async function resolveCommand(
   bridge: Bridge,

@@ -5,7 +5,7 @@ import { riskOf } from './risk.ts';
 it.each([
   ['low', 'ls', ['-la'], '/usr/bin/ls'],
   ['low', '/bin/cat', ['x'], '/bin/cat'],
-  // The name is known, the file is not the system's.
+  // A well-known name, but not a file of the system.
   ['medium', 'ls', [], '/tmp/ls'],
   ['medium', 'git', ['status'], '/usr/bin/git'],
   ['medium', 'python3', ['script.py'], '/usr/bin/python3.11'],

@@ -2,14 +2,14 @@ import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** They look and change nothing, whatever their arguments. */
+/** Programs that only read, whatever their arguments. */
 const LOOKING = words(`
   ls cat head tail wc pwd echo printf whoami id uname uptime which stat du df free ps
   grep egrep fgrep basename dirname realpath readlink diff cmp cksum md5sum sha1sum sha256sum true false printenv
 `);
-/** Programs of `LOOKING` that print neither content nor names of files: others may have chosen a name. */
+/** Programs of `LOOKING` that print neither content nor names of files, which others may have chosen. */
 const SILENT = words('pwd echo printf whoami id uname uptime which df free basename dirname true false');
-/** They delete, take over the machine, reach others, or bring in other people's programs. */
+/** Programs that delete, change the system, access the network, or install other programs. */
 const DANGEROUS = words(`
   rm rmdir dd shred truncate mkfs wipefs fdisk parted mount umount chmod chown chattr
   sudo su doas pkexec passwd useradd userdel usermod visudo crontab at kill killall pkill shutdown reboot halt poweroff systemctl service
@@ -18,16 +18,17 @@ const DANGEROUS = words(`
   npm npx pnpm yarn bun corepack pip pipx uv uvx poetry conda gem bundle cargo rustup go composer cpan
   docker podman kubectl helm wget eval powershell pwsh cmd reg diskutil launchctl osascript
 `);
-/** They run another program, which their arguments name. */
+/** Programs that run another program, named by their arguments. */
 const RUNNING = words('env xargs nice nohup timeout setsid stdbuf watch strace gdb script parallel make exec chroot unshare');
 const SHELLS = words('sh bash zsh dash ash ksh fish csh tcsh busybox');
 const INTERPRETERS = words('python pypy node deno perl ruby php lua rscript tclsh awk gawk mawk sed osascript groovy julia');
-/** Where a system keeps its own programs: a name means what it says there alone. */
+/** Folders of the system's own programs: only there does a name identify its program. */
 const SYSTEM = /^(\/usr)?\/s?bin\//;
 
 /**
- * How much a command may do, to order what a person sees; it decides nothing. `low`: a well-known program of the system that only looks. `high`: it deletes,
- * changes the system, reaches others, installs, or runs what its arguments say. Anything else is `medium`, which is no promise: any program may do anything.
+ * Estimates the risk of a command, for display only: it decides nothing. `low`: a well-known program of the system that only reads. `high`:
+ * deletes, changes the system, accesses the network, installs, or runs what its arguments say. Anything else is `medium`, without a
+ * guarantee: any program may do anything.
  */
 export function riskOf({ command, args, realPath }: Pick<ExecRequest, 'command' | 'args' | 'realPath'>): ExecRequest['riskLevel'] {
   const names = [nameOf(command), nameOf(realPath)];
@@ -41,11 +42,11 @@ export function riskOf({ command, args, realPath }: Pick<ExecRequest, 'command' 
   return SYSTEM.test(realPath) && LOOKING.has(names[0] ?? '') ? 'low' : 'medium';
 }
 
-/** True for a program of the system whose output is no content of a file, a page or another program. */
+/** Whether it is a program of the system whose output contains nothing from a file, a page or another program. */
 export const isSilent = ({ command, realPath }: Pick<ExecRequest, 'command' | 'realPath'>): boolean =>
   SYSTEM.test(realPath) && SILENT.has(nameOf(command)) && SILENT.has(nameOf(realPath));
 
-/** Without folders and the ending that Windows adds. */
+/** File name without the extension that Windows adds. */
 const nameOf = (path: string): string =>
   path
     .replace(/^.*[/\\]/, '')

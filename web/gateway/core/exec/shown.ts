@@ -3,7 +3,7 @@ import type { Approval } from '#shared/rpc/methods/approvals.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec.ts';
 import type { ApprovalRecord, ExecRecord } from '../vault.ts';
 
-/** A request as it is shown. */
+/** A request as clients see it. */
 export const requestOf = ({
   origin: _,
   replica: __,
@@ -13,13 +13,13 @@ export const requestOf = ({
   ...request
 }: ExecRecord): ExecRequest => request;
 
-/** The same without its output and the text of its scripts, for lists and events. */
+/** A request without its output and the text of its scripts, for lists and events. */
 export function briefOf(record: ExecRecord): ExecRequest {
   const { stdout: _, stderr: __, ...request } = requestOf(record);
   return withoutTexts(request);
 }
 
-/** For callers that are no person: they may not read files by asking to run them. */
+/** A request for callers that are not persons: they may not read files by asking to run them. */
 export function withoutTexts(request: ExecRequest): ExecRequest {
   const { scripts } = request;
   return scripts ? { ...request, scripts: scripts.map(({ path, bytes }) => ({ path, bytes })) } : request;
@@ -27,7 +27,7 @@ export function withoutTexts(request: ExecRequest): ExecRequest {
 
 const ALLOWED: ReadonlySet<ExecRequest['status']> = new Set(['approved', 'running', 'completed', 'failed']);
 
-/** A request with the text that each of its scripts had when it was last allowed, if that is known. */
+/** A request with the text that each of its scripts had when it was last allowed, if known. */
 export function withPrevious(request: ExecRequest, newestFirst: readonly ExecRecord[]): ExecRequest {
   if (!request.scripts) return request;
   const before = newestFirst.filter(
@@ -44,7 +44,7 @@ export function withPrevious(request: ExecRequest, newestFirst: readonly ExecRec
 
 export const approvalOf = ({ origin: _, replica: __, ...approval }: ApprovalRecord): Approval => approval;
 
-/** A command as an entry among the approvals: it is kept once, as its request. */
+/** A command as an entry in the list of approvals; it is stored only once, as its request. */
 export function commandApproval(request: ExecRequest): Approval {
   const { requestId, command, args, workingDir, agentId, sessionId, runId, status, createdAt, expiresAt, resolvedAt } = request;
   const { toolCallId, purpose, reason, outside } = request;

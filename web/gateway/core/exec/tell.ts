@@ -2,11 +2,11 @@ import type { Hub } from '../hub.ts';
 import { type ExecRecord, sessionKey } from '../vault.ts';
 import { briefOf, commandApproval } from './shown.ts';
 
-/** The session that a record belongs to; null: none. */
+/** The session key of a record; null if it belongs to no session. */
 export const sessionOf = ({ agentId, sessionId }: { agentId: string | null; sessionId: string | null }): string | null =>
   agentId === null || sessionId === null ? null : sessionKey(agentId, sessionId);
 
-/** Tells what has become of a request, and of its entry among the approvals; `before` is the status that was told last. */
+/** Emits events for a changed request, and for its entry in the list of approvals. `before`: the status that was last reported. */
 export function tell(hub: Pick<Hub, 'emit'>, record: ExecRecord, before: string | undefined): void {
   const { status, connId } = record;
   if (status === 'running') return;

@@ -12,7 +12,7 @@ import { toGrantee } from './grantee.ts';
 import { isSilent } from './risk.ts';
 import type { Tool, ToolGate } from '../tools/registry.ts';
 
-/** Characters of a command's output that a model is given, and those that its errors may take of them where there is much of both. */
+/** Maximum number of characters of output for a model, and of its share for errors if both streams are long. */
 const MAX_CHARS = 20_000;
 const ERROR_CHARS = 5_000;
 
@@ -22,7 +22,7 @@ export interface ExecToolDeps {
   gate: Pick<ToolGate, 'isGranted'>;
 }
 
-/** Commands for agents: each makes a request, which waits for a person, and its outcome is the tool's result. */
+/** The `exec` tool: each call creates a request, which waits for a person, and returns its outcome. */
 export const execTool = ({ desk, policy, gate }: ExecToolDeps): Tool => {
   const tool: Tool = defineTool({
     name: 'exec',
@@ -45,7 +45,7 @@ export const execTool = ({ desk, policy, gate }: ExecToolDeps): Tool => {
       const sources = taint?.sources ?? [];
       const isAllowed = (of: readonly string[]): boolean =>
         taint?.isGranted(tool.name, undefined) === true || gate.isGranted(tool.name, of);
-      // Neither `auto` nor a stored policy holds for a command that outside content may have asked for.
+      // Neither `auto` nor a stored policy applies to a command that outside content may have asked for.
       const isOpen = sources.length === 0 || isAllowed(sources);
       const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await desk();

@@ -1,6 +1,6 @@
 import type { ContentLabels } from '../trust/labels.ts';
 
-/** Files that programs show or convert, and do not run or take for settings. */
+/** Files that programs display or convert, but do not run or read as settings. */
 const DOCUMENT = /\.(md|markdown|csv|tsv|pdf|docx|xlsx|pptx|odt|html?|png|jpe?g|gif|webp|svg|mp3|wav|mp4|webm)$/i;
 const MAX_FILES = 200;
 
@@ -10,7 +10,7 @@ export interface UnreviewedFiles {
 }
 
 /**
- * Files of workspaces that came from outside, wait for review, and could be code: a program may load them from the folder that it runs in, such as `json.py`,
+ * Unreviewed files from outside in workspaces that could be code: a program may load them from its working directory, such as `json.py`,
  * `GNUmakefile` or `.npmrc`.
  */
 export async function findUnreviewedFiles(labels: Pick<ContentLabels, 'list'>, workspaces: readonly string[]): Promise<UnreviewedFiles> {

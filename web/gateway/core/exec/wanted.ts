@@ -1,4 +1,4 @@
-/** A command, and who wants it: an agent in a run, or (null) a person. */
+/** A command to run, and its caller: an agent in a run, or (null) a person. */
 export interface Wanted {
   command: string;
   args: readonly string[];
@@ -6,19 +6,19 @@ export interface Wanted {
   agentId: string | null;
   sessionId: string | null;
   runId: string | null;
-  /** The model's call, and what it says the command is for. */
+  /** Id of the model's tool call, and its stated purpose. */
   toolCallId?: string | undefined;
   purpose?: string | undefined;
-  /** To whom a stored policy must have been given: `owner`, `agent:<id>` or `key:<id>`. */
+  /** Grantee that a stored policy must match: `owner`, `agent:<id>` or `key:<id>`. */
   grantee: string;
-  /** It needs no approval: the tool's policy is `auto`. */
+  /** Whether the tool's policy is `auto`, so that no approval is needed. */
   approved?: boolean;
-  /** Outside sources that the agent has read: neither `approved` nor a stored policy lets it run then. */
+  /** Outside sources that the agent has read: if there are any, neither `approved` nor a stored policy lets the command run. */
   outside?: string[];
-  /** Whether it may run after reading from all of these sources, for files from outside that it could load. */
+  /** Whether the command may run after reading from all of these sources, for outside files that it could load. */
   isGranted?(sources: readonly string[]): boolean;
-  /** Outside sources that the agent has read, also if it needs no approval because of them. */
+  /** All outside sources that the agent has read, also if they require no approval. */
   readOutside?: string[];
-  /** The connection that asked: it is told what becomes of the command, whatever else it is told of. */
+  /** The connection that asked: it always receives the events of this command. */
   connId?: string;
 }

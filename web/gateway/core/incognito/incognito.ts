@@ -22,7 +22,7 @@ export interface IncognitoDeps {
   clock: Clock;
   models: Models;
   timeZone(): string;
-  /** Whose instructions and temperature hold. */
+  /** The agent whose instructions and temperature apply. */
   main(): Agent;
   silenceMs?: () => number;
   fault(error: unknown): RpcError;
@@ -38,8 +38,9 @@ interface Under {
 }
 
 /**
- * Answers to conversations that are kept nowhere (docs/decisions/0061-incognito.md). What is said is in memory for as long as it is being answered, and goes to the
- * model and to the connection that asked, which also ends it by closing. Each has exactly one of `incognito.done` and `incognito.error`.
+ * Answers chats that are not stored (docs/decisions/0061-incognito.md). Their text is in memory only during the answer, and goes to the
+ * model and to the connection that asked; closing that connection aborts the answer. Each request ends with exactly one of `incognito.done`
+ * and `incognito.error`.
  */
 export class Incognito {
   readonly #deps: IncognitoDeps;
@@ -50,7 +51,7 @@ export class Incognito {
     this.#deps = deps;
   }
 
-  /** Resolves when the answer is whole. What is wrong with the params is refused before anything is told of it. */
+  /** Resolves when the answer is complete. Invalid params are refused before any event is sent. */
   async send(request: Request, caller: Asking): Promise<Answered> {
     if (this.#draining)
       throw new RpcError('INTERNAL_ERROR', 'The gateway is restarting with a newer version. Try again.', {
@@ -70,14 +71,14 @@ export class Incognito {
     }
   }
 
-  /** Whether there was something to abort. */
+  /** Returns whether there was an answer to abort. */
   abort(principal: string, runId: string): boolean {
     const under = this.#under.get(keyOf(principal, runId));
     under?.abort.abort(new RpcError('ABORTED', 'The reply was stopped.'));
     return under !== undefined;
   }
 
-  /** Takes nothing new; resolves when what is under way has ended, or aborts it after `ms`. */
+  /** Accepts no new requests; resolves when pending answers have ended, and aborts them after `ms`. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     const under = [...this.#under.values()];
@@ -102,7 +103,7 @@ export class Incognito {
       caller.tell({ event: 'incognito.error', payload: { runId, error: error.toShape() } });
       throw error;
     } finally {
-      // The caller's id of it would tell two of a conversation together.
+      // The caller's id would link two answers of one chat.
       for (const record of usageOf(crypto.randomUUID(), shares, { at: clock.now(), sessionKey: null, principal: caller.principal }))
         vault.usage.add(record);
     }
@@ -120,16 +121,16 @@ export class Incognito {
     let length = 0;
     for await (const event of generate({
       chosen,
-      // Nobody else is told of it.
+      // No other provider receives the chat.
       fallbacks: [],
       models,
       messages: [...toSystemMessages(system), ...withContextAtEnd(messages, context.text)],
       tools: [],
-      // A model that calls tools all the same is told once that there are none.
+      // A second step for a model that calls tools anyway: it is told that there are none.
       maxSteps: 2,
       ...(temperature === undefined ? {} : { wishes: { temperature } }),
       temperature: agent.temperature,
-      // The guide looks into memories and chats for their owner.
+      // The guide would search memories and chats for their owner.
       stranger: true,
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       signal,
@@ -149,7 +150,7 @@ export class Incognito {
     }
   }
 
-  /** A fault of ours is logged by its name alone: its words may be the person's. */
+  /** Logs an internal error by its name only: its message may contain the person's text. */
   #told(thrown: unknown): RpcError {
     const { fault } = this.#deps;
     if (thrown instanceof RpcError || (thrown instanceof DOMException && thrown.name === 'AbortError')) return fault(thrown);
@@ -165,7 +166,7 @@ function last(shares: readonly Share[]): Share {
   return share;
 }
 
-/** The conversation as models are told it. Throws `INVALID_PARAMS`. */
+/** The chat as messages for models. Throws `INVALID_PARAMS`. */
 function asked(messages: readonly IncognitoMessage[]): ModelMessage[] {
   if (messages.at(-1)?.role !== 'user') throw new RpcError('INVALID_PARAMS', 'The last message in `messages` must have the role "user".');
   return messages.map(({ role, content, attachments = [] }, index) => {

@@ -3,11 +3,11 @@ import type { Incognito, IncognitoDeps } from './incognito.ts';
 
 export interface IncognitoLater {
   load(): Promise<Incognito>;
-  /** `Incognito.drain`; what is loaded from then on takes nothing. */
+  /** Like `Incognito.drain`; if the part is loaded later, it accepts nothing. */
   drain(ms: number): Promise<void>;
 }
 
-/** What answers chats that are kept nowhere, loaded with the first of them. */
+/** Answers incognito chats; loaded with the first of them. */
 export function incognitoLater(deps: IncognitoDeps): IncognitoLater {
   let wanted = false;
   let draining = false;
@@ -25,7 +25,7 @@ export function incognitoLater(deps: IncognitoDeps): IncognitoLater {
     async drain(ms) {
       draining = true;
       if (!wanted) return;
-      // What could not be loaded answers nothing.
+      // A part that failed to load has nothing to drain.
       const made = await load().catch(() => null);
       await made?.drain(ms);
     },

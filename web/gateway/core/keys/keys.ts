@@ -11,7 +11,7 @@ import { RateLimit } from '../rate-limit.ts';
 import type { Collection, Vault } from '../vault.ts';
 import { type Month, Spending } from './spending.ts';
 
-/** What every secret begins with, so that one that has leaked is known for what it is. */
+/** Prefix of every secret, so that a leaked one can be recognized. */
 const PREFIX = 'sk-perch-';
 const HINT_CHARS = 4;
 const MINUTE = 60_000;
@@ -31,15 +31,15 @@ export interface ApiKeysDeps {
 
 type Limits = { [Name in keyof KeyLimits]?: KeyLimits[Name] | undefined };
 
-/** Keys for programs: who they are, what they may, and how much of it. They lie in the vault, so that a key is good at whichever host serves. */
+/** API keys for programs, with their scopes and limits. They are stored in the vault, so that a key works at any host. */
 export class ApiKeys {
   readonly #deps: ApiKeysDeps;
   readonly #records: Collection<KeyRecord>;
   readonly #spending: Spending;
   readonly #requests = new Map<string, { perMinute: number; limit: RateLimit }>();
-  /** Use that is not stored yet, by key. */
+  /** Unstored usage by key. */
   readonly #unstored = new Map<string, { at: number; scopes: Set<Scope> }>();
-  /** Cancels of the stores that are scheduled. */
+  /** Cancel functions of scheduled stores. */
   readonly #flushes = new Map<string, () => void>();
   /** Monotonic times of the last stores. */
   readonly #flushedAt = new Map<string, number>();
@@ -57,7 +57,7 @@ export class ApiKeys {
     );
   }
 
-  /** The secret is not kept. Throws `INVALID_PARAMS` where there are too many already. */
+  /** Creates a key; its secret is not stored. Throws `INVALID_PARAMS` if there are too many keys. */
   async create(name: string, scopes: readonly Scope[], limits: Limits): Promise<{ key: KeyEntry; secret: string }> {
     if ((await this.#records.list()).length >= MOST_KEYS)
       throw new RpcError('INVALID_PARAMS', `The limit of ${MOST_KEYS} keys is reached. Revoke one first.`);
@@ -93,7 +93,7 @@ export class ApiKeys {
     return entryOf(after);
   }
 
-  /** Resolves when the key is void, and what its program had open is closed. Throws `NOT_FOUND`. */
+  /** Resolves when the key is revoked and its program's connections are closed. Throws `NOT_FOUND`. */
   async revoke(id: string): Promise<void> {
     if (!(await this.#records.remove(id))) throw noSuchKey();
     this.#requests.delete(id);
@@ -101,8 +101,9 @@ export class ApiKeys {
   }
 
   /**
-   * A principal wants to call a model. Throws `RATE_LIMITED` where it is a key that has used up a limit, with when again; `AUTH_REQUIRED` where it is one that was
-   * revoked, or that has limits and wants `unattended` work, which is not its own to be counted. What is under way is not counted: several calls at once may go over a limit of tokens or the budget together.
+   * Checks the limits before a principal calls a model. Throws `RATE_LIMITED` with the retry time if a key has exhausted a limit, and
+   * `AUTH_REQUIRED` if it was revoked, or has limits and wants `unattended` work, which cannot be counted for it. Pending calls are not
+   * counted: several at a time may exceed a token limit or the budget together.
    */
   async admit(principal: string, unattended = false): Promise<void> {
     const id = idOf(principal);
@@ -135,7 +136,7 @@ export class ApiKeys {
       throw limited(`This API key has reached its limit of ${requestsPerMinute} requests per minute. Try again later.`, wait, 'requests');
   }
 
-  /** Scopes of a principal that is a key, none if it was revoked; undefined for a principal that is no key. */
+  /** Scopes of a key, none if it was revoked; undefined if the principal is not a key. */
   async scopes(principal: string): Promise<readonly Scope[] | undefined> {
     const id = idOf(principal);
     if (id === undefined) return undefined;
@@ -143,7 +144,7 @@ export class ApiKeys {
     return record ? joinScopes(record) : [];
   }
 
-  /** The source of what a key writes, unless it may do everything that an agent may. */
+  /** The source of content written by a key, unless the key has all scopes of an agent. */
   async sources(principal: string): Promise<readonly string[]> {
     const id = idOf(principal);
     if (id === undefined) return [];
@@ -151,12 +152,12 @@ export class ApiKeys {
     return record && allows(joinScopes(record), 'write') ? [] : [toKeySource(id, record?.name ?? '')];
   }
 
-  /** The principal has connected or asked for something, if it is a key. */
+  /** Records that the principal has connected or made a request, if it is a key. */
   async seen(principal: string): Promise<void> {
     await this.#note(principal);
   }
 
-  /** A call or tool of the principal has needed a scope, if it is a key. */
+  /** Records that a call or tool of the principal has used a scope, if it is a key. */
   async used(principal: string, scope: Scope): Promise<void> {
     await this.#note(principal, scope);
   }
@@ -165,7 +166,7 @@ export class ApiKeys {
     for (const cancel of this.#flushes.values()) cancel();
   }
 
-  /** Stores the use of a key at most once a minute: the first at once, later ones together. */
+  /** Stores the usage of a key at most once a minute: the first at once, later ones together. */
   async #note(principal: string, scope?: Scope): Promise<void> {
     const id = idOf(principal);
     if (id === undefined) return;
@@ -231,6 +232,6 @@ const entryOf = ({ tokenHash: _, scopes, areas, use, ...entry }: KeyRecord): Key
   use: use ? { since: use.since, scopes: { ...use.scopes } as Record<string, number> } : null,
 });
 
-/** Without what is left out. */
+/** Removes undefined limits. */
 const given = (limits: Limits): Partial<KeyLimits> =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<KeyLimits>;

@@ -3,11 +3,11 @@ import { localTime } from '../local-time.ts';
 import type { UsageRecord, Vault } from '../vault.ts';
 
 const MINUTE = 60_000;
-/** A month is never longer, whatever the clocks do. */
+/** Upper bound for a month, whatever the clocks do. */
 const LONGEST_MONTH = 32 * 24 * 60 * MINUTE;
-/** What was stored just after a look, or came from another host just then, is found by the next. */
+/** Overlap between two reads, for records that were stored or synced just after the previous one. */
 const OVERLAP = 2 * MINUTE;
-/** What came from another host later is found when the whole month is read again. */
+/** Interval at which the whole month is read again, for records that synced later. */
 const WHOLE_AGAIN = 30 * MINUTE;
 
 export interface Month {
@@ -16,7 +16,7 @@ export interface Month {
   cost: number;
 }
 
-/** What a principal has used. */
+/** Usage of a principal. */
 export interface Spent {
   month: Month;
   /** Calls that ended within the last minute, oldest first. */
@@ -31,15 +31,18 @@ export interface SpendingDeps {
 
 const NOTHING: Spent = { month: { calls: 0, totalTokens: 0, cost: 0 }, minute: [] };
 
-/** What each principal has used in this month and minute, from the usage that is kept. After a first look at the month only the last minutes are read. */
+/**
+ * Usage of each principal in the current month and minute, from the stored usage records. After the first read of the month only the last
+ * minutes are read.
+ */
 export class Spending {
   readonly #deps: SpendingDeps;
   #months = new Map<string, Month>();
   #month = '';
   #wholeAt = -Infinity;
-  /** When it was last read. */
+  /** Time of the last read. */
   #readAt = 0;
-  /** Records of the last minutes that are counted. */
+  /** Ids of counted records of the last minutes. */
   #counted = new Set<string>();
   #line: Promise<unknown> = Promise.resolve();
 

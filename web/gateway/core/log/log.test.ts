@@ -5,7 +5,7 @@ import { verifies } from '../../../../tests/requirements.ts';
 import type { LogRecord, Vault } from '../vault.ts';
 import { Log } from './log.ts';
 
-/** A store in memory that fails while it is told to, and one that counts. */
+/** An in-memory store that counts writes and can be set to fail. */
 function memoryStore() {
   const stored: LogRecord[] = [];
   const store = {

@@ -5,20 +5,20 @@ import { GroupCommit } from '../group-commit.ts';
 import { lazy } from '../lazy.ts';
 import type { LogRecord, Vault } from '../vault.ts';
 
-/** Milliseconds that a line waits at most for others to be stored with. */
+/** Maximum time in milliseconds that a line waits to be stored together with others. */
 const GROUP_MS = 50;
-/** Lines kept in memory while the database takes none; beyond that the oldest are given up. */
+/** Maximum number of lines kept in memory while the database fails; beyond it the oldest are dropped. */
 const KEPT = 1_000;
 
 export type Fields = Record<string, unknown>;
 
-/** What the parts of the core write to. */
+/** The part of the log that the rest of the core uses. */
 export type LogWriter = Pick<Log, 'write'>;
 
 export interface LogDeps {
   clock: Clock;
   store: Vault['logs'];
-  /** Lines below it are not kept. */
+  /** Minimum level of lines to keep. */
   level(): LogLevel;
 }
 
@@ -27,16 +27,16 @@ interface Line extends Omit<LogRecord, 'seq' | 'fields'> {
 }
 
 /**
- * What is worth knowing later. Writing to it never waits, throws or fails what is told of: lines are stored together, up to 50 ms later, without the
- * secrets in them, and where the database takes none they are kept here.
+ * The log. Writing never waits, throws or affects the caller: lines are stored in groups, up to 50 ms later, with secrets redacted, and are
+ * kept in memory while the database fails.
  */
 export class Log {
   readonly #deps: LogDeps;
   readonly #redactor = lazy(async () => new (await import('#shared/redact.ts')).Redactor());
-  /** Secrets of before are secrets still: a text that holds one may come late. */
+  /** Includes earlier secrets: a text that contains one may arrive late. */
   readonly #secrets = new Set<string>();
   #lines: Line[] = [];
-  /** Numbered, without secrets, and not stored. */
+  /** Numbered and redacted, but not stored yet. */
   #unstored: LogRecord[] = [];
   #last: number | undefined;
   #problem: string | null = null;
@@ -47,7 +47,7 @@ export class Log {
     this.#group = new GroupCommit(deps.clock, GROUP_MS, () => this.#commit());
   }
 
-  /** Notes a line. `fields`: what else is to be known, as plain values; errors are told with their stack. */
+  /** Writes a line. `fields`: additional plain values; errors are logged with their stack. */
   write(level: LogLevel, component: string, message: string, fields?: Fields): void {
     const { clock } = this.#deps;
     if (!isAtLeast(level, this.#deps.level())) return;
@@ -56,19 +56,19 @@ export class Log {
     this.#group.soon();
   }
 
-  /** These never stand in the log, whoever writes them there. */
+  /** Redacts these secrets in all lines. */
   hide(secrets: Iterable<string>): void {
     for (const secret of secrets) this.#secrets.add(secret);
   }
 
-  /** What takes these secrets, and all that look like some, out of a text. */
+  /** Returns a function that redacts these secrets, and everything that looks like one, in a text. */
   async redactor() {
     const redactor = await this.#redactor();
     redactor.learn(this.#secrets);
     return redactor;
   }
 
-  /** Why the newest lines are not stored; null where they are. */
+  /** Reason why the newest lines are not stored; null if they are. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -78,7 +78,7 @@ export class Log {
     return this.#unstored;
   }
 
-  /** Stores what waits. Never rejects. */
+  /** Stores pending lines. Never rejects. */
   flush(): Promise<void> {
     return this.#group.flush();
   }
@@ -105,7 +105,7 @@ function redacted({ fields, message, ...line }: Line, redactor: Redactor): Omit<
     const told = fields && redactor.fields(fields);
     return { ...line, message: redactor.text(message), ...(told ? { fields: told } : {}) };
   } catch {
-    // A value that cannot be read must not take the others of its group along.
+    // A value that cannot be read must not affect the other lines of its group.
     return { ...line, message: 'An event could not be recorded' };
   }
 }

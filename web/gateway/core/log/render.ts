@@ -1,7 +1,7 @@
 import type { LogLine } from '#shared/rpc/methods/logs.ts';
 import type { Told } from './tail.ts';
 
-/** Tells lines with their times in a zone. */
+/** Returns a function that formats lines with their times in a time zone. */
 export function lineIn(timeZone: string): (line: Told) => LogLine {
   const time = timeIn(timeZone);
   return ({ at, level, component, message, fields }) => ({ time: time(at), at, level, component, message, ...(fields ? { fields } : {}) });
@@ -9,12 +9,12 @@ export function lineIn(timeZone: string): (line: Told) => LogLine {
 
 /** One line of text: `2026-11-20T12:00:00.000Z WARN  runs: A run failed {"code":"…"}`. */
 export function textOf({ time, level, component, message, fields }: LogLine): string {
-  // What a message holds must not look like a line of its own.
+  // Remove line breaks, so that a message cannot forge a line.
   const text = message.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
   return `${time} ${level.toUpperCase().padEnd(5)} ${component}: ${text}${fields ? ` ${JSON.stringify(fields)}` : ''}`;
 }
 
-/** ISO 8601 with the zone's offset at that instant; `Z` for UTC. */
+/** ISO 8601 with the zone's offset at that time; `Z` for UTC. */
 function timeIn(timeZone: string): (at: number) => string {
   if (timeZone === 'UTC') return (at) => new Date(at).toISOString();
   const number = '2-digit';

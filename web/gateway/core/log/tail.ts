@@ -6,13 +6,13 @@ import { withTimeout } from '../providers/watchdog.ts';
 import type { LogRecord, Vault } from '../vault.ts';
 import type { Log } from './log.ts';
 
-/** The bridge's lines are left out where they do not come by then. */
+/** Time after which the bridge's lines are left out. */
 const BRIDGE_MS = 2_000;
 const CHUNK = 500;
 
 export type Told = Omit<LogRecord, 'seq'>;
 
-/** How far one log has been read: which one, and up to which line. */
+/** A position in a log: the log's id and the number of the last line that was read. */
 interface Place {
   log: string;
   number: number;
@@ -23,25 +23,25 @@ interface Numbered {
   line: Told;
 }
 
-/** Some lines of one log, oldest first. `place`: behind all that were looked at. */
+/** Lines of one log, oldest first. `place`: the position after all lines that were examined. */
 interface Part {
   lines: Numbered[];
   place: Place;
 }
 
-/** Lines as they are given, with the places around them. */
+/** Lines with the positions before and after them. */
 export interface Answer {
   lines: Told[];
   cursor: string;
   before: string;
 }
 
-/** One log among those that are read together. */
+/** One of the logs that are read together. */
 interface Source {
   newest(limit: number, level: LogLevel): Promise<Part>;
-  /** The first lines after a place, or the newest where that is a place in another log. */
+  /** The first lines after a position, or the newest if the position is in another log. */
   after(place: Place, limit: number): Promise<Part>;
-  /** The last lines in front of a place; none where that is a place in another log. */
+  /** The last lines before a position; none if the position is in another log. */
   before(place: Place, limit: number): Promise<Part>;
 }
 
@@ -52,7 +52,7 @@ export interface TailDeps {
   clock: Clock;
 }
 
-/** The gateway's log and the bridge's as one, by time. */
+/** Reads the gateway's log and the bridge's log as one, ordered by time. */
 export class Tail {
   readonly #deps: TailDeps;
   #path: string | undefined;
@@ -61,7 +61,7 @@ export class Tail {
     this.#deps = deps;
   }
 
-  /** The bridge's log file, as it was when last read. */
+  /** Path of the bridge's log file, as of the last read. */
   get path(): string | undefined {
     return this.#deps.bridge.lends(logsPort) ? this.#path : undefined;
   }
@@ -74,7 +74,7 @@ export class Tail {
     return { lines: toldOf(lines), cursor: placesAt(own.place, bridge.place), before: placesAt(front(own), front(bridge)) };
   }
 
-  /** The last lines in front of a place: reading back from the place that comes with them leaves none out and repeats none. */
+  /** The last lines before a position. Continuing from the returned position skips and repeats none. */
   async before(place: string, limit: number, signal: AbortSignal): Promise<Answer> {
     const [at, bridgeAt] = placesIn(place);
     const [own, bridge] = await Promise.all([this.#own().before(at, limit), this.#bridge(bridgeAt, signal).before(bridgeAt, limit)]);
@@ -87,7 +87,7 @@ export class Tail {
     };
   }
 
-  /** The first lines behind a cursor: reading on from the cursor that comes with them leaves none out and repeats none. */
+  /** The first lines after a cursor. Continuing from the returned cursor skips and repeats none. */
   async after(cursor: string, limit: number, signal: AbortSignal): Promise<Answer> {
     const [at, bridgeAt] = placesIn(cursor);
     const [own, bridge] = await Promise.all([this.#own().after(at, limit), this.#bridge(bridgeAt, signal).after(bridgeAt, limit)]);
@@ -113,7 +113,7 @@ export class Tail {
     const { logs, replica } = vault;
     const numbered = (records: readonly LogRecord[]): Numbered[] => records.map(({ seq, ...line }) => ({ number: seq, line }));
     const unstored = (from: number, to: number): LogRecord[] => log.unstored.filter(({ seq }) => seq >= from && seq < to);
-    /** What is not stored is looked at first: it may be stored meanwhile, and then is in both. */
+    /** Read unstored lines first: they may be stored in the meantime, and then are in both. */
     const read = async (from: number, to: number, limit: number): Promise<LogRecord[]> => {
       const waiting = unstored(from, to);
       const stored = await logs.range(from, to, limit);
@@ -129,12 +129,12 @@ export class Tail {
         last: Math.max(stored?.last ?? 0, waiting.at(-1)?.seq ?? 0),
       };
     };
-    /** The last ones of a level in front of a line. */
+    /** The last lines of a level before a line. */
     const back = async (first: number, end: number, limit: number, level: LogLevel): Promise<Numbered[]> => {
       let found: LogRecord[] = [];
       for (let to = end; to > first && found.length < limit; to -= CHUNK) {
         const from = Math.max(first, to - CHUNK);
-        // A database that cannot be read is what one may want to read of here.
+        // The log should be readable when the database is not: that may be its subject.
         const chunk = await read(from, to, CHUNK).catch(() => unstored(from, to));
         found = [...chunk.filter((record) => isAtLeast(record.level, level)), ...found];
       }
@@ -153,7 +153,7 @@ export class Tail {
       },
       async after(place, limit) {
         const { last } = await span();
-        // A log that is shorter than it was has been cleared.
+        // A log that is shorter than before was cleared.
         if (place.log !== replica || place.number > last) return newest(limit, LOG_LEVELS[0]);
         const records = await read(place.number + 1, last + 1, limit);
         return { lines: numbered(records), place: { log: replica, number: records.at(-1)?.seq ?? place.number } };
@@ -161,7 +161,7 @@ export class Tail {
     };
   }
 
-  /** `at`: where reading stays while the bridge does not answer. */
+  /** `at`: position to keep while the bridge does not respond. */
   #bridge(at: Place, signal: AbortSignal): Source {
     const { log, bridge, clock } = this.#deps;
     const read = async (params: { ring?: string; after?: number; before?: number; limit: number; level?: LogLevel }): Promise<Part> => {
@@ -191,7 +191,7 @@ export class Tail {
 
 const NOWHERE: Place = { log: '', number: 0 };
 
-/** Two logs as one: the earlier line first, and each log's own lines in their order whatever its clock did. */
+/** Merges two logs by time, keeping the order within each log whatever its clock did. */
 function merged(a: Part, b: Part): Numbered[] {
   const all: Numbered[] = [];
   let [i, j] = [0, 0];
@@ -205,7 +205,7 @@ function merged(a: Part, b: Part): Numbered[] {
 
 const toldOf = (lines: readonly Numbered[]): Told[] => lines.map(({ line }) => line);
 
-/** In front of those lines of a log that are given; `otherwise` where none is. */
+/** The position before the returned lines of a log; `otherwise` if there are none. */
 function frontOf(part: Part, given: readonly Numbered[], otherwise: Place): Place {
   const first = part.lines.find((line) => given.includes(line));
   return first ? { log: part.place.log, number: first.number } : otherwise;
@@ -213,7 +213,7 @@ function frontOf(part: Part, given: readonly Numbered[], otherwise: Place): Plac
 
 const placesAt = (own: Place, bridge: Place): string => [own.log, own.number, bridge.log, bridge.number].join('.');
 
-/** The contract has checked its form. */
+/** The contract has checked the format. */
 function placesIn(places: string): [own: Place, bridge: Place] {
   const [log = '', number, ring = '', line] = places.split('.');
   return [

@@ -11,7 +11,10 @@ export interface WatchDeps {
   bridge: Bridge;
 }
 
-/** Notes what the parts tell of anyway: runs that fail, the bridge and the journal that come and go, which host serves. The result stops it. */
+/**
+ * Logs events of other parts: runs that fail, the bridge and the journal that attach and detach, and changes of the active host. Returns a
+ * function that stops it.
+ */
 export function watchForLog({ log, hub, sync, bridge }: WatchDeps): () => void {
   const leave = hub.add({
     all: true,
@@ -52,14 +55,14 @@ const ROLES = {
   none: 'No bridge: the active gateway is not determined',
 };
 
-/** Notes which settings have changed, by their names alone. */
+/** Logs the names of settings that have changed, without values. */
 export function noteSettings(log: LogWriter, before: unknown, after: unknown): void {
   const keys = changed(before, after, '', 3);
   if (keys.length > 0) log.write('info', 'config', 'Settings changed', { settings: keys });
   else log.write('info', 'config', 'Settings reloaded or a secret changed');
 }
 
-/** Dotted paths, down to `depth` names, of what differs. */
+/** Dotted paths of differences, down to `depth` names. */
 function changed(before: unknown, after: unknown, path: string, depth: number): string[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (depth === 0 || !isObject(before) || !isObject(after)) return [path];

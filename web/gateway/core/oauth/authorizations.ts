@@ -7,35 +7,38 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 
-/** How long a person may take on the other service's pages. */
+/** Time for a person to complete the other service's pages. */
 export const PENDING_MS = 10 * 60_000;
-/** Authorizations that wait for their person: the oldest makes room. */
+/** Maximum number of pending authorizations; beyond it the oldest is dropped. */
 const MAX_PENDING = 32;
-/** For trading the code. */
+/** Time limit for exchanging the code. */
 const COMPLETE_MS = 60_000;
-/** Characters shown of what the other service says. */
+/** Maximum number of characters shown of the other service's error. */
 const MAX_SAID = 300;
 
-/** What came back with the browser. */
+/** Parameters of a successful redirect. */
 export interface Granted {
   code: string;
-  /** Who issued the code (RFC 9207): whoever knows its issuer must compare. */
+  /** Issuer of the code (RFC 9207); must be compared if the expected issuer is known. */
   iss: string | undefined;
 }
 
 export interface Wanted {
-  /** Who wants it, as a sentence for persons begins: `The tool server far`. One authorization of each is pending: a later one takes its place. */
+  /**
+   * The requesting party, in a form that starts a sentence: `The tool server far`. Only one authorization per owner is pending: a new one
+   * replaces it.
+   */
   owner: string;
-  /** Trades the code. What it throws is shown to the person, as any error is. `signal` fires after a minute, and when the gateway ends. */
+  /** Exchanges the code for a token. Errors are shown to the person. `signal` fires after a minute, and when the gateway closes. */
   complete(granted: Granted, signal: AbortSignal): Promise<void>;
-  /** It does not come to that: why, in a sentence. Never called once `complete` was. */
+  /** Called with the reason if the authorization fails or is cancelled; never after `complete`. */
   failed?(error: RpcError): void;
 }
 
 export interface Begun {
-  /** Belongs into the other service's address as `state`. */
+  /** Value for the `state` parameter of the authorization URL. */
   state: string;
-  /** Where that service is to send the browser back to. */
+  /** Redirect URI for the other service. */
   redirectUri: string;
 }
 
@@ -50,12 +53,13 @@ export interface AuthorizationsDeps {
 }
 
 /**
- * What waits for a person's word at another service (RFC 6749, section 4.1). Whoever comes back with a `state` needs no other credential: it has 256 bits, is
- * good once, and for ten minutes by the monotonic clock. Nothing of it is stored: where another host has taken over, the person begins anew.
+ * Pending OAuth authorizations at other services (RFC 6749, section 4.1). A redirect with a valid `state` needs no other credential: it has
+ * 256 bits, is valid once, and for ten minutes of the monotonic clock. Nothing is stored: if another host becomes active, the person has to
+ * start over.
  */
 export class Authorizations {
   readonly #deps: AuthorizationsDeps;
-  /** By state, the oldest first. */
+  /** By state, oldest first. */
   readonly #pending = new Map<string, Pending>();
   readonly #stopped = new AbortController();
 
@@ -63,7 +67,7 @@ export class Authorizations {
     this.#deps = deps;
   }
 
-  /** `INTERNAL_ERROR` where there is no bridge for the browser to come back to. */
+  /** Rejects with `INTERNAL_ERROR` if there is no bridge for the browser to return to. */
   async begin(wanted: Wanted): Promise<Begun> {
     const { bridge, clock } = this.#deps;
     const { redirectUri } = await bridge.call(oauthPort, 'oauth.callback', {}, { signal: this.#stopped.signal });
@@ -79,12 +83,14 @@ export class Authorizations {
     return { state, redirectUri };
   }
 
-  /** What this owner waits for is not wanted any more. */
+  /** Cancels the pending authorization of an owner. */
   cancel(owner: string, why = 'it was cancelled'): void {
     for (const [state, pending] of this.#pending) if (pending.owner === owner) this.#fail(state, why);
   }
 
-  /** The browser is back, with this query: what its person is shown, once the code is traded. Never rejects. */
+  /**
+   * Handles the redirect back from the other service, and resolves with a notice for the person once the code is exchanged. Never rejects.
+   */
   async answer(query: URLSearchParams): Promise<Notice> {
     const state = only(query, 'state');
     if (state === undefined) return notice(400, 'Incomplete link', 'Open the link from Perch again.');
@@ -93,7 +99,7 @@ export class Authorizations {
     if (!pending) {
       return notice(404, 'Link expired', 'Links work once and expire after 10 minutes. Go back to Perch and start again.');
     }
-    // Whatever comes of it: it was used.
+    // The state is used up, whatever the outcome.
     if (error !== undefined || code === undefined) {
       const said = [error, only(query, 'error_description')].filter((part) => part !== undefined).join(': ');
       const why = said === '' ? 'the service sent no code' : `the service responded "${legible(said).slice(0, MAX_SAID)}"`;
@@ -110,7 +116,7 @@ export class Authorizations {
     return notice(200, 'Connected', `${pending.owner} is connected. You can close this window.`);
   }
 
-  /** Nobody is waited for any more. */
+  /** Drops all pending authorizations. */
   stop(): void {
     this.#stopped.abort(new RpcError('ABORTED', 'The gateway was closed.'));
     for (const state of [...this.#pending.keys()]) this.#fail(state, 'the gateway was closed');
@@ -144,7 +150,7 @@ export class Authorizations {
   }
 }
 
-/** A parameter that is there once, as OAuth wants it (RFC 6749, section 3.1), and not too long to be one. */
+/** A parameter that occurs exactly once, as OAuth requires (RFC 6749, section 3.1), and is not too long. */
 function only(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   const [value] = values;

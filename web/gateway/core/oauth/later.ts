@@ -1,10 +1,10 @@
 import { lazy } from '../lazy.ts';
 import type { Authorizations, AuthorizationsDeps } from './authorizations.ts';
 
-/** What waits for a person's word at other services, loaded when it is first wanted. */
+/** Pending authorizations, loaded on first use. */
 export interface AuthorizationsLater {
   load(): Promise<Authorizations>;
-  /** `GET /oauth/callback`: a page for whoever comes back. */
+  /** Handles `GET /oauth/callback` with a page for the person. */
   answer(request: Request): Promise<Response>;
   stop(): void;
 }

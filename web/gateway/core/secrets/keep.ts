@@ -9,19 +9,19 @@ export interface ReferencesDeps {
   fault(error: unknown): unknown;
 }
 
-/** Why names have no value. */
+/** Secret names without a value, and the reason. */
 export interface Unresolved {
   names: readonly string[];
-  /** No bridge that could be asked has been there. */
+  /** Whether no bridge has been asked yet. */
   unasked: boolean;
-  /** The file of secrets, where it was asked for, and what is wrong with it. */
+  /** The file of secrets, if it was read, and the problem with it. */
   file?: string;
   problem?: string | null;
 }
 
 /**
- * Keeps the values of the secrets that the configuration refers to, in memory alone: asked of the bridge at the start, when one is attached, when a name is new, and when it is told
- * to. They stay when the bridge goes away.
+ * Holds the values of secrets that the configuration references, in memory only. The bridge is asked for them at the start, when it
+ * attaches, for new names, and on `reload`. The values stay when the bridge detaches.
  */
 export class SecretReferences {
   readonly #deps: ReferencesDeps;
@@ -44,17 +44,17 @@ export class SecretReferences {
     this.#stop();
   }
 
-  /** The configuration may name others. */
+  /** Asks for names that the configuration has added. */
   look(): void {
     if (this.#lends() && this.#deps.config.references.some((name) => !this.#asked.has(name))) void this.#ask().catch(this.#deps.fault);
   }
 
-  /** Asks for all of them anew. Rejects where the bridge cannot say. */
+  /** Asks for all values again. Rejects if the bridge cannot provide them. */
   async reload(): Promise<void> {
     if (this.#lends()) await this.#ask();
   }
 
-  /** The value of a secret, waited for where it is being asked for. Rejects with a sentence for people where there is none. */
+  /** The value of a secret, after waiting for a pending request. Rejects with a message for people if there is none. */
   async wait(name: string): Promise<string> {
     await this.#asking;
     const value = this.#values.get(name);
@@ -62,7 +62,7 @@ export class SecretReferences {
     return value;
   }
 
-  /** Those that are named and have no value. */
+  /** Names that are referenced but have no value. */
   get unresolved(): Unresolved {
     const names = this.#deps.config.references.filter((name) => !this.#values.has(name));
     return { names, unasked: this.#place === undefined, ...this.#place };

@@ -3,28 +3,28 @@ import type { ToolContext } from '../tools/registry.ts';
 import type { Vault } from '../vault.ts';
 import { mergeSources } from './sources.ts';
 
-/** Kinds of content that carry a label in a record of their own. */
+/** Kinds of content whose label is a record of its own. */
 export type LabelledKind = 'file' | 'memory' | 'plan' | 'drawing';
 
-/** Marks content that a run wrote after it had read from outside, and that no person has reviewed. */
+/** Marks content written by a run that had read from outside, until a person has reviewed it. */
 export interface ContentLabel {
   /** `file:<workspace>/<path>`, `memory:<workspace>/<memory id>`, `plan:<id>` or `drawing:<id>`. */
   id: string;
   /** Such as `web:example.com`. */
   sources: string[];
-  /** Addresses in the content that stood in what was read or typed. Absent in labels of older builds, and if there are none. */
+  /** Addresses in the content that were read or typed. Undefined in labels of older builds, and if there are none. */
   quotedUrls?: string[];
   /** Milliseconds since the Unix epoch. */
   at: number;
 }
 
-/** How links in content are followed: if it has `outside` sources, only `quotedUrls` open without asking. */
+/** How links in content are opened: if it has `outside` sources, only `quotedUrls` open without asking. */
 export interface LinkOrigins {
   outside?: string[];
   quotedUrls?: string[];
 }
 
-/** Addresses that a label keeps. */
+/** Maximum number of addresses in a label. */
 const MAX_QUOTED = 200;
 
 export interface ContentLabelsDeps {
@@ -47,13 +47,13 @@ export class ContentLabels {
     return (await this.#store.get(`${kind}:${name}`))?.sources ?? [];
   }
 
-  /** The sources of labelled content with the addresses that it quotes; empty if it has no label. */
+  /** Sources of labelled content and the addresses that it quotes; empty if it has no label. */
   async getLinkOrigins(kind: LabelledKind, name: string): Promise<LinkOrigins> {
     const label = await this.#store.get(`${kind}:${name}`);
     return label ? { outside: label.sources, quotedUrls: label.quotedUrls ?? [] } : {};
   }
 
-  /** Labels whose name begins with `prefix`, by name. */
+  /** Labels whose name starts with `prefix`, by name. */
   async list(kind: LabelledKind, prefix = ''): Promise<Map<string, readonly string[]>> {
     const labels = await this.#store.list(`${kind}:${prefix}`);
     return new Map(labels.map(({ id, sources }) => [id.slice(kind.length + 1), sources]));
@@ -63,7 +63,7 @@ export class ContentLabels {
     return this.#store.list();
   }
 
-  /** Adds sources to the label. Written before the content, so that a crash between the two leaves no content without its label. */
+  /** Adds sources to the label. Call it before writing the content, so that a crash in between never leaves content without its label. */
   async add(kind: LabelledKind, name: string, sources: readonly string[], quotedUrls: readonly string[] = []): Promise<void> {
     if (sources.length === 0) return;
     const id = `${kind}:${name}`;
@@ -82,7 +82,10 @@ export class ContentLabels {
     return removed;
   }
 
-  /** Files whose content was replaced from disk: they are the owner's, or carry these sources if a command of a tainted run may have written them. */
+  /**
+   * Updates labels of files that were replaced from disk: they are the owner's, or get these sources if a command of a tainted run may have
+   * written them.
+   */
   async replaceFiles(workspace: string, paths: readonly string[], sources: readonly string[]): Promise<void> {
     const labelled = sources.length === 0 ? await this.list('file', `${workspace}/`) : undefined;
     for (const name of paths.map((path) => `${workspace}/${path}`)) {
@@ -96,6 +99,6 @@ export class ContentLabels {
   }
 }
 
-/** The sources that content written by this call has to carry: none in an untainted run, or if a person approved the call. */
+/** Sources for the label of content written by this call: none in an untainted run, or if a person approved the call. */
 export const getLabelSources = ({ taint, isApproved }: Pick<ToolContext, 'taint' | 'isApproved'>): readonly string[] =>
   isApproved === true ? [] : (taint?.sources ?? []);

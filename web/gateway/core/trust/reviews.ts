@@ -24,13 +24,13 @@ export interface ReviewsDeps {
 
 interface Named {
   kind: LabelledKind;
-  /** Of a file or a memory. */
+  /** Workspace of a file or memory. */
   workspace: string;
   /** Path of the file, or id of the memory, plan or drawing. */
   name: string;
 }
 
-/** Content that waits until a person has reviewed it. */
+/** Content that waits for a person's review. */
 export class Reviews {
   readonly #deps: ReviewsDeps;
 
@@ -38,7 +38,7 @@ export class Reviews {
     this.#deps = deps;
   }
 
-  /** The newest first. A label without content is left out, and kept: it is written before its content, and syncs apart from it. */
+  /** Items to review, newest first. A label without content is skipped but kept: it is written before its content and syncs separately. */
   async list(): Promise<ReviewItem[]> {
     const labels = await this.#deps.labels.all();
     const items = await Promise.all(labels.map((label) => this.#item(label)));
@@ -67,7 +67,7 @@ export class Reviews {
     log.write('info', 'review', 'Discarded content from outside', { id });
   }
 
-  /** Marks the messages of a session as reviewed; their number. Throws `NOT_FOUND`. */
+  /** Marks the messages of a session as reviewed and returns their number. Throws `NOT_FOUND`. */
   async trustChat(agentId: string, sessionId: string): Promise<number> {
     const { vault, log } = this.#deps;
     const key = sessionKey(agentId, sessionId);

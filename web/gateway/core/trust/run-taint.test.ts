@@ -52,7 +52,7 @@ describe('the grant of a job', () => {
       expect(covers({ tools: [tool] }, tool), tool).toBe(true);
     }
     expect(covers({ tools: ['exec'], paths: ['reports/'] }, 'exec')).toBe(false);
-    // A tool that names no file is not what the folders are for.
+    // A grant for folders does not cover a tool that takes no file.
     expect(covers({ tools: ['*'], paths: ['reports/'] }, 'mcp:mail:send')).toBe(false);
     expect(covers({ tools: ['file_write', 'mcp:mail:send'], paths: ['reports/'] }, 'mcp:mail:send')).toBe(true);
   });

@@ -5,14 +5,14 @@ import { isProtectedPath } from '../workspace/protected-paths.ts';
 import { isFromKey, mergeSources } from './sources.ts';
 import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
 
-/** The outside content in the context of one run. A run is tainted from the first of it on. */
+/** The outside content in the context of one run. The run is tainted once there is any. */
 export class RunTaint {
   #sources: string[];
   readonly #urls = new VerbatimUrls();
   readonly #grant: OutsideGrant | undefined;
   readonly #principal: string;
 
-  /** `principal`: whose rights limit the run. What that key wrote is no outside content to it. */
+  /** `principal`: the principal whose permissions limit the run. Content written by that key is not outside content for the run. */
   constructor(sources: readonly string[] = [], { grant, principal = '' }: { grant?: OutsideGrant | undefined; principal?: string } = {}) {
     this.#sources = [];
     this.#grant = grant;
@@ -28,7 +28,7 @@ export class RunTaint {
     return this.#sources.length > 0;
   }
 
-  /** Notes that content of these sources is in the context from now on. */
+  /** Records that content of these sources is in the context. */
   add(sources: readonly string[]): void {
     this.#sources = mergeSources(
       this.#sources,
@@ -36,25 +36,25 @@ export class RunTaint {
     );
   }
 
-  /** Notes a text of the context that the model itself did not write, for `hasUrl`. */
+  /** Records a text of the context that the model did not write, for `hasUrl`. */
   addText(text: string): void {
     this.#urls.add(text);
   }
 
-  /** True if this address was read or typed, and not composed by the model. */
+  /** Whether this address was read or typed, not composed by the model. */
   hasUrl(url: string): boolean {
     return this.#urls.has(url);
   }
 
-  /** The addresses in a text of the model that were read or typed. */
+  /** Addresses in a text of the model that were read or typed. */
   findQuotedUrls(text: string): string[] {
     return findQuotedUrls(text, this);
   }
 
   /**
-   * True if the run's own grant covers a call: of a tool that it names, and for tools that change files, of a path that it names. Without paths it covers all files
-   * but those of `isProtectedPath`. Tools that reach further than they say have to be named one by one, and a command can write anywhere, so a grant for folders
-   * covers none.
+   * Whether the run's own grant covers a call: the tool must be named, and for tools that change files also the path. Without paths it
+   * covers all files except those of `isProtectedPath`. Tools with wider effects have to be named individually; a command can write
+   * anywhere, so a grant for folders covers none.
    */
   isGranted(tool: string, path: string | undefined): boolean {
     const { tools = [], paths } = this.#grant ?? {};
@@ -67,5 +67,5 @@ export class RunTaint {
   }
 }
 
-/** Tools for commands, schedules and memories: a pattern such as `*` does not cover them. */
+/** Tools for commands, schedules and memories: not covered by a pattern such as `*`. */
 const NAMED_ONLY = /^(exec$|cron_|memory_)/;

@@ -1,13 +1,13 @@
 import type { HistoryMessage } from '#shared/rpc/records.ts';
 import { isChannelSession } from '../channels/channel-session.ts';
 
-/** Sources that are named one by one. */
+/** Maximum number of sources in a list. */
 const MAX_SOURCES = 20;
-/** Stands for all further ones, so that a grant for those that are named does not cover them. */
+/** Replaces all further sources, so that a grant for the listed ones does not cover them. */
 const MORE_SOURCES = 'more:sources';
 const MAX_NAME = 100;
 
-/** Kinds of content that somebody else than the owner may have written. */
+/** Kinds of content that may be written by someone other than the owner. */
 export type SourceKind = 'web' | 'mcp' | 'document' | 'picture' | 'channel' | 'program' | 'key' | 'command' | 'import' | 'unknown';
 
 /** A source of outside content, such as `web:example.com`: its kind and its name. */
@@ -22,22 +22,22 @@ export const toSource = (kind: SourceKind, name: string): string =>
 /** Source of text written by a program whose key lacks scopes: `key:<id> <name>`. */
 export const toKeySource = (id: string, name: string): string => toSource('key', `${id} ${name}`);
 
-/** Source of text from a conversation of a channel: `channel:<channel> <conversation>`. Each conversation is a source of its own. */
+/** Source of text from a conversation of a channel: `channel:<channel> <conversation>`. Each conversation is a separate source. */
 export const toChannelSource = (channelId: string, conversation: string): string =>
   toSource('channel', `${channelId} ${conversation}`.trim());
 
-/** Source of a channel's messages that were stored without one: the conversation, by the session that the channel named after it. */
+/** Source of a channel's messages that were stored without one: the conversation, from the session key that the channel created for it. */
 export function toSessionSource(sessionKey: string): string {
   const [channelId = '', ...conversation] = sessionKey.replace(/^[^/]*\//, '').split('-');
   return toChannelSource(channelId, conversation.join('-'));
 }
 
-/** Whether a source is what this principal wrote itself. */
+/** Whether a source is this principal's own writing. */
 export const isFromKey = (source: string, principal: string): boolean => principal.startsWith('key:') && source.startsWith(`${principal} `);
 
 export const toWebSource = (url: string): string => toSource('web', URL.parse(url)?.host || url);
 
-/** All lists without duplicates, at most `MAX_SOURCES`. */
+/** Merges lists without duplicates, to at most `MAX_SOURCES`. */
 export function mergeSources(...lists: (readonly string[] | undefined)[]): string[] {
   const sources = [...new Set(lists.flatMap((list) => list ?? []))];
   if (sources.length <= MAX_SOURCES) return sources;
@@ -47,8 +47,8 @@ export function mergeSources(...lists: (readonly string[] | undefined)[]): strin
 type SourcedMessage = Pick<HistoryMessage, 'role' | 'content' | 'attachments' | 'outside'> & { sessionKey?: string };
 
 /**
- * The outside sources of a message: as they were stored, and for messages of builds that stored none, the attachments of a person and what came by a channel.
- * An empty list is a message that a person has reviewed.
+ * Outside sources of a message: those stored with it, or for messages of builds that stored none, the person's attachments and the channel
+ * that it came from. An empty list marks a message that a person has reviewed.
  */
 export function getMessageSources(message: SourcedMessage): readonly string[] {
   if (message.outside) return message.outside;
@@ -57,7 +57,7 @@ export function getMessageSources(message: SourcedMessage): readonly string[] {
   return mergeSources(channel, getAttachmentSources(message));
 }
 
-/** Documents and pictures of a message. */
+/** Sources of the documents and pictures in a message. */
 export function getAttachmentSources({ content, attachments = [] }: Pick<SourcedMessage, 'content' | 'attachments'>): string[] {
   const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
   const files = attachments.length > 0 ? attachments : parts;

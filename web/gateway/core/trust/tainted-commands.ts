@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { ExecRecord, Vault } from '../vault.ts';
 import { mergeSources } from './sources.ts';
 
-/** A file that a command wrote is found by a look at the folder that begins this long after the command's end. */
+/** Files written by a command are found by a scan of the folder that starts this long after the command's end. */
 const SETTLE_MS = 60_000;
 
 export interface TaintedCommandsDeps {
@@ -11,8 +11,8 @@ export interface TaintedCommandsDeps {
 }
 
 /**
- * Commands of tainted runs: files that change on disk while one runs, or shortly after, may be their work and not the owner's. They are known by their requests in
- * the vault, so a restart, or another host that keeps the folders, does not forget them.
+ * Commands of tainted runs: files that change on disk while one runs, or shortly after, may be its work and not the owner's. Derived from
+ * the requests in the vault, so that a restart or another host does not lose them.
  */
 export class TaintedCommands {
   readonly #deps: TaintedCommandsDeps;
@@ -21,19 +21,19 @@ export class TaintedCommands {
     this.#deps = deps;
   }
 
-  /** Sources of the commands that may have written what has just changed on disk. */
+  /** Sources of the commands that may have written the latest changes on disk. */
   async getSources(): Promise<readonly string[]> {
     return mergeSources(...(await this.#open()).map(({ readOutside }) => readOutside));
   }
 
-  /** Notes that all folders are the same as the vault, as they were at `lookedAt`. */
+  /** Records that all folders were identical to the vault at `lookedAt`. */
   async settle(lookedAt: number): Promise<void> {
     const requests = this.#deps.vault.collection('execRequests');
     for (const { requestId } of (await this.#open()).filter(({ endedAt }) => endedAt !== undefined && endedAt + SETTLE_MS <= lookedAt))
       await requests.update(requestId, (before) => before && { ...before, isSettled: true });
   }
 
-  /** Commands that run, and commands whose files may not have been found yet. */
+  /** Running commands, and commands whose files may not have been found yet. */
   async #open(): Promise<ExecRecord[]> {
     const requests = await this.#deps.vault.collection('execRequests').list();
     return requests.filter(

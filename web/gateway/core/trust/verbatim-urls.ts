@@ -4,11 +4,11 @@ import { z } from '#shared/rpc/zod.ts';
 import { READER } from '../documents/kinds.ts';
 
 /**
- * Tools whose results quote pages and documents in the field `text`. The results of others, and errors, may repeat what the model itself wrote, which would pass a
- * composed address off as one that was read.
+ * Tools whose results quote pages and documents in the field `text`. Other results, and errors, may repeat what the model wrote, which
+ * would make a composed address look like one that was read.
  */
 const QUOTING_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'browser_open', 'browser_snapshot', 'browser_tabs']);
-/** They quote an attachment. The model may have written a file of the workspace: the tool itself tells if it is the owner's. */
+/** Tools that quote an attachment. A workspace file may have been written by the model: the tool reports whether it is the owner's. */
 const DOCUMENT_TOOLS: ReadonlySet<string> = new Set([READER.pdf, READER.docx, READER.xlsx, READER.pptx]);
 
 /** The part of a tool's result that the model cannot have written; empty if there is none. */
@@ -18,7 +18,7 @@ export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, c
     const { url, text } = quotation.parse(parseJson(content));
     return [url, text].filter(Boolean).join('\n');
   } catch {
-    // An error, or a result that was cut.
+    // An error, or a truncated result.
     return '';
   }
 }
@@ -26,31 +26,33 @@ export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, c
 const quotation = z.object({ url: z.string().optional(), text: z.string() });
 
 const URL_TEXT = /(?:https?:\/\/|(?:mailto|tel):)[^\s"'<>`\\^{}|\p{Cc}]+/giu;
-/** Punctuation behind an address in a sentence or in Markdown. */
+/** Punctuation after an address in a sentence or in Markdown. */
 const TRAILING = /[.,;:!?)\]}*_~'"]+$/;
-/** Marks of Chinese and Japanese text, which follow an address without a space. */
+/** Chinese and Japanese punctuation, which follows an address without a space. */
 const CJK_MARK = /[\u3001-\u3020\u3030\u30fb\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65“”‘’]/u;
-/** A host as people type it, and as platforms make a link of it: `example.com` or `example.com/path`. */
+/** A host without a scheme, which many platforms turn into a link: `example.com` or `example.com/path`. */
 const BARE_HOST =
   /(?<![\p{L}\p{N}_@/.:-])(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?:xn--[a-z\d-]{1,59}|\p{L}{2,24})(?::\d{1,5})?(?:[/?#][^\s"'<>`\\^{}|()[\]]*)?/giu;
 const EMAIL = /[\p{L}\p{N}._%+-]+@(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}/gu;
-/** Everything in a reply that a platform may make a link of. */
+/** Everything in a reply that a platform may turn into a link. */
 const LINK = new RegExp(String.raw`[a-z][a-z\d+.-]*:\/\/[^\s"'<>\x60\\^{}|\p{Cc}]+|${URL_TEXT.source}|${BARE_HOST.source}`, 'giu');
-/** Ends of names of files that are no top-level domains, so nothing makes a link of them. */
+/** File extensions that are not top-level domains, so that nothing links them. */
 const FILE_NAME =
   /\.(?:[cm]?[jt]sx?|json|jsonl|html?|css|txt|ya?ml|toml|csv|pdf|png|jpe?g|gif|svg|webp|docx?|xlsx?|pptx?|log|xml|gz|bak)$/i;
 
-/** Collects the addresses that stand in texts, to tell an address that was read or typed from one that a model composed. */
+/** Collects the addresses in texts, to distinguish addresses that were read or typed from those that a model composed. */
 export class VerbatimUrls {
   readonly #texts: string[] = [];
   readonly #urls = new Set<string>();
 
-  /** Costs nothing until an address is looked up. */
+  /** Cheap: the text is not searched until an address is looked up. */
   add(text: string): void {
     if (text !== '') this.#texts.push(text);
   }
 
-  /** True if the whole address stands in one of the texts. Its fragment may be left out, but not composed: the scripts of a page read it. */
+  /**
+   * Whether the whole address occurs in one of the texts. Its fragment may be missing but not composed, since a page's scripts can read it.
+   */
   has(url: string): boolean {
     const wanted = normalize(url);
     if (wanted === undefined) return false;
@@ -59,18 +61,18 @@ export class VerbatimUrls {
   }
 }
 
-/** Addresses that are listed of one text. */
+/** Maximum number of addresses found in one text. */
 const MAX_QUOTED = 200;
 
-/** The addresses in a text that the model wrote which stood in what was read or typed, as `URL` spells them. */
+/** Addresses in a text of the model that were read or typed, as normalized by `URL`. */
 export function findQuotedUrls(text: string, known: { hasUrl(url: string): boolean }): string[] {
   return [...new Set(findUrls(text))].filter((url) => known.hasUrl(url)).slice(0, MAX_QUOTED);
 }
 
-/** True for a host that the owner of a domain alone has chosen: two names and no path carry no text of a chat. */
+/** Whether a host was chosen entirely by the owner of a domain: two labels and no path cannot carry text of a chat. */
 const isPlainHost = (text: string): boolean => !text.includes(':') && (/^[^./?#]+\.[^./?#]+$/.test(text) || FILE_NAME.test(text));
 
-/** The text without addresses that are not among `quoted`. */
+/** Removes all addresses that are not in `quoted` from a text. */
 export function removeComposedUrls(text: string, quoted: readonly string[]): string {
   const known = new Set(quoted);
   const replace = (match: string): string => {
@@ -83,7 +85,7 @@ export function removeComposedUrls(text: string, quoted: readonly string[]): str
   return text.replace(LINK, replace);
 }
 
-/** An address as it was found, without punctuation behind it, and as far as a bracket that was opened before it or a CJK mark. */
+/** Candidates for a matched address: without trailing punctuation, up to an unbalanced closing bracket, or up to a CJK mark. */
 function toVariants(match: string): string[] {
   const [beforeMark = match] = match.split(CJK_MARK, 1);
   return [match, match.replace(TRAILING, ''), match.slice(0, findUnbalanced(match)), beforeMark, beforeMark.replace(TRAILING, '')];
@@ -100,7 +102,7 @@ function findUnbalanced(text: string): number {
 }
 
 function findUrls(text: string): string[] {
-  // In JSON, which results of tools are, slashes and quotes may be escaped.
+  // Results of tools are JSON, in which slashes and quotes may be escaped.
   const plain = text.replaceAll('\\/', '/');
   const whole = [...plain.matchAll(URL_TEXT)].flatMap(([match]) => toVariants(match));
   const bare = [...plain.matchAll(BARE_HOST)].flatMap(([match]) => {
@@ -114,7 +116,7 @@ function findUrls(text: string): string[] {
 function normalize(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (!parsed || !/^(https?|mailto|tel):$/.test(parsed.protocol)) return undefined;
-  // An empty fragment is none.
+  // Removes an empty fragment.
   if (parsed.hash === '') parsed.hash = '';
   return parsed.href;
 }
