@@ -1,59 +1,57 @@
 import type { Part } from '#shared/rpc/records.ts';
 import type { Incoming, PendingMessage } from './state.ts';
 
-/** What a look at the platform has brought. */
+/** Result of polling the platform. */
 export interface Look {
   messages: Incoming[];
-  /** How far has been read now; stored in one write with the messages. */
+  /** Read positions; stored in one write with the messages. */
   cursors: Record<string, string>;
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next poll. */
   nextMs: number;
-  /** Something that keeps a part of it from working. */
+  /** A problem that disables a part of the channel. */
   problem?: string;
 }
 
 export interface Budget {
   month: string;
   used: number;
-  /** The last search, in milliseconds since 1970. */
+  /** Time of the last search, in milliseconds since 1970. */
   lastAt: number;
 }
 
-/** What an adapter is told of, and can note, while it looks. */
+/** Input and callbacks for a poll. */
 export interface LookContext {
   cursors: Readonly<Record<string, string>>;
   budget: Budget | undefined;
-  /** Stores what searches have been used, before one is made. */
+  /** Stores the number of used searches, before each search. */
   spend(budget: Budget): Promise<void>;
   signal: AbortSignal;
 }
 
 export interface SentBefore {
-  /** What the platform calls the pieces that it has. */
+  /** The platform's ids of the pieces sent so far. */
   sent: readonly string[];
   signal: AbortSignal;
 }
 
-/**
- * One platform, as the gateway sees it. What it throws is a `PlatformError` where the platform is at fault; the gateway waits, and calls again.
- */
+/** One platform. Its methods throw `PlatformError` if the platform is at fault; the gateway then waits and retries. */
 export interface ChannelAdapter {
-  /** For errors. */
+  /** Display name, for errors. */
   readonly name: string;
-  /** The least time between two tries after a failure. */
+  /** Minimum delay before a retry after a failure, in milliseconds. */
   readonly leastWaitMs: number;
-  /** Looks for messages once, from where the cursors point to; may wait for them. */
+  /** Polls for messages after the cursors; may wait for some to arrive. */
   look(context: LookContext): Promise<Look>;
-  /** An answer in pieces that the platform takes, in the order in which they are sent. */
+  /** Splits an answer into pieces that the platform accepts, in the order in which they are sent. */
   split(text: string, message: Incoming): string[];
-  /** Sends a piece of an answer; what the platform calls it. */
+  /** Sends a piece of an answer; resolves with the platform's id of it. */
   send(message: PendingMessage, part: string, before: SentBefore): Promise<string>;
-  /** What the platform calls a piece that may have been sent; null: it was not. Not there where the platform cannot be asked. */
+  /** The platform's id of a piece that may have been sent; null if it was not. Undefined if the platform cannot be asked. */
   findSent?(message: PendingMessage, part: string, before: SentBefore): Promise<string | null>;
-  /** Whether a file of an answer can be sent, and does it. */
+  /** Sends a file of an answer; undefined if the platform takes no files. */
   sendFile?(message: PendingMessage, file: Exclude<Part, { type: 'text' }>, signal: AbortSignal): Promise<void>;
-  /** Shows that an answer is being written; resolves at once where that has no use. */
+  /** Shows a typing indicator; resolves at once if that makes no sense for the message. */
   typing?(message: Incoming, signal: AbortSignal): Promise<void>;
-  /** What a newcomer is told. */
+  /** Help text for new senders. */
   readonly help?: string;
 }

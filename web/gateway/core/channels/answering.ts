@@ -15,13 +15,13 @@ import { PlatformError } from './platform.ts';
 import { mayWrite } from './senders.ts';
 import type { PendingMessage } from './state.ts';
 
-/** Conversations that are answered side by side. */
+/** Maximum number of conversations that are answered concurrently. */
 const AT_ONCE = 4;
-/** A run that failed for a reason that passes is begun again so often. */
+/** Maximum number of attempts for a run that fails for a temporary reason. */
 const RUNS = 3;
-/** What could not be answered by then is given up. */
+/** Age at which an unanswered message is dropped. */
 const EXPIRED_MS = 24 * 3_600_000;
-/** How often a platform is told that an answer is being written: it shows that for some seconds. */
+/** Interval of typing notifications: a platform shows one for a few seconds. */
 const TYPING_MS = 4_000;
 const SORRY = 'Sorry, I couldn’t answer that. Please try again later.';
 
@@ -30,28 +30,28 @@ export interface AnsweringDeps extends DeliveryDeps {
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvals(): Promise<Pick<Approvals, 'hold'>>;
   settings(): Settings;
-  /** No new messages are begun. */
+  /** Whether the channel is closing: no new messages are started. */
   closing(): boolean;
-  /** Why answers do not reach the platform; undefined: they do. */
+  /** Reports why answers do not reach the platform; undefined if they do. */
   tell(problem: string | undefined): void;
-  /** Another host has the channel. */
+  /** Called when another host has taken over the channel. */
   lost(): void;
   fault(error: unknown): RpcError;
 }
 
-/** Answers what waits: those of one conversation one after another, each message once. */
+/** Answers waiting messages: those of one conversation one after another, each message once. */
 export class Answering {
   readonly #deps: AnsweringDeps;
-  /** Messages in hand, by conversation; commands have a line of their own. */
+  /** Messages in progress, by conversation; commands have a queue of their own. */
   readonly #active = new Map<string, Promise<void>>();
-  /** Messages whose answers are held here until a person decides. */
+  /** Messages whose answers are held until a person decides. */
   readonly #held = new Set<string>();
 
   constructor(deps: AnsweringDeps) {
     this.#deps = deps;
   }
 
-  /** Begins what can be begun. */
+  /** Starts every waiting message that can be started. */
   look(): void {
     const { inbox, signal, closing } = this.#deps;
     for (const message of inbox.state.pending) {
@@ -70,17 +70,17 @@ export class Answering {
     }
   }
 
-  /** Resolves when nothing is in hand. */
+  /** Resolves when no message is in progress. */
   async idle(): Promise<void> {
     while (this.#active.size > 0) await Promise.all(this.#active.values());
   }
 
-  /** Brings a message to its end, however often the platform fails. Never rejects. */
+  /** Answers a message, and retries as often as the platform fails. Never rejects. */
   async #settle({ id }: PendingMessage): Promise<void> {
     const { inbox, signal, adapter, tell, clock, note, fault } = this.#deps;
     for (let failures = 0; ;) {
       try {
-        // Later tries go by what the one before has noted.
+        // The previous attempt may have changed the record.
         const message = inbox.pending(id);
         if (!message || signal.aborted) return;
         if (clock.now() - message.at > EXPIRED_MS && failures > 0) {
@@ -105,11 +105,11 @@ export class Answering {
     }
   }
 
-  /** Has the agent answer, and stores what comes of it. */
+  /** Runs the agent and stores its answer. */
   async #answer(message: PendingMessage): Promise<void> {
     const { inbox, adapter, clock } = this.#deps;
     const { id } = message;
-    // It may wait since before the sender lost access, or since an older build that let everyone write.
+    // It may have waited since before the sender lost access, or since an older build that let everyone write.
     if (!mayWrite(this.#deps.settings().channels[this.#deps.channelId], message)) return inbox.settle(id, null, clock.now());
     if (message.command) return this.#command(message, message.command);
     const typing = this.#typing(message);
@@ -138,7 +138,7 @@ export class Answering {
     }
   }
 
-  /** Has a person decide about a held answer; then it is sent or dropped. Never rejects. */
+  /** Waits for a person's decision about a held answer, then sends or drops it. Never rejects. */
   async #hold({ id }: PendingMessage): Promise<void> {
     const { inbox, signal, clock, adapter, settings, channelId, note, lost, fault } = this.#deps;
     if (this.#held.has(id)) return;
@@ -176,7 +176,7 @@ export class Answering {
   async #failed(message: PendingMessage, error: RpcError): Promise<void> {
     const { inbox, clock, signal, note } = this.#deps;
     const { id, failures = 0 } = message;
-    // The host goes: the next one begins it anew.
+    // This host is shutting down: the next one starts it again.
     signal.throwIfAborted();
     if (error.code === 'ABORTED' && error.message !== TOO_LONG) {
       note('The reply to a message was stopped', { message: id });
@@ -197,13 +197,13 @@ export class Answering {
     const cancel = clock.after(LIMIT_MS, () => void (runId !== undefined && runs.abortRun(runId, TOO_LONG)));
     const title = message.title.slice(0, 200);
     try {
-      // The run itself goes on: whoever takes the channel up finds what came of it.
+      // The run itself continues: the host that takes over the channel finds its result.
       const sent = runs.send({
         ...placeOf(channelId, message, settings()),
         message: message.text,
         principal: `channel:${channelId}`,
         conversation: message.conversation,
-        // By id alone: a name can pass to somebody else.
+        // By id only: a name can pass to another account.
         isOwnerAccount: message.isForwarded !== true && (settings().channels[channelId]?.owners?.includes(message.user.id) ?? false),
         tools: settings().channels[channelId]?.tools ?? [],
         idempotencyKey: message.id,
@@ -232,7 +232,7 @@ export class Answering {
       ...state,
       ...(command === 'new' ? { sessions: { ...state.sessions, [conversation]: message.session + 1 } } : {}),
       pending: state.pending
-        // What was sent before the word is not answered any more; what was sent behind it belongs to the new session.
+        // Earlier messages are not answered any more; later ones belong to the new session.
         .filter(
           (each) =>
             command === 'help' || each.conversation !== conversation || each.command || each.answer || each.held || each.at > message.at,
@@ -246,7 +246,7 @@ export class Answering {
     }));
   }
 
-  /** Shows that an answer is being written, until the result is called. */
+  /** Shows a typing indicator; returns a function that stops it. */
   #typing(message: PendingMessage): () => void {
     const { adapter, clock, signal } = this.#deps;
     if (!adapter.typing) return () => {};
@@ -254,7 +254,7 @@ export class Answering {
     const both = AbortSignal.any([signal, ends.signal]);
     const show = async (): Promise<void> => {
       while (!both.aborted) {
-        // It is of no weight whether that arrives.
+        // Best effort.
         await adapter.typing?.(message, both).catch(() => {});
         await pause(clock, TYPING_MS, both).catch(() => {});
       }
@@ -265,7 +265,10 @@ export class Answering {
 }
 
 const TOO_LONG = 'Timed out after 10 minutes.';
-/** Who answers, and in which session: by the first binding that fits `<channel>:<name>`, `<channel>:<id>` or the channel, else by the channel's own setting. */
+/**
+ * Agent and session for a message: by the first binding that matches `<channel>:<name>`, `<channel>:<id>` or the channel, else by the
+ * channel's own setting.
+ */
 export function placeOf(
   channelId: string,
   { user, conversation, session }: Pick<PendingMessage, 'user' | 'conversation' | 'session'>,

@@ -1,5 +1,5 @@
-/** The longest wait between two tries. */
+/** Maximum delay between two attempts. */
 const MOST_MS = 15 * 60_000;
 
-/** How long to wait after so many failures in a row: twice as long each time. */
+/** Delay after a number of consecutive failures, in milliseconds: doubles with each one. */
 export const backOff = (failures: number, leastMs: number): number => Math.min(MOST_MS, leastMs * 2 ** Math.min(20, failures - 1));

@@ -27,8 +27,8 @@ const pollIntervalSeconds = free('pollIntervalSeconds', 'Polling interval in sec
 const NOT_HERE = 'This version of Perch can’t connect to this channel yet';
 
 /**
- * Channels and what their platforms allow a bot, as their own documents say it in 2026: lengths in characters of one message, sizes in megabytes of one
- * file, without what is paid for.
+ * Channels and their platforms' limits for bots, as documented in 2026, without paid plans: length of one message in characters, size of
+ * one file in megabytes.
  */
 const kinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'category'> & { category: ChannelKind['category'] })[] = [
   {

@@ -1,4 +1,4 @@
 const CHANNEL_SESSION = /^[^/]+\/(?:x-(?:dm-)?|telegram--?)\d/;
 
-/** Whether a session, by its key, is one that a channel has begun (`placeOf`, answering.ts): whoever writes in it may be anybody. */
+/** Whether a session key belongs to a session created by a channel (`placeOf`, answering.ts): anybody may be writing in it. */
 export const isChannelSession = (sessionKey: string): boolean => CHANNEL_SESSION.test(sessionKey);

@@ -11,7 +11,7 @@ import type { LazyChannels } from './later.ts';
 import { accessTo, openRequests, Senders, type SendersDeps } from './senders.ts';
 import { isStartable } from './settings.ts';
 
-/** The channel that is always there: the app, and whoever chats by RPC. */
+/** The built-in channel: the app, and clients that chat by RPC. */
 const WEBCHAT = 'webchat';
 
 export interface ChannelsDeps extends HeldBackDeps, SendersDeps {
@@ -23,7 +23,7 @@ export interface ChannelsDeps extends HeldBackDeps, SendersDeps {
   running: Pick<LazyChannels, 'now'>;
 }
 
-/** Channels: what is connected here, merged with what is configured (interface document 1, section 2.2). */
+/** All channels: connected ones merged with configured ones. */
 export class Channels {
   readonly senders: Senders;
   readonly #deps: ChannelsDeps;
@@ -37,7 +37,7 @@ export class Channels {
     this.#metrics = { messages_received: 0, messages_sent: 0, messages_failed: 0, last_message_at: null, connected_since: clock.now() };
     hub.add({
       all: false,
-      // What comes by another channel is that one's to count.
+      // Messages of other channels count towards those.
       follows: (key) => !isChannelSession(key),
       push: ({ event }) => {
         const counted = COUNTED[event];
@@ -52,7 +52,7 @@ export class Channels {
     return [...(await this.#catalog())];
   }
 
-  /** What is connected first, then what is only configured. */
+  /** Connected channels first, then channels that are only configured. */
   async list(): Promise<ChannelEntry[]> {
     const kinds = await this.#catalog();
     const configured = this.#deps.settings().channels;
@@ -66,7 +66,7 @@ export class Channels {
     return [...found.filter(({ source }) => source === 'runtime'), ...found.filter(({ source }) => source === 'config')];
   }
 
-  /** Throws `NOT_FOUND` where it is neither connected nor configured. */
+  /** Throws `NOT_FOUND` if it is neither connected nor configured. */
   async get(id: string): Promise<ChannelEntry> {
     const found = (await this.list()).find((channel) => channel.id === id);
     if (found) return found;
@@ -83,7 +83,7 @@ export class Channels {
     return { ...metadataOf(kind), name: kind.id, running: true, status: 'running', source: 'runtime', metrics: { ...this.#metrics } };
   }
 
-  /** How it is by the host that runs it, this one or another. */
+  /** State of a channel according to the host that runs it, this one or another. */
   async #startable(kind: ChannelKind, enabled: boolean): Promise<ChannelEntry> {
     const { vault, running, settings, clock } = this.#deps;
     const state = await vault.collection('channelStates').get(kind.id);
@@ -109,7 +109,7 @@ export class Channels {
     const here = running.now()?.state(kind.id);
     const held = isStartable(kind.id) ? heldBack(kind.id, this.#deps) : undefined;
     if (!here && held !== undefined) return { ...idle, source: 'config', status: 'configured', problem: held };
-    // Another host's word, where it is not this one's to run.
+    // The stored state of another host, if this one does not run the channel.
     const connected = here ? here.connected : (state?.metrics.connected_since ?? null) !== null;
     const problem = here ? here.problem : state?.problem;
     if (problem !== undefined) return { ...entry, running: connected, source: 'runtime', status: 'error', problem };

@@ -1,2 +1,2 @@
-/** `14:05:09 UTC`, of a time in milliseconds since 1970. */
+/** Formats milliseconds since 1970 as `14:05:09 UTC`. */
 export const clockTime = (at: number): string => `${new Date(at).toISOString().slice(11, 19)} UTC`;

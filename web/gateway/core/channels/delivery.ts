@@ -11,15 +11,15 @@ export interface DeliveryDeps {
   inbox: Inbox;
   vault: Pick<Vault, 'messages'>;
   clock: Clock;
-  /** Ends what is waited for; runs under way go on. */
+  /** Ends all waits; active runs continue. */
   signal: AbortSignal;
-  /** Something is worth a line in the log. */
+  /** Writes a line to the log. */
   note(message: string, fields: Record<string, unknown>): void;
 }
 
 type File = Exclude<Part, { type: 'text' }>;
 
-/** In the place of what the platform calls a piece that it may have. */
+/** Stands for the id of a piece that the platform may have received. */
 const UNKNOWN = 'unknown';
 
 const withAnswer = (
@@ -30,7 +30,7 @@ const withAnswer = (
 export const filesOf = (content: string | readonly Part[]): File[] =>
   typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
 
-/** Sends what of the answer is not sent yet. A piece that may have been sent is looked for, and never sent again unseen. */
+/** Sends the remaining pieces of an answer. A piece that may have been sent is looked up, and never sent again without that. */
 export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
   const { inbox, adapter, clock, signal, note } = deps;
   const now = (): PendingMessage | undefined => inbox.pending(id);
@@ -75,7 +75,7 @@ async function sendFiles({ inbox, adapter, vault, signal, note }: DeliveryDeps, 
   for (let message = inbox.pending(id); message?.answer?.files; message = inbox.pending(id)) {
     const file = files[message.answer.files.sent];
     if (!file) return;
-    // Counted first: one that may have arrived is not sent again.
+    // Counted before sending: a file that may have arrived is not sent again.
     await inbox.update(id, (before) =>
       withAnswer(before, (answer) => ({
         ...answer,

@@ -2,7 +2,7 @@ import type { Bridge } from '../bridge.ts';
 import type { Config } from '../config.ts';
 import type { StartableChannel } from './settings.ts';
 
-/** The secret that a channel cannot go without. */
+/** The secret that each channel requires. */
 const TOKEN = { x: 'bearerToken', telegram: 'botToken' } as const satisfies Record<StartableChannel, string>;
 
 export interface HeldBackDeps {
@@ -13,7 +13,7 @@ export interface HeldBackDeps {
 export const tokenOf = (id: StartableChannel, { config }: Pick<HeldBackDeps, 'config'>): string | undefined =>
   config.secret(`channels.${id}.${TOKEN[id]}`);
 
-/** Why a channel that is switched on cannot run; undefined: it can. */
+/** Why an enabled channel cannot run; undefined if it can. */
 export function heldBack(id: StartableChannel, deps: HeldBackDeps): string | undefined {
   if (!deps.bridge.lends({ kind: 'egress' })) return 'This channel needs the bridge. Start Perch with `perch gateway run`.';
   if (tokenOf(id, deps) !== undefined) return undefined;

@@ -7,12 +7,12 @@ import { removeComposedUrls } from '../trust/verbatim-urls.ts';
 import type { MessageRecord } from '../vault.ts';
 import type { Incoming, PendingMessage } from './state.ts';
 
-/** Replies of one channel that wait for approval; further ones are dropped. */
+/** Maximum number of held replies per channel; further ones are dropped. */
 export const MAX_HELD = 50;
 
 type Reply = Pick<MessageRecord, 'content' | 'outside' | 'quotedUrls' | 'sessionKey'>;
 
-/** Outside sources of a reply, except the conversation that it answers: what was written there may go back there. */
+/** Outside sources of a reply, except the conversation that it answers, whose content may go back there. */
 function findOtherSources(
   channelId: string,
   { conversation }: Pick<Incoming, 'conversation'>,
@@ -23,8 +23,8 @@ function findOtherSources(
 }
 
 /**
- * The sources for which a reply has to wait for approval: none if it goes only to an account of the owner, or if `tools.afterReading` covers them for the channel's
- * replies.
+ * The sources for which a reply has to wait for approval: none if it goes only to an account of the owner, or if `tools.afterReading`
+ * covers them for the channel's replies.
  */
 export function findHeldSources(channelId: string, message: Incoming, reply: Reply, { channels, tools }: Settings): string[] {
   const { user, conversation, isPublic } = message;
@@ -35,15 +35,15 @@ export function findHeldSources(channelId: string, message: Incoming, reply: Rep
 }
 
 /**
- * Platforms fetch previews of links, so an address that the model composed after reading from outside would carry data away, also to the owner. What was written in
- * the conversation itself goes back to it unchanged.
+ * The text to send. Platforms fetch previews of links, so an address that the model composed after reading from outside would leak data,
+ * also in a reply to the owner; such addresses are removed. Addresses from the conversation itself stay.
  */
 export function toReplyText(channelId: string, message: Incoming, reply: Reply): string {
   const text = plainText(reply.content);
   return findOtherSources(channelId, message, reply).length > 0 ? removeComposedUrls(text, reply.quotedUrls ?? []) : text;
 }
 
-/** The question to a person about an answer that is held: exactly what would be sent, and to whom. */
+/** The approval request for a held answer: exactly what would be sent, and to whom. */
 export function toHeldReply(
   channelId: string,
   { user, title }: Incoming,

@@ -10,15 +10,15 @@ const asCodeReply = (message: Incoming, { code }: CodeReply): Omit<PendingMessag
   answer: { parts: [codeText(code)], sent: [], isApology: true },
 });
 
-/** Ids that are remembered: a platform that gives a message twice does so soon. */
+/** Number of message ids that are remembered: a platform repeats a message soon, if at all. */
 const SEEN = 500;
 
-/** Another host has taken the channel over: what is begun here is its to go on with. */
+/** Another host has taken over the channel and continues what was started here. */
 export class TakenOver extends Error {
   override name = 'TakenOver';
 }
 
-/** What a channel has to remember, in one record; every change is strict. */
+/** The stored state of a channel, in one record; every change is strict. */
 export class Inbox {
   readonly #states: Collection<ChannelState>;
   readonly #id: string;
@@ -30,7 +30,7 @@ export class Inbox {
     this.#state = state;
   }
 
-  /** Takes the record over from whoever had it. */
+  /** Takes over the record from the previous host. */
   static async open(states: Collection<ChannelState>, id: string): Promise<Inbox> {
     const taken = await states.update(id, (before = newState(id)) => ({
       ...before,
@@ -48,12 +48,12 @@ export class Inbox {
     return this.#state.pending.find((message) => message.id === id);
   }
 
-  /** Throws `TakenOver`. */
+  /** Changes the state. Throws `TakenOver`. */
   async change(change: (state: ChannelState) => ChannelState): Promise<void> {
     const { fence } = this.#state;
     let lost = false;
     const stored = await this.#states.update(this.#id, (before) => {
-      // Cleared data is begun anew.
+      // After the data was cleared, start with a new state.
       if (before && before.fence !== fence) {
         lost = true;
         return undefined;
@@ -64,7 +64,7 @@ export class Inbox {
     this.#state = stored;
   }
 
-  /** What came and how far was read, in one write: each message once, whatever is given again. */
+  /** Stores new messages and read positions in one write; repeated messages are ignored. */
   async take(
     { messages, cursors, codes = new Map() }: Pick<Look, 'messages' | 'cursors'> & { codes?: ReadonlyMap<string, CodeReply> },
     now: number,
@@ -95,12 +95,12 @@ export class Inbox {
     });
   }
 
-  /** Changes a message that waits; one that is gone stays so. */
+  /** Changes a waiting message; no effect if it is gone. */
   update(id: string, change: (message: PendingMessage) => PendingMessage): Promise<void> {
     return this.change((state) => ({ ...state, pending: state.pending.map((each) => (each.id === id ? change(each) : each)) }));
   }
 
-  /** A message is done with. */
+  /** Removes a finished message. */
   settle(id: string, counted: 'messages_sent' | 'messages_failed' | null, now: number): Promise<void> {
     return this.change((state) => {
       const { metrics } = state;
@@ -115,7 +115,7 @@ export class Inbox {
     return this.change((state) => ({ ...state, budget }));
   }
 
-  /** How the channel is; stored where that has changed. */
+  /** Stores the channel's status if it has changed. */
   async tell(problem: string | undefined, connectedSince: number | null): Promise<void> {
     const { state } = this;
     if (state.problem === problem && state.metrics.connected_since === connectedSince) return;
@@ -129,8 +129,8 @@ export class Inbox {
 }
 
 /**
- * Whether a list names somebody: by id, or by name, whatever the case and with or without the at-sign. A bare number is an id, for a name of digits is
- * anybody's to take.
+ * Whether a list contains a user, by id or by name, ignoring case and the at sign. A bare number is an id, since anybody can choose a name
+ * of digits.
  */
 export function isNamed(allowed: readonly string[], user: Incoming['user']): boolean {
   const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();

@@ -2,12 +2,12 @@ import { lazy } from '../lazy.ts';
 import type { RunningChannels, RunningChannelsDeps } from './running-channels.ts';
 import { STARTABLE } from './settings.ts';
 
-/** The channels that run, whose code is fetched when one is switched on. */
+/** The running channels; the code is loaded when one is enabled. */
 export interface LazyChannels {
   load(): Promise<RunningChannels>;
-  /** Those that there are; undefined while none was ever switched on. */
+  /** The loaded part; undefined until a channel was enabled. */
   now(): RunningChannels | undefined;
-  /** The settings may have changed. */
+  /** Called when the settings may have changed. */
   look(): void;
   stop(): void;
 }

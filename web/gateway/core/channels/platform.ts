@@ -5,23 +5,23 @@ import { parseJson } from '../providers/upstream-http.ts';
 import { readText } from '../providers/upstream-body.ts';
 import { Watchdog, withTimeout } from '../providers/watchdog.ts';
 
-/** Bytes of an answer: a hundred messages have far less. */
+/** Maximum size of a response: a hundred messages have far less. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const ANSWER_MS = 30_000;
-/** Nothing was sent where nobody was reached. */
+/** Errors after which certainly nothing was sent. */
 const NOT_REACHED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|could not be resolved/;
 
 export interface PlatformErrorOptions extends ErrorOptions {
   status?: number;
-  /** It asks to be left alone for so long. */
+  /** Time that the platform asks to wait, in milliseconds. */
   retryAfterMs?: number;
-  /** What was asked for was certainly not done. */
+  /** Whether the request was certainly not carried out. */
   undone?: boolean;
-  /** It will never do this. */
+  /** Whether the platform will never accept the request. */
   refused?: boolean;
 }
 
-/** What a platform did wrong or does not allow, as a sentence for people. It never has an address with a token in it. */
+/** An error or refusal of a platform, with a message for people that never contains an address with a token. */
 export class PlatformError extends Error {
   override name = 'PlatformError';
   readonly status: number | undefined;
@@ -44,18 +44,21 @@ export interface PlatformRequest {
   body?: string;
   bytes?: Uint8Array<ArrayBuffer>;
   signal: AbortSignal;
-  /** Milliseconds until all of the answer has to be there. */
+  /** Time limit for the complete response, in milliseconds. */
   timeoutMs?: number;
 }
 
 export interface PlatformAnswer {
   status: number;
   header(name: string): string | null;
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   json: unknown;
 }
 
-/** Asks a platform once. Whatever status it answers with is an answer; what never comes, breaks off or has no end is a `PlatformError`. */
+/**
+ * Sends one request to a platform. Resolves with a response of any status; throws `PlatformError` if none arrives, or it is cut off or too
+ * large.
+ */
 export async function askPlatform(
   { name, fetch, clock }: { name: string; fetch: Fetch; clock: Clock },
   url: string,
@@ -82,7 +85,7 @@ export async function askPlatform(
   }
 }
 
-/** Errors of the way there name hosts, never whole addresses; still only known words of them are told. */
+/** Network errors contain hosts, not whole addresses; still only known phrases are passed on. */
 function failure(name: string, cause: unknown, timeoutMs: number): PlatformError {
   if (cause instanceof PlatformError) return cause;
   if (cause instanceof FetchRefused)
@@ -94,7 +97,7 @@ function failure(name: string, cause: unknown, timeoutMs: number): PlatformError
   return new PlatformError(undone ? `Couldn’t reach ${name}.` : `The connection to ${name} was lost.`, { undone });
 }
 
-/** What an error and its causes say. */
+/** Messages of an error and its causes. */
 function said(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return '';
   const code = 'code' in error ? String(error.code) : '';

@@ -14,19 +14,19 @@ import { Inbox, TakenOver } from './inbox.ts';
 import { PlatformError } from './platform.ts';
 import { accessTo, createCodes, mayWrite } from './senders.ts';
 
-/** A host that is there keeps it for longer; one that died is waited for no longer. */
+/** Duration of the channel's lease: a live host renews it, and a dead one loses it after this time. */
 const LEASE_MS = 20_000;
 const RENEW_MS = 8_000;
-/** Another host has the channel still: it is asked for again after this. */
+/** Delay before trying again while another host holds the lease. */
 const WAIT_MS = 5_000;
-/** What the host before has stored comes in within this. */
+/** Time for the previous host's last writes to arrive. */
 const SETTLE_MS = 4_000;
-/** With so many messages in hand no more are fetched: the platform keeps them. */
+/** Number of waiting messages at which no more are fetched: the platform keeps them. */
 const FULL = 200;
 
 export interface RunningChannelDeps {
   id: string;
-  /** Made anew with each connection. */
+  /** Creates an adapter for each new connection. */
   adapter(): ChannelAdapter;
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
@@ -38,11 +38,11 @@ export interface RunningChannelDeps {
   fault(error: unknown): RpcError;
 }
 
-/** A channel while it is this host's to run: looks for messages, has them answered, and comes back after whatever goes wrong. */
+/** A channel run by this host: polls for messages, has them answered, and recovers from errors. */
 export class RunningChannel {
   readonly #deps: RunningChannelDeps;
   readonly #ends = new AbortController();
-  /** Nothing new is begun. */
+  /** Aborts when nothing new may be started. */
   readonly #closing = new AbortController();
   readonly #problems: { looking?: string | undefined; answering?: string | undefined } = {};
   #connectedSince: number | null = null;
@@ -55,7 +55,7 @@ export class RunningChannel {
     this.#work = this.#run();
   }
 
-  /** It has reached its platform; something of it may be wrong all the same. */
+  /** Whether the platform was reached; a part of the channel may still fail. */
   get connected(): boolean {
     return this.#connectedSince !== null;
   }
@@ -64,7 +64,7 @@ export class RunningChannel {
     return this.#problems.looking ?? this.#problems.answering;
   }
 
-  /** Ends it; resolves when it is another host's to take. `finish`: what is being answered is answered first. */
+  /** Stops the channel; resolves when another host may take it over. `finish`: whether to finish answers in progress first. */
   async stop({ finish = false } = {}): Promise<void> {
     this.#closing.abort();
     if (finish) await this.#answering?.idle();
@@ -83,7 +83,7 @@ export class RunningChannel {
         await this.#serve(adapter(), signal, lost, () => (failures = 0));
       } catch (error) {
         if (this.#ends.signal.aborted) break;
-        // The line was cut, or another host was quicker: it is begun anew.
+        // The connection was cut, or another host was faster: start over.
         if (!lost.signal.aborted && !(error instanceof TakenOver)) this.#deps.fault(error);
       } finally {
         leased.stop();
@@ -93,7 +93,10 @@ export class RunningChannel {
     }
   }
 
-  /** Waits until the channel is this host's alone, and keeps it so. What it has by then is in `leased` also where it is ended meanwhile: a lease that nobody gives back stays with who is there. */
+  /**
+   * Waits until this host holds the channel's lease, and keeps renewing it. `leased` is filled in also if the wait is aborted, since a
+   * lease that is not released stays with this host.
+   */
   async #lease(leased: { fence: number; stop: () => void }, signal: AbortSignal, lost: AbortController): Promise<void> {
     const { id, sync, clock } = this.#deps;
     const isShared = (): boolean => sync?.state().state === 'synced';
@@ -102,7 +105,7 @@ export class RunningChannel {
     let fence = await take();
     for (; fence === null; fence = await take()) await pause(clock, WAIT_MS, signal);
     leased.fence = fence;
-    // Nobody had the first one before.
+    // With the first fence there was no previous host.
     if (fence > 1) await pause(clock, SETTLE_MS, signal);
     leased.stop = every(clock, RENEW_MS, () => {
       void take().then((renewed) => {
@@ -160,7 +163,7 @@ export class RunningChannel {
 
   async #close(fence: number): Promise<void> {
     const { id, sync } = this.#deps;
-    // A hand-over lets the answers under way come to their end, under the lease.
+    // On a handover, answers in progress finish under the lease.
     this.#connectedSince = null;
     await this.#answering?.idle();
     this.#answering = undefined;

@@ -35,12 +35,12 @@ export interface RunningChannelsDeps {
 }
 
 interface Running {
-  /** What it was started with: another one makes it start anew. */
+  /** Hash of the settings and token that it was started with: a different one causes a restart. */
   key: string;
   channel: RunningChannel;
 }
 
-/** Runs the channels that are switched on, on the one host that serves, as long as a bridge lends the way out. */
+/** Runs the enabled channels, on the active host only, while a bridge provides egress. */
 export class RunningChannels {
   readonly #deps: RunningChannelsDeps;
   readonly #turn: Turn;
@@ -66,26 +66,29 @@ export class RunningChannels {
     this.#unwatch = () => stops.forEach((stop) => stop());
   }
 
-  /** The settings, the bridge or who serves may have changed. */
+  /** Called when the settings, the bridge or the active host may have changed. */
   look(): Promise<void> {
     return this.#look();
   }
 
-  /** Whether this host runs it, and how it is. */
+  /** State of a channel that this host runs; undefined if it does not. */
   state(id: string): { connected: boolean; problem: string | undefined } | undefined {
     const channel = STARTABLE.find((each) => each === id);
     const running = channel && this.#running.get(channel);
     return running && { connected: running.channel.connected, problem: running.channel.problem };
   }
 
-  /** Tries at once what waits after a failure. */
+  /** Retries at once instead of after the delay. */
   async restart(id: string): Promise<void> {
     const channel = STARTABLE.find((each) => each === id);
     if (channel) await this.#end(channel, false);
     await this.look();
   }
 
-  /** Where the owner of the channel's account gives its authorization. Throws `INVALID_PARAMS` where the channel has none, or lacks a setting for it. */
+  /**
+   * The address where the owner of the channel's account authorizes access. Throws `INVALID_PARAMS` if the channel needs no authorization,
+   * or lacks a setting for it.
+   */
   async authorize(id: string, authorizations: Authorizations): Promise<string> {
     if (id !== 'x') throw new RpcError('INVALID_PARAMS', `Channel "${id}" needs no authorization beyond its token.`);
     return this.#account.begin(authorizations);
@@ -108,7 +111,8 @@ export class RunningChannels {
       const key = wanted ? await sha256(canonical([settings, token])) : '';
       const current = this.#running.get(id);
       if (current && current.key !== key) {
-        // Another host serves: what is being answered is answered here, while nobody else can have the lease. It goes on beside, for others wait to be looked at.
+        // If another host is active, answers in progress finish here while the lease is still held. Not awaited, since other channels are
+        // waiting.
         const ended = this.#end(id, !wanted && settings?.enabled === true && this.#deps.sync?.state().state === 'synced');
         if (wanted) await ended;
       }
@@ -117,7 +121,7 @@ export class RunningChannels {
     }
   }
 
-  /** While the line is cut another host may have taken the lease, whoever served before. */
+  /** While disconnected from the bridge, another host may have taken the lease, whichever was active before. */
   #serves(): boolean {
     return this.#deps.sync?.state().state !== 'away' && this.#turn.serves();
   }
@@ -127,7 +131,7 @@ export class RunningChannels {
     if (!current) return;
     await current.channel.stop({ finish });
     if (this.#running.get(id) === current) this.#running.delete(id);
-    // It may be wanted again by now.
+    // The channel may be enabled again by now.
     if (!this.#stopped) void this.look().catch(this.#deps.fault);
   }
 

@@ -11,17 +11,17 @@ import { isNamed } from './inbox.ts';
 import { type StartableChannel, STARTABLE } from './settings.ts';
 import type { ChannelState, Incoming, SenderRequest } from './state.ts';
 
-/** Lifetime of a code; a sender gets no other one meanwhile. */
+/** Lifetime of a code; a sender gets no other one in that time. */
 export const CODE_MS = 60 * 60_000;
-/** Codes that a channel has out at a time; further senders hear nothing until one ends. */
+/** Maximum number of pending codes per channel; further senders get no reply until one expires. */
 export const MAX_CODES = 20;
-/** Senders of a channel that the owner has let in. */
+/** Maximum number of confirmed senders per channel. */
 const MAX_PAIRED = 1000;
 const TRIES = { perMinute: 2, burst: 10 };
 
 type ChannelAccess = Pick<NonNullable<Settings['channels'][string]>, 'allowedUsers' | 'pairedUsers'>;
 
-/** Senders that a channel answers: `ask` lets in those whom the owner confirms, `listed` those whom `allowedUsers` names. */
+/** Access mode of a channel: `ask` answers senders that the owner has confirmed, `listed` those in `allowedUsers`. */
 export function accessTo({ allowedUsers = null }: ChannelAccess): 'ask' | 'listed' | 'everyone' {
   if (allowedUsers === null) return 'ask';
   return allowedUsers.length === 0 ? 'everyone' : 'listed';
@@ -39,7 +39,7 @@ export function mayWrite(settings: ChannelAccess | undefined, { user }: Pick<Inc
   }
 }
 
-/** A stranger’s message as the code that answers it: nothing of what it says is kept. */
+/** The code that answers a stranger’s message; nothing of the message is stored. */
 export interface CodeReply {
   request: SenderRequest;
   code: string;
@@ -74,7 +74,7 @@ export interface SendersDeps {
   settings(): Settings;
 }
 
-/** Senders that wait for the owner, and those that the owner has let in. */
+/** Senders that wait for confirmation, and confirmed ones. */
 export class Senders {
   readonly #deps: SendersDeps;
   readonly #tries = new Map<string, RateLimit>();
@@ -99,7 +99,10 @@ export class Senders {
     return { waiting: waiting.flat(), paired };
   }
 
-  /** Lets in the sender that got the code, which is then used up. Throws `NOT_FOUND` for a wrong or expired code and `RATE_LIMITED` for many tries. */
+  /**
+   * Confirms the sender that got the code, which is then used up. Throws `NOT_FOUND` for a wrong or expired code, and `RATE_LIMITED` after
+   * too many attempts.
+   */
   async confirm(channelId: string, code: string): Promise<{ id: string; name: string }> {
     const { vault, config, clock } = this.#deps;
     const channel = this.#known(channelId);
@@ -123,7 +126,7 @@ export class Senders {
     return user;
   }
 
-  /** Lets a sender write no more. Throws `NOT_FOUND`. */
+  /** Removes a confirmed sender. Throws `NOT_FOUND`. */
   async remove(channelId: string, userId: string): Promise<void> {
     const channel = this.#known(channelId);
     const paired = this.#deps.settings().channels[channel]?.pairedUsers ?? [];

@@ -3,7 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 
 const users = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be at least 60 seconds').max(86_400);
-/** Another server that speaks the platform's API; the platform's own where left out. */
+/** Address of another server with the platform's API; the platform's own by default. */
 const apiBase = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .max(1000)
@@ -12,28 +12,28 @@ const apiBase = z
     return url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   }, 'must not include a user name, password, query or fragment');
 
-/** What every channel has. Their other settings are kept as they are: each platform has its own. */
+/** Settings common to all channels. Other settings are kept unchanged: each platform has its own. */
 const channel = z.looseObject({
   enabled: z.boolean().optional(),
-  /** Senders that are answered. Empty: everyone. Null or missing: those whom the owner confirmed (`pairedUsers`). */
+  /** Senders to answer. Empty: everyone. Null or missing: senders confirmed by the owner (`pairedUsers`). */
   allowedUsers: users.optional(),
-  /** Accounts of the owner, by id: what they write counts as the owner's own words, and not as outside content. */
+  /** Ids of the owner's accounts: their messages count as the owner's own words, not as outside content. */
   owners: users.optional(),
   /** Senders that the owner has confirmed. */
   pairedUsers: z
     .array(z.object({ id: z.string().min(1).max(200), name: z.string().max(200) }))
     .max(1000)
     .optional(),
-  /** The owner was asked about an empty `allowedUsers` and chose to keep it. */
+  /** Whether the owner was asked about an empty `allowedUsers` and chose to keep it. */
   allowEveryone: z.boolean().optional(),
   pollIntervalSeconds: pollIntervalSeconds.optional(),
-  /** Who answers there, unless a binding says otherwise. */
+  /** Agent that answers, unless a binding matches. */
   agentId: id.optional(),
-  /** Tools that runs from there may use: none, unless they are named. */
+  /** Tools available to runs of this channel; none by default. */
   tools: z.array(z.string().min(1).max(200)).max(1000).optional(),
 });
 
-/** The social channel (interface document 2, section 2.2). */
+/** Settings of the channel for X. */
 const x = channel.extend({
   bearerToken: z.string().min(1).max(4096),
   socialUsername: z
@@ -45,9 +45,9 @@ const x = channel.extend({
   monitorDMs: z.boolean().default(false),
   pollIntervalSeconds: pollIntervalSeconds.default(120),
   allowedUsers: users.default(null),
-  /** Looks for mentions in a calendar month (UTC). */
+  /** Maximum number of searches for mentions per calendar month (UTC). */
   searchesPerMonth: z.number().int().min(1).max(10_000_000).default(3000),
-  /** Of the app at the platform, for the authorization of the account. */
+  /** Client id of the app at the platform, for the authorization by the account. */
   clientId: z.string().min(1).max(500).optional(),
   clientSecret: z.string().max(4096).optional(),
   apiBase: apiBase.optional(),
@@ -57,10 +57,10 @@ export type XSettings = z.infer<typeof x>;
 const telegram = channel.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 export type TelegramSettings = z.infer<typeof telegram>;
 
-/** `channels` of the configuration, by the channel's id. */
+/** `channels` of the configuration, by channel id. */
 export const channelSettings = z
   .object({ x: x.optional(), telegram: telegram.optional() })
-  // Of platforms that are not known here, any setting is.
+  // Platforms that this build does not know may have any settings.
   .catchall(channel.catchall(z.any()))
   .superRefine((given, context) => {
     for (const name of Object.keys(given))
@@ -80,17 +80,17 @@ const SECRETS = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
   section === 'channels' && rest.length === 0 && SECRETS.includes(name);
 
-/** Without a slash at its end. */
+/** Address of a platform's API, without a trailing slash. */
 export const apiBaseOf = (name: StartableChannel, settings: { apiBase?: string | undefined } | undefined): string =>
   (settings?.apiBase ?? API_BASES[name]).replace(/\/+$/, '');
 
 const originOf = (name: StartableChannel, channels: Channels): string | undefined =>
   channels[name] && new URL(apiBaseOf(name, channels[name])).origin;
 
-/** Where the configured channels are asked. */
+/** Origins of the APIs of the configured channels. */
 export const channelOrigins = (channels: Channels): string[] => STARTABLE.flatMap((name) => originOf(name, channels) ?? []);
 
-/** Dotted paths of tokens whose channel has another address than before: they are not sent there without being given again. */
+/** Dotted paths of tokens whose channel's address has changed: they are not sent there until they are entered again. */
 export function movedTokens(before: Channels, after: Channels): string[] {
   return STARTABLE.flatMap((name) => {
     const old = originOf(name, before);

@@ -1,8 +1,11 @@
-/** Where a text is best cut: the last paragraph, line, sentence or word that fits. */
+/** Preferred places to split a text, best first: paragraph, line, sentence, word. */
 const PLACES = [/\n\n+/g, /\n+/g, /(?<=[.!?…。！？])\s+/g, /\s+/g];
 const segments = new Intl.Segmenter();
 
-/** A text in pieces of which none weighs more than `most`; cut where a reader would pause. `weigh`: a piece's length as the platform counts it, never less for more text. */
+/**
+ * Splits a text into pieces of a weight of at most `most`, at places where a reader would pause. `weigh`: length of a piece as the platform
+ * counts it; never decreases with more text.
+ */
 export function splitText(text: string, most: number, weigh: (piece: string) => number = (piece) => piece.length): string[] {
   const pieces: string[] = [];
   let rest = text.trim();
@@ -15,7 +18,7 @@ export function splitText(text: string, most: number, weigh: (piece: string) => 
 }
 
 function beginning(text: string, most: number, weigh: (piece: string) => number): string {
-  // No platform counts a unit for less than half, so what fits lies within this.
+  // No platform counts a UTF-16 unit as less than half, so the piece lies within this range.
   const near = text.slice(0, most * 2 + 100);
   for (const place of PLACES) {
     let best = 0;
@@ -23,7 +26,7 @@ function beginning(text: string, most: number, weigh: (piece: string) => number)
       if (weigh(near.slice(0, match.index)) > most) break;
       best = match.index;
     }
-    // A piece of a few words is worse than one that ends within a paragraph.
+    // A very short piece is worse than a split within a paragraph.
     if (best > 0 && weigh(near.slice(0, best)) >= most / 2) return near.slice(0, best);
   }
   let end = 0;
@@ -31,6 +34,6 @@ function beginning(text: string, most: number, weigh: (piece: string) => number)
     if (weigh(near.slice(0, index + segment.length)) > most) break;
     end = index + segment.length;
   }
-  // One character that is made of very many.
+  // A single character of very many code points.
   return near.slice(0, Math.max(1, end));
 }

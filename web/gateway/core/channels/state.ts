@@ -1,44 +1,44 @@
 import type { ChannelEntry } from '#shared/rpc/methods/channels.ts';
 
-/** A message that somebody sent to a channel. */
+/** A message sent to a channel. */
 export interface Incoming {
-  /** The platform's, with its kind; the same whenever it is seen. */
+  /** The platform's id with its kind; stable across polls. */
   id: string;
-  /** Messages of one conversation have one session: letters, digits, `_` and `-`. */
+  /** Id of the conversation, which maps to a session: letters, digits, `_` and `-`. */
   conversation: string;
   user: { id: string; name: string };
   text: string;
-  /** Everybody can read the answer: nothing of what goes wrong is said there. */
+  /** Whether everybody can read the answer: errors are not mentioned in it then. */
   isPublic: boolean;
-  /** What is answered: a chat, a post or a person, as the platform knows it. */
+  /** The chat, post or person to answer, as the platform's id. */
   to: string;
-  /** What the session is called. */
+  /** Title of the session. */
   title: string;
   /** Milliseconds since 1970. */
   at: number;
-  /** Somebody else wrote what the sender passes on. */
+  /** Whether the sender forwarded somebody else's text. */
   isForwarded?: boolean;
-  /** A word to the channel itself, not to the agent. */
+  /** A command to the channel itself, not to the agent. */
   command?: 'help' | 'new' | 'stop';
 }
 
 /** A message that waits to be answered, or whose answer is being sent. */
 export interface PendingMessage extends Incoming {
-  /** Which of the conversation's sessions it belongs to. */
+  /** Number of the conversation's session that it belongs to. */
   session: number;
-  /** How often its run has failed. */
+  /** Number of failed runs. */
   failures?: number;
-  /** The answer, while it waits for the approval of this id. Absent in states of older builds. */
+  /** The answer, while it waits for approval. Undefined in states of older builds. */
   held?: { approvalId: string; expiresAt: number; runId: string; outside: string[]; answer: NonNullable<PendingMessage['answer']> };
-  /** The answer in the pieces that the platform takes, with what it calls those that it has. */
+  /** The answer in pieces that the platform accepts, and the platform's ids of those sent. */
   answer?: {
     parts: string[];
     sent: string[];
-    /** The next piece is on its way, or may be: it is not sent again unseen. */
+    /** Whether the next piece may already be in transit: it is not sent again without a lookup. */
     trying?: boolean;
-    /** The message whose files go along, and how many of them have been sent. */
+    /** The message whose files are attached, and the number of files sent. */
     files?: { messageId: string; sent: number };
-    /** It says that there is no answer. */
+    /** Whether the text only says that there is no answer. */
     isApology?: boolean;
   };
 }
@@ -53,23 +53,23 @@ export interface SenderRequest {
   expiresAt: number;
 }
 
-/** How a channel stands, for all hosts. One record, so that how far it has read and what came of it are one write. */
+/** State of a channel, for all hosts. One record, so that read positions and their messages are stored in one write. */
 export interface ChannelState {
-  /** The channel's. */
+  /** Id of the channel. */
   id: string;
-  /** Higher with each host that takes the channel over: what another one still writes loses. */
+  /** Increases with each host that takes over the channel: writes under a lower fence are refused. */
   fence: number;
-  /** How far it has read, by what is read. */
+  /** Read positions, by type of item. */
   cursors: Record<string, string>;
   pending: PendingMessage[];
-  /** Ids of the last messages that came. */
+  /** Ids of the most recent messages. */
   seen: string[];
-  /** Senders that wait for the owner; absent in states of older builds. */
+  /** Senders that wait for the owner; undefined in states of older builds. */
   requests?: SenderRequest[];
-  /** Conversations that were begun anew, and how often. */
+  /** Number of times that each conversation was started over. */
   sessions: Record<string, number>;
   metrics: NonNullable<ChannelEntry['metrics']>;
-  /** Searches of a calendar month (UTC), `2026-11`. */
+  /** Searches used in a calendar month (UTC), such as `2026-11`. */
   budget?: { month: string; used: number; lastAt: number };
   status: 'running' | 'error';
   problem?: string;

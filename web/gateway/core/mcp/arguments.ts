@@ -4,8 +4,8 @@ import type { ToolSpec } from '../providers/provider.ts';
 import { isObject } from '../merge.ts';
 
 /**
- * Throws `INVALID_PARAMS` where a server's own schema says plainly that it does not take these arguments: something that it requires is not there, is of
- * another type, or has a name that it does not know. The rest is the server's to judge: a pattern that it wrote could keep this worker busy for ever.
+ * Throws `INVALID_PARAMS` if the server's schema clearly does not accept the arguments: a required property is missing, has another type,
+ * or has an unknown name. The server checks the rest: evaluating its patterns here could keep this worker busy forever.
  */
 export function requireFitting(name: string, schema: ToolSpec['schema'], args: Readonly<Record<string, unknown>>): void {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
@@ -22,7 +22,7 @@ export function requireFitting(name: string, schema: ToolSpec['schema'], args: R
   if (problems.length > 0) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${name}: ${problems.slice(0, 20).join('; ')}.`);
 }
 
-/** Whether a value is of a type of JSON Schema, or one of several; of any where none is told. */
+/** Whether a value has a JSON Schema type, or one of several; true if no type is given. */
 function isOf(type: unknown, value: unknown): boolean {
   const types = Array.isArray(type) ? type : [type];
   return types.some((each) => {

@@ -4,23 +4,23 @@ import { parseJson } from '#shared/parse-json.ts';
 import { tooManyParts } from '#shared/rpc/frames.ts';
 import type { Bridge } from '../bridge.ts';
 
-/** Messages that may wait for a server to read them: one that asks without end, or does not read, is ended. */
+/** Maximum number of messages waiting for a server to read them; a server that exceeds it is stopped. */
 const MAX_WAITING = 1000;
-/** The bridge is told of so many bytes at a time. */
+/** Number of bytes read after which the bridge is notified. */
 const TELL_BYTES = LINES_WINDOW / 8;
-/** Characters of a line that is no message, for the person. */
+/** Maximum number of characters shown of a line that is not a message. */
 const SHOWN = 200;
 
-/** A tool server's standard input and output, lent by the bridge as lines. */
+/** An MCP server's standard input and output, provided by the bridge as lines. */
 export class BridgeTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
-  /** Of its first process. */
+  /** Process id of the server's first process. */
   pid: number | undefined;
-  /** Why it is over, as a sentence without its subject (undefined: it was closed from here); the end of what it wrote to its standard error. */
+  /** The reason for the end, as a sentence without its subject (undefined: closed from here), and the end of its standard error output. */
   end: { why: string | undefined; stderr: string } | undefined;
-  /** Something that it wrote and that is no message. */
+  /** The first line of output that is not a message. */
   stray: string | undefined;
   readonly #bridge: Bridge;
   readonly #command: ToolServerCommand;
@@ -37,7 +37,7 @@ export class BridgeTransport implements Transport {
     this.#command = command;
   }
 
-  /** Resolves when its process runs; rejects with what the bridge says where it cannot. */
+  /** Resolves when the process runs; rejects with the bridge's error if it cannot start. */
   start(): Promise<void> {
     const began = Promise.withResolvers<void>();
     const ran = this.#bridge.call(
@@ -82,7 +82,7 @@ export class BridgeTransport implements Transport {
     if (this.end) return Promise.reject(new Error(this.end.why ?? 'the connection was closed'));
     this.#waiting++;
     const text = serializeMessage(message).trimEnd();
-    // One behind the other: each is a call of its own, and could overtake.
+    // Write one after another: each write is a separate call, and could overtake others.
     const written = this.#writing.then(async () => {
       try {
         await this.#bridge.call(mcpPort, 'mcp.write', { run: this.#run, text }, { signal: this.#stop.signal });
@@ -94,20 +94,20 @@ export class BridgeTransport implements Transport {
     return written;
   }
 
-  /** Resolves when the bridge has let go of it. */
+  /** Resolves when the bridge has released the process. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
-    // Asked for first: once it is let go of, the bridge does not know it.
+    // Ask before releasing the process: afterwards the bridge does not know it.
     const said = this.stderr().catch(() => '');
     this.#stop.abort(new Error('The connection was closed'));
     await this.#closed;
     if (this.end?.why === undefined) this.end = { why: undefined, stderr: await said };
   }
 
-  /** The end of what it has written to its standard error so far. */
+  /** The end of its standard error output so far. */
   async stderr(): Promise<string> {
     if (this.end) return this.end.stderr;
     return (await this.#bridge.call(mcpPort, 'mcp.stderr', { run: this.#run })).text;
@@ -120,7 +120,7 @@ export class BridgeTransport implements Transport {
       if (tooManyParts(line)) throw new Error('the message has too many parts');
       message = parseJSONRPCMessage(parseJson(line));
     } catch (error) {
-      // Some print a greeting there.
+      // Some servers print a greeting to standard output.
       this.stray ??= line.slice(0, SHOWN);
       this.onerror?.(new Error(`Invalid message: ${line.slice(0, SHOWN)}`, { cause: error }));
       return;

@@ -33,12 +33,12 @@ import {
 } from './lists.ts';
 import { type ToolResult, toolResult } from './results.ts';
 
-/** Tools of one server that are taken, and pages of a list that are read. */
+/** Maximum number of tools of one server, and of pages of a list. */
 const MAX_TOOLS = 500;
 const MAX_PAGES = 64;
-/** Where a tool tells of its progress it may take this many times as long. */
+/** Factor by which the time limit grows for a tool that reports progress. */
 const PROGRESS_FACTOR = 10;
-/** Failures that say nothing of the connection. */
+/** Errors that do not mean that the connection is lost. */
 const ANSWERED: ReadonlySet<string> = new Set([
   SdkErrorCode.RequestTimeout,
   SdkErrorCode.InvalidResult,
@@ -46,8 +46,8 @@ const ANSWERED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What tools give is not held against what they said they would: patterns of a server that means ill could keep the worker busy for ever, and nothing here relies on
- * the form of a result.
+ * Disables validation of results against output schemas: patterns of a malicious server could keep the worker busy forever, and nothing
+ * here relies on the form of a result.
  */
 const takesAll: jsonSchemaValidator = {
   getValidator<T>() {
@@ -58,14 +58,14 @@ const takesAll: jsonSchemaValidator = {
 export interface ConnectionOptions {
   entry: Entry;
   transport: Transport;
-  /** As the gateway names itself. */
+  /** Version that the gateway reports to the server. */
   version: string;
   signal: AbortSignal;
-  /** Why the transport is over; undefined while it is not, or does not say. */
+  /** Why the transport has ended; undefined if it has not, or does not say. */
   over(): string | undefined;
-  /** Says more of why it could not be opened. */
+  /** Adds details to the error if the connection could not be opened. */
   explain(failure: Error): Promise<Error>;
-  /** Prepares the client before it connects: what it can do for the server. */
+  /** Sets up request handlers of the client before it connects. */
   prepare(client: Client): void;
   capabilities: ClientCapabilities;
 }
@@ -75,10 +75,10 @@ export interface CallOptions {
   onprogress?(progress: Progress): void;
 }
 
-/** A tool server that has been greeted. */
+/** An initialized connection to an MCP server. */
 export class McpConnection {
   readonly client: Client;
-  /** Resolves when the connection is over, whoever ended it. */
+  /** Resolves when the connection has ended, whichever side closed it. */
   readonly closed: Promise<void>;
   readonly #options: ConnectionOptions;
 
@@ -90,7 +90,7 @@ export class McpConnection {
     this.closed = closed.promise;
   }
 
-  /** Rejects with a sentence where it does not come about. */
+  /** Rejects with a message for people if the connection fails. */
   static async open(options: ConnectionOptions): Promise<McpConnection> {
     const { version, transport, signal, capabilities, entry } = options;
     const client = new Client({ name: 'perch', version }, { capabilities, jsonSchemaValidator: takesAll });
@@ -106,13 +106,13 @@ export class McpConnection {
     }
   }
 
-  /** What it calls itself. */
+  /** Name and version that the server reports. */
   get about(): { name: string; version: string } | undefined {
     const about = this.client.getServerVersion();
     return about && { name: legible(about.name.slice(0, 200)), version: legible(about.version.slice(0, 200)) };
   }
 
-  /** All its tools that can be read; those beyond the limit are left out. `problems`: a sentence for each fault of the list. */
+  /** All readable tools up to the limit. `leftOut`: whether there are more. `problems`: a sentence for each fault of the list. */
   async tools(): Promise<{ tools: McpTool[]; leftOut: boolean; problems: string[] }> {
     if (!this.client.getServerCapabilities()?.tools) return { tools: [], leftOut: false, problems: [] };
     const tools: McpTool[] = [];
@@ -132,7 +132,7 @@ export class McpConnection {
     };
   }
 
-  /** Calls a tool. An abort is told to the server (`notifications/cancelled`), and rejects with the signal's reason. */
+  /** Calls a tool. An abort is sent to the server (`notifications/cancelled`), and rejects with the signal's reason. */
   async call(tool: string, args: Record<string, unknown>, { signal, onprogress }: CallOptions): Promise<ToolResult> {
     const { timeoutMs } = this.#options.entry;
     try {
@@ -146,7 +146,7 @@ export class McpConnection {
     }
   }
 
-  /** What it has to read, and patterns of addresses of more. */
+  /** The server's resources and resource templates. */
   async resources(): Promise<Omit<McpResource, 'server'>[]> {
     if (!this.client.getServerCapabilities()?.resources) return [];
     const found: Omit<McpResource, 'server'>[] = [];
@@ -188,7 +188,7 @@ export class McpConnection {
     return this.#answer(this.client.request({ method: 'prompts/get', params: { name, arguments: args } }, this.#request()));
   }
 
-  /** Whether a failure tells that the server, or its session, is not there any more. */
+  /** Whether an error means that the server, or its session, is gone. */
   isLost(error: unknown): boolean {
     const cause = error instanceof RpcError ? error.cause : undefined;
     if (!(cause instanceof Error) || ProtocolError.isInstance(cause) || InsufficientScopeError.isInstance(cause)) return false;
@@ -202,7 +202,7 @@ export class McpConnection {
 
   async close(): Promise<void> {
     await this.client.close().catch(() => {});
-    // Where it never began, the client knows of no transport.
+    // If it never started, the client has no transport to close.
     await this.#options.transport.close().catch(() => {});
   }
 
@@ -214,7 +214,7 @@ export class McpConnection {
     }
   }
 
-  /** Reads page after page while `read` wants more. `more`: pages are left; `end`: how the list ended. */
+  /** Reads pages of a list while `read` returns true. `more`: whether pages are left. `end`: how the list ended. */
   async #pages<S extends StandardSchemaV1<unknown, { nextCursor?: unknown }>>(
     method: string,
     schema: S,

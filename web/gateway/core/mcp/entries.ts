@@ -2,20 +2,20 @@ import type { ToolServerCommand } from '#shared/ports/mcp.ts';
 import type { Config } from '../config.ts';
 import { ANSWER_MS } from './settings.ts';
 
-/** What the gateway is registered as with a server's authorization server, and what it asks for. */
+/** The gateway's registration with a server's authorization server, and the scopes to ask for. */
 export interface OauthEntry {
   clientId?: string;
   clientSecret?: string;
   scopes?: string[];
 }
 
-/** A tool server as it is to be reached, its secrets in the clear. */
+/** How to reach an MCP server, with its secrets in plain text. */
 export type Entry = { name: string; timeoutMs: number } & (
   | { transport: 'stdio'; command: ToolServerCommand }
   | { transport: 'http' | 'sse'; url: string; headers: Record<string, string>; oauth?: OauthEntry }
 );
 
-/** The configured servers that are not switched off. A secret that cannot be read here is left out. */
+/** The configured servers that are enabled. Secrets that cannot be read here are left out. */
 export function entriesOf({ settings, secret }: { settings: Config['settings']; secret(path: string): string | undefined }): Entry[] {
   return Object.entries(settings.tools.mcpServers ?? {}).flatMap(([name, server]): Entry[] => {
     if (server.enabled === false) return [];

@@ -4,10 +4,10 @@ import { withoutMiddle } from '#shared/cut-short.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { faultFromText } from '../providers/openai-errors.ts';
 
-/** Characters of what a server says of a failure. */
+/** Maximum number of characters of a server's error message. */
 const MAX_CHARS = 2000;
 
-/** A failure as a sentence for persons and models. `over`: why the connection is over, where it is. */
+/** An error as a sentence for people and models. `over`: why the connection has ended, if it has. */
 export function failureOf(error: unknown, server: string, { timeoutMs, over }: { timeoutMs: number; over: string | undefined }): RpcError {
   const fail = (what: string): RpcError =>
     new RpcError('INTERNAL_ERROR', withoutMiddle(`MCP server ${server} ${what}`, MAX_CHARS), {}, { cause: error });
@@ -24,10 +24,10 @@ export function failureOf(error: unknown, server: string, { timeoutMs, over }: {
   return fail(over === undefined ? `failed: ${message}` : `disconnected: ${toClause(over)}.`);
 }
 
-/** Of a message over the earlier form of HTTP the kit tells the status in words alone. */
+/** The SDK reports the status of a failed message over the older HTTP transport only in its text. */
 const POSTED = /^Error POSTing to endpoint \(HTTP ([45]\d\d)\): ([^]*)$/;
 
-/** An answer with an error's status, in a sentence; undefined where that is not what failed. Of a redirect the kit says where it leads. */
+/** A sentence about an error status of the server; undefined if the error is something else. For a redirect, the SDK reports its target. */
 function refusalOf(error: unknown, server: string): string | undefined {
   if (SdkHttpError.isInstance(error) && error.status >= 400)
     return refusal(error.status, typeof error.data['text'] === 'string' ? error.data['text'] : '', server);

@@ -9,13 +9,15 @@ import { ExchangeReset } from '#shared/link/http.ts';
 import { type Fetch, FetchRefused, unreachedBecause } from '../fetch.ts';
 import type { Entry } from './entries.ts';
 
-/** The way to a tool server over HTTP: by the bridge where there is one, else by the browser's own `fetch`, as far as CORS lets it. */
+/**
+ * Transport to an MCP server over HTTP: through the bridge if one is attached, else with the browser's own `fetch`, as far as CORS allows.
+ */
 export function httpTransport(
   { transport, url, headers }: Entry & { transport: 'http' | 'sse' },
   fetch: Fetch,
   authorization?: AuthProvider,
 ): Transport {
-  // The kit follows no redirect, and no other address that a server names, to another origin: headers are for the server alone.
+  // The SDK follows no redirect, and no other address from a server, to another origin: headers are for the server only.
   const options = { fetch: fetchLike(fetch), requestInit: { headers }, ...(authorization ? { authProvider: authorization } : {}) };
   return transport === 'sse' ? new SSEClientTransport(new URL(url), options) : new StreamableHTTPClientTransport(new URL(url), options);
 }
@@ -34,7 +36,7 @@ function fetchLike(fetch: Fetch): FetchLike {
       });
     } catch (cause) {
       signal?.throwIfAborted();
-      // The bridge says why, and the gateway why it does not ask; a browser says nothing.
+      // The bridge and the gateway give a reason; a browser gives none.
       if (cause instanceof ExchangeReset || cause instanceof FetchRefused) throw cause;
       throw new TypeError(`couldn’t reach ${new URL(to).host}: ${unreachedBecause(cause, String(to))}.`, { cause });
     }

@@ -2,17 +2,17 @@ import { type Clock, every } from '../clock.ts';
 import { lazy } from '../lazy.ts';
 import type { McpDeps, McpServers } from './servers.ts';
 
-/** How often it is looked whether other servers are configured (interface document 2, section 8). */
+/** Interval of checks for changed server settings. */
 const LOOK_MS = 5000;
 
-/** The tool servers, whose code is fetched when one is configured or asked for. */
+/** MCP servers; the code is loaded when one is configured or requested. */
 export interface LazyMcp {
   load(): Promise<McpServers>;
-  /** The settings may have changed. */
+  /** Called when the settings may have changed. */
   look(): void;
-  /** These were written into the configuration file by hand. */
+  /** Called when a person has written these servers into the configuration file. */
   typed(names: readonly string[]): void;
-  /** Ends them all. */
+  /** Stops all servers. */
   stop(): void;
 }
 

@@ -3,7 +3,7 @@ import { withoutMiddle } from '#shared/cut-short.ts';
 import { legible } from '#shared/legible.ts';
 import { z } from '#shared/rpc/zod.ts';
 
-/** A page of a list, whose items are read one by one: an odd item must not hide the others. */
+/** A page of a list. Its items are parsed one by one, so that an invalid item does not hide the others. */
 const page = (key: string) => z.looseObject({ [key]: z.array(z.unknown()), nextCursor: z.unknown().optional() });
 export const toolsPage = page('tools');
 export const resourcesPage = page('resources');
@@ -29,13 +29,13 @@ const ENDS: Readonly<Record<NonNullable<ListEnd>, string>> = {
 
 export const describeEnd = (end: ListEnd): string[] => (end === undefined ? [] : [ENDS[end]]);
 
-/** The items that fit the schema. */
+/** The items that match the schema. */
 export async function readItems<S extends StandardSchemaV1>(items: unknown, schema: S): Promise<StandardSchemaV1.InferOutput<S>[]> {
   const read = await Promise.all((Array.isArray(items) ? items : []).map(async (item: unknown) => schema['~standard'].validate(item)));
   return read.flatMap((each) => (each.issues ? [] : [each.value as StandardSchemaV1.InferOutput<S>]));
 }
 
-/** The tools that can be read, and a sentence for each that cannot. `before`: tools on earlier pages. */
+/** The valid tools, and a sentence for each invalid one. `before`: number of tools on earlier pages. */
 export async function readTools(items: unknown, before: number): Promise<{ tools: McpTool[]; problems: string[] }> {
   const tools: McpTool[] = [];
   const problems: string[] = [];

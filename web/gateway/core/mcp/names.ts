@@ -1,6 +1,6 @@
 import { sha256 } from '#shared/sha256.ts';
 
-/** Characters of a name that providers take. */
+/** Maximum length of a tool name for providers. */
 const MOST = 64;
 const HASH = 8;
 
@@ -8,8 +8,8 @@ export const toolName = (server: string, tool: string): string => `mcp:${server}
 export const sourceOf = (server: string): string => `mcp:${server}`;
 
 /**
- * What models see of a tool (decisions, "Cron, tools, exec, plans"): `mcp__<server>__<tool>` in letters that providers take. One that would be too long, or
- * that another tool has, ends in eight characters of a hash instead.
+ * A tool's name for models: `mcp__<server>__<tool>` in characters that providers accept. A name that would be too long, or that another
+ * tool has, ends in eight characters of a hash instead.
  */
 export async function modelName(server: string, tool: string, isTaken: (name: string) => boolean): Promise<string> {
   const plain = `mcp__${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, '_');

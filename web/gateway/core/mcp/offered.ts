@@ -15,14 +15,14 @@ import { modelName, sourceOf, toolName } from './names.ts';
 import { resultOf, type ToolResult } from './results.ts';
 import { toToolLabel } from './tool-label.ts';
 
-/** Characters of a description and of a schema that a model is given. */
+/** Maximum lengths of a description and of a schema for models. */
 const MAX_DESCRIPTION = 4000;
 const MAX_SCHEMA = 64 * 1024;
-/** Characters of a call that a person is shown. */
+/** Maximum number of characters of a call that are shown to a person. */
 const MAX_SHOWN = 1000;
-/** Tools of a server that are remembered, beyond those that it has. */
+/** Maximum number of stored tool approvals of a server for tools that it no longer has. */
 const KEPT = 1000;
-/** Changes that a person is asked about at a time; all of them are listed. */
+/** Maximum number of changed tools that a person is asked about at a time; all of them are listed. */
 const MAX_ASKING = 20;
 
 export interface OfferedDeps {
@@ -30,7 +30,7 @@ export interface OfferedDeps {
   vault: Pick<Vault, 'collection'>;
   clock: Clock;
   call(tool: string, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
-  /** Asks a person whether a tool that says something else than before may be used again; resolves when it may. `signal` ends the question. */
+  /** Asks a person whether a tool with a changed definition may be used again; resolves when it may. `signal` cancels the question. */
   ask(changed: ChangedTool, signal: AbortSignal): Promise<void>;
 }
 
@@ -39,7 +39,10 @@ export class OfferedTools {
   readonly #server: string;
   readonly #deps: OfferedDeps;
   readonly #registered = new Set<string>();
-  /** Changes that a person was asked about, and tools whose change waits for the answer: one that changes again meanwhile is not asked about twice. */
+  /**
+   * Changes that a person has been asked about, and pending questions by tool: a tool that changes again in the meantime is not asked about
+   * twice.
+   */
   readonly #asked = new Set<string>();
   readonly #asking = new Map<string, AbortController>();
   #listed: readonly McpTool[] = [];
@@ -57,29 +60,29 @@ export class OfferedTools {
     return this.#registered.size;
   }
 
-  /** Tools that are off because they say something else of themselves than when they were approved. */
+  /** Tools that are disabled because their definition differs from the approved one. */
   get changed(): readonly ChangedTool[] {
     return this.#changed;
   }
 
-  /** What is wrong with its list, for a person. */
+  /** Problems of the server's list, for a person. */
   get problems(): readonly string[] {
     return this.#problems;
   }
 
-  /** Has these tools in the pool, in the place of those before. `problems`: sentences about its list. */
+  /** Replaces the server's tools in the pool. `problems`: sentences about its list. */
   offer(listed: readonly McpTool[], problems: readonly string[] = []): Promise<void> {
     const work = this.#tail.then(() => this.#offer(listed, problems));
     this.#tail = work.catch(() => {});
     return work;
   }
 
-  /** Has none in the pool. */
+  /** Removes the server's tools from the pool. */
   withdraw(): Promise<void> {
     return this.offer([]);
   }
 
-  /** Lets the tool be used that says what this hash is of; false where none does. */
+  /** Approves the changed tool with this definition hash; false if there is none. */
   async approve(hash: string): Promise<boolean> {
     const changed = this.#changed.find((each) => each.hash === hash);
     if (!changed) return false;
@@ -157,7 +160,7 @@ export class OfferedTools {
     await vault.collection('mcpTools').put({ id: idOf(this.#server, tool), hash, approvedAt: clock.now() });
   }
 
-  /** A server that always has other tools must not fill the vault. */
+  /** A server whose tools keep changing must not fill the vault. */
   async #forget(known: ReadonlyMap<string, McpToolRecord>, listed: ReadonlySet<string>): Promise<void> {
     const left = [...known.values()].filter(({ id }) => !listed.has(id)).sort((a, b) => b.approvedAt - a.approvedAt);
     for (const { id } of left.slice(KEPT)) await this.#deps.vault.collection('mcpTools').remove(id);
@@ -174,13 +177,14 @@ export class OfferedTools {
       source: sourceOf(server),
       scope: 'servers',
       schema: inputSchema,
-      // What it says of itself, such as that it only reads, is not to be relied on.
+      // The tool's own hints, such as read-only, are not reliable.
       effect: (args) => `Use ${own} from the MCP server ${server} with ${withoutMiddle(JSON.stringify(args), MAX_SHOWN)}`,
-      // A tool that reaches the open world can carry data out in its arguments. The hints are part of what a person approved.
+      // A tool with access to the open world can send data out in its arguments. The hints are part of the definition that a person
+      // approved.
       impact: () => (annotations.readOnlyHint === true && annotations.openWorldHint === false ? 'reads' : 'changes'),
       validate: (args) => requireFitting(name, inputSchema, args),
       run: async (args, context) => {
-        // Also of a call that fails: its message is the server's.
+        // Also before a call that fails: its message comes from the server.
         context.taint?.add([toSource('mcp', server)]);
         return resultOf(await this.#deps.call(own, args, context), name, context);
       },

@@ -11,14 +11,14 @@ import type { Log } from '../log/log.ts';
 import type { ToolContext } from '../tools/registry.ts';
 import { type SamplingDeps, sample } from './sampling.ts';
 
-/** What servers may ask of the gateway. */
+/** Client capabilities that the gateway declares to servers. */
 export const CAPABILITIES: ClientCapabilities = { roots: {}, sampling: {}, elicitation: { form: { applyDefaults: true } } };
 
-/** Questions of one server that may wait at a time. */
+/** Maximum number of pending questions of one server. */
 const MAX_ASKS = 5;
 const MAX_MESSAGE = 4000;
 const MAX_SCHEMA = 32 * 1024;
-/** Words of progress are told no more often than this. */
+/** Minimum interval between two progress messages. */
 const PROGRESS_MS = 200;
 
 export interface RequestsDeps extends SamplingDeps {
@@ -29,9 +29,9 @@ export interface RequestsDeps extends SamplingDeps {
 
 export interface Served {
   server: string;
-  /** The directory that it works in, where it runs on the bridge's machine. */
+  /** The working directory, if the server runs on the bridge's machine. */
   root: string | undefined;
-  /** Fires when it is gone. */
+  /** Aborts when the server has ended. */
   signal: AbortSignal;
 }
 
@@ -40,23 +40,23 @@ interface Waiting {
   resolve(result: ElicitResult): void;
 }
 
-/** What tool servers ask of the gateway and of persons. */
+/** Requests of MCP servers to the gateway and to people. */
 export class ServerRequests {
   readonly #deps: RequestsDeps;
   readonly #asks = new Map<string, Waiting>();
-  /** Servers that have a model asked right now: one question each at a time. */
+  /** Servers with a pending model request: one at a time per server. */
   readonly #sampling = new Set<string>();
 
   constructor(deps: RequestsDeps) {
     this.#deps = deps;
   }
 
-  /** What waits for a person's answer, the oldest first. */
+  /** Questions that wait for a person's answer, oldest first. */
   get asks(): McpAsk[] {
     return [...this.#asks.values()].map(({ ask }) => ask);
   }
 
-  /** Answers the requests of a server. */
+  /** Handles the requests of a server. */
   serve(client: Client, served: Served): void {
     const { server, root } = served;
     client.setRequestHandler('roots/list', () => ({ roots: root === undefined ? [] : [{ uri: fileUri(root), name: 'Workspace' }] }));
@@ -82,7 +82,7 @@ export class ServerRequests {
     client.onerror = (error) => this.noted(server, error);
   }
 
-  /** Tells of a call's progress. */
+  /** Returns a listener that reports a call's progress. */
   progress(server: string, tool: string, { runId, toolCallId, sessionKey }: ToolContext): (progress: Progress) => void {
     const { hub, clock } = this.#deps;
     let told = -PROGRESS_MS;
@@ -99,14 +99,14 @@ export class ServerRequests {
     };
   }
 
-  /** `NOT_FOUND` where nothing of that id waits. */
+  /** Answers a pending question. Throws `NOT_FOUND` if there is none with that id. */
   answer(id: string, { action, content }: McpAnswer): void {
     const waiting = this.#asks.get(id);
     if (!waiting) throw new RpcError('NOT_FOUND', 'No MCP server is waiting for this answer.');
     waiting.resolve(action === 'accept' ? { action, content: content ?? {} } : { action });
   }
 
-  /** Something about a server that concerns nobody but who looks for it. */
+  /** Logs a problem of a server that is not worth a notification. */
   noted(server: string, error: unknown): void {
     const what = error instanceof Error ? error.message : String(error);
     this.#deps.log.write('debug', 'mcp', `${server}: ${withoutMiddle(what, 500)}`);

@@ -7,12 +7,12 @@ import { canonical } from '../canonical.ts';
 import { MAX_TEXT, UNTRUSTED } from '../tools/office-tools.ts';
 import type { ToolContext } from '../tools/registry.ts';
 
-/** Parts of a result that are read. */
+/** Maximum number of parts of a result that are read. */
 const MAX_PARTS = 100;
 
 type Told = Record<string, unknown>;
 
-/** A tool's result as servers send it. Its parts are read one by one: a part of unknown type must not hide the text. */
+/** A tool's result as servers send it. Its parts are parsed one by one, so that a part of unknown type does not hide the text. */
 export const toolResult = z.looseObject({
   content: z.union([z.array(z.unknown()), z.string().transform((text) => [{ type: 'text', text }])]).nullish(),
   structuredContent: z.unknown().optional(),
@@ -20,7 +20,10 @@ export const toolResult = z.looseObject({
 });
 export type ToolResult = z.infer<typeof toolResult>;
 
-/** A result for the model, marked as what comes from outside; pictures, sound and files go along with the reply. Throws where the tool says that it failed. */
+/**
+ * A result for the model, marked as outside content; images, audio and files are attached to the reply. Throws if the tool reports an
+ * error.
+ */
 export function resultOf(result: ToolResult, tool: string, context: Pick<ToolContext, 'send'>): unknown {
   const { structuredContent, isError } = result;
   const content = result.content ?? [];
@@ -35,7 +38,7 @@ export function resultOf(result: ToolResult, tool: string, context: Pick<ToolCon
   return { note: UNTRUSTED, text, ...data, ...(others.length > 0 ? { parts: others } : {}), ...left };
 }
 
-/** Servers are to give what is structured as text too. */
+/** Whether the text repeats the structured content, as servers are supposed to do. */
 function isSaid(value: unknown, text: string): boolean {
   try {
     return canonical(JSON.parse(text)) === canonical(value);
@@ -53,7 +56,7 @@ const isBlock = (part: unknown): part is ContentBlock => !isIssue(specTypeSchema
 
 const isIssue = (read: object): boolean => 'issues' in read && read.issues !== undefined;
 
-/** The text of a part that the protocol does not have, or its type. */
+/** The text of a part of unknown type, or else its type. */
 function unknownPart(part: unknown): string | Told {
   if (typeof part === 'string') return part;
   const { type, text } = unnamedPart.parse(part);
@@ -64,7 +67,7 @@ const unnamedPart = z
   .object({ type: z.string().catch('unknown'), text: z.string().optional().catch(undefined) })
   .catch({ type: 'unknown' });
 
-/** A text as it is; of all else what there is. */
+/** A text part as it is; other parts as a description. */
 function partOf(block: ContentBlock, name: string, context: Pick<ToolContext, 'send'>): string | Told {
   switch (block.type) {
     case 'text':
@@ -92,10 +95,10 @@ const shortened = (told: Told): Told =>
     Object.entries(told).flatMap(([key, value]) => (typeof value === 'string' ? [[key, withoutMiddle(value, 2000)]] : [])),
   );
 
-/** Characters of a name of a file. */
+/** Maximum length of a file name. */
 const MAX_NAME = 100;
 
-/** Sends a file along with the reply, where there is one that has room. */
+/** Attaches a file to the reply, if there is one with room for it. */
 function sent({ send }: Pick<ToolContext, 'send'>, name: string, mimeType: string, data: string): Told {
   const size = bytesOfBase64(data);
   const about = { mimeType: mimeType.slice(0, MAX_NAME), bytes: size };

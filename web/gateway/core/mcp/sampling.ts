@@ -14,7 +14,7 @@ import { sourceOf } from './names.ts';
 const MAX_TOKENS = 8192;
 const MAX_MESSAGES = 100;
 const MAX_CHARS = 200_000;
-/** Characters of what is asked that a person is shown. */
+/** Maximum number of characters of a request that are shown to a person. */
 const MAX_SHOWN = 2000;
 
 export interface SamplingDeps {
@@ -26,8 +26,8 @@ export interface SamplingDeps {
 }
 
 /**
- * Has the main agent's model answer a tool server, after a person has seen what it is asked. What the answer has used is noted for `mcp:<server>`. Rejects with a sentence
- * for the server.
+ * Answers an MCP server with the main agent's model, after a person has approved the request. Usage is recorded for `mcp:<server>`. Rejects
+ * with a message for the server.
  */
 export async function sample(
   server: string,

@@ -19,11 +19,14 @@ import { type AuthorizationDeps, McpAuthorization } from './oauth/authorization.
 import { OfferedTools } from './offered.ts';
 import { CAPABILITIES, type ServerRequests } from './requests.ts';
 
-/** A server that dies is started again after this, and each time after twice as long, up to the longest; one that has stood for a while begins anew. */
+/**
+ * First and longest delay before a lost server is restarted; the delay doubles with each failure and is reset once the server has run for a
+ * while.
+ */
 const AGAIN_MS = 1000;
 const LONGEST_MS = 300_000;
 const STEADY_MS = 60_000;
-/** A list that changes is read again no sooner. */
+/** Minimum interval between two reads of a changed list. */
 const LIST_MS = 1000;
 
 export interface ServerDeps {
@@ -36,7 +39,7 @@ export interface ServerDeps {
   authorizations: AuthorizationDeps['authorizations'];
   log: { hide(secrets: Iterable<string>): void } & Pick<Log, 'write'>;
   version: string;
-  /** Servers whose approval of an older build is in the log already. */
+  /** Servers whose approval by an older build has been logged. */
   bound: Set<string>;
   /** Asks a person whether a changed tool may be used again. */
   ask(server: string, changed: ChangedTool, signal: AbortSignal): Promise<void>;
@@ -44,24 +47,24 @@ export interface ServerDeps {
   fault(error: unknown): RpcError;
 }
 
-/** One tool server, from its being configured until it is not any more: connected, and connected again where it is lost. */
+/** One configured MCP server, until it is removed from the settings: connects, and reconnects if the connection is lost. */
 export class McpServer {
   readonly entry: Entry;
   readonly #deps: ServerDeps;
   readonly #stop = new AbortController();
-  /** Where a person's permission may be wanted, and no header is given that says who calls. */
+  /** Set if a person's authorization may be needed and no header with credentials is configured. */
   readonly #authorization: McpAuthorization | undefined;
   readonly #offered: OfferedTools;
   readonly #lived: Promise<void>;
-  /** Resolves when it is known whether it may be started. */
+  /** Resolves when it is known whether the server may be started. */
   readonly decided: Promise<void>;
   #decide = (): void => {};
-  /** Resolves when it is connected, or is known not to be. */
+  /** Resolves when the server is connected, or has failed to connect. */
   #settled: Promise<void> = Promise.resolve();
   #settle = (): void => {};
   #state: McpServerState['state'] = 'off';
   #since: number;
-  /** By the monotonic clock; undefined while it has not been ready since its last start. */
+  /** Monotonic time; undefined until the server is ready after its last start. */
   #readyAt: number | undefined;
   #error: string | undefined;
   #hash: string | undefined;
@@ -69,7 +72,7 @@ export class McpServer {
   #transport: BridgeTransport | undefined;
   #connection: McpConnection | undefined;
   #stderr = '';
-  /** Calls of its tools that are under way. */
+  /** Number of pending tool calls. */
   #calls = 0;
   #wake = (): void => {};
 
@@ -123,12 +126,12 @@ export class McpServer {
     return this.#calls > 0;
   }
 
-  /** The end of what it wrote to its standard error, now or before it was lost. */
+  /** The end of its standard error output, now or before the connection was lost. */
   async logs(): Promise<string> {
     return (await this.#transport?.stderr().catch(() => undefined)) ?? this.#stderr;
   }
 
-  /** Approves the command, or the changed tool, that has this hash; false where none has. */
+  /** Approves the command or changed tool with this hash; false if there is none. */
   async approve(hash: string): Promise<boolean> {
     if (this.#state === 'waiting' && hash === this.#hash) {
       await this.#deps.bridge.call(mcpPort, 'mcp.approve', { hash });
@@ -141,7 +144,7 @@ export class McpServer {
     return true;
   }
 
-  /** Begins to get a person's permission; the address where it is given. `INVALID_PARAMS` where there is nothing to permit. */
+  /** Starts an authorization by a person and returns the address to open. Throws `INVALID_PARAMS` if the server needs none. */
   async authorize(): Promise<string> {
     const { name, transport } = this.entry;
     if (this.#authorization) return this.#authorization.ask();
@@ -149,12 +152,12 @@ export class McpServer {
     throw new RpcError('INVALID_PARAMS', `MCP server ${name} ${why} and needs no authorization.`);
   }
 
-  /** Tries at once what would be tried later. */
+  /** Retries at once instead of after the delay. */
   again(): void {
     this.#wake();
   }
 
-  /** The connection, once it is there where it is being made. `INTERNAL_ERROR` where there is none. */
+  /** The connection, after waiting for a pending attempt. Rejects with `INTERNAL_ERROR` if there is none. */
   async connection(): Promise<McpConnection> {
     if (!this.#connection) await this.#settled;
     if (this.#connection) return this.#connection;
@@ -162,7 +165,7 @@ export class McpServer {
     throw new RpcError('INTERNAL_ERROR', `MCP server ${name} is not connected.${this.#error === undefined ? '' : ` ${this.#error}`}`);
   }
 
-  /** Resolves when it is gone, and all that it had. */
+  /** Resolves when the server is stopped and everything that belonged to it is removed. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('The MCP server was stopped.'));
     await this.#lived;
@@ -174,7 +177,7 @@ export class McpServer {
     try {
       return await work(connection);
     } catch (error) {
-      // Over HTTP nothing else tells that a server, or its session, is gone.
+      // Over HTTP nothing else reports that a server, or its session, is gone.
       if (this.#authorization?.refusedBy(error) || connection.isLost(error)) void connection.close();
       throw error;
     } finally {
@@ -207,7 +210,7 @@ export class McpServer {
         failures = 0;
         await this.#pause(woken, undefined);
       } else {
-        // A start that takes long, and fails, is none that has stood.
+        // A slow start that fails does not count as a steady run.
         failures = this.#readyAt !== undefined && clock.monotonic() - this.#readyAt > STEADY_MS ? 1 : failures + 1;
         await this.#pause(woken, Math.min(AGAIN_MS * 2 ** (failures - 1), LONGEST_MS));
       }
@@ -215,18 +218,18 @@ export class McpServer {
     this.#set('off');
   }
 
-  /** Until it is woken, or stopped, or the time is over. */
+  /** Waits until the server is woken or stopped, or for `ms`. */
   async #pause(woken: Promise<void>, ms: number | undefined): Promise<void> {
     const over = Promise.withResolvers<void>();
     const cancels = [ms === undefined ? (): void => {} : this.#deps.clock.after(ms, over.resolve)];
-    // What needs the bridge need not wait when it comes.
+    // A server that needs the bridge is retried when one attaches.
     if (this.entry.transport === 'stdio') cancels.push(this.#deps.bridge.watch(over.resolve));
     this.#stop.signal.addEventListener('abort', () => over.resolve(), { once: true });
     await Promise.race([woken, over.promise]);
     for (const cancel of cancels) cancel();
   }
 
-  /** Resolves when a person is to be asked first. Rejects with why there is no connection (any more). */
+  /** Resolves if a person has to be asked first. Rejects with the reason why there is no connection, or why it ended. */
   async #connect(): Promise<void> {
     const { bridge, bound, log, requests, version } = this.#deps;
     const { entry } = this;
@@ -263,7 +266,7 @@ export class McpServer {
           });
         },
         explain: async (failure) => {
-          // The client has closed it, which it does not wait for.
+          // The client has closed the transport, but does not wait for the end.
           await this.#transport?.close();
           return entry.transport === 'stdio' ? toStartFailure(failure, entry, await this.logs()) : failure;
         },
@@ -306,7 +309,7 @@ export class McpServer {
   }
 }
 
-/** A command that gives no answer may be one that downloads the server first. */
+/** Explains a time-out at the start: the command may have to download the server first. */
 function toStartFailure(error: Error, { name, timeoutMs }: Entry, stderr: string): Error {
   if (!(error instanceof RpcError) || !SdkError.isInstance(error.cause) || error.cause.code !== SdkErrorCode.RequestTimeout) return error;
   const last = stderr.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? '';
@@ -314,7 +317,7 @@ function toStartFailure(error: Error, { name, timeoutMs }: Entry, stderr: string
   return new RpcError('INTERNAL_ERROR', message, {}, { cause: error });
 }
 
-/** Why a command has ended, with the last that it said. */
+/** Why a command has ended, with its last output. */
 function endOf({ end, stray }: BridgeTransport): string | undefined {
   if (end?.why === undefined) return undefined;
   const last = end.stderr.trimEnd().split('\n').at(-1)?.slice(0, 500) ?? '';

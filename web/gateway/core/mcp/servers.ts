@@ -27,18 +27,18 @@ export interface McpDeps extends RequestsDeps {
   version: string;
   authorizations: ServerDeps['authorizations'];
   log: RequestsDeps['log'] & ServerDeps['log'];
-  /** Whether this host is the one that serves: one alone connects. */
+  /** Whether this host is the active one: only that one connects. */
   serves(): boolean;
   fault(error: unknown): RpcError;
 }
 
-/** The tool servers, as `tools.mcpServers` has them (interface document 2, sections 2.1 and 3). */
+/** The MCP servers in `tools.mcpServers`. */
 export class McpServers {
   readonly #deps: McpDeps;
   readonly #serverDeps: ServerDeps;
   readonly #requests: ServerRequests;
   readonly #servers = new Map<string, McpServer>();
-  /** Names that a person has typed the command of, with the entry that they typed. */
+  /** Servers whose command was typed by a person, with the typed entry, by name. */
   readonly #typed = new Map<string, string>();
   readonly #look = repeated(() => this.#reconcile());
   #stopped = false;
@@ -66,19 +66,21 @@ export class McpServers {
     };
   }
 
-  /** Connects what is to be connected, and ends what is not any more. Resolves when it is decided, not when servers answer. */
+  /** Connects and stops servers to match the settings. Resolves when that is decided, not when servers respond. */
   look(): Promise<void> {
     return this.#look();
   }
 
-  /** These were written into the configuration file by hand, as they are set now: that is a person's word for their commands. */
+  /**
+   * Called when a person has written these servers, as they are configured now, into the configuration file: that approves their commands.
+   */
   typed(names: readonly string[]): void {
     const entries = entriesOf(this.#config());
     for (const entry of entries) if (names.includes(entry.name)) this.#typed.set(entry.name, canonical(entry));
     this.#look().catch(this.#deps.fault);
   }
 
-  /** All that are configured, by name. */
+  /** All configured servers, by name. */
   list(): { servers: McpServerState[]; asks: McpAsk[] } {
     const configured = Object.entries(this.#deps.config.settings.tools.mcpServers ?? {});
     const servers = configured.map(([name, settings]): McpServerState => {
@@ -93,7 +95,7 @@ export class McpServers {
     return { servers: servers.sort((a, b) => (a.name < b.name ? -1 : 1)), asks: this.#requests.asks };
   }
 
-  /** Ends a server and starts it anew. `NOT_FOUND` where none of that name is configured and switched on. */
+  /** Restarts a server. Throws `NOT_FOUND` if no enabled server has that name. */
   async restart(name: string): Promise<void> {
     const server = this.#server(name);
     this.#servers.delete(name);
@@ -101,13 +103,13 @@ export class McpServers {
     await this.look();
   }
 
-  /** Approves a command, or a changed tool, by the hash that `list` shows. `NOT_FOUND` where nothing of it waits. */
+  /** Approves a command, or a changed tool, by the hash in `list`. Throws `NOT_FOUND` if none is waiting for approval. */
   async approve(name: string, hash: string): Promise<void> {
     if (!(await this.#server(name).approve(hash)))
       throw new RpcError('NOT_FOUND', `MCP server ${name} has no pending approval with this hash.`);
   }
 
-  /** The address where a person gives permission at the server's service. `NOT_FOUND`, `INVALID_PARAMS` where there is none. */
+  /** The address of the page where a person authorizes access. Rejects with `NOT_FOUND` or `INVALID_PARAMS` if there is none. */
   authorize(name: string): Promise<string> {
     return this.#server(name).authorize();
   }
@@ -120,7 +122,7 @@ export class McpServers {
     this.#requests.answer(id, answer);
   }
 
-  /** What a server, or each that is connected, has to read. */
+  /** Resources of one server, or of all connected ones. */
   async resources(name?: string): Promise<McpResource[]> {
     return this.#ofAll(name, (connection) => connection.resources());
   }
@@ -169,11 +171,11 @@ export class McpServers {
     const wanted = new Map(this.#stopped ? [] : entriesOf(this.#config()).map((entry) => [entry.name, entry] as const));
     const ended = [...this.#servers].filter(([name, server]) => {
       const entry = wanted.get(name);
-      // Where another host serves, what is under way here comes to its end.
+      // If another host is active, pending calls here may finish.
       return !entry || canonical(entry) !== canonical(server.entry) || (!serves && !server.isBusy);
     });
     for (const [name] of ended) this.#servers.delete(name);
-    // Old connections are closed before new ones are made: both may want the same files or ports.
+    // Close old connections before opening new ones: both may need the same files or ports.
     await Promise.all(ended.map(([, server]) => server.stop()));
     for (const [name, entry] of serves ? wanted : []) {
       const typed = this.#typed.get(name);

@@ -3,19 +3,19 @@ import { commandArgs, commandDir, commandName } from '#shared/ports/exec.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { TOOL_SERVER_NAME, TOOL_SERVER_NAME_LENGTH } from '#shared/tool-server-name.ts';
 
-/** Milliseconds that a tool server may take for an answer, where nothing else is set. */
+/** Default time limit for a server's response, in milliseconds. */
 export const ANSWER_MS = 60_000;
 
 const withoutNul = (text: string): boolean => !text.includes('\0');
 
-/** `__` parts the names that models see. */
+/** `__` separates the parts of tool names for models. */
 export const mcpServerName = z
   .string()
   .regex(TOOL_SERVER_NAME, `must have at most ${TOOL_SERVER_NAME_LENGTH} characters of A-Z, a-z, 0-9, - and _, without "__"`);
 
 const common = {
   enabled: z.boolean().optional(),
-  /** Milliseconds that it may take for an answer, its greeting included. */
+  /** Time limit for a response in milliseconds, also for the initialization. */
   timeoutMs: z.number().int().min(100).max(3_600_000).optional(),
 };
 
@@ -24,7 +24,7 @@ const stdio = z.strictObject({
   transport: z.literal('stdio').optional(),
   command: commandName,
   args: commandArgs.optional(),
-  /** Beside the environment that every command gets. Secrets: kept apart, read as `***`. */
+  /** Variables in addition to the environment of every command. Secrets: stored separately, read as `***`. */
   env: z
     .record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'must be a valid environment variable name'),
@@ -36,18 +36,18 @@ const stdio = z.strictObject({
 
 const http = z.strictObject({
   ...common,
-  /** Streamable HTTP where it is left out; `sse`: HTTP with server-sent events, as servers before March 2025 speak it. */
+  /** Streamable HTTP by default; `sse`: HTTP with server-sent events, as spoken by servers before March 2025. */
   transport: z.enum(['http', 'sse']).optional(),
   url: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .max(2000)
-    // Chromium takes `http://my server` for one.
+    // Chromium accepts `http://my server` as a URL.
     .refine((text) => URL.parse(text)?.hostname.includes('%') !== true, 'must be an http or https URL')
     .refine((text) => {
       const url = URL.parse(text);
       return url?.username === '' && url.password === '' && url.hash === '';
     }, 'must not include a user name, password or fragment'),
-  /** Secrets, as `env`. */
+  /** Secrets, like `env`. */
   headers: z
     .record(
       z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be a valid header name'),
@@ -57,13 +57,13 @@ const http = z.strictObject({
         .regex(/^[^\r\n\0]*$/, 'must be a single line'),
     )
     .optional(),
-  /** For authorization servers that do not register whoever asks: what Perch was registered as there. */
+  /** Perch's registration, for authorization servers without dynamic registration. */
   oauth: z
     .strictObject({
       clientId: z.string().min(1).max(2000).optional(),
-      /** A secret, as `env`. */
+      /** A secret, like `env`. */
       clientSecret: z.string().max(8192).optional(),
-      /** Asked for beside what the server itself wants. */
+      /** Scopes to ask for in addition to the server's own. */
       scopes: z
         .array(z.string().regex(/^[\x21\x23-\x5B\x5D-\x7E]{1,200}$/, 'must be a valid OAuth scope'))
         .max(100)
@@ -72,7 +72,7 @@ const http = z.strictObject({
     .optional(),
 });
 
-/** A tool server: the transport goes by the fields that are there (interface document 2, section 2.1). */
+/** Settings of an MCP server; the fields that are present determine the transport. */
 export const mcpServer = z.union([stdio, http], {
   error: ({ input }) =>
     typeof input === 'object' && input !== null && 'url' in input
@@ -87,14 +87,16 @@ function firstProblem(schema: z.ZodType, input: unknown): string | undefined {
   return issue && (issue.path.length === 0 ? issue.message : `has an invalid \`${placeOf(issue.path)}\`: it ${issue.message}`);
 }
 
-/** Whether a path leads to a secret of a tool server. */
+/** Whether a path leads to a secret of an MCP server. */
 export const isMcpSecret = ([section, list, , part, ...rest]: readonly string[]): boolean =>
   section === 'tools' &&
   list === 'mcpServers' &&
   rest.length === 1 &&
   (part === 'env' || part === 'headers' || (part === 'oauth' && rest[0] === 'clientSecret'));
 
-/** Dotted paths of headers, and of what the gateway is known by, whose server has another address than before: they are not sent there without being given again. */
+/**
+ * Dotted paths of headers and OAuth credentials of servers whose address has changed: they are not sent there until they are entered again.
+ */
 export function movedHeaders(before: Servers = {}, after: Servers = {}): string[] {
   const originOf = (server: McpServerSettings | undefined): string | undefined =>
     server && 'url' in server ? new URL(server.url).origin : undefined;
@@ -107,15 +109,15 @@ export function movedHeaders(before: Servers = {}, after: Servers = {}): string[
   });
 }
 
-/** The secret of the vault that a person's permission at a server is kept as. */
+/** Name of the vault secret that holds a person's authorization for a server. */
 export const oauthSecret = (name: string): string => `mcp-oauth.${name}`;
 
-/** Names of the secrets of servers that are gone, or have another address: what they were permitted with is forgotten. */
+/** Names of the secrets of servers that were removed or have another address: their authorization is deleted. */
 export function endedPermissions(before: Servers = {}, after: Servers = {}): string[] {
   const urlOf = (server: McpServerSettings | undefined): string | undefined => (server && 'url' in server ? server.url : undefined);
   return Object.entries(before).flatMap(([name, server]) => (urlOf(server) !== urlOf(after[name]) ? [oauthSecret(name)] : []));
 }
 
-/** Origins of the servers that are asked over HTTP. */
+/** Origins of the servers that are reached over HTTP. */
 export const mcpOrigins = (servers: Servers = {}): string[] =>
   Object.values(servers).flatMap((server) => ('url' in server && server.enabled !== false ? [new URL(server.url).origin] : []));

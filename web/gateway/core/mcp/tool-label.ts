@@ -5,10 +5,10 @@ import type { ToolLabel } from '#shared/rpc/methods/tools.ts';
 
 const MAX_TITLE = 100;
 const MAX_SUMMARY = 200;
-/** Characters of a description that are searched for its first sentence. */
+/** Maximum number of characters of a description that are searched for its first sentence. */
 const MAX_SEARCHED = 2000;
 
-/** Ends in a full stop that does not end a sentence. */
+/** An abbreviation whose full stop does not end a sentence. */
 const ABBREVIATION = /\b(?:e\.g|i\.e|vs|cf)\.\s*$/i;
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });

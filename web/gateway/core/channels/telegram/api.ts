@@ -19,7 +19,7 @@ export interface TelegramApiDeps {
   fetch: Fetch;
   clock: Clock;
   apiBase: string;
-  /** It stands in every address: no address is ever told. */
+  /** Part of every request's address: addresses must never appear in errors or logs. */
   token: string;
 }
 
@@ -31,12 +31,12 @@ export class TelegramApi {
     this.#deps = deps;
   }
 
-  /** Calls a method with JSON; what it gives, in the form of `result`. Throws `PlatformError`. */
+  /** Calls a method with JSON; resolves with its result, parsed by `result`. Throws `PlatformError`. */
   call<T extends z.ZodType>(method: string, params: object, result: T, options: Omit<PlatformRequest, 'body'>): Promise<z.output<T>> {
     return this.#ask(method, result, { ...options, headers: { 'content-type': 'application/json' }, body: JSON.stringify(params) });
   }
 
-  /** Calls a method with a file beside its params. */
+  /** Calls a method with a file in addition to its params. */
   async upload<T extends z.ZodType>(
     method: string,
     params: Record<string, string>,
@@ -66,7 +66,7 @@ export class TelegramApi {
 
   #refusal(method: string, answer: PlatformAnswer, { error_code, description = '', parameters }: z.output<typeof envelope>): PlatformError {
     const status = error_code ?? answer.status;
-    // It says what was wrong, and might say of what.
+    // The description could contain the token.
     const said = withoutSecret(description, this.#deps.token).slice(0, 300);
     const options = { status, undone: true };
     switch (status) {
@@ -89,7 +89,9 @@ export class TelegramApi {
   }
 }
 
-/** No answer of the Bot API: whoever stands before it. Only one that says so has certainly not passed the request on. */
+/**
+ * The error for a response that is not from the Bot API but from a proxy. Only with these statuses the request was certainly not passed on.
+ */
 const nonsense = (method: string, { status }: PlatformAnswer): PlatformError =>
   new PlatformError(`${NAME} sent an unexpected response to ${method} (${status}).`, {
     status,

@@ -7,26 +7,26 @@ import { PlatformError } from '../platform.ts';
 import { TelegramApi, type TelegramApiDeps } from './api.ts';
 import { type Bot, bot, incomingOf, update } from './updates.ts';
 
-/** Characters of a message. */
+/** Maximum length of a message. */
 const MOST_CHARS = 4096;
-/** Seconds that a look waits for messages. */
+/** Duration of a long poll, in seconds. */
 const LONG_POLL_S = 50;
 const PAUSE_MS = 1_000;
-/** A look gives so many at the most. */
+/** Maximum number of updates per poll. */
 const UPDATES = 100;
-/** An upload of a bot may have 50 MB; a reply has far less. */
+/** Time limit for an upload. Bots may upload 50 MB; a reply has far less. */
 const UPLOAD_MS = 120_000;
 
 const sent = z.object({ message_id: z.number().int() });
 
-/** Telegram, by long polling (https://core.telegram.org/bots/api#getupdates): needs no address that others can reach. */
+/** Telegram, by long polling (https://core.telegram.org/bots/api#getupdates): needs no public address. */
 export class TelegramAdapter implements ChannelAdapter {
   readonly name = 'Telegram';
   readonly leastWaitMs = 2_000;
   readonly help = 'Hello! Send me a message and an agent replies. /new starts a new chat, /stop stops the current reply.';
   readonly #api: TelegramApi;
   #bot: Bot | undefined;
-  /** The last look went well: the next one may take its time. */
+  /** Whether the last poll succeeded: the next one may wait for messages. */
   #isWell = false;
 
   constructor(deps: TelegramApiDeps) {
@@ -38,7 +38,7 @@ export class TelegramAdapter implements ChannelAdapter {
     this.#isWell = false;
     const self = (this.#bot ??= await this.#api.call('getMe', {}, bot, { signal }));
     const offset = Number(cursors['updates'] ?? 0);
-    // The first one, and the first after a failure, is to say soon whether all is well.
+    // The first poll, and the one after a failure, does not wait, to report the status soon.
     const timeout = isWell ? LONG_POLL_S : 0;
     const updates = await this.#api.call(
       'getUpdates',
@@ -47,12 +47,12 @@ export class TelegramAdapter implements ChannelAdapter {
       { signal, timeoutMs: (timeout + 20) * 1000 },
     );
     this.#isWell = true;
-    // After a week without any their numbers may begin lower again.
+    // After a week without updates their numbers may restart lower.
     const next = updates.length === 0 ? offset : Math.max(...updates.map(({ update_id }) => update_id + 1));
     return {
       messages: updates.flatMap((each) => incomingOf(each, self) ?? []),
       cursors: next > 0 ? { updates: `${next}` } : {},
-      // A server that does not wait, or gives the same ones again and again, is not asked all the time.
+      // Avoids a busy loop with a server that does not wait, or repeats the same updates.
       nextMs: next === offset && isWell ? PAUSE_MS : 0,
     };
   }
@@ -63,7 +63,7 @@ export class TelegramAdapter implements ChannelAdapter {
 
   async send(message: PendingMessage, part: string, { sent: before, signal }: SentBefore): Promise<string> {
     const { chat_id, message_id } = placeOf(message);
-    // In a group it must be clear who is answered.
+    // In a group the reply must refer to the message.
     const reply = before.length === 0 && chat_id < 0 ? { reply_parameters: { message_id, allow_sending_without_reply: true } } : {};
     const { message_id: id } = await this.#api.call(
       'sendMessage',

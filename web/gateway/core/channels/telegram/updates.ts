@@ -17,18 +17,18 @@ const message = z.object({
   from: user.optional(),
   text: z.string().optional(),
   caption: z.string().optional(),
-  /** `forward_date`: of servers that speak Bot API 6 or older. */
+  /** `forward_date`: sent by servers with Bot API 6 or older. */
   forward_origin: z.unknown().optional(),
   forward_date: z.unknown().optional(),
   /** The bot whose content the sender chose to send. */
   via_bot: z.unknown().optional(),
   reply_to_message: z.object({ from: user.optional() }).optional(),
 });
-/** One that cannot be read is passed over: it must not hold up the others for ever. */
+/** An update with an unreadable message is skipped, so that it cannot block the others forever. */
 export const update = z.object({ update_id: z.number().int(), message: message.optional().catch(undefined) });
 type Update = z.infer<typeof update>;
 
-/** Words of Telegram's own kind, `/new` or `/new@bot`. */
+/** Commands in Telegram's format: `/new` or `/new@bot`. */
 const COMMAND = /^\/(start|help|new|reset|stop)(?:@(\w+))?(?:\s|$)/i;
 const COMMANDS: Record<string, NonNullable<Incoming['command']>> = {
   start: 'help',
@@ -39,7 +39,10 @@ const COMMANDS: Record<string, NonNullable<Incoming['command']>> = {
 };
 const NO_TEXT = '[The message has no text. Its content can’t be shown here.]';
 
-/** What an update has for the bot; undefined: nothing. In groups it is spoken to by name, by a command, or by an answer to it. */
+/**
+ * The message for the bot in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to
+ * it.
+ */
 export function incomingOf({ update_id, message }: Update, { id, username }: Bot): Incoming | undefined {
   if (!message?.from || message.from.is_bot === true) return undefined;
   const { chat, from } = message;
@@ -59,7 +62,7 @@ export function incomingOf({ update_id, message }: Update, { id, username }: Bot
   return {
     id: `update:${update_id}`,
     conversation: `${chat.id}`,
-    // A display name is anybody's choice: only the username says who it is.
+    // Display names can be chosen freely: only the username identifies a person.
     user: { id: `${from.id}`, name: from.username ?? '' },
     text: isGroup ? `${called}: ${plain}` : plain,
     isPublic: false,

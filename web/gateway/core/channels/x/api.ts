@@ -6,12 +6,12 @@ import { clockTime } from '../clock-time.ts';
 import { askPlatform, type PlatformAnswer, PlatformError } from '../platform.ts';
 
 export const NAME = 'X';
-/** A limit whose end is not told lasts as long as X's do. */
+/** Duration of X's rate limits, if the response does not tell the end. */
 const LIMITED_MS = 15 * 60_000;
-/** What a month has is used up, by X's own count: it tells no end. */
+/** Delay after the monthly usage cap is reached, by X's own count: the response does not tell its end. */
 const CAPPED_MS = 6 * 3_600_000;
 
-/** An id of a post, a person or an event: a number too large for one. */
+/** Id of a post, a person or an event: too large for a JavaScript number. */
 export const id = z.string().regex(/^\d{1,25}$/);
 
 const problem = z.object({
@@ -39,13 +39,13 @@ export class XApi {
     this.#deps = deps;
   }
 
-  /** Throws `PlatformError`. */
+  /** Sends a GET request. Throws `PlatformError`. */
   get<T extends z.ZodType>(path: string, query: Record<string, string>, form: T, asked: Asked): Promise<z.output<T>> {
     const search = new URLSearchParams(query);
     return this.#ask(search.size === 0 ? path : `${path}?${search.toString()}`, form, asked);
   }
 
-  /** Throws `PlatformError`; `refused` where X will never do this. */
+  /** Sends a POST request. Throws `PlatformError`; `refused` if X will never accept it. */
   post<T extends z.ZodType>(path: string, body: object, form: T, asked: Asked): Promise<z.output<T>> {
     return this.#ask(path, form, asked, JSON.stringify(body));
   }
@@ -63,7 +63,7 @@ export class XApi {
     if (answer.status < 200 || answer.status > 299) throw this.#refusal(answer, { token, isPost: body !== undefined });
     const parsed = form.safeParse(answer.json);
     if (parsed.success) return parsed.data;
-    // It answers 200 also to what it does not find.
+    // X also responds with 200 if something is not found.
     const said = saidIn(answer, token);
     throw new PlatformError(said === '' ? `${NAME} sent an unexpected response (${answer.status}).` : `${NAME}: ${said}`, {
       status: answer.status,
@@ -100,7 +100,7 @@ export class XApi {
     }
   }
 
-  /** Until what the answer says, by X's clock where the answer tells it, and not for ever. */
+  /** Milliseconds until the rate limit ends according to the response, by X's clock if it sends one, with an upper bound. */
   #limitedFor(answer: PlatformAnswer, said: string): number {
     if (/usage ?cap/i.test(said)) return CAPPED_MS;
     const reset = Number(answer.header('x-rate-limit-reset'));
@@ -109,7 +109,7 @@ export class XApi {
   }
 }
 
-/** What X says of what is wrong, without the token. */
+/** X's description of an error, without the token. */
 function saidIn({ json }: PlatformAnswer, token: string): string {
   const parsed = problem.safeParse(json);
   if (!parsed.success) return '';

@@ -10,11 +10,14 @@ import { askPlatform, PlatformError } from '../platform.ts';
 import { API_BASES, apiBaseOf, type XSettings } from '../settings.ts';
 import { NAME } from './api.ts';
 
-/** What direct messages, answers and their renewal need (https://docs.x.com/fundamentals/authentication/oauth-2-0/authorization-code). */
+/**
+ * OAuth scopes for direct messages, answers and token refresh
+ * (https://docs.x.com/fundamentals/authentication/oauth-2-0/authorization-code).
+ */
 const SCOPES = 'dm.read dm.write tweet.read tweet.write users.read offline.access';
-/** Its place among the vault's secrets: it is no setting. */
+/** Name of the vault secret with the tokens; they are not a setting. */
 const SECRET = 'oauth:channels.x';
-/** A token is renewed before it ends. */
+/** Time before its expiry at which a token is refreshed. */
 const EARLY_MS = 60_000;
 
 const granted = z.object({
@@ -25,7 +28,7 @@ const granted = z.object({
 const refused = z.object({ error: z.string().max(200), error_description: z.string().max(1000).optional() });
 
 const kept = z.object({
-  /** Whose tokens they are: they go to no other server. */
+  /** Origin of the server that issued the tokens; they are sent to no other one. */
   origin: z.string(),
   clientId: z.string(),
   accessToken: z.string(),
@@ -40,25 +43,28 @@ export interface XAuthorizationDeps {
   clock: Clock;
   secrets: Vault['secrets'];
   settings(): XSettings | undefined;
-  /** `clientSecret`, where the app has one. */
+  /** `clientSecret`, if the app has one. */
   clientSecret(): string | undefined;
-  /** Keeps these out of the log. */
+  /** Redacts these secrets in the log. */
   hide(secrets: Iterable<string>): void;
-  /** The account has given its authorization. */
+  /** Called when the account has given authorization. */
   granted(): void;
 }
 
-/** The account's own authorization at X: OAuth 2.0 with PKCE (RFC 7636), tokens encrypted in the vault, renewed with rotation. */
+/** The account's own authorization at X: OAuth 2.0 with PKCE (RFC 7636); tokens are encrypted in the vault and refreshed with rotation. */
 export class XAuthorization {
   readonly #deps: XAuthorizationDeps;
-  /** A refresh token is good once: whoever wants a new token waits for the same. */
+  /** Pending refresh, shared by all callers, since a refresh token is valid only once. */
   #renewing: Promise<Kept> | undefined;
 
   constructor(deps: XAuthorizationDeps) {
     this.#deps = deps;
   }
 
-  /** The address where the account's owner gives it. Throws `INVALID_PARAMS` where the app is not set, and `INTERNAL_ERROR` without a bridge. */
+  /**
+   * Starts an authorization and returns the address for the account's owner. Throws `INVALID_PARAMS` if the app is not configured, and
+   * `INTERNAL_ERROR` without a bridge.
+   */
   async begin(authorizations: Pick<Authorizations, 'begin'>): Promise<string> {
     const settings = this.#settings();
     const clientId = this.#clientId();
@@ -89,18 +95,18 @@ export class XAuthorization {
     return url.href;
   }
 
-  /** A token that is good; undefined where there is no authorization. Throws `PlatformError` where it cannot be renewed. */
+  /** A valid token; undefined if there is no authorization. Throws `PlatformError` if it cannot be refreshed. */
   async token(signal: AbortSignal): Promise<string | undefined> {
     const now = await this.#read();
     if (!now) return undefined;
     if (this.#isGood(now)) return now.accessToken;
-    // Whoever leaves does not cut it off: what X has given out by then would be lost.
+    // A caller's abort does not cancel the refresh: tokens that X has already issued would be lost.
     this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
     return (await abortable(this.#renewing, signal)).accessToken;
   }
 
   async #renew(): Promise<Kept> {
-    // Another call may have done it since it was looked.
+    // Another call may have refreshed it in the meantime.
     const now = await this.#read();
     if (now && this.#isGood(now)) return now;
     const refreshToken = now?.refreshToken ?? null;
@@ -113,7 +119,7 @@ export class XAuthorization {
     return expiresAt - this.#deps.clock.now() > EARLY_MS;
   }
 
-  /** Those of this server and app; others are not used. */
+  /** The stored tokens, if they belong to this server and app. */
   async #read(): Promise<Kept | undefined> {
     const { secrets, hide } = this.#deps;
     const text = await secrets.get(SECRET);
@@ -124,7 +130,7 @@ export class XAuthorization {
     return found.origin === this.#origin() && found.clientId === settings.clientId ? found : undefined;
   }
 
-  /** Strict, before a token is used: the one before is worth nothing any more. */
+  /** Stores the tokens strictly before they are used: the previous ones are no longer valid. */
   async #keep({ access_token, refresh_token, expires_in = 7200 }: z.infer<typeof granted>, before: string | null): Promise<Kept> {
     const { secrets, clock, hide } = this.#deps;
     const tokens: Kept = {
@@ -142,7 +148,7 @@ export class XAuthorization {
   async #ask(wanted: Record<string, string>, signal: AbortSignal): Promise<z.infer<typeof granted>> {
     const { fetch, clock } = this.#deps;
     const [clientId, secret] = [this.#clientId(), this.#deps.clientSecret()];
-    // An app without a secret is known by its id alone (RFC 6749, section 3.2.1).
+    // An app without a secret identifies itself by its client id only (RFC 6749, section 3.2.1).
     const form = secret === undefined ? { ...wanted, client_id: clientId } : wanted;
     const basic = btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret ?? '')}`);
     const answer = await askPlatform({ name: NAME, fetch, clock }, `${apiBaseOf('x', this.#settings())}/2/oauth2/token`, {

@@ -1,31 +1,31 @@
 import type { Budget } from '../adapter.ts';
 import type { XSettings } from '../settings.ts';
 
-/** After a mention the next ones are likely. */
+/** Period after a mention in which more are likely. */
 export const BUSY_MS = 10 * 60_000;
 
 /** The calendar month, in UTC. */
 const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7);
 
-/** When the month ends, in milliseconds since 1970. */
+/** End of the month, in milliseconds since 1970. */
 export function monthEnd(now: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }
 
-/** What was used of this month's searches. */
+/** The current month's budget. */
 export const budgetAt = (kept: Budget | undefined, now: number): Budget =>
   kept?.month === monthOf(now) ? kept : { month: monthOf(now), used: 0, lastAt: kept?.lastAt ?? 0 };
 
-/** With one search more. */
+/** The budget after one more search. */
 export const spent = (kept: Budget | undefined, now: number): Budget => {
   const budget = budgetAt(kept, now);
   return { ...budget, used: budget.used + 1, lastAt: now };
 };
 
 /**
- * Milliseconds between two searches, so that they last until the month ends: never less than is set. While there is something going on they come as is set,
- * as long as more than half of what is due for the rest of the month is left. `perMonth`: how many a month has.
+ * Milliseconds between two searches, so that the budget lasts until the month ends; at least `leastMs`. While `busy`, the interval is
+ * `leastMs` as long as more than half of the remaining month's share is left. `perMonth`: number of searches per month.
  */
 export function intervalOf(
   kept: Budget | undefined,
@@ -41,7 +41,7 @@ export function intervalOf(
   return busy && isEnough ? leastMs : Math.max(leastMs, Math.ceil(rest / left));
 }
 
-/** What the status tells of the budget: used and left, when it begins anew, and how often mentions are looked for. */
+/** The budget for the status: used and limit, when it resets, and the current interval. */
 export function shownBudget(kept: Budget | undefined, settings: Pick<XSettings, 'searchesPerMonth' | 'pollIntervalSeconds'>, now: number) {
   const limits = { perMonth: settings.searchesPerMonth, leastMs: settings.pollIntervalSeconds * 1000, busy: false };
   return {

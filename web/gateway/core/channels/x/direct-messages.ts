@@ -22,8 +22,8 @@ const page = z.object({
 });
 
 /**
- * Direct messages behind the cursor, the oldest first (https://docs.x.com/x-api/direct-messages/get-dm-events); the platform has no `since_id` for them. At the
- * first time none.
+ * Direct messages after the cursor, oldest first (https://docs.x.com/x-api/direct-messages/get-dm-events); the API has no `since_id` for
+ * them. None on the first call.
  */
 export async function newDirectMessages(
   { api, token, self, signal, now }: Asking,

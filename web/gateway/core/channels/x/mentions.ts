@@ -3,7 +3,7 @@ import { PlatformError } from '../platform.ts';
 import type { Incoming } from '../state.ts';
 import { id, type XApi } from './api.ts';
 
-/** X keeps no more of them in reach. */
+/** Maximum number of pages: X serves no older mentions. */
 const PAGES = 8;
 
 const page = z.object({
@@ -25,12 +25,12 @@ export interface Asking {
   now: number;
 }
 
-/** Which of two ids is the later one. */
+/** The later of two ids. */
 export const later = (a: string, b: string): string => (BigInt(a || 0) >= BigInt(b || 0) ? a : b);
 
 /**
- * Mentions behind the cursor, the oldest first (https://docs.x.com/x-api/posts/user-mention-timeline-by-user-id). Without one, at the first time, none: what
- * was said before the channel was switched on is not answered. `spend` is called before each request.
+ * Mentions after the cursor, oldest first (https://docs.x.com/x-api/posts/user-mention-timeline-by-user-id). None on the first call,
+ * without a cursor: mentions from before the channel was enabled are not answered. `spend` is called before each request.
  */
 export async function newMentions(
   { api, token, self, signal, now }: Asking,
@@ -64,7 +64,7 @@ export async function newMentions(
     if (cursor === undefined) return { messages: [], cursor: newest };
     const names = new Map((includes?.users ?? []).map((user) => [user.id, user.username]));
     for (const post of data) {
-      // Its own answers mention whom they answer, and it must not talk to itself.
+      // The account's own answers contain mentions; it must not talk to itself.
       if (post.author_id === self.id || (cursor !== '' && BigInt(post.id) <= BigInt(cursor))) continue;
       found.push(incomingOf(post, names.get(post.author_id) ?? '', self, now));
     }
@@ -96,7 +96,7 @@ function incomingOf(
 
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&' };
 
-/** A post's text as a person reads it: characters are escaped in it, and an answer begins with those whom it answers. */
+/** A post's text as a person reads it: without escapes, and without the mentions at the start of a reply. */
 function plain(text: string, own: string): string {
   const read = text.replace(/&(?:lt|gt|amp);/g, (entity) => ENTITIES[entity] ?? entity);
   const said = read.replace(/^(?:@\w+\s+)+/, (names) => (names.toLowerCase().includes(`@${own.toLowerCase()}`) ? '' : names)).trim();

@@ -17,7 +17,7 @@ verifies('channels/reply-weight', 'a post weighs what X says', () => {
     ['see https://t.co/x now', 31],
   ] as const)
     expect(weightOf(text), text).toBe(weight);
-  // What may become a link counts as one.
+  // Text that may become a link counts as one.
   expect(weightOf('a.co')).toBe(23);
   expect(weightOf(`http://localhost:3000/${'a'.repeat(50)}`)).toBe(72);
 });

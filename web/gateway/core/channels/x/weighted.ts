@@ -1,12 +1,12 @@
 import { splitText } from '../split-text.ts';
 
-/** What a post may weigh (https://docs.x.com/fundamentals/counting-characters). */
+/** Maximum weight of a post (https://docs.x.com/fundamentals/counting-characters). */
 export const MOST_WEIGHT = 280;
-/** A longer thread is a flood: what is over is cut off. */
+/** Maximum number of posts in a thread; the rest is cut off. */
 const MOST_POSTS = 10;
 const LINK_WEIGHT = 23;
 
-/** What weighs 1; all else weighs 2. */
+/** Ranges of characters with a weight of 1; all others have 2. */
 const LIGHT = [
   [0, 4351],
   [8192, 8205],
@@ -14,13 +14,13 @@ const LIGHT = [
   [8242, 8247],
 ] as const;
 const EMOJI = /^\p{RGI_Emoji}$/v;
-/** What may become a link, with or without its protocol. */
+/** Text that may become a link, with or without its protocol. */
 const LINK = /(?:https?:\/\/)?(?:[\p{L}\p{N}_-]+\.)+\p{L}{2,}(?::\d+)?(?:[/?#][^\s]*)?/giu;
-/** Links for certain, whose length does not matter. */
+/** Text that certainly becomes a link, whose length does not matter. */
 const CERTAIN = /^https?:\/\/(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|info|dev|app|wiki|[a-z]{2})(?::\d+)?(?:[/?#]|$)/i;
 const graphemes = new Intl.Segmenter();
 
-/** How X counts a text's length: never less than X does. */
+/** Length of a text as X counts it, or more; never less. */
 export function weightOf(text: string): number {
   const plain = text.normalize('NFC');
   let weight = 0;
@@ -45,7 +45,7 @@ function plainWeight(text: string): number {
 
 const isLight = (code: number): boolean => LIGHT.some(([from, to]) => code >= from && code <= to);
 
-/** A text as a thread of posts: numbered where there are several. */
+/** Splits a text into a thread of posts, numbered if there are several. */
 export function threadOf(text: string): string[] {
   const plain = text.normalize('NFC').trim();
   if (plain === '') return [];

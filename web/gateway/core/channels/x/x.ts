@@ -12,9 +12,9 @@ import { newDirectMessages } from './direct-messages.ts';
 import { newMentions, type Self } from './mentions.ts';
 import { threadOf } from './weighted.ts';
 
-/** Characters of a direct message. */
+/** Maximum length of a direct message. */
 const MOST_DIRECT = 10_000;
-/** It is looked whether something has changed at the latest after this. */
+/** Maximum delay between two polls. */
 const MOST_WAIT_MS = 3_600_000;
 
 const user = z.object({ data: z.object({ id, username: z.string() }) });
@@ -29,30 +29,30 @@ const conversation = z.object({
 
 export interface XDeps extends XApiDeps {
   clock: Clock;
-  /** `bearerToken`: an app's, which reads, or an account's. */
+  /** `bearerToken`: an app's token, which can only read, or an account's. */
   token: string;
   settings: XSettings;
-  /** The account's own token, of its OAuth 2.0 authorization; undefined where it gave none. Rejects where it cannot be renewed. */
+  /** The account's own token from its OAuth 2.0 authorization; undefined if there is none. Rejects if it cannot be refreshed. */
   accountToken(signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** X: mentions of the account and direct messages to it, by looking for them now and then (interface document 2, section 2.2). */
+/** X: polls for mentions of the account and for direct messages to it. */
 export class XAdapter implements ChannelAdapter {
   readonly name = 'X';
   readonly leastWaitMs = 60_000;
   readonly #deps: XDeps;
   readonly #api: XApi;
-  /** Who the account is. */
+  /** The account. */
   #self: Self | undefined;
-  /** When the last mention came, monotonic. */
+  /** Monotonic time of the last mention. */
   #busySince = -Infinity;
-  /** Direct messages are not looked for before, monotonic. */
+  /** Monotonic time of the next poll for direct messages. */
   #directAt = 0;
   #directProblem: string | undefined;
-  /** Likewise of mentions, where there are both. */
+  /** Monotonic time of the next poll for mentions, if direct messages are polled too. */
   #mentionsAt = 0;
   #mentionsProblem: string | undefined;
-  /** Looks for mentions that failed, in a row. */
+  /** Consecutive failed searches for mentions. */
   #failures = 0;
 
   constructor(deps: XDeps) {
@@ -100,7 +100,7 @@ export class XAdapter implements ChannelAdapter {
     return data.id;
   }
 
-  /** Whatever the connection did: X knows what it has. */
+  /** Asks X, since a failed connection does not tell whether the piece was sent. */
   async findSent(message: PendingMessage, part: string, { sent, signal }: SentBefore): Promise<string | null> {
     const token = await this.#writingToken(signal);
     const self = await this.#account(token, signal);
@@ -119,7 +119,7 @@ export class XAdapter implements ChannelAdapter {
     return data.find((event) => event.sender_id === self.id && event.text === part && BigInt(event.id) > after)?.id ?? null;
   }
 
-  /** What goes wrong with mentions keeps no direct message from being answered. */
+  /** Polls for mentions; a failure does not affect direct messages. */
   async #mentionsBeside(context: LookContext, merge: (look: Look) => void): Promise<void> {
     const { clock } = this.#deps;
     if (clock.monotonic() >= this.#mentionsAt) {
@@ -138,7 +138,7 @@ export class XAdapter implements ChannelAdapter {
     merge({ messages: [], cursors: {}, nextMs, ...(this.#mentionsProblem === undefined ? {} : { problem: this.#mentionsProblem }) });
   }
 
-  /** Looks for mentions when their time has come, within the month's budget. */
+  /** Polls for mentions when the interval has passed, within the month's budget. */
   async #mentions({ cursors, budget: kept, spend, signal }: LookContext): Promise<Look> {
     const { settings, clock, token } = this.#deps;
     const now = clock.now();
@@ -146,7 +146,7 @@ export class XAdapter implements ChannelAdapter {
     const wait = (): number => {
       const busy = clock.monotonic() - this.#busySince < BUSY_MS;
       const limits = { perMonth: settings.searchesPerMonth, leastMs: settings.pollIntervalSeconds * 1000, busy };
-      // A clock that was put back must not hold it up.
+      // A clock that was set back must not delay the next search.
       const since = Math.max(0, clock.now() - budget.lastAt);
       return Math.min(MOST_WAIT_MS, Math.max(0, intervalOf(budget, clock.now(), limits) - since));
     };
@@ -157,7 +157,7 @@ export class XAdapter implements ChannelAdapter {
       ...(problem === undefined ? {} : { problem }),
     });
     if (budget.used >= settings.searchesPerMonth) return later(this.#usedUp(now));
-    // The first look of a host, and the one after a failure, says whether all is well.
+    // The first poll of a host, and the one after a failure, is made at once to report the status.
     if (this.#self && this.#failures === 0 && wait() > 0) return later();
     this.#failures++;
     const self = await this.#account(token, signal);
@@ -177,7 +177,7 @@ export class XAdapter implements ChannelAdapter {
     return `All ${this.#deps.settings.searchesPerMonth} searches of this month are used. Mentions are checked again on ${again}, 00:00 UTC.`;
   }
 
-  /** What goes wrong with direct messages keeps no mention from being answered. */
+  /** Polls for direct messages; a failure does not affect mentions. */
   async #direct({ cursors, signal }: LookContext, merge: (look: Look) => void): Promise<void> {
     const { settings, clock, accountToken } = this.#deps;
     this.#directAt = clock.monotonic() + settings.pollIntervalSeconds * 1000;
@@ -194,7 +194,7 @@ export class XAdapter implements ChannelAdapter {
       if (!(error instanceof PlatformError)) throw error;
       this.#directProblem = error.message;
       if (error.retryAfterMs !== undefined) this.#directAt = Math.max(this.#directAt, clock.monotonic() + error.retryAfterMs);
-      // Where there is nothing else, it is the channel that has failed.
+      // If only direct messages are monitored, the channel itself has failed.
       if (!settings.monitorMentions) throw error;
     }
   }
@@ -203,7 +203,7 @@ export class XAdapter implements ChannelAdapter {
     return (await this.#deps.accountToken(signal)) ?? this.#deps.token;
   }
 
-  /** The account that mentions are of; without a name in the settings, the one that the token is of. */
+  /** The account to monitor; without a name in the settings, the token's account. */
   async #account(token: string, signal: AbortSignal): Promise<Self> {
     const { socialUsername } = this.#deps.settings;
     const path = socialUsername === '' ? '/2/users/me' : `/2/users/by/username/${encodeURIComponent(socialUsername)}`;

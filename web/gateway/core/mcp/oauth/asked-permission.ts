@@ -12,23 +12,23 @@ import type { OauthEntry } from '../entries.ts';
 import { type Permission, permission, type RegisteredClient } from './permission.ts';
 
 export interface AskedOptions {
-  /** Of the tool server. */
+  /** Address of the MCP server. */
   url: string;
   oauth: OauthEntry | undefined;
-  /** What there was before: a registration that still holds is used again. */
+  /** The earlier permission: a valid registration in it is reused. */
   before: Permission | undefined;
   redirectUri: string;
   state: string;
-  /** OAuth scopes that the server wants, and where it says its metadata is. */
+  /** OAuth scopes that the server asks for, and the address of its metadata. */
   scope: string | undefined;
   metadataUrl: URL | undefined;
-  /** Seconds since 1970. */
+  /** Current time, in seconds since 1970. */
   now(): number;
 }
 
 /**
- * One person's permission that is being asked for, from the link to the tokens (RFC 6749 with PKCE, RFC 7591, RFC 8414, RFC 9207, RFC 9728), by the kit. It keeps all
- * of its state to itself: what was permitted before stays until the new tokens are there.
+ * One pending authorization by a person, from the link to the tokens (RFC 6749 with PKCE, RFC 7591, RFC 8414, RFC 9207, RFC 9728), made by
+ * the SDK. Its state is separate: the earlier permission stays until the new tokens have arrived.
  */
 export class AskedPermission implements OAuthClientProvider {
   readonly #options: AskedOptions;
@@ -49,14 +49,14 @@ export class AskedPermission implements OAuthClientProvider {
     } else this.saveClientInformation = (client) => void (this.#client = { ...client });
   }
 
-  /** The address of the page where a person gives the permission. */
+  /** The address of the page where a person authorizes access. */
   async link(fetchFn: FetchLike): Promise<string> {
     await auth(this, { ...this.#asking(fetchFn), ...this.#metadataUrl() });
     if (!this.#link) throw new Error('The authorization server has no authorization page.');
     return linkOf(this.#link);
   }
 
-  /** Trades the code. */
+  /** Exchanges the code for tokens. */
   async complete({ code, iss }: Granted, fetchFn: FetchLike): Promise<Permission> {
     await auth(this, { ...this.#asking(fetchFn), authorizationCode: code, ...(iss === undefined ? {} : { iss }) });
     const { url, redirectUri } = this.#options;
@@ -98,7 +98,7 @@ export class AskedPermission implements OAuthClientProvider {
     return (this.#client = before.client);
   }
 
-  /** Nothing is renewed here: a person is asked. */
+  /** No tokens: a person is asked, nothing is refreshed here. */
   tokens(): undefined {
     return undefined;
   }
@@ -144,7 +144,7 @@ export class AskedPermission implements OAuthClientProvider {
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** A person follows it: what is no page, or can be listened to, is none. */
+/** A person opens this link: throws if it is not a web page, or not encrypted. */
 function linkOf(url: URL): string {
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
   if (!isSafe || url.username !== '' || url.password !== '')

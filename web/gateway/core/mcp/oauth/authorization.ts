@@ -23,7 +23,7 @@ import { namedFetch } from './named-fetch.ts';
 import { type Permission, permission } from './permission.ts';
 
 const MAX_CHARS = 500;
-/** What was permitted is void; all else may be otherwise the next time. */
+/** Errors that make a permission void; after all others a retry may succeed. */
 const VOID: ReadonlySet<string> = new Set([OAuthErrorCode.InvalidGrant, OAuthErrorCode.InvalidClient, OAuthErrorCode.UnauthorizedClient]);
 
 export interface AuthorizationDeps {
@@ -31,24 +31,27 @@ export interface AuthorizationDeps {
   clock: Pick<Clock, 'now'>;
   fetch: Fetch;
   authorizations(): Promise<Authorizations>;
-  /** No secret of it may stand in the log. */
+  /** Redacts these secrets in the log. */
   hide(secrets: Iterable<string>): void;
-  /** A person has given permission: it is worth another try. */
+  /** Called when a person has given authorization: the connection is worth another attempt. */
   given(): void;
-  /** Something else is wanted. */
+  /** Called when the wanted scopes have changed. */
   changed(): void;
 }
 
 type HttpEntry = Extract<Entry, { url: string }>;
 
-/** A person's permission at the service of one tool server over HTTP (the protocol's revision 2025-11-25, "Authorization"): kept, renewed, and asked for. */
+/**
+ * A person's authorization for one MCP server over HTTP (revision 2025-11-25 of the protocol, "Authorization"): stores it, refreshes it,
+ * and asks for it.
+ */
 export class McpAuthorization implements AuthProvider {
   readonly #entry: HttpEntry;
   readonly #deps: AuthorizationDeps;
   readonly #signal: AbortSignal;
   #permission: Permission | undefined;
   #renewing: Promise<boolean> | undefined;
-  /** Nothing goes without it. */
+  /** Whether the server refuses requests without authorization. */
   #refused = false;
   #wanted: { scope: string | undefined; metadataUrl: URL | undefined } | undefined;
 
@@ -58,12 +61,12 @@ export class McpAuthorization implements AuthProvider {
     this.#deps = deps;
   }
 
-  /** OAuth scopes that are wanted; undefined where a person's permission is not. */
+  /** OAuth scopes to ask for; undefined if no authorization is needed. */
   get wants(): string | undefined {
     return this.#wanted && (this.#wanted.scope ?? '');
   }
 
-  /** Reads what is there of an earlier life, or another host. */
+  /** Reads the permission stored earlier or by another host. */
   async load(): Promise<void> {
     if (this.#refused) this.#wanted = undefined;
     this.#refused = false;
@@ -76,9 +79,9 @@ export class McpAuthorization implements AuthProvider {
     return this.#permission?.tokens?.access_token;
   }
 
-  /** Rejects where a person has to be asked. */
+  /** Rejects if a person has to be asked. */
   async onUnauthorized({ response }: { response: Response }): Promise<void> {
-    // Several requests may be turned away at once, and a token that renews is often good once.
+    // Several requests may be refused at once, and a refresh token is often valid only once.
     const renewing = (this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined)));
     if (await renewing) return;
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
@@ -87,19 +90,19 @@ export class McpAuthorization implements AuthProvider {
     throw new RpcError('INTERNAL_ERROR', `MCP server ${this.#entry.name} must be authorized first.`);
   }
 
-  /** Notes where a failure means that more permission is wanted; true where nothing goes without it. */
+  /** Records if an error means that more permission is needed; true if the server refuses requests without it. */
   refusedBy(error: unknown): boolean {
     const cause = error instanceof RpcError ? error.cause : error;
     if (InsufficientScopeError.isInstance(cause)) {
       this.#want(computeScopeUnion(this.#permission?.tokens?.scope, cause.requiredScope), cause.resourceMetadataUrl);
       return false;
     }
-    // With a token that was just renewed: that one does not do either.
+    // Refused with a token that was just refreshed.
     if (SdkHttpError.isInstance(cause) && cause.status === 401) this.#refused = true;
     return this.#refused;
   }
 
-  /** The address of the page where a person gives permission. Rejects with a sentence where there is none. */
+  /** The address of the page where a person authorizes access. Rejects with a message for people if there is none. */
   async ask(): Promise<string> {
     const { name, url, oauth } = this.#entry;
     const { authorizations, clock, fetch } = this.#deps;
@@ -132,7 +135,7 @@ export class McpAuthorization implements AuthProvider {
     }
   }
 
-  /** New tokens for the one that renews; false where there is none (any more). Rejects where it is worth another try. */
+  /** Refreshes the tokens; false if there is no valid refresh token. Rejects if a retry may succeed. */
   async #renew(): Promise<boolean> {
     const { url } = this.#entry;
     const kept = this.#permission;
@@ -151,7 +154,7 @@ export class McpAuthorization implements AuthProvider {
     } catch (error) {
       if (!OAuthError.isInstance(error) || !VOID.has(error.code)) throw failed(error);
       const { tokens: _void, ...registered } = kept;
-      // A registration that is not known any more is of no use either.
+      // A registration that the server no longer knows is useless too.
       await this.#save(error.code === OAuthErrorCode.InvalidGrant ? registered : undefined);
       return false;
     }
@@ -175,7 +178,7 @@ export class McpAuthorization implements AuthProvider {
   }
 }
 
-/** What others say of a failure, for a person. */
+/** Converts errors of the other service to messages for people. */
 function failed(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const what = error instanceof Error ? error.message : String(error);

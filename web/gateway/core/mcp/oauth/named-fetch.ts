@@ -1,14 +1,14 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../fetch.ts';
 
-/** For each document and each token. */
+/** Time limit for each document and each token. */
 const ANSWER_MS = 15_000;
 const MAX_BYTES = 256 * 1024;
 const NO_BODY = new Set([204, 205, 304]);
 
 /**
- * Asks what a tool server at `url` names for its authorization: none of its headers go along, no redirect is followed, an answer has its time and its size, and an
- * address that is not its own is judged by the bridge (`FetchInit.namedBy`).
+ * A `fetch` for addresses that the MCP server at `url` names for its authorization: sends none of the server's headers, follows no
+ * redirect, limits time and size of a response, and lets the bridge check addresses of other origins (`FetchInit.namedBy`).
  */
 export function namedFetch(fetch: Fetch, url: string, signal: AbortSignal): FetchLike {
   const { origin } = new URL(url);
@@ -26,7 +26,7 @@ export function namedFetch(fetch: Fetch, url: string, signal: AbortSignal): Fetc
       return new Response(NO_BODY.has(response.status) ? null : await readSome(response, host), response);
     } catch (error) {
       if (late.aborted) throw new Error(`${host} did not respond within ${ANSWER_MS / 1000} s.`, { cause: error });
-      // The kit takes a `TypeError` for a matter of CORS, and asks again.
+      // The SDK takes a `TypeError` for a CORS error, and retries.
       throw error instanceof TypeError ? new Error(error.message, { cause: error }) : error;
     }
   };

@@ -1,38 +1,38 @@
 import { z } from '#shared/rpc/zod.ts';
 
-/** Seconds since 1970, as OAuth counts. */
+/** Seconds since 1970, the unit of OAuth. */
 const seconds = z.number().optional();
 
 const client = z.object({
   client_id: z.string(),
   client_secret: z.string().optional(),
-  /** 0: never. */
+  /** 0 means never. */
   client_secret_expires_at: seconds,
   token_endpoint_auth_method: z.string().optional(),
   issuer: z.string().optional(),
 });
 
-/** What the gateway was registered as with an authorization server (RFC 7591). */
+/** The gateway's registration with an authorization server (RFC 7591). */
 export type RegisteredClient = z.infer<typeof client>;
 
 const tokens = z.object({
   access_token: z.string(),
   token_type: z.string(),
   refresh_token: z.string().optional(),
-  /** What was granted; where it is left out, what was asked for. */
+  /** Granted scopes; if undefined, the requested ones. */
   scope: z.string().optional(),
 });
 export type GrantedTokens = z.infer<typeof tokens>;
 
-/** What a person has permitted at a server's service, and how to make it last. */
+/** A person's authorization for an MCP server, and how to refresh it. */
 export const permission = z.object({
-  /** The server that it is for: of no use for another one. */
+  /** Address of the server that it is for; it must not be used for another one. */
   url: z.string(),
   redirectUri: z.string(),
   client,
-  /** None: the registration alone. */
+  /** Undefined if there is only a registration. */
   tokens: tokens.optional(),
-  /** Where tokens are renewed. */
+  /** Where tokens are refreshed. */
   authorizationServerUrl: z.string(),
   metadata: z
     .object({
