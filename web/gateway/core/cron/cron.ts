@@ -28,20 +28,20 @@ export interface CronDeps {
   settings(): Settings;
   /** Consolidates the memory of an agent. */
   dream(agentId: string): Promise<void>;
-  /** Summarises the days of an agent that are over. */
+  /** Summarizes an agent's past days. */
   summarise(agentId: string): Promise<void>;
   timeZone(): string;
   log: LogWriter;
   fault(error: unknown): RpcError;
 }
 
-/** Scheduled jobs and the heartbeat (decisions, "Cron, tools, exec, plans"): what there is of them, and what runs them. */
+/** Scheduled jobs and the heartbeat, with the scheduler that runs them. */
 export class Cron {
   readonly jobs: Jobs;
   readonly #scheduler: Scheduler;
   readonly #stops: (() => void)[];
 
-  /** It looks what is due at once, and from then on. */
+  /** Checks for due jobs at once, and from then on. */
   constructor(deps: CronDeps) {
     const { vault, hub, clock, sync, timeZone } = deps;
     const records = new JobRuns(vault.collection('jobRuns'));
@@ -70,7 +70,7 @@ export class Cron {
     this.look();
   }
 
-  /** What the jobs or the settings say may have changed. */
+  /** Called when jobs or settings may have changed. */
   look(): void {
     void this.#scheduler.look();
   }
@@ -79,7 +79,7 @@ export class Cron {
     for (const stop of this.#stops) stop();
   }
 
-  /** Runs a job by hand. Throws `NOT_FOUND`, and `ALREADY_EXISTS` while a run of it is under way. */
+  /** Runs a job manually. Throws `NOT_FOUND`, and `ALREADY_EXISTS` while it is running. */
   async run(jobId: string): Promise<JobRun> {
     return jobRunOf(await this.#scheduler.run(await this.jobs.get(jobId)));
   }

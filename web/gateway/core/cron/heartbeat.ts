@@ -19,7 +19,7 @@ export interface HeartbeatDeps extends SpeakDeps {
   log: LogWriter;
 }
 
-/** At each beat the main session is told to look at what waits. Beats that nobody was there for are left out. */
+/** At each beat, tells the main session to look at pending events. Beats that were missed are skipped. */
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   #speaking = false;
@@ -28,7 +28,10 @@ export class Heartbeat {
     this.#deps = deps;
   }
 
-  /** Beats where it is time. When the next beat is, or the one that is due and not this host's yet; null: it is off. */
+  /**
+   * Beats if it is time. Resolves with the time of the next beat, or of one that is due but belongs to another host for now; null if the
+   * heartbeat is disabled.
+   */
   async look(): Promise<number | null> {
     const { clock, settings, vault, turn } = this.#deps;
     const { enabled, everyMs } = settings().heartbeat;
@@ -53,14 +56,14 @@ export class Heartbeat {
   async #beat(): Promise<void> {
     const { settings, events, log } = this.#deps;
     const { message } = settings().heartbeat;
-    // What the last beat began is looking still.
+    // The run of the last beat has not ended yet.
     if (this.#speaking || (message === undefined && !(await events.any()))) return;
     this.#speaking = true;
     let begun = false;
     const request = { agentId: events.agentId, sessionId: MAIN, message: message ?? MESSAGE, principal: HEARTBEAT };
     void speak(this.#deps, { ...request, onbegin: () => (begun = true) })
       .then(({ error }) => {
-        // A run that has begun tells by its own events how it ended.
+        // Once a run has started, its own events report its end.
         if (error !== undefined && !begun)
           log.write('warn', 'heartbeat', `Could not start the heartbeat: ${error}`, { agentId: events.agentId });
       })

@@ -1,17 +1,17 @@
 import type { JobRun } from '#shared/rpc/methods/cron.ts';
 import type { Collection, JobRunRecord } from '../vault.ts';
 
-/** Runs that are kept of each job. */
+/** Maximum number of stored runs per job. */
 export const KEPT = 200;
-/** What a run of a job that was removed leaves is kept for so long. */
+/** Period for which runs of a removed job are kept. */
 const ORPHAN_MS = 30 * 24 * 3_600_000;
-/** The record of the last heartbeat lies with them, and is no job's. */
+/** Id of the record of the last heartbeat, which is stored among the runs but belongs to no job. */
 export const HEARTBEAT = 'heartbeat';
 
-/** `<jobId>@<tick>`: whoever executes a tick, on whatever host, has the same. */
+/** Id of a run, `<jobId>@<tick>`: the same on every host. */
 export const runIdOf = (jobId: string, tick: number): string => `${jobId}@${tick}`;
 
-/** The job that a run is of. */
+/** The job of a run. */
 export const jobIdOf = (runId: string): string => runId.split('@', 1)[0] ?? '';
 
 /** The records of jobs' runs. */
@@ -22,7 +22,7 @@ export class JobRuns {
     this.#records = records;
   }
 
-  /** Those of one job, oldest tick first. */
+  /** Runs of one job, oldest tick first. */
   async of(jobId: string): Promise<JobRunRecord[]> {
     return inOrder(await this.#records.list(`${jobId}@`));
   }
@@ -35,12 +35,12 @@ export class JobRuns {
     return this.#records.get(id);
   }
 
-  /** Strict. False: there is one of that tick, which stays as it is. */
+  /** Strict: adds a record. False if there is one for that tick, which stays unchanged. */
   async add(record: JobRunRecord): Promise<boolean> {
     return (await this.#records.update(record.id, (before) => (before ? undefined : record))) === record;
   }
 
-  /** Changes one that is there; undefined where there is none. */
+  /** Changes an existing record; undefined if there is none. */
   change(id: string, change: Partial<JobRunRecord>): Promise<JobRunRecord | undefined> {
     return this.#records.update(id, (before) => before && { ...before, ...change });
   }
@@ -49,26 +49,26 @@ export class JobRuns {
     await Promise.all(records.map(({ id }) => this.#records.remove(id)));
   }
 
-  /** Keeps the name of a job that was deleted. */
+  /** Stores the name of a deleted job in its runs. */
   async nameDeletedJob(jobId: string, jobName: string): Promise<void> {
     await Promise.all((await this.of(jobId)).map(({ id }) => this.change(id, { jobName })));
   }
 
-  /** Forgets the oldest of a job that has too many; never the newest tick, which the next one is counted from, nor what is under way. */
+  /** Removes the oldest runs of a job beyond the maximum; never the newest tick, from which the next one is counted, nor active runs. */
   async prune(jobId: string): Promise<void> {
     const runs = await this.of(jobId);
     const newest = runs.findLast(({ manual }) => !manual);
     await this.remove(runs.slice(0, Math.max(0, runs.length - KEPT)).filter((run) => run !== newest && run.status !== 'running'));
   }
 
-  /** Forgets what jobs that are gone have left. */
+  /** Removes old runs of deleted jobs. */
   async pruneOrphans(jobs: ReadonlySet<string>, now: number): Promise<void> {
     const old = now - ORPHAN_MS;
     await this.remove((await this.all()).filter(({ jobId, startedAt }) => !jobs.has(jobId) && startedAt < old));
   }
 }
 
-/** A run as the outside sees it. */
+/** A run as clients see it. */
 export function jobRunOf({ executor: _executor, replica: _replica, ...run }: JobRunRecord): JobRun {
   return run;
 }

@@ -9,16 +9,16 @@ import { type JobRuns, jobRunOf } from './job-runs.ts';
 import { planOf } from './plan.ts';
 import { checkSchedule, scheduleOf } from './schedule.ts';
 
-/** Jobs that there may be. */
+/** Maximum number of jobs. */
 const MOST = 200;
 const NAME_CHARS = 60;
 
-/** What is given of a new job; `cron` is an expression in place of a `schedule`. */
+/** Values for a new job; `cron` is an expression instead of a `schedule`. */
 export interface NewJob extends Pick<JobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
   cron?: string | undefined;
   schedule?: WantedSchedule | undefined;
   name?: string | undefined;
-  /** Principal that adds it. */
+  /** Principal that adds the job. */
   by?: string | undefined;
 }
 
@@ -28,14 +28,14 @@ export interface JobsDeps {
   agents: Pick<Agents, 'get'>;
   clock: Clock;
   timeZone(): string;
-  /** Tells of a job that has changed, and has it looked at. */
+  /** Called when a job has changed, to notify clients and the scheduler. */
   changed(jobId: string): void;
 }
 
-/** As people count: the 2nd before the 10th. */
+/** Natural order: the 2nd before the 10th. */
 const byName = new Intl.Collator(undefined, { numeric: true }).compare;
 
-/** The jobs there are. */
+/** The stored jobs. */
 export class Jobs {
   readonly #deps: JobsDeps;
 
@@ -43,7 +43,7 @@ export class Jobs {
     this.#deps = deps;
   }
 
-  /** The one that is due first first; then those that are not due any more, by name. */
+  /** All jobs by next run; those without one last, by name. */
   async list(): Promise<Job[]> {
     const jobs = await Promise.all((await this.#deps.jobs.list()).map((job) => this.#shown(job)));
     return jobs.sort((a, b) => (a.nextRunAt ?? Infinity) - (b.nextRunAt ?? Infinity) || byName(a.name, b.name));
@@ -56,14 +56,14 @@ export class Jobs {
     return job;
   }
 
-  /** A schedule as it is kept. Throws `INVALID_PARAMS` for one that is none, by the param `key`. */
+  /** Parses a schedule. Throws `INVALID_PARAMS` for an invalid one, naming the param `key`. */
   read(given: WantedSchedule, key: string): Schedule {
     const schedule = scheduleOf(given, key);
     checkSchedule(schedule, this.#deps.clock.now(), key);
     return schedule;
   }
 
-  /** Throws `INVALID_PARAMS` for a schedule that is none, and `NOT_FOUND` for an agent that there is not. */
+  /** Throws `INVALID_PARAMS` for an invalid schedule, and `NOT_FOUND` for an unknown agent. */
   async add({ cron, schedule: given, message, name, by, ...rest }: NewJob): Promise<Job> {
     const { jobs, agents, clock } = this.#deps;
     if ((cron === undefined) === (given === undefined)) {
@@ -90,7 +90,7 @@ export class Jobs {
     return this.#shown(job);
   }
 
-  /** Throws as `add` does. */
+  /** Throws like `add`. */
   async update(
     id: string,
     {
@@ -111,7 +111,7 @@ export class Jobs {
     );
   }
 
-  /** Enables or disables. What it was already it stays, and its ticks count on. */
+  /** Enables or disables a job. If nothing changes, its ticks continue to count. */
   async toggle(id: string, enabled: boolean): Promise<void> {
     const now = this.#deps.clock.now();
     await this.#change(id, (job) => {
@@ -134,7 +134,7 @@ export class Jobs {
     changed(id);
   }
 
-  /** Runs of one job, or of all, the newest first. Throws `NOT_FOUND` for a job that is not there and has left nothing. */
+  /** Runs of one job, or of all, newest first. Throws `NOT_FOUND` for an unknown job without runs. */
   async history(jobId: string | undefined, limit: number): Promise<JobRun[]> {
     const { records } = this.#deps;
     const runs = await (jobId === undefined ? records.all() : records.of(jobId));
@@ -146,7 +146,7 @@ export class Jobs {
   }
 
   async #change(id: string, change: (job: JobDefinition) => JobDefinition): Promise<JobDefinition> {
-    // Checked first: what is thrown in a transaction aborts others that are stored with it.
+    // Check before the transaction: an error within it would abort others that are stored with it.
     change(ownOf(await this.get(id)));
     const after = await this.#deps.jobs.update(id, (job) => job && change(job));
     if (!after) throw noSuch(id);
@@ -162,7 +162,7 @@ export class Jobs {
       try {
         return planOf(definition, runs, clock.now(), timeZone()).nextAt;
       } catch {
-        // Another build may know schedules and time zones that this one does not; it is listed all the same.
+        // Another build may know schedules and time zones that this one does not; the job is still listed.
         return null;
       }
     };
@@ -176,20 +176,20 @@ export class Jobs {
   }
 }
 
-/** Throws `INVALID_PARAMS` for one that the gateway keeps for itself. */
+/** Throws `INVALID_PARAMS` for a system job. */
 function ownOf(job: JobDefinition): JobDefinition {
   if (job.system !== undefined)
     throw new RpcError('INVALID_PARAMS', `This job is managed by Perch. Change it in section "${job.system}" of the configuration.`);
   return job;
 }
 
-/** The first words of what the agent is told. */
+/** Default name of a job: the first words of its message. */
 function nameOf(message: string): string {
   const line = (message.split('\n').find(canBeSeen) ?? 'Job').trim();
   return line.length <= NAME_CHARS ? line : `${line.slice(0, NAME_CHARS - 1).trimEnd()}…`;
 }
 
-/** A job whose content a key has set runs with that key’s rights. */
+/** A job whose content was set by a key runs with that key’s permissions. */
 const limitsFrom = (by: string | undefined): Pick<JobDefinition, 'actsFor'> => (by?.startsWith('key:') ? { actsFor: by } : {});
 
 const noSuch = (id: string): RpcError => new RpcError('NOT_FOUND', `No job with id "${id}".`);

@@ -2,17 +2,17 @@ import type { Clock } from '../clock.ts';
 import { lazy } from '../lazy.ts';
 import type { Cron, CronDeps } from './cron.ts';
 
-/** What failed is tried again after this. */
+/** Delay before a failed load is retried. */
 const AGAIN_MS = 60_000;
 
-/** The scheduled jobs, whose code is fetched when there is something for it to do. */
+/** The scheduler; its code is loaded when there is a job, or another reason to run it. */
 export interface LazyCron {
-  /** Resolves when it is there. Rejects where its code cannot be fetched. */
+  /** Resolves when the code is loaded. Rejects if that fails. */
   load(): Promise<Cron>;
   start(deps: CronDeps): void;
-  /** The settings have changed. */
+  /** Called when the settings have changed. */
   look(): void;
-  /** Begins no more runs. What there is can still be asked for. */
+  /** Starts no more runs. Existing jobs and runs can still be read. */
   stop(): void;
 }
 
@@ -30,7 +30,7 @@ export function lazyCron(clock: Clock, fault: (error: unknown) => void): LazyCro
     if (stopped) cron.stop();
     return cron;
   });
-  /** Fetches it where a job, dreaming, the daily summaries or the heartbeat want it. */
+  /** Loads the code if there are jobs, or dreaming, daily summaries or the heartbeat are enabled. */
   const wake = async (): Promise<void> => {
     if (!deps || cron || stopped) return;
     try {

@@ -72,13 +72,13 @@ verifies('cron/missed', 'the newest tick is due, those before it are missed; all
 verifies('cron/clock-jump', 'back: what has a record is not due again, and what is to come comes by the clock as it is now', () => {
   const runs = [1, 2, 3, 4, 5].map((tick) => ran(START + tick * MINUTE));
   expect(planOf(job(), runs, START + 2.5 * MINUTE, 'UTC')).toEqual({ nextAt: START + 6 * MINUTE, due: null });
-  // It was years ahead for a while: nobody waits until then.
+  // The clock was years ahead for a while: the job does not wait until then.
   const ahead = [...runs, ran(START + 40_000 * HOUR)];
   expect(planOf(job(), ahead, START + 6 * MINUTE, 'UTC').due).toEqual({ tick: START + 6 * MINUTE, late: false, earlier: null });
-  // All that is remembered lies ahead: nothing of the time before counts as missed.
+  // All recorded runs are in the future: nothing before them counts as missed.
   const far = planOf(job(), [ran(START + 300 * HOUR)], START + 200 * HOUR, 'UTC').due;
   expect(far?.earlier?.count ?? 0).toBeLessThan(3);
-  // The job itself was made by a clock that was ahead.
+  // The job itself was created while the clock was ahead.
   expect(planOf(job({ since: START + 1000 * HOUR }), [], START, 'UTC').nextAt).toBeLessThanOrEqual(START + MINUTE);
 });
 
@@ -93,7 +93,7 @@ verifies('cron/pause', 'it grows with each failure, ends with a success, and its
   expect(pauses).toEqual([60, 60, 300, 900, 3600, 3600, 3600]);
   const half = job({ schedule: { kind: 'every', everyMs: 10 * MINUTE } });
   expect(planOf(half, failed(1), START + 9 * MINUTE, 'UTC').nextAt).toBe(START + 10 * MINUTE);
-  // Skipped ticks are neither failure nor success, and a run by hand that succeeds ends it.
+  // Skipped ticks count as neither failure nor success; a successful manual run ends the back-off.
   const skipped = [...failed(4), ran(START + 5 * MINUTE, { status: 'skipped' })];
   expect(planOf(job(), skipped, START + 5 * MINUTE, 'UTC').nextAt).toBe(START + 19 * MINUTE);
   const byHand = [...skipped, ran(START + 5 * MINUTE + 1, { manual: true })];
@@ -105,7 +105,7 @@ verifies('cron/pause', 'it grows with each failure, ends with a success, and its
     earlier: { first: START + 5 * MINUTE, last: START + 18 * MINUTE, count: 14, failures: 4 },
   });
   expect(due?.earlier && missedText(due.earlier)).toContain('skipped during the pause after 4 failures in a row');
-  // Changed or enabled since, it begins anew.
+  // If it was changed or enabled since then, the count restarts.
   expect(planOf(job({ since: START + 4.5 * MINUTE }), failed(4), START + 4.5 * MINUTE, 'UTC').nextAt).toBe(START + 5.5 * MINUTE);
 });
 

@@ -1,34 +1,34 @@
 import type { JobDefinition, JobRun } from '#shared/rpc/methods/cron.ts';
 import { ticksOf } from './schedule.ts';
 
-/** A tick that is noticed so late was missed. A host that is there looks once a minute at least. */
+/** Delay after which a tick counts as missed. A running host checks at least once a minute. */
 export const GRACE_MS = 120_000;
-/** For how long a recurring job rests after its first, second, … failure in a row. */
+/** Pause of a recurring job after its first, second, … consecutive failure. */
 const PAUSES_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000] as const;
-/** Missed ticks are counted so far. */
+/** Maximum number of missed ticks that are counted. */
 const MOST = 500;
 
-/** Ticks that no run is for. */
+/** Ticks without a run. */
 export interface Missed {
   first: number;
   last: number;
-  /** `MOST` stands for as many or more. */
+  /** `MOST` means that number or more. */
   count: number;
-  /** Failures in a row whose pause they fell into; 0: nobody was there to run them. */
+  /** Number of consecutive failures that caused the pause in which the ticks fell; 0 if no host was running. */
   failures: number;
 }
 
-/** How a job stands. */
+/** State of a job's schedule. */
 export interface Plan {
-  /** When it is to run next (now, or earlier, where a tick is due); null: never. */
+  /** Time of the next run (now or earlier if a tick is due); null if there is none. */
   nextAt: number | null;
-  /** The tick that is due. */
-  due: { tick: number; /** Nobody was there when it came. */ late: boolean; /** Ticks before that one. */ earlier: Missed | null } | null;
+  /** The tick that is due. `late`: no host was running at the time. `earlier`: missed ticks before it. */
+  due: { tick: number; late: boolean; earlier: Missed | null } | null;
 }
 
 /**
- * Derives from what is stored (the job, and the records of its runs) what is due and what comes next. It holds whatever the clock does in between: where it goes
- * back, ticks that have a record are not due again; where it goes on in a leap, those in between are missed.
+ * Derives what is due and what comes next from stored data (the job, and the records of its runs). Robust against clock changes: if the
+ * clock goes back, ticks with a record are not due again; if it jumps ahead, the ticks in between are missed.
  */
 export function planOf(job: JobDefinition, runs: readonly JobRun[], now: number, timeZone: string): Plan {
   const ticks = ticksOf(job.schedule, job.since, timeZone);
@@ -56,27 +56,27 @@ export function planOf(job: JobDefinition, runs: readonly JobRun[], now: number,
   return { nextAt, due: { tick, late: now - Math.max(tick, pause.until) > GRACE_MS, earlier } };
 }
 
-/** The instant that ticks are looked for after. */
+/** The time after which ticks are considered. */
 function startOf({ since }: JobDefinition, runs: readonly JobRun[], now: number): number {
   const handled = runs.filter(({ manual }) => !manual).map(({ scheduledAt }) => scheduledAt);
   const past = [since, ...handled].filter((at) => at <= now);
-  // The clock went back behind the job, or behind all that is remembered of it: what was before now is unknown, or done.
+  // The clock went back to before the job's creation, or before all recorded runs: what happened before now is unknown, or done.
   if (past.length === 0 || (handled.length > 0 && past.length === 1)) return Math.max(now - GRACE_MS, past[0] ?? 0);
   return Math.max(...past);
 }
 
-/** Until when a recurring job rests after failures; 0 where it does not. */
+/** End of a recurring job's pause after failures; 0 if there is none. */
 function pauseOf({ schedule, since }: JobDefinition, runs: readonly JobRun[], now: number): { until: number; failures: number } {
   const ended = runs.filter(({ status }) => status !== 'skipped' && status !== 'running').sort((a, b) => b.startedAt - a.startedAt);
   const success = ended.findIndex(({ status }) => status === 'completed');
   const failures = success < 0 ? ended.length : success;
   const at = ended[0]?.completedAt ?? ended[0]?.startedAt ?? 0;
-  // One that was changed or enabled since begins anew; and a clock that went back says nothing of how long ago it was.
+  // A job that was changed or enabled since then starts over; and if the clock went back, the time since the failure is unknown.
   if (schedule.kind === 'at' || failures === 0 || at < since || at > now) return { until: 0, failures: 0 };
   return { until: at + (PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1] ?? 0), failures };
 }
 
-/** What is said of ticks that were missed. */
+/** The note about missed ticks. */
 export function missedText({ first, last, count, failures }: Missed): string {
   const number = count >= MOST ? `${MOST} or more` : String(count);
   const which = count === 1 ? `The run due at ${iso(first)} was` : `${number} runs due from ${iso(first)} to ${iso(last)} were`;

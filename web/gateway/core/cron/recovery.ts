@@ -2,12 +2,12 @@ import type { JobRun } from '#shared/rpc/methods/cron.ts';
 import { answerTo, messageIdOf } from '../runs/once.ts';
 import type { Vault } from '../vault.ts';
 
-/** Messages that are looked through for the answer. */
+/** Maximum number of messages that are searched for the answer. */
 const MESSAGES = 1000;
 
 /**
- * What became of a job's run whose host is gone, by what it left in its session: the answer, or a part of one. Undefined where its message was never stored,
- * so that nothing of it can have happened.
+ * Outcome of a job's run whose host has died, from what it stored in its session: the answer, or a part of it. Undefined if its message was
+ * never stored, so that nothing can have happened.
  */
 export async function outcomeOf(
   { messages }: Pick<Vault, 'messages'>,
@@ -19,7 +19,7 @@ export async function outcomeOf(
   if (!message) return undefined;
   const reply = answerTo(messageId, (await messages.branch(key, { limit: MESSAGES })).messages);
   const runId = reply?.runId === undefined ? {} : { runId: reply.runId };
-  // The last of a whole answer says what it took; the calls of tools on the way to it do not.
+  // Only the last message of a complete answer has usage; intermediate tool calls have none.
   if (reply?.usage) return { status: 'completed', ...runId };
   return { status: 'failed', error: 'Interrupted: the gateway that ran it was closed', ...runId };
 }

@@ -4,20 +4,19 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { Schedule, WantedSchedule } from '#shared/rpc/methods/cron.ts';
 import { isTimeZone } from '../local-time.ts';
 
-/** The ticks of a schedule; instants are milliseconds since 1970. */
+/** The ticks of a schedule, in milliseconds since 1970. */
 export interface Ticks {
-  /** The first tick later than `at`; null where there is none any more. */
+  /** The first tick later than `at`; null if there is none. */
   after(at: number): number | null;
-  /** The last tick up to `at`; null where there was none. */
+  /** The last tick up to `at`; null if there was none. */
   upTo(at: number): number | null;
 }
 
 /**
- * The ticks of a schedule. `since`: from where `every` counts. `timeZone`: of an expression that has none of its own.
- *
- * Where the clocks change, an expression with plain minutes and hours (`30 2 * * *`, lists and ranges too) ticks exactly once a day: at the end of the gap
- * where its time is left out, at the first of two where it comes twice. Parts of a second of such a one are dropped. One with `*` or a step in them (`0-59/15 2 * * *`) follows the clock: it is left out
- * with the hour, and ticks in both of two. `every` counts real time.
+ * The ticks of a schedule. `since`: time from which `every` counts. `timeZone`: for an expression without its own. On clock changes, an
+ * expression with plain minutes and hours (`30 2 * * *`, also lists and ranges) ticks exactly once a day: at the end of the gap if its time
+ * is skipped, at the first of two if it occurs twice; fractions of a second are dropped. An expression with `*` or a step in them (`0-59/15
+ * 2 * * *`) follows the clock: it is skipped with the hour, and ticks in both of two. `every` counts elapsed time.
  */
 export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ticks {
   switch (schedule.kind) {
@@ -31,7 +30,7 @@ export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ti
       const cron = new Cron(schedule.expr, { timezone: schedule.tz ?? timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard' });
       return {
         after: (at) => cron.nextRun(new Date(at))?.getTime() ?? null,
-        // What is asked for is before the reference.
+        // `previousRuns` returns ticks before the reference.
         upTo: (at) => cron.previousRuns(1, new Date(at + 1))[0]?.getTime() ?? null,
       };
     }
@@ -39,8 +38,9 @@ export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ti
 }
 
 /**
- * A schedule as it is kept: with a time in milliseconds. One without an offset is of the schedule's own time zone: as much later as the clocks leave out where it is in their gap, the
- * first of two where it comes twice. Throws `INVALID_PARAMS` where it could be of any. `key`: the param it came in.
+ * Normalizes a schedule to a time in milliseconds. A time without an offset is in the schedule's own time zone: in a gap of the clocks it
+ * is moved by the gap's length, and the first of two is taken if it occurs twice. Throws `INVALID_PARAMS` if there is neither offset nor
+ * time zone. `key`: the param with the schedule.
  */
 export function scheduleOf(given: WantedSchedule, key: string): Schedule {
   if (given.kind !== 'at') return given;
@@ -56,7 +56,10 @@ export function scheduleOf(given: WantedSchedule, key: string): Schedule {
   return { kind, at: new Cron(at, { timezone: tz }).nextRun(new Date(0))?.getTime() ?? 0 };
 }
 
-/** Throws `INVALID_PARAMS` for an expression that cannot be read or never ticks, a time zone that there is not, and a time that is past. `key`: the param it came in. */
+/**
+ * Throws `INVALID_PARAMS` for an expression that is malformed or never ticks, an unknown time zone, and a past time. `key`: the param with
+ * the schedule.
+ */
 export function checkSchedule(schedule: Schedule, now: number, key: string): void {
   const refuse = (why: string): never => {
     throw new RpcError('INVALID_PARAMS', `Invalid \`${key}\`: ${toClause(why)}.`);

@@ -11,11 +11,11 @@ import { speak, type SpeakDeps } from './speak.ts';
 import { keepSystemJobs, type SystemJobs } from './system-jobs.ts';
 import type { Turn } from './turn.ts';
 
-/** So often at the least it is looked what is due: a clock that jumped, or a machine that slept, is noticed by then. */
+/** Maximum interval between checks, so that a clock that jumped, or a machine that slept, is noticed. */
 const LOOK_MS = 60_000;
-/** What is due, and not this host's yet, is looked at again after this. */
+/** Delay before checking again for something due that another host may run. */
 const RETRY_MS = 5_000;
-/** Whose runs they are. */
+/** Principal of scheduled runs. */
 export const CRON = 'cron';
 
 export interface SchedulerDeps extends SpeakDeps {
@@ -26,44 +26,44 @@ export interface SchedulerDeps extends SpeakDeps {
   system: SystemJobs;
   turn: Turn;
   timeZone(): string;
-  /** Tells that a job has changed or has run. */
+  /** Called when a job has changed or has run. */
   changed(jobId: string): void;
 }
 
-/** Runs what is due. It remembers nothing: what was due is derived from the jobs and the records of their runs each time it looks. */
+/** Runs due jobs. Stateless: what is due is derived from the jobs and the records of their runs at each check. */
 export class Scheduler {
   readonly #deps: SchedulerDeps;
-  /** Runs that this host executes, by id. */
+  /** Ids of runs that this host executes. */
   readonly #active = new Set<string>();
   readonly #look = repeated(() => this.#lookOnce());
   #cancel = (): void => {};
   #stopped = false;
-  /** Hosts may have come or gone since it was looked for what jobs that were removed have left. */
+  /** Whether hosts may have attached or detached since the last sweep for runs of removed jobs. */
   #sweep = true;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
   }
 
-  /** Looks what is due, now and from then on. `hosts`: some may have come or gone. */
+  /** Checks for due jobs now, and schedules the next check. `hosts`: whether hosts may have attached or detached. */
   look({ hosts = false } = {}): Promise<void> {
     this.#sweep ||= hosts;
     return this.#stopped ? Promise.resolve() : this.#look();
   }
 
-  /** Begins no more runs. */
+  /** Starts no more runs. */
   stop(): void {
     this.#stopped = true;
     this.#cancel();
   }
 
-  /** Runs a job by hand. Throws `ALREADY_EXISTS` while a run of it is under way. */
+  /** Runs a job manually. Throws `ALREADY_EXISTS` while it is running. */
   async run(job: JobDefinition): Promise<JobRunRecord> {
     const { records, clock } = this.#deps;
     const runs = await records.of(job.id);
     if (runs.some(({ status }) => status === 'running')) throw underWay();
     let at = clock.now();
-    // A tick may have come in this very millisecond.
+    // A tick may fall on this very millisecond.
     while (runs.some(({ scheduledAt }) => scheduledAt === at)) at++;
     const record: JobRunRecord = { ...this.#recordOf(job, at), manual: true };
     if (!(await this.#begin(job, record))) throw underWay();
@@ -82,7 +82,7 @@ export class Scheduler {
         try {
           consider(await this.#check(job, turn.serves()));
         } catch (error) {
-          // One job that cannot be read or stored holds up no other.
+          // A job that cannot be read or stored does not block the others.
           this.#fault(error);
         }
       }
@@ -103,14 +103,14 @@ export class Scheduler {
     for (const id of await keepSystemJobs(vault.collection('jobs'), system.wanted(), clock.now())) changed(id);
   }
 
-  /** Does what is due of a job. When it is to be looked at next; null where it need not be. */
+  /** Runs a job if it is due. Resolves with the time of the next check; null if none is needed. */
   async #check(job: JobDefinition, serves: boolean): Promise<number | null> {
     const { records, clock, timeZone } = this.#deps;
     let runs = await records.of(job.id);
     if (serves && (await this.#endLeft(runs))) runs = await records.of(job.id);
     if (!job.enabled) return null;
     const { nextAt, due } = planOf(job, runs, clock.now(), timeZone());
-    // A host that does not serve hears of it when it does.
+    // An inactive host checks again when it becomes active.
     if (due && !serves) return null;
     if (!due || !(await this.#settle(job, due, runs))) {
       if (nextAt === null && serves) await this.#retire(job, runs);
@@ -122,7 +122,7 @@ export class Scheduler {
     return after;
   }
 
-  /** Runs a tick that is due, or notes that it was left out. False: that is not this host's to do, or not yet. */
+  /** Runs a due tick, or records that it was skipped. False if this host must not do that, or not yet. */
   async #settle(job: JobDefinition, { tick, late, earlier }: NonNullable<Plan['due']>, runs: readonly JobRunRecord[]): Promise<boolean> {
     const { vault, turn, records } = this.#deps;
     if (late && !job.catchUp) {
@@ -133,7 +133,7 @@ export class Scheduler {
     const id = runIdOf(job.id, tick);
     const fence = await turn.take(id);
     if (fence === null) return false;
-    // Meanwhile its record may have come in, and the job may have been switched off, changed or removed.
+    // In the meantime a record may have synced, or the job may have been disabled, changed or removed.
     const [record, current] = await Promise.all([records.get(id), vault.collection('jobs').get(job.id)]);
     if (record || !current?.enabled || current.since !== job.since) return false;
     if (earlier) await this.#skip(job, earlier);
@@ -148,7 +148,7 @@ export class Scheduler {
     await this.#note(job, missed.last, missedText(missed), missed.count);
   }
 
-  /** Notes that a tick was left out, and how many it stands for. */
+  /** Records a skipped tick, and how many ticks it stands for. */
   async #note(job: JobDefinition, tick: number, error: string, ticks = 1): Promise<void> {
     const { records, clock, changed } = this.#deps;
     const now = clock.now();
@@ -174,10 +174,10 @@ export class Scheduler {
     };
   }
 
-  /** Stores that a run begins, and lets it run where it `may` then. False: another one was first, or it may not. */
+  /** Stores the start of a run, and runs it if `may` allows that then. False if another run was first, or it is not allowed. */
   async #begin(job: JobDefinition, record: JobRunRecord, may = async (): Promise<boolean> => true): Promise<boolean> {
     const { records, changed } = this.#deps;
-    // One that begins at this very moment is in no record yet.
+    // A run that is just starting has no record yet.
     if ([...this.#active].some((id) => id.startsWith(`${job.id}@`))) return false;
     this.#active.add(record.id);
     try {
@@ -217,12 +217,12 @@ export class Scheduler {
       await records.change(id, { ...outcome, completedAt: clock.now() });
       await records.prune(job.id);
     } catch (error) {
-      // It is found again as a run that nobody executes, and ended then.
+      // The run is later found without an executor, and ended then.
       this.#fault(error);
     }
     this.#active.delete(id);
     changed(job.id);
-    // Its end may bring a pause, and free the next tick.
+    // Its end may start a pause, and allows the next tick.
     void this.look();
   }
 
@@ -235,12 +235,12 @@ export class Scheduler {
     }
   }
 
-  /** Once it is stopped its vault is closed, or will be. */
+  /** After `stop` the vault is closed, or about to be, and errors are expected. */
   #fault(error: unknown): void {
     if (!this.#stopped) this.#deps.fault(error);
   }
 
-  /** Ends those of a job's runs that a host that is gone has left under way; whether there was one. */
+  /** Ends a job's runs that a dead host has left; returns whether there was one. */
   async #endLeft(runs: readonly JobRunRecord[]): Promise<boolean> {
     const { vault, records, turn, clock, changed } = this.#deps;
     let any = false;
@@ -250,7 +250,7 @@ export class Scheduler {
       if (!own && !(await turn.inherits(run.id, run.executor, run.replica === vault.replica))) continue;
       const outcome = await outcomeOf(vault, run, { key: sessionKey(run.agentId ?? MAIN, run.sessionId ?? MAIN), principal: CRON });
       const isNewest = !runs.some(({ scheduledAt, manual }) => !manual && scheduledAt > run.scheduledAt);
-      // Nothing of it had begun: its tick is due as before.
+      // The run had not started: its tick is due as before.
       if (!outcome && isNewest && !run.manual && turn.mayRepeat(run.replica === vault.replica)) await records.remove([run]);
       else await records.change(run.id, { completedAt: clock.now(), ...(outcome ?? { status: 'failed', error: NOT_BEGUN }) });
       changed(run.jobId);
@@ -259,7 +259,7 @@ export class Scheduler {
     return any;
   }
 
-  /** What jobs that were removed have left: nobody looks at them otherwise. */
+  /** Removes runs of deleted jobs, which no other check covers. */
   async #sweepOrphans(jobs: ReadonlySet<string>): Promise<void> {
     const { records, clock } = this.#deps;
     this.#sweep = false;
@@ -267,7 +267,7 @@ export class Scheduler {
     await records.pruneOrphans(jobs, clock.now());
   }
 
-  /** A job that was to run once, and has, is disabled; it stays, with its history. */
+  /** Disables a one-time job that has run; it stays, with its history. */
   async #retire(job: JobDefinition, runs: readonly JobRunRecord[]): Promise<void> {
     const { vault, changed } = this.#deps;
     if (job.schedule.kind !== 'at' || runs.some(({ status }) => status === 'running')) return;

@@ -3,7 +3,7 @@ import type { JobRun } from '#shared/rpc/methods/cron.ts';
 import type { Clock } from '../clock.ts';
 import type { Runs, SendRequest } from '../runs/runs.ts';
 
-/** A run that nobody waits for is ended after so long. */
+/** Time limit for an unattended run. */
 export const LIMIT_MS = 10 * 60_000;
 const TOO_LONG = 'Timed out after 10 minutes';
 
@@ -13,12 +13,12 @@ export interface SpeakDeps {
   fault(error: unknown): RpcError;
 }
 
-/** Sends to an agent and waits for the answer, ten minutes at the most, the time in line too. Never rejects. */
+/** Sends a message to an agent and waits for the answer, at most ten minutes including the time in the queue. Never rejects. */
 export async function speak({ runs, clock, fault }: SpeakDeps, request: SendRequest): Promise<Pick<JobRun, 'status' | 'error' | 'runId'>> {
   const late = Promise.withResolvers<Pick<JobRun, 'status' | 'error'>>();
   let runId: string | undefined;
   const cancel = clock.after(LIMIT_MS, () => {
-    // One that waits in line learns of it when its turn comes, and leaves nothing.
+    // A queued run learns of it when its turn comes, and leaves nothing.
     if (runId !== undefined) runs.abortRun(runId, TOO_LONG);
     late.resolve({ status: 'timeout', error: TOO_LONG });
   });

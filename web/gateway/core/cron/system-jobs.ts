@@ -2,18 +2,21 @@ import type { JobDefinition } from '#shared/rpc/methods/cron.ts';
 import { canonical } from '../canonical.ts';
 import type { Collection } from '../vault.ts';
 
-/** A job that the gateway keeps for itself. */
+/** A job that belongs to the gateway itself. */
 export type SystemJob = Omit<JobDefinition, 'createdAt' | 'since' | 'system'> & { system: NonNullable<JobDefinition['system']> };
 
-/** What the gateway does by itself at set times. */
+/** Tasks that the gateway performs on a schedule. */
 export interface SystemJobs {
-  /** As they are to be by now. One that is not enabled is kept where it is there, for what its runs have left. */
+  /** The current definitions. A disabled job that exists is kept because of its runs. */
   wanted(): readonly SystemJob[];
-  /** Does what a tick is for. Rejects where it fails. */
+  /** Performs the task of a tick. Rejects if it fails. */
   run(job: JobDefinition): Promise<void>;
 }
 
-/** Has the stored jobs be as they are wanted. Another schedule counts from now on, as does one that is enabled again. The ids of those that have changed. */
+/**
+ * Updates the stored jobs to the wanted definitions; returns the ids of changed ones. A new schedule, or a job that is enabled again,
+ * counts from now on.
+ */
 export async function keepSystemJobs(jobs: Collection<JobDefinition>, wanted: readonly SystemJob[], now: number): Promise<string[]> {
   const stored = new Map((await jobs.list()).flatMap((job) => (job.system === undefined ? [] : [[job.id, job]])));
   const changed: string[] = [];

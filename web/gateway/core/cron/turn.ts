@@ -1,24 +1,24 @@
 import type { Clock } from '../clock.ts';
 import type { SyncPort } from '../sync.ts';
 
-/** While the line to the bridge is cut nobody knows what the others do: after so long a host is on its own. */
+/** Time without a connection to the bridge after which a host acts on its own, since nobody knows what the others do. */
 const ALONE_MS = 60_000;
 const LEASE_MS = 60_000;
-/** In the place of a fence where there are no others. */
+/** Stands for a fence if there are no other hosts. */
 const ALONE = 0;
-/** Somebody had the lease before: what they have stored comes in within this. */
+/** Time for the last writes of a lease's previous holder to arrive. */
 const SETTLE_MS = 4_000;
 
-/** Whether this host is the one that executes what is due (design.md, "One vault"). */
+/** Decides whether this host is the one that runs due jobs. */
 export class Turn {
   readonly #sync: SyncPort | undefined;
   readonly #clock: Clock;
   readonly #unwatch: () => void;
-  /** The last that was heard of who serves. */
+  /** The last known role. */
   #role: 'holder' | 'replica' | 'none' = 'none';
-  /** Since when the line is cut, monotonic. */
+  /** Monotonic time since which the connection is cut. */
   #cutAt: number | undefined;
-  /** Leases that somebody else had before, and since when they are this host's. */
+  /** Leases that another host had before, with the time since when this host holds them. */
   readonly #inherited = new Map<string, number>();
 
   constructor(sync: SyncPort | undefined, clock: Clock) {
@@ -32,7 +32,9 @@ export class Turn {
     this.#unwatch();
   }
 
-  /** Whether it is this host's to look for what is due. A replica that is cut off leaves it to the host that served: better no run than two. */
+  /**
+   * Whether this host should look for due jobs. A disconnected replica leaves them to the host that was active: no run is better than two.
+   */
   serves(): boolean {
     const state = this.#sync?.state();
     switch (state?.state) {
@@ -50,10 +52,13 @@ export class Turn {
     }
   }
 
-  /** Takes what is due for this host alone: its fence; null: not now, and perhaps never, as another host has it. `id`: the same on every host. */
+  /**
+   * Claims something due for this host: returns its fence, or null if another host has it, for now or for ever. `id`: the same on every
+   * host.
+   */
   async take(id: string): Promise<number | null> {
     const sync = this.#sync;
-    // Who cannot ask the other machines runs nothing.
+    // A host that cannot ask the other machines runs nothing.
     if (sync?.state().state !== 'synced') return this.serves() && !sync?.shared() ? ALONE : null;
     const fence = await sync.lease(`cron:${id}`, LEASE_MS);
     if (fence === null || fence === 1) return fence;
@@ -65,23 +70,26 @@ export class Turn {
   }
 
   /**
-   * Whether it may begin, now that it is stored: with that record the other machines leave it alone, also when this one is cut off and its lease ends. False: they may not
-   * hear of it in time, and better no run than two.
+   * Whether the stored run may start: with its record the other machines leave it alone, also when this one is disconnected and its lease
+   * expires. False if the record may not reach them in time: no run is better than two.
    */
   async mayBegin(id: string, fence: number): Promise<boolean> {
     if (fence === ALONE) return true;
     return (await this.#sync?.lease(`cron:${id}`, LEASE_MS, true)) === fence;
   }
 
-  /** Whether nobody executes any more what `executor` began: for this host to end. */
+  /** Whether the run that `executor` started has no executor any more, so that this host has to end it. */
   async inherits(id: string, executor: string | undefined, isOwnReplica: boolean): Promise<boolean> {
     const state = this.#sync?.state();
-    // There are no others; or it was begun on this copy of the data, whose owner is this host now.
+    // There are no other hosts; or the run was started on this replica, which this host owns now.
     if (!state || state.state === 'off' || (state.state === 'away' && isOwnReplica)) return true;
     return state.role === 'holder' && (await this.#sync?.claim(`cron:${id}`, executor ?? 'nobody')) != null;
   }
 
-  /** Whether what another host has left under way, and nothing shows that it did it, is to be done once more: a machine that is only cut off may be at it. */
+  /**
+   * Whether a run that another host has started without leaving a trace may be repeated: a machine that is only disconnected may still be
+   * running it.
+   */
   mayRepeat(isOwnReplica: boolean): boolean {
     return isOwnReplica || !this.#sync || this.#sync.shared() === false;
   }

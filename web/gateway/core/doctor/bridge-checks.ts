@@ -4,11 +4,11 @@ import { systemPort } from '#shared/ports/system.ts';
 import { desktopPort } from '#shared/ports/desktop.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-/** Tokens and certificates begin to fail somewhere above. */
+/** Clock skew above which tokens and certificates start to fail. */
 const SKEW_MS = 5_000;
 const BAD_SKEW_MS = 5 * 60_000;
 
-/** The bridge's machine, as the bridge says. */
+/** Checks of the bridge's machine, as reported by the bridge. */
 export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps): Check[] {
   if (!bridge.lends(systemPort)) {
     const message = 'The bridge is not running. Commands, the local API and saving to disk are unavailable.';
@@ -17,7 +17,7 @@ export function bridgeChecks({ bridge, clock, build, environment }: DoctorDeps):
   const about = async (signal: AbortSignal) => {
     const [before, started] = [clock.now(), clock.monotonic()];
     const said = await bridge.call(systemPort, 'system.about', {}, { signal });
-    // The bridge looked at its clock somewhere in between.
+    // The bridge read its clock at some time in between.
     const took = clock.monotonic() - started;
     return { ...said, skew: Math.max(0, Math.abs(said.now - (before + took / 2)) - took / 2) };
   };

@@ -5,7 +5,7 @@ const MEND = 'Fix the problem, then restart the channel in Channels (`channels.s
 const WAIT =
   'Perch keeps trying. If this doesn’t change, the server is not responding; you can turn the channel off in Channels (`channels.stop`).';
 
-/** What is wrong with channels that are switched on, and which of them are not there. */
+/** Finds enabled channels with problems, and channels that this build lacks. */
 export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check[] => [
   {
     id: 'channels',
@@ -13,7 +13,7 @@ export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check
     async look() {
       const all = await channels.list();
       const bad = all.filter(({ problem }) => problem !== undefined);
-      // Switched off they would be `stopped`.
+      // Disabled channels would be `stopped`.
       const absent = all.filter(({ status, problem }) => status === 'configured' && problem === undefined).map(({ id }) => id);
       if (bad.length + absent.length === 0) {
         const running = all.filter((channel) => channel.running).map(({ id }) => id);

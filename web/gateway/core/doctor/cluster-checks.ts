@@ -3,15 +3,15 @@ import type { ClusterFacts, ClusterSeen, ClusterStream } from '#shared/ports/clu
 import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.ts';
 
 const SKEW_MS = 5000;
-/** Leases are measured in minutes: a clock that is off by more gives a job to two. */
+/** Leases last minutes: with a larger clock skew two machines may run the same job. */
 const BAD_SKEW_MS = 60_000;
-/** A follower that is so far behind is not just busy. */
+/** Number of messages above which a lagging follower is not just busy. */
 const LAG = 1000;
 const NEARLY_FULL = 0.8;
 const OUT = 0.95;
 const command = (words: string): string => `\`perch ${words}\``;
 
-/** The cluster that the vault's machines share it over; nothing where it is on one alone. */
+/** Checks of the cluster over which the vault is shared; none if the vault is on one machine only. */
 export function clusterChecks({ sync }: Pick<DoctorDeps, 'sync'>): Check[] {
   let asked: Promise<ClusterFacts | null> | undefined;
   const facts = (): Promise<ClusterFacts | null> => (asked ??= sync?.cluster() ?? Promise.resolve(null));
@@ -69,7 +69,7 @@ function behind({ behind }: ClusterSeen, { state, unsent }: ClusterFacts): Findi
 function replicas({ streams, wantedReplicas }: ClusterSeen): Finding {
   const few = streams.filter((stream) => stream.replicas < wantedReplicas);
   const leaderless = streams.filter((stream) => stream.replicas > 1 && stream.leader === null);
-  // Of a server that has several of the vault's streams it is said once.
+  // A server that holds several of the vault's streams is reported once.
   const late = new Map<string, { offline: boolean; lag: number }>();
   for (const { name, current, offline, lag } of streams.flatMap(({ followers }) => followers)) {
     if (!offline && current && lag <= LAG) continue;

@@ -32,19 +32,19 @@ export interface DoctorDeps {
   sync: SyncPort | undefined;
   environment: Environment;
   log: Pick<Log, 'flush' | 'problem' | 'write'>;
-  /** The build of the worker that the core runs in. */
+  /** Build of the worker that the core runs in. */
   build: string;
   clients(): readonly PresentClient[];
 }
 
-/** What a check found. */
+/** Result of a check. */
 export type Finding = Pick<DoctorCheck, 'severity' | 'message' | 'fixHint'>;
 
-/** One question about the gateway's health. */
+/** One check of the gateway's health. */
 export interface Check {
   id: string;
   title: string;
-  /** Null: it does not apply here. What it throws is a fault of the check, and told as such. */
+  /** Runs the check; null if it does not apply here. If it throws, the failure of the check is reported. */
   look(signal: AbortSignal): Promise<Finding | null> | Finding | null;
 }
 

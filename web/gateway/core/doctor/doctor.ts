@@ -16,10 +16,10 @@ import { settingsChecks } from './settings-checks.ts';
 import { storageChecks } from './storage-checks.ts';
 import { syncChecks } from './sync-checks.ts';
 
-/** A check that has not answered by then has found something: what it asks does not answer. */
+/** Time limit for a check. Exceeding it is a finding: the tested part does not respond. */
 const CHECK_MS = 12_000;
 
-/** Runs all checks side by side, each with its own end (decisions, "Devices, logs …"). One that fails is told as such and fails nothing else. */
+/** Runs all checks concurrently, each with its own time limit. A failing check is reported and does not affect the others. */
 export async function examine(deps: DoctorDeps, signal: AbortSignal): Promise<MethodResult<'doctor.run'>> {
   const groups = [
     ...[storageChecks, syncChecks, clusterChecks, bridgeChecks, mirrorChecks, modelChecks, localModelChecks],

@@ -3,10 +3,10 @@ import { ticksOf } from '../cron/schedule.ts';
 import { scheduleProblem } from '../dreamer/jobs.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-/** So long after a tick that has no record, nobody keeps the schedule. */
+/** Time after a scheduled run without a record at which the schedule counts as not working. */
 const LATE_MS = 2 * 24 * 3_600_000;
 
-/** Whether memory is consolidated as it is set. */
+/** Whether memory is consolidated as scheduled. */
 export const dreamingChecks = ({ config, clock, vault }: DoctorDeps): Check[] => [
   {
     id: 'dreaming',
@@ -34,7 +34,7 @@ export const dreamingChecks = ({ config, clock, vault }: DoctorDeps): Check[] =>
           const runs = (await vault.collection('jobRuns').list(`${id}@`)).sort((a, b) => a.startedAt - b.startedAt);
           const newest = runs.findLast(({ status }) => status !== 'running');
           if (newest?.status === 'failed') return `the last run for ${agentId} failed (${toClause(newest.error ?? 'unknown reason')})`;
-          // The first tick after the last one that has a record.
+          // The first scheduled time after the last recorded run.
           const due = ticksOf(schedule, since, 'UTC').after(Math.max(since, runs.at(-1)?.scheduledAt ?? 0));
           return enabled && due !== null && clock.now() - due > LATE_MS ? `no run for ${agentId} since ${new Date(due).toISOString()}` : [];
         }),

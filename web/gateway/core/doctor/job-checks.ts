@@ -3,11 +3,11 @@ import { MAIN } from '../agents.ts';
 import { type MessageRecord, sessionKey } from '../vault.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-/** Messages of a job's last run that are looked at. */
+/** Maximum number of messages of a job's last run that are examined. */
 const MAX_MESSAGES = 200;
 const OUTSIDE_TOOLS = /^(web_fetch$|browser_|mcp(__|:))/;
 
-/** Whether jobs that read from outside were told which changes they may make then: nobody is there to approve them. */
+/** Whether jobs that read from outside have a grant for the changes that they make then: nobody is there to approve them. */
 export const jobChecks = ({ vault, tools }: DoctorDeps): Check[] => [
   {
     id: 'jobs',
@@ -46,7 +46,7 @@ async function lastRun(vault: DoctorDeps['vault'], { id, agentId }: JobDefinitio
   return (await vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 })).messages;
 }
 
-/** Names of the changing tools that were called after outside content had been read. */
+/** Names of tools with effects that were called after outside content had been read. */
 function changesAfterReading(messages: readonly MessageRecord[], changing: ReadonlySet<string>): string[] {
   const names = messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ tool }) => tool));
   const from = names.findIndex((name) => OUTSIDE_TOOLS.test(name));

@@ -3,14 +3,14 @@ import type { KeyEntry } from '#shared/rpc/methods/keys.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
 const DAY = 24 * 60 * 60_000;
-/** A key is judged by its use once that has been recorded for this long. */
+/** Minimum period of recorded usage before a key is judged. */
 const MIN_RECORD_MS = 7 * DAY;
-/** A scope that was not used for this long is not needed. */
+/** Period without use after which a scope counts as unnecessary. */
 const UNUSED_MS = 30 * DAY;
-/** Keys that are named in the message. */
+/** Maximum number of keys named in the message. */
 const MAX_NAMED = 10;
 
-/** Finds API keys that may do more than they do. */
+/** Finds API keys with more scopes than they use. */
 export const keyChecks = ({ keys, clock }: Pick<DoctorDeps, 'keys' | 'clock'>): Check[] => [
   {
     id: 'api-keys',
@@ -30,7 +30,7 @@ export const keyChecks = ({ keys, clock }: Pick<DoctorDeps, 'keys' | 'clock'>): 
   },
 ];
 
-/** A sentence about a key that is wider than its use; undefined if it is not, or too little is known of it. */
+/** A sentence about a key with unused scopes; undefined if there are none, or too little is recorded. */
 function describeWide({ name, hint, scopes, use }: Pick<KeyEntry, 'name' | 'hint' | 'scopes' | 'use'>, now: number): string | undefined {
   if (!use || now - use.since < MIN_RECORD_MS) return undefined;
   const used = Object.keys(use.scopes).filter((scope) => now - (use.scopes[scope] ?? 0) < UNUSED_MS);

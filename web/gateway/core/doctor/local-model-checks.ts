@@ -4,10 +4,10 @@ import { modelDownloadsPort } from '#shared/ports/model-downloads.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
 const GIB = 1024 ** 3;
-/** Bytes. The smallest models of use do not fit into less. */
+/** In bytes. The smallest useful models need more. */
 const LITTLE = 2 * GIB;
 
-/** Models on the bridge's disk, and what runs them. */
+/** Checks of models on the bridge's disk, and of the programs that run them. */
 export function localModelChecks({ bridge }: DoctorDeps): Check[] {
   if (!bridge.lends(modelDownloadsPort) || !bridge.lends(ggufPort)) return [];
   return [

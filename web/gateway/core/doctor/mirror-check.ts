@@ -2,10 +2,10 @@ import { toClause } from '#shared/clause.ts';
 import { filesPort } from '#shared/ports/files.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-/** Named one by one; of more the first are. */
+/** Maximum number of workspaces named in the message. */
 const NAMED = 5;
 
-/** How it stands with the folders of workspaces, where there is a bridge that lends them. */
+/** Checks the folders of mirrored workspaces, if a bridge provides them. */
 export function mirrorChecks({ bridge, mirror }: DoctorDeps): Check[] {
   if (!bridge.lends(filesPort)) return [];
   return [

@@ -3,11 +3,11 @@ import { type Check, type DoctorDeps, fine, type Finding, wrong } from './deps.t
 
 const SETTINGS = 'Check the provider in Models.';
 
-/** Providers that are configured, and the models that are to be used. */
+/** Checks of configured providers and of the models in use. */
 export function modelChecks({ providers, config }: DoctorDeps): Check[] {
   const { settings } = config;
   let asked: ReturnType<typeof providers.states> | undefined;
-  // Shared by the checks, and so not ended by one of them.
+  // Shared by the checks, so one check's time limit does not abort it.
   const states = (): ReturnType<typeof providers.states> => (asked ??= providers.states({ refresh: true }));
   const configured = Object.entries(settings.providers).filter(([, { enabled }]) => enabled !== false);
   const model = async (key: string, whose: string, choose: string): Promise<Finding> => {
@@ -21,7 +21,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
     }
     const { id, name } = route.provider;
     const { state = 'ready' } = all.find((entry) => entry.id === id) ?? {};
-    // What is wrong with the provider is told by its own check.
+    // Problems of the provider are reported by its own check.
     if (state !== 'ready')
       return wrong(
         'warning',
@@ -29,7 +29,7 @@ export function modelChecks({ providers, config }: DoctorDeps): Check[] {
         SETTINGS,
       );
     const listed = (await providers.list()).filter(({ provider }) => provider === id);
-    // Many servers take models that they do not list.
+    // Many servers accept models that they do not list.
     if (listed.length === 0 || listed.some((entry) => entry.key === route.key)) return fine(`${whose} is ${route.key}.`);
     return wrong('warning', `${whose} is ${route.key}, which is not in the model list of ${name}.`, `${choose}.`);
   };

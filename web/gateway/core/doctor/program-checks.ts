@@ -8,7 +8,7 @@ const AUTHORIZE =
 const APPROVE = 'Approve it in Tools (`mcp.approve` with the hash from `mcp.list`), or remove the server (`config.set` with null).';
 const LOOK = 'Check its output in Tools (`mcp.logs`), then restart it (`mcp.restart`).';
 
-/** What runs for agents: commands, and tool servers. */
+/** Checks of programs that run for agents: commands, and MCP servers. */
 export function programChecks({ bridge, config, mcp }: DoctorDeps): Check[] {
   let looked: ReturnType<typeof servers> | undefined;
   const servers = async (): Promise<McpServerState[]> => {
@@ -45,7 +45,7 @@ function findingOf({ state, error = '', tools, changed, problems, wants }: McpSe
   const why = error === '' ? '.' : `: ${error.replace(/\.$/, '')}.`;
   switch (state) {
     case 'off':
-      // Otherwise another host has it.
+      // Otherwise another host runs it.
       return switchedOff ? wrong('info', 'Off.') : null;
     case 'waiting':
       return wrong('warning', 'Not started: its command is waiting for approval.', APPROVE);

@@ -2,7 +2,7 @@ import { toClause } from '#shared/clause.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 import { unknownSettings, unknownTools } from './unknown-names.ts';
 
-/** What is wrong, or unusual, in the configuration. */
+/** Finds invalid and unusual settings. */
 export const settingsChecks = ({ config, file, references, tools }: DoctorDeps): Check[] => [
   {
     id: 'secrets',
@@ -41,7 +41,7 @@ export const settingsChecks = ({ config, file, references, tools }: DoctorDeps):
       const { misfits } = config.faults;
       if (misfits.length === 0) return fine('All settings are valid.');
       const message = `Invalid settings, which are ignored: ${misfits.join(', ')}.`;
-      // A section as a whole has no dot.
+      // The name of a whole section has no dot.
       const severity = misfits.every((path) => path.includes('.')) ? 'warning' : 'error';
       return wrong(
         severity,

@@ -6,7 +6,7 @@ const FULL = 0.98;
 
 const share = (part: number): string => `${Math.round(part * 100)} %`;
 
-/** The browser's own storage: whether it is kept, has room, and takes what is written. */
+/** Checks of the browser's storage: whether it is persistent, has room, and can be written. */
 export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Check[] => [
   {
     id: 'storage-persistent',
@@ -15,13 +15,13 @@ export const storageChecks = ({ vault, environment, sync, log }: DoctorDeps): Ch
       const persisted = await environment.persisted();
       if (persisted === true) return fine('The browser keeps your data until you delete it.');
       if (persisted === null) return wrong('info', 'The browser doesn’t report whether it keeps your data.');
-      // The managed Chromium has no page in which it could be asked.
+      // The managed Chromium has no page that could ask for persistence.
       const hint =
         environment.host() === 'headless'
           ? undefined
           : 'Ask the browser to keep your data in Devices. Many browsers agree once the app is installed.';
       const message = 'The browser may delete your data when the disk is nearly full';
-      // Then it is a copy of what is on disk, and is filled again.
+      // In this case it is a copy of the data on disk, and can be restored.
       if (sync?.state().state === 'synced') return wrong('info', `${message}. All of it is also saved to disk.`, hint);
       return wrong('warning', `${message}, and there is no other copy.`, hint);
     },

@@ -2,17 +2,17 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { countConflicts } from '../conflicts.ts';
 import { type Check, type DoctorDeps, fine, wrong } from './deps.ts';
 
-/** A host whose clock is further ahead than this writes things that seem to come from the future. */
+/** Clock difference above which a host's writes seem to come from the future. */
 const AHEAD_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
-/** What happened to the journal is worth a warning for so long. */
+/** Period in which a past event of the journal causes a warning. */
 const NOTICE_MS = 7 * DAY_MS;
 const LOW_BYTES = 1024 ** 3;
 const OUT_BYTES = 100 * 1024 ** 2;
 
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2).toLocaleString('en')} MB`;
 
-/** The journal, the other hosts, and what they have made of the data. */
+/** Checks of the journal, the other hosts, and their data. */
 export function syncChecks({ vault, sync, clock, build, clients }: DoctorDeps): Check[] {
   let asked: ReturnType<NonNullable<typeof sync>['info']> | undefined;
   const info = async () => (await (asked ??= sync?.info() ?? Promise.resolve(null))) ?? null;

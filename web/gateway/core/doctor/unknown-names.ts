@@ -3,7 +3,10 @@ import { matchesWildcard } from '#shared/wildcard.ts';
 import { isObject } from '../merge.ts';
 import { type Settings, settings as schema } from '../settings.ts';
 
-/** Dotted paths of settings that no part of this build reads: slips, or those of another build. Channels' own are each platform's. */
+/**
+ * Dotted paths of settings that no part of this build reads: typos, or settings of another build. Channels are skipped, since each platform
+ * has its own settings.
+ */
 export const unknownSettings = (given: Settings): string[] => unknownIn(given, schema, []);
 
 function unknownIn(value: unknown, given: unknown, path: readonly string[]): string[] {
@@ -17,12 +20,12 @@ function unknownIn(value: unknown, given: unknown, path: readonly string[]): str
   });
 }
 
-/** Without what says that it may be left out. */
+/** The inner schema of optional and defaulted schemas. */
 function unwrapped(part: unknown): unknown {
   return part instanceof z.ZodOptional || part instanceof z.ZodDefault || part instanceof z.ZodPrefault ? unwrapped(part.unwrap()) : part;
 }
 
-/** Names and patterns that fit none of these tools, each with the setting that it stands in. */
+/** Names and patterns that match none of these tools, each with its setting. */
 export function unknownTools({ agents, channels, tools }: Settings, names: readonly string[]): string[] {
   const places: [string, readonly string[]][] = [
     ...Object.entries(agents).flatMap(([id, { tools: own }]): [string, readonly string[]][] => [

@@ -51,13 +51,14 @@ export const drawParams = {
 };
 export type DrawingWork = { [P in keyof typeof drawParams]: z.output<(typeof drawParams)[P]> };
 
-/** What an agent's shapes look like where it does not say: they point at things, and hide nothing. */
+/** Default style of an agent's shapes: they point at things, and hide nothing. */
 const LOOK = { color: '#d92d20', strokeWidth: 3, fill: false };
 const OWN_LOOK: readonly Kind[] = ['highlighter', 'marker', 'redaction', 'blur'];
 
 /**
- * Does an agent's work on a drawing; gives the ids of what was added. Throws `INVALID_PARAMS` that names what does not fit, and for what would uncover
- * something: redactions, blurs, and what they touch stay as they are. Throws `NOT_FOUND` for a shape that is not seen.
+ * Applies an agent's work to a drawing and returns the ids of added shapes. Throws `INVALID_PARAMS` for invalid values, and for changes
+ * that would uncover something: redactions, blurs, and shapes that they touch stay unchanged. Throws `NOT_FOUND` for a shape that the agent
+ * cannot see.
  */
 export function drawShapes(on: Drawing, { add, change, remove }: DrawingWork): string[] {
   const writes: [string, FieldValues][] = [];

@@ -3,18 +3,21 @@ import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Shape } from '#shared/canvas/fields.ts';
 import { boundsOf } from '#shared/canvas/geometry.ts';
 
-/** Shapes that agents have drawn: they may change and remove these without asking. */
+/** Id prefix of shapes drawn by agents, which they may change and remove without asking. */
 export const AGENT_SHAPE = 'agent_';
 
-/** Whether it hides what lies below. */
+/** Whether a shape hides what lies below it. */
 export const covers = ({ kind }: Shape): boolean => kind === 'redaction' || kind === 'blur';
 
-/** The shapes that an agent may know: seen, within the sheet, and not even touched by a redaction or blur above. */
+/** The shapes that an agent may know: visible, on the canvas, and not touched by a redaction or blur above. */
 export function known({ page, shapes }: Pick<Drawing, 'page' | 'shapes'>): ReadonlySet<Shape> {
   return new Set(uncovered(page, shownOf({ page, shapes })));
 }
 
-/** A drawing as a model reads it: no more than its picture shows. Of a shape that is covered, or outlined by many points, only where it lies, or that it is there. */
+/**
+ * A drawing as text for a model: no more than its picture shows. Covered shapes, and outlines of many points, are reduced to their position
+ * or mere existence.
+ */
 export function agentView(drawing: Pick<Drawing, 'page' | 'shapes'>): Record<string, unknown>[] {
   const open = known(drawing);
   return shownOf(drawing).map((shape) => {

@@ -8,13 +8,13 @@ import { Throttle } from '../throttle.ts';
 
 type Draft = EventPayload<'drawing.draft'>;
 
-/** How often what is being drawn is told of, at the most. */
+/** Minimum interval between two events about a shape in progress. */
 const TELL_MS = 50;
 
-/** What people are drawing just now. */
+/** Shapes that people are currently drawing. */
 export class Drafts {
   readonly #hub: Hub;
-  /** By connection and drawing: the newest. */
+  /** The newest draft by connection and drawing. */
   readonly #open = new Map<string, Draft>();
   readonly #telling: Throttle<string>;
 

@@ -20,26 +20,26 @@ export interface DrawingsDeps {
 }
 
 const DAY_MS = 86_400_000;
-/** Drawings whose changes are known without reading. */
+/** Maximum number of drawings whose changes are cached. */
 const LOADED = 8;
-/** Characters of JSON that an event carries: one that is slow to take events is not cut off for a picture. */
+/** Maximum size of an event as JSON, so that a slow client is not disconnected because of a picture. */
 const EVENT_CHARS = 1_000_000;
-/** Changes of another host that are told one by one. */
+/** Maximum number of another host's changes that are reported individually. */
 const FOREIGN_CHANGES = 500;
 
-/** A drawing as a whole, read. */
+/** A complete drawing. */
 export interface OpenDrawing {
   entry: DrawingEntry;
   drawing: Drawing;
 }
 
-/** The drawings: what is kept of them, and who hears of it (docs/decisions/0053-drawings-in-the-gateway.md). */
+/** Stored drawings, and the events about them (docs/decisions/0053-drawings-in-the-gateway.md). */
 export class Drawings {
   readonly #deps: DrawingsDeps;
   readonly #drafts: Drafts;
-  /** The one used last is the last. */
+  /** In order of use, the most recent last. */
   readonly #loaded = new Map<string, LiveChanges>();
-  /** By drawing: what is under way with it. */
+  /** Pending work by drawing. */
   readonly #tails = new Map<string, Promise<unknown>>();
 
   constructor(deps: DrawingsDeps) {
@@ -51,7 +51,7 @@ export class Drawings {
     this.#drafts.stop();
   }
 
-  /** The one drawn on last first. */
+  /** All drawings, the most recently changed first. */
   async list(): Promise<DrawingEntry[]> {
     const [records, keys] = await Promise.all([this.#records.list(), this.#changes.keys()]);
     const byDrawing = Map.groupBy(keys, (key) => key.slice(0, key.indexOf('/')));
@@ -59,7 +59,7 @@ export class Drawings {
     return entries.sort((a, b) => b.updatedAt - a.updatedAt);
   }
 
-  /** Makes a drawing, with what is on it. Throws `INVALID_PARAMS`. */
+  /** Creates a drawing with its initial content. Throws `INVALID_PARAMS`. */
   async create(made: Pick<DrawingRecord, 'title' | 'width' | 'height' | 'background'>, changes: readonly Change[]): Promise<DrawingEntry> {
     const { vault, clock } = this.#deps;
     this.#refuseFuture(changes);
@@ -73,7 +73,7 @@ export class Drawings {
     return this.#entry(record);
   }
 
-  /** All that counts; a caller that is given hears of what others do from here on. Throws `NOT_FOUND`. */
+  /** All effective changes; subscribes `caller`, if given, to further ones. Throws `NOT_FOUND`. */
   async open(id: string, caller?: Pick<Caller, 'follow'>): Promise<{ drawing: DrawingEntry; changes: Change[] }> {
     return this.#inTurn(id, async () => {
       const record = await this.#get(id);
@@ -84,13 +84,16 @@ export class Drawings {
     });
   }
 
-  /** The drawing as it is now. Throws `NOT_FOUND`. */
+  /** The current drawing. Throws `NOT_FOUND`. */
   async read(id: string): Promise<OpenDrawing> {
     const record = await this.#get(id);
     return { entry: await this.#entry(record), drawing: await this.#drawn(record) };
   }
 
-  /** Stores changes, all or none, and tells the others who have it open; says how many count. Throws `NOT_FOUND` and `INVALID_PARAMS`. */
+  /**
+   * Stores changes, all or none, and sends them to other clients that have the drawing open; returns how many are effective. Throws
+   * `NOT_FOUND` and `INVALID_PARAMS`.
+   */
   async change(id: string, changes: readonly Change[], from?: string): Promise<number> {
     this.#refuseFuture(changes);
     return this.#inTurn(id, async () => {
@@ -99,7 +102,10 @@ export class Drawings {
     });
   }
 
-  /** Draws on the drawing as it is: all that `draw` does is stored at once, and what it gives is given. Throws `NOT_FOUND`, and what it throws. */
+  /**
+   * Calls `draw` with the current drawing, stores all its changes at once, and returns its result. Throws `NOT_FOUND`, and what `draw`
+   * throws.
+   */
   async edit<T>(id: string, draw: (on: Drawing) => T): Promise<T> {
     return this.#inTurn(id, async () => {
       const drawing = await this.#drawn(await this.#get(id));
@@ -119,7 +125,7 @@ export class Drawings {
     return this.#entry(record);
   }
 
-  /** Deletes it with all its changes. Throws `NOT_FOUND`. */
+  /** Deletes a drawing with all its changes. Throws `NOT_FOUND`. */
   async remove(id: string): Promise<void> {
     return this.#inTurn(id, async () => {
       await this.#get(id);
@@ -130,12 +136,12 @@ export class Drawings {
     });
   }
 
-  /** Shows others what the caller is drawing; null ends that. Throws `INVALID_PARAMS`. */
+  /** Shows others the shape that the caller is drawing; null ends that. Throws `INVALID_PARAMS`. */
   draft(...given: Parameters<Drafts['show']>): void {
     this.#drafts.show(...given);
   }
 
-  /** What other hosts have done is here now. */
+  /** Called when changes of other hosts have been stored. */
   async foreign(changes: readonly ForeignChange[]): Promise<void> {
     for (const { store, key, deleted } of changes) {
       if (store !== 'drawings') continue;
@@ -173,7 +179,7 @@ export class Drawings {
     return drawing;
   }
 
-  /** The sheet is as it was cropped last. */
+  /** The size is that of the last crop. */
   async #entry(record: DrawingRecord, keys?: readonly string[]): Promise<DrawingEntry> {
     const { id, title, createdAt } = record;
     const all = keys ?? (await this.#changes.keys(`${id}/`));
@@ -184,7 +190,7 @@ export class Drawings {
     return { id, title, width, height, background, createdAt, updatedAt };
   }
 
-  /** In the drawing's turn. */
+  /** Runs in the drawing's queue. */
   async #store(id: string, changes: readonly Change[], from?: string): Promise<number> {
     const live = await this.#load(id);
     try {
@@ -194,13 +200,16 @@ export class Drawings {
       this.#tell(id, kept, from);
       return kept.length;
     } catch (error) {
-      // What was taken in is not what is stored.
+      // The cached state differs from what is stored.
       this.#loaded.delete(id);
       throw error;
     }
   }
 
-  /** Which changes count. What nobody needs any more goes: what two hosts outdid together, and shapes that were removed longer than a day ago. */
+  /**
+   * Loads the effective changes. Removes what is no longer needed: changes overridden by two hosts together, and shapes that were removed
+   * more than a day ago.
+   */
   async #load(id: string): Promise<LiveChanges> {
     const { hub, clock, vault, fault } = this.#deps;
     const there = this.#loaded.get(id);
@@ -212,7 +221,7 @@ export class Drawings {
     const counting = new Set(kept);
     const outdone: ChangeName[] = stored.filter((change) => !counting.has(change));
     const before = clock.now() - DAY_MS;
-    // Whoever has it open may still take a removal back.
+    // A client that has it open may still undo a removal.
     const removed = hub.isOpen(id) ? [] : kept.filter((change) => live.isRemoval(change) && wallOf(change.at) < before);
     const useless = [...outdone, ...live.drop(new Set(removed.map((change) => change.id)))];
     if (useless.length > 0) await vault.together(useless.map((name) => removing(id, name))).catch(fault);
@@ -226,7 +235,7 @@ export class Drawings {
     if (this.#loaded.size > LOADED && oldest !== undefined) this.#loaded.delete(oldest);
   }
 
-  /** Another host has stored changes. */
+  /** Handles changes stored by another host. */
   async #told(id: string, keys: readonly string[]): Promise<void> {
     if (keys.length > FOREIGN_CHANGES || !this.#deps.hub.isOpen(id)) {
       this.#loaded.delete(id);
@@ -239,7 +248,7 @@ export class Drawings {
     this.#tell(id, changes);
   }
 
-  /** Another host has deleted it; what was drawn here meanwhile goes too. */
+  /** Handles a deletion by another host; local changes made in the meantime are deleted too. */
   async #gone(id: string): Promise<void> {
     await this.#inTurn(id, async () => {
       this.#loaded.delete(id);
@@ -267,7 +276,7 @@ export class Drawings {
     if (at >= 0) throw new RpcError('INVALID_PARAMS', `\`changes.${at}.at\` must not be more than a day in the future.`);
   }
 
-  /** What concerns one drawing is done one after the other. */
+  /** Queues work, so that operations on one drawing run one after another. */
   #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.#tails.get(id) ?? Promise.resolve()).then(work);
     const tail = turn.catch(() => {}).finally(() => this.#tails.get(id) === tail && this.#tails.delete(id));
@@ -281,7 +290,7 @@ const noDrawing = (id: string): RpcError => new RpcError('NOT_FOUND', `No drawin
 function refuseTooMuch(live: LiveChanges): void {
   if (live.chars > DRAWING_LIMITS.chars)
     throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${DRAWING_LIMITS.chars} characters of JSON.`);
-  // Those that were removed a while ago among them.
+  // The count includes recently removed shapes.
   if (live.shapes > LIMITS.shapes * 2) throw new RpcError('INVALID_PARAMS', `A drawing can have at most ${LIMITS.shapes} shapes.`);
 }
 

@@ -2,7 +2,7 @@ import { lazy } from '../lazy.ts';
 import type { Vault } from '../vault.ts';
 import type { Drawings, DrawingsDeps } from './drawings.ts';
 
-/** Drawings, loaded when they are first wanted; what other hosts do to them is one reason. */
+/** Drawings, loaded on first use or when another host changes one. */
 export interface DrawingsLater {
   load(): Promise<Drawings>;
   stop(): void;

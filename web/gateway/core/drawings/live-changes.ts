@@ -1,35 +1,35 @@
 import type { Change } from '#shared/canvas/change.ts';
 
-/** What a change is known by. */
+/** Identifies a change. */
 export type ChangeName = Pick<Change, 'id' | 'at'>;
 
-/** What taking changes in comes to. */
+/** Result of adding changes. */
 export interface Outcome {
-  /** Those of which something counts. */
+  /** Added changes with at least one effective field. */
   kept: Change[];
-  /** Those taken before of which nothing counts any more. */
+  /** Earlier changes with no effective field left. */
   spent: ChangeName[];
 }
 
-/** Of a drawing, which change each field of each shape stands in: without the values, which may be large. */
+/** Tracks which change holds the current value of each field of each shape, without the values, which may be large. */
 export class LiveChanges {
-  /** By shape and field: when it was written last. */
+  /** Time of the last write, by shape and field. */
   readonly #fields = new Map<string, Map<string, string>>();
-  /** By shape and time: a change, how many of its fields count, and its length as JSON. */
+  /** By shape and time: a change, the number of its effective fields, and its length as JSON. */
   readonly #changes = new Map<string, ChangeName & { fields: number; chars: number }>();
   #chars = 0;
 
-  /** Length of all that counts, as JSON. */
+  /** Total length of the effective changes as JSON. */
   get chars(): number {
     return this.#chars;
   }
 
-  /** Shapes that there ever were, those that were removed too. */
+  /** Number of shapes, including removed ones. */
   get shapes(): number {
     return this.#fields.size;
   }
 
-  /** Takes changes in, as `Drawing.merge` does: in any order, and more than once. */
+  /** Adds changes, like `Drawing.merge`: in any order, and repeatedly. */
   take(changes: readonly Change[]): Outcome {
     const taken = new Map<string, Change>();
     const spent: ChangeName[] = [];
@@ -57,12 +57,12 @@ export class LiveChanges {
     return { kept, spent: spent.filter((change) => !taken.has(nameOf(change))) };
   }
 
-  /** Whether it is the one by which a shape is gone. */
+  /** Whether it is the change that removed its shape. */
   isRemoval({ id, at, set }: Change): boolean {
     return set.removed === true && this.#fields.get(id)?.get('removed') === at;
   }
 
-  /** Forgets shapes with all that became of them, and says what that was. */
+  /** Forgets shapes with all their changes, and returns these. */
   drop(ids: ReadonlySet<string>): ChangeName[] {
     if (ids.size === 0) return [];
     const gone = [...this.#changes.values()].filter(({ id }) => ids.has(id));
@@ -74,7 +74,7 @@ export class LiveChanges {
     return gone;
   }
 
-  /** A field of a change counts no more. */
+  /** Marks one field of a change as overridden. */
   #lose(name: string): ChangeName[] {
     const change = this.#changes.get(name);
     if (!change || --change.fields > 0) return [];

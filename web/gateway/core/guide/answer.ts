@@ -8,16 +8,16 @@ import { quote } from './render.ts';
 
 type Remembered = Pick<Memory, 'text' | 'createdAt'>;
 
-/** What the guide looks through beside the docs. */
+/** What the guide searches in addition to the docs. */
 export interface GuideSources {
   memories(): Promise<readonly Remembered[]>;
-  /** Recent messages of all sessions, newest first, and whatever else may be of use for the question. */
+  /** Recent messages of all sessions, newest first, and others that may match the question. */
   messages(question: string): Promise<readonly MessageRecord[]>;
 }
 
-/** The least share of a question that a text must cover to be quoted. */
+/** Minimum share of a question that a text must cover to be quoted. */
 const ENOUGH = { docs: 0.45, memory: 0.4, message: 0.5 };
-/** Another article is worth a mention when it comes this close to the best. */
+/** Share of the best score above which another article is mentioned. */
 const NEAR = 0.6;
 
 const GREETING =
@@ -70,10 +70,10 @@ function message({ doc }: Hit<FoundMessage>): string {
   return `${quote(doc.text)}\n\n*${doc.role === 'user' ? 'You' : 'The model'}, in the chat ${doc.sessionKey}, ${day(doc.timestamp)}.*`;
 }
 
-/** Characters of a question that are looked up: what is longer is a text, and takes long to be taken apart. */
+/** Maximum number of characters of a question that are searched: longer ones are pasted text, and slow to tokenize. */
 const LOOKED_UP = 10_000;
 
-/** Looks a question up, and answers in Markdown with where each part came from. */
+/** Answers a question in Markdown, with the source of each part. */
 export async function answer(asked: string, sources: GuideSources, search: MessageSearch): Promise<string> {
   const question = asked.slice(0, LOOKED_UP);
   if (GREETING.test(question) || question === '') return greeting();
@@ -88,7 +88,7 @@ export async function answer(asked: string, sources: GuideSources, search: Messa
   const found = Bm25.of(memories, ({ text }) => text).search(question, 3);
   const remembered = found.filter((hit) => hit.coverage >= ENOUGH.memory);
   const same = question.trim().toLowerCase();
-  // The question itself is among the messages, and so are earlier askings of it.
+  // The messages include the question itself, and earlier times that it was asked.
   const others = search
     .search(messages, question, 20)
     .filter(({ doc }) => doc.text.trim().toLowerCase() !== same && !/\?\s*$/.test(doc.text));

@@ -4,12 +4,12 @@ import type { ToolSpec } from '../providers/provider.ts';
 /** A tool with its summary for people, if it is known. */
 export type ListedTool = ToolSpec & { summary?: string };
 
-/** What a message asks of the guide beside an answer. */
+/** A request to the guide other than a question. */
 export type Command =
   | { kind: 'help' }
   | { kind: 'tools' }
   | { kind: 'run'; tool: string; args: Record<string, unknown> }
-  /** A command that cannot be followed, and what to say about it. */
+  /** A command that cannot be carried out, and the text to reply with. */
   | { kind: 'refused'; why: string };
 
 const REMEMBER = /^(?:please\s+)?(?:remember|note)(?:\s+that|:)?\s+(\S[\s\S]*)$/i;
@@ -31,7 +31,7 @@ export function exampleCall({ name, schema }: ToolSpec): string {
   return args.length === 0 ? `/tool ${name}` : `/tool ${name} ${JSON.stringify(Object.fromEntries(args))}`;
 }
 
-/** The tools as a list to read. */
+/** The tools as a Markdown list. */
 export function toolList(tools: readonly ListedTool[]): string {
   return tools.map((tool) => `- \`${exampleCall(tool)}\`: ${tool.summary ?? tool.description}`).join('\n');
 }
@@ -56,7 +56,7 @@ function readTool(rest: string, tools: readonly ListedTool[]): Command {
   return { kind: 'run', tool: name, args };
 }
 
-/** Reads a message as a command; undefined where it is a question like any other. `tools` are those that may be run here. */
+/** Parses a message as a command; undefined if it is an ordinary question. `tools`: the tools that may be run here. */
 export function readCommand(text: string, tools: readonly ListedTool[]): Command | undefined {
   const [, name, rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text) ?? [];
   switch (name?.toLowerCase()) {

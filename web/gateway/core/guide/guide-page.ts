@@ -1,6 +1,6 @@
 /** A section of the user guide (`docs/guide`), as the built-in guide quotes it and the site's search finds it. */
 export interface Article {
-  /** Page and heading, as in an address: `models#add-a-model`. */
+  /** Page and anchor, as in an address: `models#add-a-model`. */
   id: string;
   title: string;
   /** Title of the page. */
@@ -14,14 +14,14 @@ export interface Article {
 const HEADING = /^#{2,3} +(.+?) *$/;
 const KEYWORDS = /^<!-- *keywords: *([^]*?) *-->$/m;
 
-/** Anchor of a heading, spelt as GitHub spells it. */
+/** Anchor of a heading, in GitHub's spelling. */
 export const toSlug = (title: string): string =>
   title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(/\s/g, '-');
 
-/** Splits a page at its headings of the second and third level. Headings in fenced code are code. */
+/** Splits a page at its headings of the second and third level, ignoring those in fenced code. */
 export function parseGuidePage(name: string, source: string): Article[] {
   const page = /^# +(.+)$/m.exec(source)?.[1] ?? name;
   const sections: { title: string; lines: string[] }[] = [];

@@ -10,30 +10,30 @@ import { pieces } from './pieces.ts';
 import { renderResult } from './render.ts';
 import { cut, refuseUnsupported } from './wishes.ts';
 
-/** Between two pieces, so that an answer reads as it comes instead of jumping in. */
+/** Milliseconds between two pieces, so that an answer streams in instead of appearing at once. */
 const PACE_MS = 6;
 
-/** For strangers: memories and chats are the owner's. */
+/** Sources for callers other than the owner, to whom memories and chats belong. */
 const NOTHING_OWN: GuideSources = { memories: () => Promise.resolve([]), messages: () => Promise.resolve([]) };
 type KnownTool = ListedTool & { modelName?: string };
 
-/** Whose memory it is, where no agent asks. */
+/** Agent whose memory is searched if the request names none. */
 const NOBODY = 'main';
 
 export interface GuideOptions {
   clock: Clock;
-  /** What there is for an agent. */
+  /** Sources for an agent. */
   sources(agentId: string): GuideSources;
-  /** All tools there are, to tell "not here" from "not at all"; those of the request may be run. */
+  /** All existing tools, to distinguish tools that are unavailable here from unknown ones; only those of the request may be run. */
   tools?: () => readonly KnownTool[] | Promise<readonly KnownTool[]>;
-  /** Milliseconds between pieces, at most 8; 0 switches pacing off. */
+  /** Milliseconds between pieces, at most 8; 0 disables pacing. */
   paceMs?: number;
 }
 
 /**
- * The provider that is always there (design.md, "No model, no dead end"): answers by retrieval from the product's docs, memories and earlier
- * messages, and asks for tools by `/tool name {json}`. It runs only tools that the request offers, and says that it is no model. The same
- * question over the same data gives the same answer.
+ * The provider that is always available: answers by retrieval from the product's docs, memories and earlier messages, and calls tools on
+ * `/tool name {json}`. It runs only tools that the request offers, and says that it is not a model. The same question over the same data
+ * gives the same answer.
  */
 export class GuideProvider implements Provider {
   readonly id = GUIDE.id;
@@ -100,7 +100,7 @@ export class GuideProvider implements Provider {
         const text = await answer(question, stranger ? NOTHING_OWN : this.#sources(agentId), this.#search);
         const attached = noteOfAttached(last?.content ?? '', tools);
         const noted = attached === undefined ? text : `${attached}\n\n${text}`;
-        // Said once, in a chat's first answer; a greeting says it itself.
+        // Only in a chat's first answer; the greeting contains it already.
         const first = !messages.some(({ role }) => role === 'assistant');
         return first && !/language model/.test(noted) ? `${noted}\n\n${FOOTER}` : noted;
       }
@@ -128,7 +128,7 @@ function textOf({ content }: ModelMessage): string {
   return typeof content === 'string' ? content : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** The results that the conversation ends with: what the guide asked for has been done. */
+/** The tool results at the end of the conversation: the guide's calls have been carried out. */
 function trailingResults(messages: readonly ModelMessage[]): { tool: string; content: string }[] {
   const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1;
   const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls);
@@ -138,7 +138,7 @@ function trailingResults(messages: readonly ModelMessage[]): { tool: string; con
   }));
 }
 
-/** What is said of the files in a message; undefined where there are none. */
+/** A note about the files in a message; undefined if there are none. */
 function noteOfAttached(content: ModelMessage['content'], tools: readonly ToolSpec[]): string | undefined {
   const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');
   for (const part of parts) {

@@ -2,7 +2,7 @@ import { lazy } from '../lazy.ts';
 import { listedModel, type Provider, ProviderError } from '../providers/provider.ts';
 import type { GuideOptions } from './guide.ts';
 
-/** The guide, loaded when it is first asked. */
+/** The guide, loaded on first use. */
 export function guideLater(options: GuideOptions): Provider {
   const load = lazy(async () => new (await import('./guide.ts')).GuideProvider(options));
   return {
@@ -16,7 +16,7 @@ export function guideLater(options: GuideOptions): Provider {
   };
 }
 
-/** What is known of it before. */
+/** Description of the guide, available without loading it. */
 export const GUIDE = {
   id: 'guide',
   name: 'Guide',

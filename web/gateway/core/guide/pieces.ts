@@ -1,8 +1,8 @@
-/** Words in one piece of streamed text, and pieces at the most: a long text does not take minutes to come. */
+/** Number of words per piece of streamed text, and maximum number of pieces, so that a long text does not take minutes. */
 const WORDS = 3;
 const MOST = 400;
 
-/** Cuts a text into pieces of a few words; joined they are the text again. */
+/** Splits a text into pieces of a few words, which concatenate to the text. */
 export function pieces(text: string): string[] {
   const words = text.match(/\s*\S+|\s+$/g) ?? [];
   const size = Math.max(WORDS, Math.ceil(words.length / MOST));

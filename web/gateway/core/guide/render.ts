@@ -17,14 +17,14 @@ function parse(content: string): unknown {
   }
 }
 
-/** A code block whose fence is longer than any in the text. */
+/** A code block with a fence longer than any in the text. */
 export function codeBlock(text: string, language = ''): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** A text as a Markdown quotation, cut to `limit` characters. */
+/** A text as a Markdown block quote, cut to `limit` characters. */
 export function quote(text: string, limit = 400): string {
   const cut = text.length > limit ? `${text.slice(0, limit).trimEnd()}…` : text;
   return cut
@@ -44,14 +44,14 @@ function item(value: Record<string, unknown>): string | undefined {
   return `${typeof title === 'string' ? `**${title}**\n\n` : ''}${quote(text)}${facts ? `\n\n${facts}` : ''}`;
 }
 
-/** The text of a file or page, as it is: what it has of Markdown is its own. */
+/** The text of a file or page, unescaped: its Markdown is its own. */
 function readText({ file, url, title, part, notes, next }: Record<string, unknown>, text: string): string {
   const about = [title, part, ...(Array.isArray(notes) ? notes : [])].filter((each) => typeof each === 'string');
   const more = next === undefined ? '' : `\n\nTo go on, add: \`${JSON.stringify(next)}\``;
   return `**${String(file ?? url)}**${about.length > 0 ? `: ${about.join('; ')}` : ''}\n\n${codeBlock(text)}${more}`;
 }
 
-/** A result in Markdown: lists of found texts as quotations, everything else as the JSON it is. */
+/** A result as Markdown: lists of found texts as block quotes, everything else as JSON. */
 export function renderResult({ tool, content }: ToolResult): string {
   const value = parse(content);
   if (typeof value === 'string')

@@ -1,7 +1,10 @@
 import { estimateTokens } from '#shared/estimate-tokens.ts';
 import { type ModelRequest, Unsupported } from '../providers/provider.ts';
 
-/** Throws `Unsupported` for what only a model can do. The same question has the same answer, so that sampling and seed change nothing. */
+/**
+ * Throws `Unsupported` for options that only a model can fulfil. Sampling and seed are ignored: the same question always has the same
+ * answer.
+ */
 export function refuseUnsupported({
   toolChoice,
   responseFormat,
@@ -19,12 +22,12 @@ export function refuseUnsupported({
   if (frequencyPenalty) refuse('frequencyPenalty');
 }
 
-/** The reply up to where the caller wants it to end. */
+/** Cuts the reply at the caller's stop sequence or token limit. */
 export function cut(reply: string, { stop = [], maxTokens }: ModelRequest): { text: string; reason: 'stop' | 'length' } {
   const ends = stop.map((each) => reply.indexOf(each)).filter((at) => at >= 0);
   const text = reply.slice(0, Math.min(reply.length, ...ends));
   if (maxTokens === undefined || estimateTokens(text) <= maxTokens) return { text, reason: 'stop' };
-  // The longest beginning that has so many: a token is one to four characters.
+  // Finds the longest prefix within the limit: a token has one to four characters.
   let [least, most] = [0, Math.min(text.length, maxTokens * 4)];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
