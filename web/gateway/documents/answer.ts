@@ -2,7 +2,7 @@ import type { ErrorCode } from '#shared/rpc/errors.ts';
 import type { DocumentText } from '../core/documents/documents.ts';
 
 /**
- * What the worker that reads documents says to a request: the text, why the file cannot be read, or what went wrong with the worker itself;
- * before it, that it is still working.
+ * Messages from the document worker about a request: the text, the reason why the file cannot be read, or a failure of the worker; before
+ * that, signs of life.
  */
 export type DocumentAnswer = { text: DocumentText } | { refused: { code: ErrorCode; message: string } } | { failed: string } | 'working';

@@ -17,8 +17,8 @@ async function answer(request: DocumentRequest, ocr: PageOcr | undefined): Promi
 }
 
 /**
- * In a dedicated worker that a page lends the gateway's: reads the documents that come over the port in its first message, which is the app's
- * language.
+ * Runs in a dedicated worker that a page starts for the gateway's worker: reads documents requested over the port in its first message,
+ * which also contains the app's language.
  */
 export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
   scope.addEventListener(

@@ -4,7 +4,7 @@ import { Breath, SLICE } from './breath.ts';
 const NEVER = new AbortController().signal;
 afterEach(() => vi.restoreAllMocks());
 
-/** Pieces of work, of those given, that were done before anything else had its turn. */
+/** Number of the given pieces of work that were done before another task could run. */
 async function before(works: readonly number[]): Promise<number> {
   const breath = new Breath(NEVER);
   let [done, seen] = [0, -1];
@@ -22,7 +22,7 @@ it('lets others have their turn by what was done, and by the time that it took',
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   expect(await before(Array.from({ length: 50 }, () => 1))).toBe(50);
   expect(await before(Array.from({ length: 5000 }, () => SLICE))).toBeLessThan(5000);
-  // Little of it, but slowly.
+  // Little work, but slow.
   clock.mockImplementation(() => (now += 3));
   expect(await before(Array.from({ length: 5000 }, () => 1))).toBeLessThan(5000);
   await expect(new Breath(AbortSignal.abort(new Error('enough'))).after(SLICE)).rejects.toThrow('enough');

@@ -1,9 +1,9 @@
-/** Characters or bytes after which long work lets others have their turn: some milliseconds. */
+/** Amount of work, in characters or bytes, after which a long task yields: takes some milliseconds. */
 export const SLICE = 64 * 1024;
-/** Milliseconds after which it does so too: on a busy machine, or with work that was weighed too lightly, a slice takes many times as long. */
+/** Milliseconds after which it yields too: on a busy machine, or with underestimated work, a slice takes many times as long. */
 const TURN_MS = 8;
 
-/** Lets everything that waits have its turn. Not a timer: browsers make those wait. */
+/** Yields to all pending tasks. Not by a timer, since browsers throttle those. */
 export async function breathe(signal: AbortSignal): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   await new Promise<void>((resolve) => {
@@ -14,7 +14,7 @@ export async function breathe(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** Counts work and time, and breathes each time that a slice is done. */
+/** Measures work and time, and yields after each slice. */
 export class Breath {
   readonly #signal: AbortSignal;
   #done = 0;

@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/errors.ts';
 export const LAST_ROW = 1_048_576;
 export const LAST_COLUMN = 16_384;
 
-/** A part of a sheet; rows and columns from 1, both ends in it. */
+/** A part of a sheet; rows and columns from 1, both ends inclusive. */
 export interface CellRange {
   top: number;
   bottom: number;
@@ -11,7 +11,7 @@ export interface CellRange {
   right: number;
 }
 
-/** `B2:F40`, `B:F`, `2:40` or one cell; the whole sheet where left out. Throws `INVALID_PARAMS`. */
+/** Parses `B2:F40`, `B:F`, `2:40` or one cell; undefined means the whole sheet. Throws `INVALID_PARAMS`. */
 export function cellRange(text: string | undefined): CellRange {
   const all = { top: 1, bottom: LAST_ROW, left: 1, right: LAST_COLUMN };
   if (text === undefined || text.trim() === '') return all;
@@ -28,11 +28,11 @@ function parsedEnd(text: string): { row?: number; column?: number } | undefined 
   return { ...(letters === '' ? {} : { column: columnNumber(letters) }), ...(digits === '' ? {} : { row: Number(digits) }) };
 }
 
-/** `AB` is 28. */
+/** Converts `AB` to 28. */
 export const columnNumber = (letters: string): number =>
   [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
 
-/** 28 is `AB`. */
+/** Converts 28 to `AB`. */
 export function columnName(column: number): string {
   let name = '';
   for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) name = String.fromCharCode(65 + ((left - 1) % 26)) + name;

@@ -3,23 +3,23 @@ import type { markdownTable } from './table.ts';
 import { shownNumber } from './xlsx-formats.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
-/** A table may be so many times as large as the points in it: they may be strewn so that each makes a row of its own in all series. */
+/** Maximum ratio of a table's size to its number of points: each point may otherwise create a row in all series. */
 const MOST_FILLING = 10;
 const SMALL = 10_000;
 
-/** Values by the place of their point. */
+/** Values by the index of their point. */
 type Points = ReadonlyMap<number, string>;
 
 interface Series {
   order: number;
-  /** What stands under each point: categories, or the values along x; undefined where the series names none. */
+  /** Labels of the points: categories, or the x values; undefined if the series has none. */
   labels: Points | undefined;
   columns: { name: string; values: Points }[];
 }
 
 /**
- * A chart (`c:chartSpace`; ECMA-376 part 1, section 21.2) as its title and the table that it draws: a row for each category, a column for each series, with the
- * values as they were stored with it. Series over other categories have a table of their own. Empty where it holds neither.
+ * A chart (`c:chartSpace`; ECMA-376 part 1, section 21.2) as its title and a table: a row for each category, a column for each series, with
+ * the stored values. Series with other categories have a separate table. Empty if there is neither.
  */
 export function chartText(chart: Element | undefined, table: typeof markdownTable): string {
   const drawn = element(chart, 'c:chart');
@@ -48,7 +48,7 @@ function seriesOf(series: Element, at: number, date1904: boolean): Series {
   };
 }
 
-/** Series over the same categories; those without any are over the first ones. */
+/** Groups series with the same categories; those without any join the first group. */
 function alike(series: readonly Series[]): Series[][] {
   const groups = new Map<string, Series[]>();
   const first = series.find(({ labels }) => labels)?.labels;
@@ -77,7 +77,7 @@ function tableOf(group: readonly Series[], table: typeof markdownTable): string 
   return shown.length < places.size ? `${text}\n\n(${places.size - shown.length} more rows omitted)` : text;
 }
 
-/** What was stored of a reference to cells, or is written in their place. */
+/** Cached values of a reference to cells, or literal values. */
 function pointsOf(source: Element | undefined, date1904: boolean): Points | undefined {
   const [reference] = elements(source);
   if (!reference) return undefined;
@@ -108,7 +108,7 @@ function numberText(value: string, code: string | undefined, date1904: boolean):
   return value.trim() !== '' && Number.isFinite(number) ? shownNumber(number, code, date1904) : value;
 }
 
-/** Categories within categories, the innermost first: one of an outer level stands for those that follow until the next. */
+/** Joins nested categories, innermost level first: a label of an outer level applies to the points up to its next label. */
 function nested([inner = new Map(), ...outer]: Map<number, string>[]): Points {
   const last = outer.map(() => '');
   return new Map(
@@ -121,7 +121,7 @@ function nested([inner = new Map(), ...outer]: Map<number, string>[]): Points {
   );
 }
 
-/** Words that are written (`c:rich`, `c:v`), or stored from cells (`c:strRef`). */
+/** Literal text (`c:rich`, `c:v`), or text cached from cells (`c:strRef`). */
 function titleOf(words: Element | undefined): string {
   const written = element(words, 'c:v');
   const text = written ? textIn(written) : lineOf(element(words, 'c:rich')) || [...(pointsOf(words, false)?.values() ?? [])].join(' ');

@@ -1,6 +1,6 @@
 import type { DocumentText } from './documents.ts';
 
-/** A part of a text from `offset`, at most `limit` characters, cut at the end of a line where one is near. */
+/** A part of a text from `offset`, at most `limit` characters, cut at the end of a line if one is near. */
 export function cut(text: string, offset: number, limit: number): Pick<DocumentText, 'text' | 'part' | 'next'> {
   const rest = text.length - offset;
   if (rest <= limit && offset === 0) return { text };

@@ -1,15 +1,15 @@
 import { lineOf } from './drawing-text.ts';
 import { type Element, element, elements } from './xml-tree.ts';
 
-/** Levels that are indented. */
+/** Maximum number of indented levels. */
 const MAX_LEVELS = 8;
 
-/** A diagram (SmartArt: `dgm:dataModel`; ECMA-376 part 1, section 21.4) as the list of its texts, each under the one that it belongs to. Empty where it has none. */
+/** A diagram (SmartArt: `dgm:dataModel`; ECMA-376 part 1, section 21.4) as a nested list of its texts. Empty if it has none. */
 export function diagramText(model: Element | undefined): string {
   const points = elements(element(model, 'dgm:ptLst'), 'dgm:pt');
   const texts = new Map<string, string>();
   for (const point of points) {
-    // The others are lines between the nodes, and how they are drawn.
+    // Other points are connections between the nodes, and their presentation.
     if (!/^(node|asst|doc)$/.test(point.attributes['type'] ?? 'node')) continue;
     texts.set(point.attributes['modelId'] ?? '', lineOf(element(point, 'dgm:t')).replace(/\s+/g, ' ').trim());
   }
@@ -30,7 +30,7 @@ export function diagramText(model: Element | undefined): string {
     .toReversed();
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const text = texts.get(next.id);
-    // A hostile file leads in circles.
+    // Guards against cyclic references.
     if (text === undefined) continue;
     texts.delete(next.id);
     if (text !== '') lines.push(`${'  '.repeat(Math.min(next.level, MAX_LEVELS))}- ${text}`);

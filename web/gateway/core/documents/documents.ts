@@ -2,25 +2,25 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import type { DocumentKind } from './kinds.ts';
 import type { OcrSettings } from './ocr.ts';
 
-/** A file to read, and which part of it. It travels as a structured clone. */
+/** A file to read, and the part of it. Can be cloned structurally. */
 export interface DocumentRequest {
   kind: DocumentKind;
-  /** For sentences about it. */
+  /** Name for messages about the file. */
   name: string;
-  /** As a string: in base64, to be decoded where it is read. */
+  /** A string is base64, to be decoded by the reader's thread. */
   bytes: Uint8Array<ArrayBuffer> | string;
-  /** Most characters of text. */
+  /** Maximum number of characters of text. */
   limit: number;
-  /** HTML: what its links are relative to, and how it was said to be encoded. */
+  /** HTML: the base URL for links, and the declared encoding. */
   base?: string | undefined;
   charset?: string | undefined;
-  /** PDF: pages; PPTX: slides. Such as `1-5, 8`. */
+  /** PDF: pages; PPTX: slides. For example `1-5, 8`. */
   pages?: string | undefined;
-  /** Characters to leave out at the start: of the first page, of a PDF; of all the text, of what has no pages. */
+  /** Characters to skip at the start: of the first page of a PDF, or of the whole text if there are no pages. */
   offset?: number | undefined;
-  /** PDF: how pages without text are read from their pictures, if they are. */
+  /** PDF: settings for text recognition of pages without text; undefined for none. */
   ocr?: OcrSettings | undefined;
-  /** XLSX: a sheet's name or number from 1. */
+  /** XLSX: name of a sheet, or its number from 1. */
   sheet?: string | undefined;
   /** XLSX: `B2:F40`, `B:F` or `2:40`. */
   range?: string | undefined;
@@ -33,20 +33,20 @@ export type DecodedRequest = DocumentRequest & { bytes: Uint8Array<ArrayBuffer> 
 export interface DocumentText {
   text: string;
   title?: string;
-  /** Which part this is: `pages 1–40 of 300`. */
+  /** Description of the part: `pages 1–40 of 300`. */
   part?: string;
   sheets?: string[];
-  /** What the person or model should know: pages without text, say. */
+  /** Notes for the person or model, such as pages without text. */
   notes?: string[];
-  /** What to ask with for what follows; absent at the end. */
+  /** Options for requesting the next part; undefined at the end. */
   next?: { pages?: string; offset?: number; sheet?: string; range?: string };
 }
 
-/** Who reads documents: a worker that a page lends, or this one. */
+/** Reads documents: in a worker started by a page, or in this one. */
 export interface Documents {
-  /** Rejects with `INVALID_PARAMS` and a sentence where the file cannot be read, and with the signal's reason. */
+  /** Rejects with `INVALID_PARAMS` and a message for people if the file cannot be read, and with the signal's reason. */
   read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText>;
 }
 
-/** What is wrong with a file. */
+/** The error for an unreadable file. */
 export const unreadable = (name: string, why: string): RpcError => new RpcError('INVALID_PARAMS', `${name} ${why}.`);

@@ -11,17 +11,17 @@ interface Style {
   numbered: Partial<Numbered>;
 }
 
-/** What a paragraph is beside its text. */
+/** Role of a paragraph: heading or list item. */
 export interface ParagraphRole {
-  /** 1 to 6. */
+  /** Level from 1 to 6. */
   heading?: number;
   list?: { level: number; mark: string };
 }
 
-/** Tells headings and list items by a document's styles and numberings, and counts the items. */
+/** Detects headings and list items by a document's styles and numberings, and counts the items. */
 export class DocxStyles {
   readonly #styles = new Map<string, Style>();
-  /** The form of each numbering's levels: `decimal`, `bullet`, … */
+  /** Number format of each numbering's levels: `decimal`, `bullet`, … */
   readonly #forms = new Map<string, Map<number, string>>();
   readonly #counts = new Map<string, number[]>();
 
@@ -49,7 +49,7 @@ export class DocxStyles {
     }
   }
 
-  /** Each paragraph once, in order: items are counted. */
+  /** Call once for each paragraph, in order, since items are counted. */
   of(paragraph: Element): ParagraphRole {
     const properties = element(paragraph, 'w:pPr');
     const styled = this.#styled(element(properties, 'w:pStyle')?.attributes['w:val']);
@@ -62,7 +62,7 @@ export class DocxStyles {
     return { list: { level: Math.min(8, level), mark: form === 'bullet' ? '-' : `${this.#count(numId, level)}.` } };
   }
 
-  /** What a style says, or the ones that it is made from. */
+  /** Properties of a style, or of the styles that it is based on. */
   #styled(id: string | undefined): Pick<Style, 'heading' | 'numbered'> {
     let heading: number | undefined;
     let numbered: Partial<Numbered> = {};
@@ -80,7 +80,7 @@ export class DocxStyles {
     const counts = this.#counts.get(numId) ?? [];
     counts.length = Math.max(counts.length, level + 1);
     const next = (counts[level] ?? 0) + 1;
-    // A new item begins the levels below it anew.
+    // A new item resets the levels below it.
     this.#counts.set(numId, [...counts.slice(0, level), next]);
     return next;
   }

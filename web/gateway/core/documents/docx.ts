@@ -10,8 +10,8 @@ import { markdownTable, plainTable } from './table.ts';
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
 /**
- * A word-processor file as Markdown: headings, lists, tables, charts, diagrams, links, headers and footers, and footnotes,
- * endnotes and comments at the end. What was deleted and only marked so is left out.
+ * Reads a word-processor file as Markdown: headings, lists, tables, charts, diagrams, links, headers and footers, and footnotes, endnotes
+ * and comments at the end. Tracked deletions are left out.
  */
 export async function readDocx({ name, bytes, offset = 0, limit }: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const parts = await OfficePackage.open(name, bytes, signal);
@@ -29,7 +29,7 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
     for (const block of elementsOf) {
       const blocks = writer.blocks(block);
       found.push(blocks);
-      // Several times the length of its text is what a paragraph's XML has.
+      // A paragraph's XML is several times as long as its text.
       await breath.after(200 + 5 * (blocks.at(-1)?.length ?? 0));
     }
     return found;
@@ -38,7 +38,7 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
     const texts = new Set<string>();
     for (const { target } of relations.filter((relation) => relation.type === type))
       texts.add((await read(target, elements(await parts.tree(target)))).flat().join('\n'));
-    // A page number alone says nothing.
+    // Skip headers and footers without letters, such as page numbers.
     return [...texts].filter((text) => /\p{L}/u.test(text)).map((text) => `${type === 'header' ? 'Header' : 'Footer'}: ${text}`);
   };
   const blocks = [
@@ -48,7 +48,7 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
   ];
   for (const [mark, type] of NOTES) {
     const path = relations.find((relation) => relation.type === type)?.target ?? '';
-    // The first two are the lines between text and notes.
+    // The first two are the separators between text and notes.
     const notes = elements(await parts.tree(path)).filter(({ attributes }) => attributes['w:id'] && attributes['w:type'] === undefined);
     for (const note of notes) {
       const author = type === 'comments' ? `Comment by ${note.attributes['w:author'] || 'an unnamed author'}: ` : '';
@@ -63,14 +63,14 @@ export async function readDocx({ name, bytes, offset = 0, limit }: DecodedReques
   };
 }
 
-/** Parts with notes that the text refers to, and what stands before the number of each. */
+/** Parts with notes, and the prefix of their numbers in the text. */
 const NOTES = [
   ['', 'footnotes'],
   ['e', 'endnotes'],
   ['c', 'comments'],
 ] as const;
 
-/** What a drawing that the text refers to by this id says, with its tables written so. */
+/** Text of a drawing by relationship id; `table` formats its tables. */
 type Drawings = Map<string, (table: typeof markdownTable) => string>;
 
 async function drawings(parts: OfficePackage, relations: Awaited<ReturnType<OfficePackage['relations']>>): Promise<Drawings> {
@@ -83,7 +83,7 @@ async function drawings(parts: OfficePackage, relations: Awaited<ReturnType<Offi
   return found;
 }
 
-/** List items stand under one another, everything else apart. */
+/** Joins list items by line breaks, everything else by empty lines. */
 function joined(blocks: readonly string[]): string {
   let text = '';
   let before = '';
@@ -96,7 +96,7 @@ function joined(blocks: readonly string[]): string {
   return text;
 }
 
-/** Elements whose content is not part of the text as it stands. */
+/** Elements whose content is not part of the current text. */
 const LEFT_OUT = new Set([
   'w:del',
   'w:moveFrom',
@@ -110,7 +110,7 @@ const LEFT_OUT = new Set([
   'w:trPr',
 ]);
 
-/** What stands in forms of the fonts for symbols (Wingdings, Symbol), by its code there. */
+/** Characters of symbol fonts (Wingdings, Symbol), by their code. */
 const SYMBOLS: Readonly<Record<string, string>> = {
   F06F: '☐',
   F0A8: '☐',
@@ -124,14 +124,14 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   F0A7: '▪',
 };
 
-/** Columns that cells of several may make a table have: Word allows 63. */
+/** Maximum number of columns created by spanning cells: Word allows 63. */
 const MAX_SPANNED = 100;
 
 class DocxWriter {
   readonly #styles: DocxStyles;
   readonly #targets: ReadonlyMap<string, string>;
   readonly #drawings: Drawings;
-  /** Cells that hold what is being written, one within the other. */
+  /** Nesting depth of table cells. */
   #cells = 0;
 
   private constructor(styles: DocxStyles, targets: ReadonlyMap<string, string>, drawings: Drawings) {
@@ -140,13 +140,13 @@ class DocxWriter {
     this.#drawings = drawings;
   }
 
-  /** For the text of one part, with what it refers to. */
+  /** Creates a writer for the text of one part, with its relationships. */
   static async for(parts: OfficePackage, path: string, styles: DocxStyles): Promise<DocxWriter> {
     const relations = await parts.relations(path);
     return new DocxWriter(styles, new Map([...relations].map(([id, { target }]) => [id, target])), await drawings(parts, relations));
   }
 
-  /** A paragraph, a table, or what is in some wrapper. */
+  /** A paragraph, a table, or the content of a wrapper. */
   blocks(block: Element): string[] {
     if (LEFT_OUT.has(block.name)) return [];
     if (block.name === 'w:p') return this.#paragraph(block);
@@ -155,7 +155,7 @@ class DocxWriter {
   }
 
   #paragraph(paragraph: Element): string[] {
-    // Text in boxes comes after the paragraph that they hang on.
+    // Text boxes come after the paragraph that they are anchored to.
     const boxes: string[] = [];
     const text = this.#inline(paragraph, boxes).trim();
     if (text === '') return boxes;
@@ -190,7 +190,7 @@ class DocxWriter {
         return `[^e${child.attributes['w:id'] ?? ''}]`;
       case 'w:commentReference':
         return `[^c${child.attributes['w:id'] ?? ''}]`;
-      // Lettering, such as a watermark.
+      // WordArt, such as a watermark.
       case 'v:textpath':
         return child.attributes['string'] ?? '';
       case 'w:hyperlink': {
@@ -213,7 +213,7 @@ class DocxWriter {
         const id = child.attributes[child.name === 'c:chart' ? 'r:id' : 'r:dm'] ?? '';
         const drawing = this.#drawings.get(id);
         if (drawing) boxes.push(drawing(this.#cells > 0 ? plainTable : markdownTable));
-        // Each is drawn once; a hostile file refers to it a million times.
+        // Each drawing is written once, since a hostile file can refer to it a million times.
         this.#drawings.delete(id);
         return '';
       }
@@ -232,7 +232,7 @@ class DocxWriter {
       for (const cell of wrapped(row, 'w:tc')) {
         const properties = element(cell, 'w:tcPr');
         const merged = element(properties, 'w:vMerge');
-        // A cell that goes on from the row above has nothing of its own.
+        // A cell merged with the one above has no content of its own.
         const goesOn = merged !== undefined && merged.attributes['w:val'] !== 'restart';
         cells.push(goesOn ? '' : this.#cell(cell));
         const span = Math.min(MAX_SPANNED - cells.length, Number(element(properties, 'w:gridSpan')?.attributes['w:val'] ?? 1));
@@ -253,7 +253,7 @@ class DocxWriter {
   }
 }
 
-/** Rows and cells, those within content controls and the like too. */
+/** Rows or cells, including those within content controls and the like. */
 function wrapped(of: Element, name: string): Element[] {
   return elements(of).flatMap((child) =>
     child.name === name ? [child] : ['w:sdt', 'w:sdtContent', 'w:customXml', 'w:ins'].includes(child.name) ? wrapped(child, name) : [],

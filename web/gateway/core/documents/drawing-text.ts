@@ -1,6 +1,6 @@
 import { type Element, elements, textIn } from './xml-tree.ts';
 
-/** The paragraphs of a text body of DrawingML (`a:p`; ECMA-376 part 1, section 21.1.2). Lower levels are indented as lists. */
+/** The paragraphs of a DrawingML text body (`a:p`; ECMA-376 part 1, section 21.1.2). Lower levels are indented as lists. */
 export function paragraphs(body: Element | undefined): string[] {
   return elements(body, 'a:p').map((paragraph) => {
     const level = Math.min(8, Number(elements(paragraph, 'a:pPr')[0]?.attributes['lvl'] ?? 0) || 0);

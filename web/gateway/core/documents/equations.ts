@@ -1,6 +1,6 @@
 import { type Element, element, elements, textIn } from './xml-tree.ts';
 
-/** How LaTeX writes marks above and below, by the characters that Office files name them with. */
+/** LaTeX commands for accents, by the characters that Office files use for them. */
 const ACCENTS: Readonly<Record<string, string>> = {
   '\u0300': 'grave',
   '\u0301': 'acute',
@@ -13,7 +13,10 @@ const ACCENTS: Readonly<Record<string, string>> = {
   '\u20d7': 'vec',
 };
 
-/** An equation (`m:oMath`; ECMA-376 part 1, section 22.1) in LaTeX, without the marks around it. Of what LaTeX has no word for the content stays. */
+/**
+ * An equation (`m:oMath`; ECMA-376 part 1, section 22.1) as LaTeX, without delimiters. Constructs without a LaTeX command are reduced to
+ * their content.
+ */
 export function latexOf(of: Element): string {
   return elements(of).map(partOf).join('').trim();
 }

@@ -17,7 +17,7 @@ const row = (...cells: string[]): string => `<w:tr>${cells.join('')}</w:tr>`;
 describe('files that are made to use up time or memory', () => {
   verifies('office/bombs', 'tables within tables take no more text than they have', async () => {
     let word = paragraph('a|b');
-    // Each level would escape the marks of the one within it, and double them.
+    // Each level would escape the marks of the one inside it, doubling them.
     for (let level = 0; level < 30; level++) word = `<w:tbl>${row(cell(word), cell(paragraph('x')))}</w:tbl>`;
     expect((await read('docx', await docx(word))).text.length).toBeLessThan(1000);
     let page = 'a|b';
@@ -58,7 +58,7 @@ describe('files that are made to use up time or memory', () => {
     const { text } = await readDocument({ kind: 'pdf', name: 'a file', bytes: file, limit: 1_000_000 }, new AbortController().signal);
     expect(text).toContain('the rest of this page is omitted');
     expect(text.length).toBeLessThan(60_000);
-    // A line of so many pieces is put together in a time that grows with their number.
+    // A line of this many pieces must be joined in linear time.
     const pieces = Array.from({ length: 200_000 }, (_, at) => ({
       text: 'a',
       x: at * 100,

@@ -2,7 +2,7 @@ import type { Handler } from 'htmlparser2';
 import { Pieces } from './pieces.ts';
 import { markdownTable, plainTable } from './table.ts';
 
-/** Elements without text that a reader would want. */
+/** Elements without text of interest to a reader. */
 const LEFT_OUT = new Set(
   'script style noscript template svg math iframe object embed canvas audio video select datalist button nav footer aside dialog head title'.split(
     ' ',
@@ -14,23 +14,23 @@ const BLOCKS = new Set(
     ' ',
   ),
 );
-/** Elements whose text is put in some form when they end. */
+/** Elements whose text is formatted when they end. */
 const FORMED = new Set('a li blockquote pre code h1 h2 h3 h4 h5 h6 table tr td th'.split(' '));
-/** Formed elements within one another; deeper ones are plain text. */
+/** Maximum nesting of formatted elements; deeper ones are plain text. */
 const MAX_DEPTH = 60;
 
-/** Elements within one another at all: parsers take time that grows with the square of it. */
+/** Maximum nesting of any elements: parsing time grows with the square of it. */
 const MAX_OPEN = 1000;
 
-/** Thrown for a page whose elements are nested absurdly deep. */
+/** Thrown for a page with excessively nested elements. */
 export class TooDeep extends Error {}
 
-/** An element under way whose text is put in some form. */
+/** An open element whose text will be formatted. */
 interface Frame {
   name: string;
   text: Pieces;
   href?: string;
-  /** Of a list's item: how it is marked. */
+  /** List item: its marker. */
   mark?: string;
   rows: string[][];
   cells: string[];
@@ -41,11 +41,11 @@ interface Open {
   frame: boolean;
   main: boolean;
   left: boolean;
-  /** Of `ol`: the next item's number. */
+  /** `ol`: number of the next item. */
   next?: number;
 }
 
-/** Writes Markdown from what a parser tells of a page; memory and time grow with the page's length alone. */
+/** Converts parser events of a page to Markdown; memory and time are linear in the page's length. */
 export class HtmlWriter implements Partial<Handler> {
   readonly #base: string | undefined;
   readonly #open: Open[] = [];
@@ -173,7 +173,7 @@ export class HtmlWriter implements Partial<Handler> {
     return this.#frames.some(({ name }) => name === 'td' || name === 'th');
   }
 
-  /** Text in a line: no space at its start, nor two in a row. */
+  /** Writes inline text: no space at the start of a line, and no two in a row. */
   #write(text: string): void {
     const to = this.#frames.at(-1);
     if (!to || ((to.name === 'table' || to.name === 'tr') && text.trim() === '')) return;
@@ -210,14 +210,17 @@ const isHidden = (attributes: Record<string, string>): boolean =>
   LEFT_OUT_ROLES.has(attributes['role'] ?? '') ||
   /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes['style'] ?? '');
 
-/** Tables of one column, or with one row, are layout. */
+/** Tables with one column or one row are layout. */
 function tableText(rows: readonly string[][], inCell: boolean): string {
   const filled = rows.filter((cells) => cells.some((cell) => cell !== ''));
   if (filled.length > 1 && filled.some((cells) => cells.length > 1)) return inCell ? plainTable(filled) : markdownTable(filled);
   return filled.map((cells) => cells.filter((cell) => cell !== '').join('\n')).join('\n\n');
 }
 
-/** Without spaces at the ends of lines, nor more than one empty line. Line by line: a pattern for it takes time that grows with the square of the spaces. */
+/**
+ * Removes trailing spaces and multiple empty lines. Works line by line, since a regular expression takes time that grows with the square of
+ * the spaces.
+ */
 const tidy = (text: string): string =>
   text
     .split('\n')
@@ -226,7 +229,7 @@ const tidy = (text: string): string =>
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 
-/** Where a line ends, without the spaces and tabs behind it. */
+/** Index after the last character of a line that is not a space or tab. */
 function endOf(line: string): number {
   let end = line.length;
   while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end--;

@@ -5,10 +5,10 @@ import { type DecodedRequest, type DocumentText, unreadable } from './documents.
 import { HtmlWriter, TooDeep } from './html-writer.ts';
 import { decoded } from './plain.ts';
 
-/** A main part with fewer characters is taken for a shell that scripts would fill. */
+/** A main part with fewer characters is taken for a shell that scripts fill. */
 const MAIN_CHARS = 200;
 
-/** A page as Markdown: its main part where it names one, without menus, scripts and what is hidden. */
+/** Reads a page as Markdown: its main part if it has one, without menus, scripts and hidden elements. */
 export async function readHtml(
   { name, bytes, base, charset, offset = 0, limit }: DecodedRequest,
   signal: AbortSignal,

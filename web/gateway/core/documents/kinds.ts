@@ -1,7 +1,7 @@
-/** What a file is, as far as somebody here reads it. */
+/** Kinds of files that can be read here. */
 export type DocumentKind = 'pdf' | 'docx' | 'xlsx' | 'pptx' | 'html' | 'text';
 
-/** The tool for each kind. */
+/** Name of the tool for each kind. */
 export const READER = {
   pdf: 'read_pdf',
   docx: 'read_docx',
@@ -29,7 +29,7 @@ const BY_ENDING: readonly [RegExp, DocumentKind][] = [
   [/\.(txt|md|markdown|csv|tsv|json|jsonl|ndjson|xml|ya?ml|toml|ini|log|sql|srt|vtt|tex)$/i, 'text'],
 ];
 
-/** What a file is by its MIME type, else by how its name ends: people's systems often give a type that says nothing. */
+/** Kind of a file by its MIME type, or else by its extension, since systems often give a generic type. Undefined if unknown. */
 export function kindOf(filename: string, mimeType: string): DocumentKind | undefined {
   const find = (table: typeof BY_TYPE, text: string): DocumentKind | undefined => table.find(([pattern]) => pattern.test(text))?.[1];
   return find(BY_TYPE, mimeType.trim().toLowerCase()) ?? find(BY_ENDING, filename.trim());

@@ -1,6 +1,9 @@
 import { RpcError } from '#shared/rpc/errors.ts';
 
-/** The numbers that `1-5, 8, 12-` names, in that order, each once; all of 1 to `count` where left out. Throws `INVALID_PARAMS` for what names none. */
+/**
+ * Parses `1-5, 8, 12-` to numbers in that order, each once; undefined means all from 1 to `count`. Throws `INVALID_PARAMS` if there is
+ * none.
+ */
 export function numbersIn(text: string | undefined, count: number, what: string): number[] {
   const all = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
   if (text === undefined || text.trim() === '') return all(1, count);
@@ -15,7 +18,7 @@ export function numbersIn(text: string | undefined, count: number, what: string)
   return [...found];
 }
 
-/** The other way: `1-5, 8`. */
+/** The reverse: formats numbers as `1-5, 8`. */
 export function numbersText(numbers: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const number of numbers) {

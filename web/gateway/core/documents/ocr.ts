@@ -1,9 +1,9 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
 import type { DocumentRequest, Documents } from './documents.ts';
 
-/** How text is read from pictures of pages. */
+/** Settings for text recognition. */
 export interface OcrSettings {
-  /** Tesseract's names, such as `eng` or `chi_sim`; those of the app's language and English by default. */
+  /** Tesseract's language codes, such as `eng` or `chi_sim`; those of the app's language and English by default. */
   languages?: string[] | undefined;
   /** Address of the language data, with `{language}` in it, or of a folder of `.traineddata` files. */
   dataUrl: string;
@@ -12,18 +12,18 @@ export interface OcrSettings {
 /** Language data as tesseract.js publishes it: 1 to 10 MB for each language. */
 export const DEFAULT_DATA_URL = 'https://cdn.jsdelivr.net/npm/@tesseract.js-data/{language}/4.0.0_best_int/{language}.traineddata.gz';
 
-/** Pages of one result that are read so: each takes some seconds. */
+/** Maximum number of recognized pages per result: each takes some seconds. */
 export const MAX_OCR_PAGES = 20;
 
-/** Reads the text of pictures of pages, in a worker that has a canvas. */
+/** Recognizes text in pictures of pages, in a worker with a canvas. */
 export interface PageOcr {
-  /** For pdf.js, which draws the pages. */
+  /** Options for pdf.js, which draws the pages. */
   canvas: { CanvasFactory: object; FilterFactory: object };
-  /** Empty if the page has no text. Rejects with a sentence for the person if the language data cannot be had. */
+  /** Recognizes a page; empty if it has no text. Rejects with a message for the person if the language data is unavailable. */
   read(page: PDFPageProxy, settings: OcrSettings, signal: AbortSignal): Promise<string>;
 }
 
-/** Asks for text recognition with each PDF, as the settings say. */
+/** Adds text recognition to PDF requests, according to the settings. */
 export const withOcr = (documents: Documents, settings: () => OcrSettings | undefined): Documents => ({
   read(request: DocumentRequest, signal) {
     const ocr = request.kind === 'pdf' ? settings() : undefined;

@@ -7,12 +7,12 @@ import { type XmlHandlers, XmlReader } from './xml-reader.ts';
 
 configure({ useWebWorkers: false });
 
-/** Limits of a package (quality.md, "zip bombs"): a real one of 16 MB stays far below. */
+/** Limits against zip bombs: a real package of 16 MB stays far below. */
 const MAX_ENTRIES = 10_000;
 const MAX_UNPACKED = 128 * 1024 * 1024;
-/** Bytes of a part that is held as a tree. */
+/** Maximum size of a part that is parsed to a tree, in bytes. */
 const MAX_TREE = 32 * 1024 * 1024;
-/** Elements and attributes of all trees: each takes some 200 bytes of memory, and may have had four in its part. */
+/** Maximum number of elements and attributes in all trees: each takes some 200 bytes of memory, but as few as four in its part. */
 const MAX_NODES = 2_000_000;
 
 /** The parts of a DOCX, XLSX or PPTX file. */
@@ -20,7 +20,7 @@ export class OfficePackage {
   readonly #name: string;
   readonly #entries: ReadonlyMap<string, FileEntry>;
   readonly #signal: AbortSignal;
-  /** Bytes that may still be unpacked. */
+  /** Remaining number of bytes that may be unpacked. */
   #left = MAX_UNPACKED;
   #nodesLeft = MAX_NODES;
 
@@ -30,7 +30,7 @@ export class OfficePackage {
     this.#signal = signal;
   }
 
-  /** Throws a sentence for what is encrypted, of the old format, broken or absurd. */
+  /** Throws an error with a message for people if the file is encrypted, of the old format, damaged or excessive. */
   static async open(name: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<OfficePackage> {
     if (isCompound(bytes)) throw unreadable(name, whyCompound(bytes));
     const entries = new Map<string, FileEntry>();
@@ -49,12 +49,12 @@ export class OfficePackage {
     return this.#entries.has(path.toLowerCase());
   }
 
-  /** Reads an XML part piece by piece; nothing where there is no such part. */
+  /** Streams an XML part to handlers; does nothing if there is no such part. */
   async read(path: string, handlers: XmlHandlers, most = MAX_UNPACKED): Promise<void> {
     const entry = this.#entries.get(path.toLowerCase());
     if (!entry) return;
     if (entry.encrypted) throw unreadable(this.#name, 'is protected by a password. Remove the password and try again');
-    // Headers lie: what comes out is counted too.
+    // Headers may be wrong: the unpacked bytes are counted too.
     if (entry.uncompressedSize > most) throw this.#tooMuch();
     const xml = new XmlReader(handlers);
     const breath = new Breath(this.#signal);
@@ -82,7 +82,7 @@ export class OfficePackage {
     }
   }
 
-  /** An XML part as a tree; undefined where there is no such part. */
+  /** An XML part as a tree; undefined if there is no such part. */
   async tree(path: string): Promise<Element | undefined> {
     if (!this.has(path)) return undefined;
     const { handlers, root } = elementsIn((nodes) => {
@@ -97,7 +97,7 @@ export class OfficePackage {
     return unreadable(this.#name, 'can’t be read: it unpacks to far more data than expected');
   }
 
-  /** What a part refers to, by id; paths from the package's root, addresses outside as they stand. */
+  /** Relationships of a part by id; internal targets as paths from the package's root, external ones unchanged. */
   async relations(path: string): Promise<Map<string, { type: string; target: string }>> {
     const slash = path.lastIndexOf('/') + 1;
     const found = new Map<string, { type: string; target: string }>();
@@ -105,7 +105,7 @@ export class OfficePackage {
       open(name, attributes) {
         const { Id: id, Type: type = '', Target: target = '', TargetMode: mode } = attributes;
         if (name !== 'Relationship' || id === undefined) return;
-        // Kinds are told by the last word of their address, which is the same in both editions of the standard.
+        // The last segment of the type is the same in both editions of the standard.
         const kind = type.slice(type.lastIndexOf('/') + 1);
         found.set(id, { type: kind, target: mode === 'External' ? target : resolved(path, target) });
       },
@@ -113,7 +113,7 @@ export class OfficePackage {
     return found;
   }
 
-  /** The part that all begins with: the document, the workbook, the presentation. `name`: its element. */
+  /** The main part: the document, workbook or presentation. `name`: name of its root element. */
   async main(usual: string, name: string): Promise<{ path: string; root: Element }> {
     const found = [...(await this.relations('')).values()].find(({ type }) => type === 'officeDocument');
     const path = found?.target ?? usual;
@@ -123,14 +123,14 @@ export class OfficePackage {
   }
 }
 
-/** Thrown by a handler that has seen enough of a part. */
+/** Thrown by a handler to stop reading a part. */
 export class Enough extends Error {}
 
 function resolved(from: string, target: string): string {
   return decodeURI(new URL(target, `file:///${from}`).pathname).slice(1);
 }
 
-/** Signature of compound files: what Office wrote until 2007, and what it puts around a file that a password protects. */
+/** Signature of compound files: the Office format until 2007, and the container of password-protected files. */
 const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 const isCompound = (bytes: Uint8Array): boolean => COMPOUND.every((byte, at) => bytes[at] === byte);
 

@@ -1,7 +1,10 @@
 import type { DocumentText } from './documents.ts';
 import { numbersText } from './numbers.ts';
 
-/** Text of pages or slides that is taken up until a result is full: further ones whole or not at all, the first in part where it is too long by itself. */
+/**
+ * Collects text of pages or slides until a result is full: further ones completely or not at all, the first one partially if it exceeds the
+ * limit alone.
+ */
 export class PageParts {
   readonly shown: number[] = [];
   text = '';
@@ -10,20 +13,20 @@ export class PageParts {
   readonly #offset: number;
   readonly #limit: number;
 
-  /** `offset`: characters of the first page that are left out; `limit`: those of the result. */
+  /** `offset`: characters to skip of the first page; `limit`: maximum length of the result. */
   constructor(wanted: readonly number[], { offset = 0, limit }: { offset?: number | undefined; limit: number }) {
     this.#wanted = wanted;
     this.#offset = offset;
     this.#limit = limit;
   }
 
-  /** Leaves the rest of the pages for the next request. */
+  /** Leaves the remaining pages for the next request. */
   stop(): void {
     const rest = this.#wanted.slice(this.shown.length);
     if (!this.next && rest.length > 0) this.next = { pages: numbersText(rest) };
   }
 
-  /** Takes up the next of those that are wanted; false where that was the last that there is room for. */
+  /** Adds the next wanted page; false if there is no room for another one. */
   add(block: string): boolean {
     const number = this.#wanted[this.shown.length];
     if (number === undefined) return false;

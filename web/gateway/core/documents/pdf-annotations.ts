@@ -1,6 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 
-/** What is filled into a page's form, and what was noted on it, as pdf.js gives it. */
+/** Form fields and annotations of a page, as given by pdf.js. */
 const annotation = z.object({
   subtype: z.string(),
   hidden: z.boolean().catch(false),
@@ -26,9 +26,9 @@ type Annotation = z.infer<typeof annotation>;
 
 const MAX_ANNOTATIONS = 5_000;
 const MAX_CHARS = 10_000;
-/** `F` of an annotation: it is neither shown nor printed, or not on a screen (ISO 32000-2, table 167). */
+/** Flags of an annotation that is hidden, or not shown on screen (ISO 32000-2, table 167). */
 const NOT_SHOWN = 0b10_0010;
-/** Their text is a description of something else. */
+/** Types whose text describes something else. */
 const WITHOUT_TEXT = new Set(['Link', 'Popup', 'Widget', 'Movie', 'Screen', 'Sound', '3D', 'RichMedia']);
 
 /** Filled form fields and notes of a page; empty if there are none. */
@@ -62,7 +62,7 @@ function fieldValue({ fieldValue: value, ...field }: Omit<Annotation, 'subtype'>
 function noteText({ subtype, contentsObj, textContent, titleObj }: Annotation): string | undefined {
   if (WITHOUT_TEXT.has(subtype)) return undefined;
   const text = oneLine(contentsObj.str.trim() || textContent.join('\n'));
-  // Text that was typed onto the page needs no author.
+  // Text typed onto the page needs no author.
   const author = subtype === 'FreeText' ? '' : oneLine(titleObj.str);
   return text === '' ? undefined : author === '' ? text : `${author}: ${text}`;
 }

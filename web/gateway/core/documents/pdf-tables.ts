@@ -1,6 +1,6 @@
 import { markdownTable } from './table.ts';
 
-/** What stands together in a line; lengths in points. */
+/** Text that stands together in a line; lengths in points. */
 export interface PdfCell {
   text: string;
   left: number;
@@ -13,18 +13,18 @@ export interface PdfRow {
   height: number;
 }
 
-/** Lines with more cells than these are in no table. */
+/** Lines with more cells are not part of a table. */
 const MOST_COLUMNS = 50;
-/** By so many heights of a line the next row of a table may lie below it, and by so many what goes on in a cell. */
+/** Maximum distance of the next row of a table, and of the next line in a cell, as multiples of the line height. */
 const ROW_GAP = 3.5;
 const LINE_GAP = 1.6;
-/** Cells of so many words are lines of text in columns. */
+/** Cells with this many words are lines of text in columns. */
 const PROSE_WORDS = 5;
 const PROSE_ROWS = 4;
 
 /**
- * What is drawn in columns from a line on, line by line, and how many lines of it there are: a table as Markdown, or columns of text one after the other.
- * Columns are where cells lie below each other: a PDF does not say.
+ * The text in columns that starts at a line, and the number of its lines: a table as Markdown, or columns of text one after another.
+ * Columns are inferred from cells below each other, since a PDF does not mark them.
  */
 export function blockAt(rows: readonly PdfRow[], at: number): { text: string; rows: number } | undefined {
   const first = rows[at];
@@ -37,7 +37,7 @@ export function blockAt(rows: readonly PdfRow[], at: number): { text: string; ro
     const places = below > 0 && below <= ROW_GAP ? placesOf(row.cells, columns) : undefined;
     if (!places) break;
     const goesOn = row.cells.length < columns.length;
-    // The first column begins a row: what is in the others alone belongs to the row above.
+    // A row starts in the first column: a line without it belongs to the row above.
     if (goesOn && (places[0] === 0 || below > LINE_GAP)) break;
     const into = goesOn ? (table.at(-1) ?? []) : columns.map(() => '');
     if (!goesOn) table.push(into);
@@ -56,7 +56,7 @@ export function blockAt(rows: readonly PdfRow[], at: number): { text: string; ro
   return { text, rows: taken };
 }
 
-/** In which column each cell lies, each in another; undefined where one lies in none, or in two. */
+/** Column indexes of cells, all different; undefined if a cell lies in none, or in two. */
 function placesOf(cells: readonly PdfCell[], columns: readonly { left: number; right: number }[]): number[] | undefined {
   const places: number[] = [];
   for (const { left, right } of cells) {

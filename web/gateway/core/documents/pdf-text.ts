@@ -1,9 +1,9 @@
 import { blockAt, type PdfCell } from './pdf-tables.ts';
 
-/** A piece of text as a page's program draws it; lengths in points, `x` along the letters and `y` upwards from them. */
+/** A piece of text as the page draws it; lengths in points, `x` along the letters and `y` upwards from them. */
 export interface PdfPiece {
   text: string;
-  /** The way the letters stand: pieces with the same direction are lines together. */
+  /** Rotation of the letters: pieces with the same direction form lines. */
   direction: number;
   x: number;
   y: number;
@@ -20,12 +20,12 @@ interface Line {
   height: number;
 }
 
-/** Degrees that letters may lean and still be in one line. */
+/** Maximum difference of rotation within a line, in degrees. */
 const LEANING = 5;
 
 /**
- * Where a piece is drawn, seen along its letters: upside down, from bottom to top or mirrored they still follow each other from left to
- * right. `transform` is the matrix of the text (ISO 32000-2, 9.4.4).
+ * Position of a piece relative to its letters' direction: upside-down, vertical or mirrored text still runs from left to right. `transform`
+ * is the text matrix (ISO 32000-2, 9.4.4).
  */
 export function toPosition([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly number[]): Pick<PdfPiece, 'x' | 'y' | 'direction'> {
   const turn = Math.round((Math.atan2(b, a) * 180) / Math.PI / LEANING) * LEANING;
@@ -35,15 +35,15 @@ export function toPosition([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: readonly 
   return { x: e * cos + f * sin, y: up * (f * cos - e * sin), direction: up * (((turn + 360) % 360) + 1) };
 }
 
-/** The text of a page: of each direction in turn, that of the first piece first. */
+/** The text of a page: one direction after another, starting with that of the first piece. */
 export function pageText(pieces: readonly PdfPiece[]): string {
   const texts = [...Map.groupBy(pieces, ({ direction }) => direction).values()].map(directionText);
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
 /**
- * The text of one direction. Pages are drawn in reading order as a rule, column by column too; one that is not, as its lines jump up again and again, is
- * put in order from the top.
+ * The text of one direction. Pages usually draw text in reading order, also column by column; if the lines jump up again and again, they
+ * are sorted from the top.
  */
 function directionText(pieces: readonly PdfPiece[]): string {
   let lines = linesOf(pieces);
@@ -58,7 +58,7 @@ function directionText(pieces: readonly PdfPiece[]): string {
     text += text === '' ? '' : apart ? '\n\n' : '\n';
     text += block ? block.text : row.cells.map((cell) => cell.text).join('\t');
     at += block?.rows ?? 1;
-    // What follows a table is no part of its last row.
+    // The line after a table is not part of its last row.
     last = block ? { y: Infinity, height: 0 } : row;
   }
   return text;
@@ -82,7 +82,7 @@ function linesOf(pieces: readonly PdfPiece[]): Line[] {
   return lines.filter(({ pieces: [first] }) => first);
 }
 
-/** More than a fifth of the lines stand above the one before them, in the same column. */
+/** Whether more than a fifth of the lines are above the previous one, in the same column. */
 function isDisordered(lines: readonly Line[]): boolean {
   let jumps = 0;
   for (const [index, line] of lines.entries()) {
@@ -97,7 +97,7 @@ function fromTop(lines: readonly Line[]): PdfPiece[] {
   return linesOf(pieces.sort((a, b) => b.y - a.y)).flatMap((line) => line.pieces.sort((a, b) => a.x - b.x));
 }
 
-/** Its words, in as many cells as wide gaps leave. Kept in parts, as a line may have very many pieces. */
+/** Splits a line's words into cells at wide gaps. Joined from parts, as a line may have very many pieces. */
 function cellsOf({ pieces: drawn, height }: Line): PdfCell[] {
   const rightToLeft = isRightToLeft(drawn);
   const pieces = rightToLeft ? inReadingOrder(drawn) : drawn;
@@ -125,14 +125,14 @@ function cellsOf({ pieces: drawn, height }: Line): PdfCell[] {
 
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/gu;
 
-/** More than half of the letters are of scripts that run from right to left. */
+/** Whether more than half of the letters belong to right-to-left scripts. */
 function isRightToLeft(pieces: readonly PdfPiece[]): boolean {
   const text = pieces.map((piece) => piece.text).join('');
   const count = text.match(RIGHT_TO_LEFT)?.length ?? 0;
   return count > 0 && count * 2 > (text.match(/\p{L}/gu)?.length ?? 0);
 }
 
-/** A line's pieces from the right; runs of numbers and other words among them from the left. */
+/** A line's pieces from the right, with runs of numbers and other words from the left. */
 function inReadingOrder(pieces: readonly PdfPiece[]): PdfPiece[] {
   const ordered: PdfPiece[] = [];
   let run: PdfPiece[] = [];

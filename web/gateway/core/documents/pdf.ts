@@ -8,15 +8,15 @@ import { PageParts } from './page-parts.ts';
 import { annotationText } from './pdf-annotations.ts';
 import { type PdfPiece, pageText, toPosition } from './pdf-text.ts';
 
-/** Pieces of text that one page may draw: a few commands can draw without end. */
+/** Maximum number of text pieces per page: a few commands can draw without end. */
 const MAX_PIECES = 50_000;
 
 type Pdf = Awaited<ReturnType<typeof getDocument>['promise']>;
 type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>;
 
 /**
- * A PDF page by page, in reading order. Pages without text are pictures, such as a scan: `ocr` reads them, if there is any, and the rest is
- * named.
+ * Reads a PDF page by page, in reading order. Pages without text are pictures, such as scans: `ocr` recognizes them if available, and the
+ * others are listed in a note.
  */
 export async function readPdf(
   { name, bytes, limit, offset, ...request }: DecodedRequest,
@@ -24,7 +24,7 @@ export async function readPdf(
   ocr?: PageOcr,
 ): Promise<DocumentText> {
   const task = getDocument({
-    // It takes what it is given away.
+    // pdf.js takes ownership of the buffer.
     data: bytes.slice(),
     disableFontFace: true,
     useSystemFonts: false,
@@ -39,7 +39,7 @@ export async function readPdf(
     const empty: number[] = [];
     const recognized: number[] = [];
     const parts = new PageParts(wanted, { offset, limit });
-    /** Why pictures are read no longer. */
+    /** Why recognition has stopped. */
     let problem: string | undefined;
     for (const number of wanted) {
       await breathe(signal);
@@ -111,7 +111,7 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
       pieces.push(...value.items.flatMap((item) => ('str' in item ? [pieceOf(item)] : [])));
     }
     const whole = pieces.length < MAX_PIECES;
-    // Not awaited: what draws the page hears of it when it wants to go on.
+    // Not awaited: the cancellation takes effect when drawing would continue.
     if (!whole) void reader.cancel(new Error('it has enough')).catch(() => {});
     const added = annotationText(await page.getAnnotations().catch(() => []));
     if (whole) page.cleanup();
@@ -119,7 +119,7 @@ async function textOf(pdf: Pdf, number: number, signal: AbortSignal): Promise<st
     return whole ? text : `${text}\n\n(the rest of this page is omitted: it is too complex)`;
   } catch (error) {
     signal.throwIfAborted();
-    // One page that is broken does not take the others with it.
+    // A damaged page does not affect the others.
     if (error instanceof RpcError) throw error;
     return `(this page is damaged: ${error instanceof Error ? error.message : String(error)})`;
   }

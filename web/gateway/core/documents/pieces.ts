@@ -1,4 +1,4 @@
-/** A text that grows by pieces, and knows how it ends: to look into a long string after each addition would copy it each time. */
+/** A growing text with quick access to its end: inspecting a long string after each append would copy it each time. */
 export class Pieces {
   readonly #parts: string[] = [];
   /** The last two characters. */

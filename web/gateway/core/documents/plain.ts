@@ -1,7 +1,7 @@
 import { cut } from './cut.ts';
 import { type DecodedRequest, type DocumentText, unreadable } from './documents.ts';
 
-/** Text, whatever it is encoded in: UTF-8, UTF-16 with its mark, else Windows-1252, which takes every byte. */
+/** Decodes text: UTF-8, UTF-16 with a byte order mark, else Windows-1252, which accepts every byte. */
 export function decoded(bytes: Uint8Array, label?: string): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -10,7 +10,7 @@ export function decoded(bytes: Uint8Array, label?: string): string {
     try {
       return new TextDecoder(label).decode(bytes);
     } catch {
-      // A name that nobody knows: as if there were none.
+      // Unknown label: ignored.
     }
   }
   try {
@@ -20,7 +20,7 @@ export function decoded(bytes: Uint8Array, label?: string): string {
   }
 }
 
-/** A file of text as it stands. */
+/** Reads a text file unchanged. */
 export function readPlain({ name, bytes, offset = 0, limit }: DecodedRequest): DocumentText {
   const utf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
   if (!utf16 && bytes.subarray(0, 8192).includes(0)) throw unreadable(name, 'is not a text file');

@@ -8,7 +8,7 @@ import { PageParts } from './page-parts.ts';
 import { markdownTable } from './table.ts';
 import { type Element, element, elements } from './xml-tree.ts';
 
-/** A presentation slide by slide: title, text, tables, charts, diagrams, what is said of pictures, and the speaker's notes. */
+/** Reads a presentation slide by slide: title, text, tables, charts, diagrams, picture descriptions, and the speaker's notes. */
 export async function readPptx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const { name, bytes } = request;
   const parts = await OfficePackage.open(name, bytes, signal);
@@ -42,20 +42,20 @@ async function slideText(parts: OfficePackage, path: string, number: number): Pr
   return blocks.filter((block) => block !== '').join('\n\n');
 }
 
-/** The shapes themselves, where they are grouped. */
+/** Flattens groups to their shapes. */
 function leaves(shape: Element): Element[] {
   if (shape.name === 'p:grpSp') return elements(shape).flatMap(leaves);
   if (shape.name === 'mc:AlternateContent') return elements(element(shape, 'mc:Choice')).flatMap(leaves);
   return [shape];
 }
 
-/** What a shape stands for in the layout: `title`, `body`, `sldNum`, … */
+/** Placeholder type of a shape: `title`, `body`, `sldNum`, … */
 function placeholder(shape: Element): string | undefined {
   const found = element(shape, 'p:nvSpPr', 'p:nvPr', 'p:ph');
   return found && (found.attributes['type'] ?? 'body');
 }
 
-/** `related`: the part that an id of the slide refers to. */
+/** `related`: resolves a relationship id of the slide to its part. */
 async function shapeText(shape: Element, related: (id: string | undefined) => Promise<Element | undefined>): Promise<string> {
   switch (shape.name) {
     case 'p:sp':

@@ -5,7 +5,7 @@ import type { PageOcr } from './ocr.ts';
 
 type Read = (request: DecodedRequest, signal: AbortSignal, ocr?: PageOcr) => DocumentText | Promise<DocumentText>;
 
-/** Each kind's reader is loaded when the first file of it comes. */
+/** Readers by kind, loaded on first use. */
 const READERS: Record<DocumentKind, () => Promise<Read>> = {
   pdf: async () => (await import('./pdf.ts')).readPdf,
   docx: async () => (await import('./docx.ts')).readDocx,
@@ -15,7 +15,7 @@ const READERS: Record<DocumentKind, () => Promise<Read>> = {
   text: async () => (await import('./plain.ts')).readPlain,
 };
 
-/** Reads a file, a slice at a time, so that nothing waits long for it. `ocr` reads pages that are pictures. */
+/** Reads a file in slices, so that other tasks are not blocked. `ocr` recognizes pages that are pictures. */
 export async function readDocument(request: DocumentRequest, signal: AbortSignal, ocr?: PageOcr): Promise<DocumentText> {
   const read = await READERS[request.kind]();
   signal.throwIfAborted();

@@ -3,7 +3,7 @@ import type { Documents } from './documents.ts';
 
 const reader = lazy(() => import('./read-document.ts'));
 
-/** Reads where it is called, a slice at a time. */
+/** Reads in the calling thread, in slices. */
 export const readHere: Documents = {
   read: async (request, signal) => (await reader()).readDocument(request, signal),
 };

@@ -3,7 +3,7 @@ import type { Part } from '#shared/rpc/records.ts';
 import type { MessageRecord, Vault } from '../vault.ts';
 import { type DocumentKind, kindOf, READER } from './kinds.ts';
 
-/** Messages of a chat's branch that are looked through for a file, and how many at a time. */
+/** Maximum number of messages of a chat's branch that are searched for a file, and number per page. */
 const SEARCHED = 2000;
 const PAGE = 50;
 
@@ -15,7 +15,7 @@ export interface FilesDeps {
 export interface FileWanted {
   attachment?: string | undefined;
   path?: string | undefined;
-  /** What the tool reads. */
+  /** Kinds that the tool can read. */
   kinds: readonly DocumentKind[];
   workspace: string;
   sessionKey: string | null;
@@ -27,7 +27,10 @@ export interface FoundFile {
   bytes: Uint8Array<ArrayBuffer> | string;
 }
 
-/** The file of a chat, the newest of its name, or of a workspace. Throws `NOT_FOUND` with what there is, `INVALID_PARAMS` for one of another kind. */
+/**
+ * Finds a file of a chat, the newest with its name, or of a workspace. Throws `NOT_FOUND` with a list of existing files, and
+ * `INVALID_PARAMS` for one of another kind.
+ */
 export async function findFile(deps: FilesDeps, wanted: FileWanted): Promise<FoundFile> {
   const { attachment, path, workspace } = wanted;
   if (path !== undefined && attachment !== undefined)
@@ -64,7 +67,7 @@ async function attached({ messages }: FilesDeps, { attachment, kinds, sessionKey
   );
 }
 
-/** The newest first. */
+/** Newest first. */
 function filesIn(messages: readonly MessageRecord[]): Extract<Part, { type: 'file' }>[] {
   return messages
     .toReversed()
@@ -73,10 +76,10 @@ function filesIn(messages: readonly MessageRecord[]): Extract<Part, { type: 'fil
 
 function fitting(name: string, mimeType: string, kinds: readonly DocumentKind[]): DocumentKind {
   const kind = kindOf(name, mimeType);
-  // Systems take a file that is empty, or broken, for a text, whatever its name says.
+  // Systems report an empty or damaged file as text, whatever its name says.
   const asked = kinds.find((each) => each === kind) ?? kinds.find((each) => each === kindOf(name, ''));
   if (asked) return asked;
-  // A file that tells nothing of itself is read as what it is asked for.
+  // A file of unknown type is read as the requested kind.
   const [first] = kinds;
   if (kind === undefined && first) return first;
   throw new RpcError(

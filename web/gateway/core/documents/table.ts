@@ -1,8 +1,11 @@
-/** A table with holes may be so many times as large as what is in it; beyond, its rows are not filled up. */
+/** Maximum ratio of a padded table's size to its contents; beyond it, rows are not padded. */
 const MOST_FILLING = 4;
 const SMALL = 10_000;
 
-/** A Markdown table; the first row is its head. Rows may be of different lengths, and where one is far longer than the rest they stay so: Markdown fills them up. */
+/**
+ * A Markdown table; the first row is its header. Rows may have different lengths, and stay so if one is far longer than the rest: Markdown
+ * pads them.
+ */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
   const [head, ...body] = rows;
   let width = 0;
@@ -18,13 +21,15 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   return [line(head, width), `|${' --- |'.repeat(width)}`, ...body.map((row) => line(row, filled ? width : row.length))].join('\n');
 }
 
-/** Rows as plain lines: for a table within a cell, which Markdown does not have, and whose marks would be escaped anew at each level. */
+/**
+ * Rows as plain lines: for a table within a cell, which Markdown does not support, and whose marks would be escaped again at each level.
+ */
 export const plainTable = (rows: readonly (readonly string[])[]): string =>
   rows.map((cells) => cells.map((text) => text.trim()).join('\t')).join('\n');
 
 const cellText = (text: string): string => inOneLine(text.trim().replaceAll('\\', '\\\\').replaceAll('|', '\\|'));
 
-/** Without a pattern: those for space around a line's end take time that grows with the square of the space. */
+/** Without a regular expression: those for space around line breaks take time that grows with the square of the space. */
 function inOneLine(text: string): string {
   if (!text.includes('\n')) return text;
   return text

@@ -4,17 +4,17 @@ import type { XlsxFormats } from './xlsx-formats.ts';
 
 export interface SheetCells {
   rows: { row: number; cells: { column: number; text: string }[] }[];
-  /** The row to go on with, where the limit was reached. */
+  /** First row of the next part, if the limit was reached. */
   next?: number;
 }
 
-/** Columns of one table: what a hostile sheet spreads over thousands is not shown so. */
+/** Maximum number of columns of a table: a hostile sheet may spread cells over thousands. */
 const MAX_COLUMNS = 500;
 
-/** What an empty cell of a table takes. */
+/** Length of an empty cell in a table. */
 const EMPTY_CHARS = 3;
 
-/** The texts that cells refer to by number. */
+/** The shared strings, to which cells refer by index. */
 export async function sharedStrings(parts: OfficePackage, path: string): Promise<string[]> {
   const strings: string[] = [];
   let text = '';
@@ -42,11 +42,11 @@ export interface CellsWanted {
   range: CellRange;
   strings: readonly string[];
   formats: XlsxFormats;
-  /** Characters after which the next row is left for later; at least one row is read. */
+  /** Characters after which the remaining rows are left for later; at least one row is read. */
   limit: number;
 }
 
-/** The cells of a sheet that have something in them, row by row, until the limit is reached. */
+/** The non-empty cells of a sheet, row by row, until the limit is reached. */
 export async function sheetCells(parts: OfficePackage, path: string, { range, strings, formats, limit }: CellsWanted): Promise<SheetCells> {
   const found: SheetCells = { rows: [] };
   let size = 0;
@@ -63,7 +63,7 @@ export async function sheetCells(parts: OfficePackage, path: string, { range, st
     columns.add(column);
     let last = found.rows.at(-1);
     const rows = found.rows.length + (last?.row === row ? 0 : 1);
-    // A table has all of its columns in each row: a cell further out makes it larger in all of them.
+    // Every row of a table has all of its columns: a cell further to the right makes all rows longer.
     if (rows > 1 && (rows * columns.size * EMPTY_CHARS > limit || (last?.row !== row && size >= limit))) {
       if (last?.row === row) found.rows.pop();
       found.next = row;
@@ -124,7 +124,7 @@ function cellText({ type, style, value, formula, inline }: Cell, strings: readon
     case 'd':
       return value;
     default: {
-      // A formula that was never reckoned has no value to show.
+      // A formula that was never calculated has no value to show.
       if (value === '') return formula === '' ? '' : `=${formula}`;
       const number = Number(value);
       return Number.isFinite(number) ? formats.shown(number, style) : value;

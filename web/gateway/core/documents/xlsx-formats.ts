@@ -1,7 +1,7 @@
 import { format, getFormatFromId, isDateFormat } from 'numfmt';
 import { type Element, element, elements } from './xml-tree.ts';
 
-/** How the cells of each style show their numbers. */
+/** Number formats of cell styles. */
 export class XlsxFormats {
   readonly #codes: (string | undefined)[];
   readonly #date1904: boolean;
@@ -16,19 +16,19 @@ export class XlsxFormats {
     );
   }
 
-  /** A number as the sheet shows it; dates year first, for others do not tell day from month. */
+  /** A number as the sheet displays it; dates year first, since other orders confuse day and month. */
   shown(value: number, style: number): string {
     return shownNumber(value, this.#codes[style], this.#date1904);
   }
 }
 
-/** A number by its format; as it is without one, or where it does not fit. */
+/** Formats a number; unformatted if there is no format, or it does not apply. */
 export function shownNumber(value: number, code: string | undefined, date1904: boolean): string {
   if (code === undefined || /^general$/i.test(code)) return String(value);
-  // Days are counted from 1904 in books of old Macs.
+  // Workbooks of old Macs count days from 1904.
   const serial = date1904 ? value + 1462 : value;
   try {
-    // A span of hours is no time of day, and counts from no date.
+    // A duration is not a date.
     if (isDateFormat(code)) return /\[[hms]+\]/i.test(code) ? format(code, value, { throws: true }) : dated(code, serial);
     return format(code, value, { throws: true }).trim();
   } catch {

@@ -14,8 +14,8 @@ interface Sheet {
 }
 
 /**
- * A workbook's sheets as Markdown tables, with the letters of the columns and the numbers of the rows. Of formulas, the values that were stored with
- * them. All visible sheets, or the one that is named.
+ * Reads a workbook's sheets as Markdown tables, with column letters and row numbers. Formulas show their stored values. Reads all visible
+ * sheets, or the requested one.
  */
 export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
   const { name, bytes, limit } = request;
@@ -25,7 +25,7 @@ export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Pr
   const relations = await parts.relations(main);
   const sheets = elements(element(root, 'sheets'), 'sheet').flatMap(({ attributes }): Sheet[] => {
     const target = relations.get(attributes['r:id'] ?? '');
-    // Sheets of charts have no cells.
+    // Chart sheets have no cells.
     if (target?.type !== 'worksheet') return [];
     return [{ name: attributes['name'] ?? '', path: target.target, hidden: (attributes['state'] ?? 'visible') !== 'visible' }];
   });

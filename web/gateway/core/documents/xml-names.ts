@@ -1,4 +1,7 @@
-/** The prefixes by which readers know the namespaces of Office files: of the usual edition of the standard (ECMA-376, part 4), and of the strict one. */
+/**
+ * Prefixes that readers use for the namespaces of Office files, of both the transitional edition of the standard (ECMA-376, part 4) and the
+ * strict one.
+ */
 const KNOWN: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'wordprocessingml/2006/main': 'w',
@@ -18,10 +21,13 @@ const KNOWN: ReadonlyMap<string, string> = new Map(
   ]),
 ).set('http://purl.org/dc/elements/1.1/', 'dc');
 
-/** Prefixes as they are written, by those that readers know; the ones that are the same left out. */
+/** Prefixes in the file by those that readers use; identical ones are omitted. */
 type Scope = ReadonlyMap<string, string>;
 
-/** Gives elements and attributes the names that readers know: a file may choose its own prefixes, and programs do (`x:row` for `row`). */
+/**
+ * Maps names of elements and attributes to the prefixes that readers use: a file may choose its own prefixes, and some programs do (`x:row`
+ * for `row`).
+ */
 export class XmlNames {
   readonly #scopes: Scope[] = [];
 
@@ -37,7 +43,7 @@ export class XmlNames {
     return [named(name, scope), Object.fromEntries(entries)];
   }
 
-  /** Leaves it. */
+  /** Leaves an element. */
   closed(name: string): string {
     const scope = this.#scopes.pop();
     return scope && scope.size > 0 ? named(name, scope) : name;
@@ -46,7 +52,7 @@ export class XmlNames {
 
 function declared(outer: Scope, attributes: Readonly<Record<string, string>>): Scope {
   let scope: Map<string, string> | undefined;
-  // Once for each cell of a sheet: nothing is made for those that declare nothing.
+  // Called for each cell of a sheet: allocates nothing for elements without declarations.
   for (const key in attributes) {
     if (!key.startsWith('xmlns') || (key.length > 5 && key[5] !== ':')) continue;
     const [prefix, known] = [key.slice('xmlns:'.length), KNOWN.get(attributes[key] ?? '')];

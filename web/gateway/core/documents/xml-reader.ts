@@ -1,19 +1,19 @@
 import { Parser } from 'htmlparser2';
 import { XmlNames } from './xml-names.ts';
 
-/** What is told of an XML text while it is read. */
+/** Callbacks of the XML reader. */
 export interface XmlHandlers {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
 }
 
-/** Elements within one another. */
+/** Maximum nesting of elements. */
 const MAX_DEPTH = 1000;
 
 /**
- * Reads XML as it comes. Entities of a document type definition are never expanded, for a few lines of them can stand for gigabytes: such a text is
- * refused, as Office refuses it.
+ * A streaming XML reader. Entities of a document type definition are never expanded, since a few lines of them can stand for gigabytes:
+ * such a document is refused, as Office does.
  */
 export class XmlReader {
   readonly #parser: Parser;

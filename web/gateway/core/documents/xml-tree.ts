@@ -1,13 +1,15 @@
 import type { XmlHandlers } from './xml-reader.ts';
 
-/** An element of XML, with what is in it; names as they are written (`w:p`). */
+/** An XML element with its content; names as written (`w:p`). */
 export interface Element {
   name: string;
   attributes: Readonly<Record<string, string>>;
   children: (Element | string)[];
 }
 
-/** Handlers that build a tree, and the tree's root once it is read. `grown` is told how many more nodes it has, and throws where those are too many. */
+/**
+ * Handlers that build a tree, and its root once it is read. `grown` receives the number of added nodes, and throws if there are too many.
+ */
 export function elementsIn(grown: (nodes: number) => void): { handlers: XmlHandlers; root(): Element | undefined } {
   const top: Element = { name: '', attributes: {}, children: [] };
   const open = [top];
@@ -26,19 +28,19 @@ export function elementsIn(grown: (nodes: number) => void): { handlers: XmlHandl
   };
 }
 
-/** The elements in an element, or those of one name. */
+/** Child elements, or those with a given name. */
 export function elements(of: Element | undefined, name?: string): Element[] {
   const found: Element[] = [];
   for (const child of of?.children ?? []) if (typeof child !== 'string' && (name === undefined || child.name === name)) found.push(child);
   return found;
 }
 
-/** The element along a path of names; undefined where there is none. */
+/** The element along a path of names; undefined if there is none. */
 export function element(of: Element | undefined, ...path: string[]): Element | undefined {
   let at = of;
   for (const name of path) at = at?.children.find((child): child is Element => typeof child !== 'string' && child.name === name);
   return at;
 }
 
-/** The text that is directly in an element. */
+/** The text directly inside an element. */
 export const textIn = (of: Element): string => of.children.filter((child) => typeof child === 'string').join('');

@@ -1,4 +1,4 @@
-/** Tesseract's names of the app's languages. */
+/** Tesseract's language codes for the app's languages. */
 const BY_LOCALE: Readonly<Record<string, string>> = {
   ar: 'ara',
   de: 'deu',
@@ -13,5 +13,5 @@ const BY_LOCALE: Readonly<Record<string, string>> = {
   'zh-CN': 'chi_sim',
 };
 
-/** Languages that are read if the person has chosen none: the app's, and English. */
+/** Languages to recognize if the person has chosen none: the app's, and English. */
 export const defaultLanguages = (locale: string): string[] => [...new Set([BY_LOCALE[locale] ?? 'eng', 'eng'])];

@@ -5,7 +5,7 @@ import { dataAddress, loadLanguageData } from './language-data.ts';
 const open = new AbortController().signal;
 const BASE = 'https://data.test/4.0';
 
-/** A browser's cache in memory. */
+/** An in-memory `CacheStorage`. */
 function fakeCaches(): Pick<CacheStorage, 'open'> {
   const entries = new Map<string, Uint8Array<ArrayBuffer>>();
   return {

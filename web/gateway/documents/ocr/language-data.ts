@@ -8,15 +8,15 @@ const SILENCE_MS = 30_000;
 export interface LanguageDataOptions {
   caches: Pick<CacheStorage, 'open'>;
   fetch: typeof fetch;
-  /** Called as bytes arrive. */
+  /** Called when bytes arrive. */
   onprogress(progress: { language: string; received: number; total: number | undefined }): void;
 }
 
-/** Address of a language's data: `{language}` stands for its name; without it the address is a folder. */
+/** Address of a language's data: `{language}` is replaced by its code; without that placeholder the address is a folder. */
 export const dataAddress = (dataUrl: string, language: string): string =>
   dataUrl.includes('{language}') ? dataUrl.replaceAll('{language}', language) : `${dataUrl.replace(/\/+$/, '')}/${language}.traineddata`;
 
-/** The data of a language, downloaded once and then kept in the browser. Rejects with a sentence if it cannot be had. */
+/** The data of a language, downloaded once and then cached by the browser. Rejects with a message for people if it is unavailable. */
 export async function loadLanguageData(
   dataUrl: string,
   language: string,
@@ -61,7 +61,7 @@ export async function loadLanguageData(
     signal.throwIfAborted();
     throw unavailable(error instanceof Error ? error.message : String(error), error);
   }
-  // Without room for it, it is downloaded again next time.
+  // If there is no room, it is downloaded again next time.
   await cache.put(address, new Response(bytes)).catch(() => {});
   return bytes;
 }

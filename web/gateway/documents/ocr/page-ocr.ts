@@ -2,7 +2,10 @@ import type { PageOcr } from '../../core/documents/ocr.ts';
 import { lazy } from '../../core/lazy.ts';
 import { NoFilterFactory, WorkerCanvasFactory } from './worker-canvas.ts';
 
-/** Text recognition of this worker; undefined if it has no canvas, or the app was built without Tesseract. Loads nothing until a page needs it. */
+/**
+ * Text recognition in this worker; undefined if it has no canvas, or the app was built without Tesseract. Loads nothing until a page needs
+ * it.
+ */
 export function createPageOcr(locale: string, onprogress: () => void): PageOcr | undefined {
   if (__PERCH_TESSERACT__ === '' || typeof OffscreenCanvas === 'undefined') return undefined;
   const recognizer = lazy(async () =>

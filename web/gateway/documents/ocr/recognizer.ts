@@ -5,14 +5,14 @@ import type { OcrSettings } from '../../core/documents/ocr.ts';
 import { defaultLanguages } from './app-languages.ts';
 import { loadLanguageData, type LanguageDataOptions } from './language-data.ts';
 
-/** The neural engine alone: its language data are the smallest, and its results the best. */
+/** Neural engine only: it has the smallest language data and the best results. */
 const LSTM_ONLY = 1;
-/** Tesseract wants 300 dots per inch; a page's own unit is 1/72 inch. */
+/** Tesseract needs 300 dots per inch; a PDF unit is 1/72 inch. */
 const SCALE = 300 / 72;
-/** Pixels of a picture, whatever size the page says it has. */
+/** Maximum number of pixels of a picture, whatever size the page declares. */
 const MAX_PIXELS = 25_000_000;
 
-/** Reads text from pictures of pages by Tesseract, in this worker. */
+/** Recognizes text in pictures of pages with Tesseract, in this worker. */
 export class Recognizer {
   readonly #core: TesseractCore;
   readonly #options: LanguageDataOptions & { locale: string };
@@ -23,7 +23,7 @@ export class Recognizer {
     this.#options = options;
   }
 
-  /** `wasm`: address of its WebAssembly, at the app's own origin. */
+  /** `wasm`: address of Tesseract's WebAssembly, at the app's own origin. */
   static async load(wasm: string, options: LanguageDataOptions & { locale: string }): Promise<Recognizer> {
     const response = await options.fetch(wasm);
     if (!response.ok) throw new RpcError('INTERNAL_ERROR', 'The part of Perch that reads scans couldn’t be loaded. Try again.');

@@ -1,4 +1,4 @@
-/** Tesseract compiled to WebAssembly, as far as it is used here. */
+/** The parts of Tesseract, compiled to WebAssembly, that are used here. */
 declare module 'tesseract.js-core/tesseract-core-simd-lstm.js' {
   export interface TesseractApi {
     /** −1 if it fails. */

@@ -3,7 +3,7 @@ interface Drawn {
   context: OffscreenCanvasRenderingContext2D | null;
 }
 
-/** Canvases of a worker, for pdf.js. */
+/** Creates canvases in a worker, for pdf.js. */
 export class WorkerCanvasFactory {
   create(width: number, height: number): Drawn {
     const canvas = new OffscreenCanvas(width, height);
@@ -20,7 +20,7 @@ export class WorkerCanvasFactory {
   }
 }
 
-/** Filters need a document, which a worker does not have; text is recognized without them. */
+/** Filters need a document, which a worker does not have; recognition works without them. */
 export class NoFilterFactory {
   addFilter(): string {
     return 'none';
