@@ -4,7 +4,10 @@ import type { Config } from './config.ts';
 
 export type BrowserConfig = Pick<Config, 'settings' | 'secret'>;
 
-/** Which browser to drive and what it may reach. Sent to the bridge before each call, since the bridge makes no decision of its own. */
+/**
+ * The browser to drive and the places that it may reach. Sent to the bridge before each call, since the bridge makes no decision of its
+ * own.
+ */
 export const browserReach = (config: BrowserConfig): ParamsOf<(typeof browserPort)['calls']['browser.allow']> => ({
   places: config.settings.browser.allow,
   cdpEndpoint: config.secret('browser.cdpEndpoint') ?? null,

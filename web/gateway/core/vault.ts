@@ -76,7 +76,7 @@ export interface SharedStep {
   results: [callId: string, result: StepResult['result']][];
 }
 
-/** What another host needs to finish a run. */
+/** Data that another host needs to finish a run. */
 export interface RunProgress {
   /** Outside sources in the run's context. */
   outside: string[];

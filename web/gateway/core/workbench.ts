@@ -20,7 +20,7 @@ export interface WorkbenchDeps extends Omit<PlansDeps, 'agent'> {
   labels: ContentLabels;
 }
 
-/** What agents work with: files, plans and skills. Loaded on first use. */
+/** Files, plans and skills for agents. Loaded on first use. */
 export interface Workbench {
   workspaces: Workspaces;
   versions: FileVersions;

@@ -109,7 +109,7 @@ export class Answering {
   async #answer(message: PendingMessage): Promise<void> {
     const { inbox, adapter, clock } = this.#deps;
     const { id } = message;
-    // It may have waited since before the sender lost access, or since an older build that let everyone write.
+    // The message may have waited since before the sender lost access, or since an older build that let everyone write.
     if (!mayWrite(this.#deps.settings().channels[this.#deps.channelId], message)) return inbox.settle(id, null, clock.now());
     if (message.command) return this.#command(message, message.command);
     const typing = this.#typing(message);

@@ -8,7 +8,7 @@ import { quote } from './render.ts';
 
 type Remembered = Pick<Memory, 'text' | 'createdAt'>;
 
-/** What the guide searches in addition to the docs. */
+/** Texts that the guide searches in addition to the docs. */
 export interface GuideSources {
   memories(): Promise<readonly Remembered[]>;
   /** Recent messages of all sessions, newest first, and others that may match the question. */

@@ -36,7 +36,7 @@ export interface Answer {
   before: string;
 }
 
-/** One of the logs that are read together. */
+/** A log that is read together with another. */
 interface Source {
   newest(limit: number, level: LogLevel): Promise<Part>;
   /** The first lines after a position, or the newest if the position is in another log. */

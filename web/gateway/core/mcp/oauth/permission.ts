@@ -32,7 +32,7 @@ export const permission = z.object({
   client,
   /** Undefined if there is only a registration. */
   tokens: tokens.optional(),
-  /** Where tokens are refreshed. */
+  /** Server that refreshes tokens. */
   authorizationServerUrl: z.string(),
   metadata: z
     .object({
