@@ -1,13 +1,13 @@
-/** Changes exactly when the sources do; set by vite.config.ts. */
+/** Hash of the sources; set by vite.config.ts. */
 declare const __PERCH_BUILD__: string;
-/** The package's version; likewise. */
+/** Version of the package; set by vite.config.ts. */
 declare const __PERCH_VERSION__: string;
-/** Where what runs ONNX files lies, without the endings `.mjs` and `.wasm`; likewise. */
+/** Address of the ONNX runtime, without the extensions `.mjs` and `.wasm`; set by vite.config.ts. */
 declare const __PERCH_ONNX__: string;
-/** Address of the WebAssembly that reads text from pictures; empty in the demo; likewise. */
+/** Address of Tesseract's WebAssembly; empty in the demo; set by vite.config.ts. */
 declare const __PERCH_TESSERACT__: string;
 
 interface ImportMeta {
-  /** Files that a pattern matches, bundled; by Vite. */
+  /** Files that match a pattern, bundled by Vite. */
   glob<T>(pattern: string, options: { eager: true; query?: string; import?: string }): Record<string, T>;
 }

@@ -2,7 +2,7 @@ import type { BrowserDtype, KeptModel } from '#shared/ports/browser-models.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { type HubFile, HubError } from './hub.ts';
 
-/** Precisions of transformers.js, and the endings of their files. */
+/** Precisions of transformers.js by file name suffix. */
 const ENDINGS: readonly [ending: string, dtype: BrowserDtype][] = [
   ['_q4f16', 'q4f16'],
   ['_q4', 'q4'],
@@ -13,7 +13,7 @@ const ENDINGS: readonly [ending: string, dtype: BrowserDtype][] = [
   ['_fp16', 'fp16'],
   ['', 'fp32'],
 ];
-/** From the best on. A graphics processor reckons with halves of numbers where it can (`half`), a processor best with bytes. */
+/** Precisions in order of preference. A GPU computes with 16-bit floats if it can (`half`), a CPU is best with bytes. */
 const ORDER: Readonly<Record<'half' | 'gpu' | 'cpu', readonly BrowserDtype[]>> = {
   half: ['q4f16', 'q4', 'fp16', 'q8', 'int8', 'uint8', 'bnb4', 'fp32'],
   gpu: ['q4', 'q8', 'int8', 'uint8', 'bnb4', 'fp32'],
@@ -21,7 +21,7 @@ const ORDER: Readonly<Record<'half' | 'gpu' | 'cpu', readonly BrowserDtype[]>> =
 };
 export type Processor = keyof typeof ORDER;
 
-/** Of a graph that can answer chats or make vectors by itself. */
+/** Graphs that can answer chats or create embeddings without another graph. */
 const GRAPH = /^(?:onnx\/)?(model|decoder_model_merged)((?:_[a-z0-9]+)?)\.onnx$/;
 const BESIDE = [
   'config.json',
@@ -46,8 +46,8 @@ interface Graph {
 }
 
 /**
- * Chooses files of a repository: the graph that suits the processor best, or the one that `filename` names, with its data. Throws a
- * HubError that lists what exists.
+ * Chooses files of a repository: the graph that suits the processor best, or the one named by `filename`, with its data. Throws a HubError
+ * that lists the existing ones.
  */
 export function choose(
   files: readonly HubFile[],

@@ -13,12 +13,12 @@ import { KeptModels, PART_BYTES } from './kept-models.ts';
 const REPO = 'perch/words';
 const TINY = chatModel('Hello there');
 const big = (size: number): Uint8Array => Uint8Array.from({ length: size }, (_, index) => (index * 7 + (index >> 8)) % 251);
-/** Of three parts and a bit. */
+/** A little more than three parts. */
 const BIG = { ...TINY, 'onnx/model_quantized.onnx': big(PART_BYTES * 3 + 1000) };
 
-/** As the bridge's way out does: redirects are answers. */
+/** Like the bridge's egress: redirects are returned as responses. */
 const egress: Fetch = (url, { headers = {}, signal }) => fetch(url, { headers, signal, redirect: 'manual' });
-/** As a browser does that asks by itself. */
+/** Like a browser's own `fetch`. */
 const direct: Fetch = (url, { headers = {}, signal }) => fetch(url, { headers, signal });
 
 async function world(files: Record<string, Uint8Array> = TINY, faults: HubFaults = {}, way: Fetch = egress) {

@@ -3,20 +3,20 @@ import { choose, type Processor, readConfig } from './choice.ts';
 import { type BrowserHub, HubError } from './hub.ts';
 import { type KeptModels, PART_BYTES } from './kept-models.ts';
 
-/** Tries without a part of progress. */
+/** Maximum number of attempts without progress. */
 const TRIES = 4;
 const WAIT_MS = 1000;
-/** A download without a byte for so long has broken off. */
+/** Time without a byte after which a download counts as broken. */
 const SILENCE_MS = 60_000;
-/** Left free of what the browser grants. */
+/** Part of the browser's quota that is left free. */
 const SPARE_BYTES = 64 * 1024 * 1024;
-/** WebAssembly reaches no further. */
+/** Address space of WebAssembly. */
 const MOST_BYTES = 4 * 1024 ** 3;
 
 export interface BrowserProgress {
-  /** The file that is being fetched. */
+  /** The file that is being downloaded. */
   file: string;
-  /** Bytes that are here, of all the model's files. */
+  /** Bytes downloaded so far, of all the model's files. */
   received: number;
   total: number;
 }
@@ -29,7 +29,7 @@ export interface BrowserDownload {
   processor: Processor;
   signal: AbortSignal;
   onprogress(progress: BrowserProgress): void;
-  /** Bytes that the browser still grants; null where it does not say. */
+  /** Free bytes of the browser's quota; null if unknown. */
   free(): Promise<number | null>;
   now(): number;
   waitMs?: number;
@@ -37,8 +37,8 @@ export interface BrowserDownload {
 }
 
 /**
- * Downloads a model into the browser's storage and resolves with it. What is there already stays; what was cut short goes on with the part that is missing. Until all is
- * there, and as long as the hub says that it is, the model is not complete. Throws HubError with what went wrong.
+ * Downloads a model into the browser's storage and resolves with it. Existing files are reused, and interrupted ones continue with the
+ * missing part. The model is marked as complete only once all files listed by the hub are stored. Throws a HubError.
  */
 export async function downloadToBrowser(options: BrowserDownload): Promise<KeptModel> {
   const { hub, kept, repo, signal, onprogress } = options;
@@ -47,7 +47,7 @@ export async function downloadToBrowser(options: BrowserDownload): Promise<KeptM
   if (total > MOST_BYTES)
     throw new HubError(`${repo} is too large for a browser: ${sizeText(total)}. The maximum is ${sizeText(MOST_BYTES)}.`);
   const before = await kept.find(repo);
-  // Another precision, or another version: parts of it are of no use.
+  // Another precision or version: its parts cannot be reused.
   const same = before?.files.filter(({ path, size }) => chosen.files.some((file) => file.path === path && file.size === size)) ?? [];
   if (before && (before.dtype !== chosen.dtype || same.length < before.files.length)) await kept.remove(repo);
   let here = 0;
@@ -89,7 +89,7 @@ async function fetchFile(options: BrowserDownload, file: KeptModel['files'][numb
   }
 }
 
-/** Downloads the missing rest of a file, stored part by part. */
+/** Downloads the missing rest of a file, and stores it part by part. */
 async function fetchRest(
   { hub, kept, repo, signal, silenceMs = SILENCE_MS }: BrowserDownload,
   { path, size }: KeptModel['files'][number],
@@ -109,7 +109,7 @@ async function fetchRest(
       clearTimeout(timer);
       timer = setTimeout(hush, silenceMs);
       if (at + piece.length > size) throw new HubError(`${hub.base} sent more than the ${size} bytes of ${path}.`);
-      // A hub that starts from the beginning repeats bytes that are already stored.
+      // A hub that ignores the range repeats bytes that are already stored.
       let rest = piece.subarray(Math.min(piece.length, Math.max(0, from - at)));
       at += piece.length;
       while (rest.length > 0) {

@@ -9,13 +9,13 @@ interface Gpu {
   requestAdapter(): Promise<{ features: ReadonlySet<string> } | null>;
 }
 
-/** Fetches a model that suits this browser into its storage. Rejects with a sentence. */
+/** Downloads a model that suits this browser into its storage. Rejects with a message for people. */
 export async function fetchModel(wish: BrowserDownloadWish, kept: KeptModels): Promise<KeptModel> {
   const { hub: base, fetch, asking, ...rest } = wish;
   return downloadToBrowser({ ...rest, hub: new BrowserHub({ base, fetch, asking }), kept, processor: await processorOf(navigator), free });
 }
 
-/** Returns the processor for models. */
+/** The processor that runs models. */
 async function processorOf({ gpu }: { gpu?: Gpu }): Promise<Processor> {
   const adapter = await gpu?.requestAdapter().catch(() => null);
   if (!adapter) return 'cpu';
@@ -23,7 +23,7 @@ async function processorOf({ gpu }: { gpu?: Gpu }): Promise<Processor> {
 }
 
 async function free(): Promise<number | null> {
-  // Missing where the page is no secure context.
+  // Undefined in an insecure context.
   const storage: StorageManager | undefined = navigator.storage;
   const { usage, quota } = (await storage?.estimate().catch(() => undefined)) ?? {};
   return usage === undefined || quota === undefined ? null : quota - usage;

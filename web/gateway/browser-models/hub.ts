@@ -1,10 +1,10 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { Fetch } from '../core/fetch.ts';
 
-/** A hub refused, or cannot be understood. */
+/** The hub refused a request, or its response is invalid. */
 export class HubError extends Error {
   override name = 'HubError';
-  /** Asked again, it may go on. */
+  /** Whether a retry may succeed. */
   readonly passing: boolean;
 
   constructor(message: string, options: ErrorOptions & { passing?: boolean } = {}) {
@@ -14,7 +14,7 @@ export class HubError extends Error {
 }
 
 export interface HubFile {
-  /** Its path in the repository. */
+  /** Path in the repository. */
   path: string;
   size: number;
 }
@@ -24,20 +24,20 @@ const size = z.number().int().nonnegative();
 const listed = z.array(
   z.object({ type: z.string(), path: z.string().max(1000), size, lfs: z.object({ size: size.optional() }).nullish() }),
 );
-/** A list of files is far smaller. */
+/** Maximum size of a list of files. */
 const MOST_LISTED = 16 * 1024 * 1024;
 const MOST_REDIRECTS = 5;
 const ANSWER_MS = 30_000;
 
 export interface HubOptions {
-  /** Its address: Hugging Face, or what answers as it does. */
+  /** Address of Hugging Face, or of a compatible server. */
   base: string;
   fetch: Fetch;
-  /** Told of each place that is asked, before it is. */
+  /** Called with each origin before it is requested. */
   asking(origin: string): void;
 }
 
-/** Hugging Face, or a mirror of it, asked from this browser, without a person's token. */
+/** Client for Hugging Face, or a mirror of it, without a person's token. */
 export class BrowserHub {
   readonly base: string;
   readonly #options: HubOptions;
@@ -47,7 +47,7 @@ export class BrowserHub {
     this.#options = options;
   }
 
-  /** The files of a repository, `<owner>/<name>`. Throws HubError. */
+  /** The files of a repository, `<owner>/<name>`. Throws a HubError. */
   async files(repo: string, signal: AbortSignal): Promise<HubFile[]> {
     if (!REPO.test(repo)) throw new HubError(`"${repo}" is not a repository name. Use the form <owner>/<name>.`);
     const answer = await this.#open(`${this.base}/api/models/${repo}/tree/main?recursive=true`, {}, repo, signal);
@@ -56,7 +56,7 @@ export class BrowserHub {
     return files.data.filter(({ type }) => type === 'file').map(({ path, size: bytes, lfs }) => ({ path, size: lfs?.size ?? bytes }));
   }
 
-  /** The bytes of a file from `from` on; from its beginning where the hub does not heed that: `start` says. Throws HubError. */
+  /** The bytes of a file after `from`; `start` is where they begin, which is 0 if the hub ignores the range. Throws a HubError. */
   async open(repo: string, path: string, from: number, signal: AbortSignal): Promise<{ start: number; body: ReadableStream<Uint8Array> }> {
     const file = path.split('/').map(encodeURIComponent).join('/');
     const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {};
@@ -91,7 +91,7 @@ export class BrowserHub {
     const timer = setTimeout(() => late.abort(new Error('no answer')), ANSWER_MS);
     this.#options.asking(url.origin);
     try {
-      // The time is for the answer's beginning alone: what is read of it goes on.
+      // The time limit applies only to the start of the response, not to its body.
       return await this.#options.fetch(url.href, { headers, follow: true, signal: AbortSignal.any([signal, late.signal]) });
     } catch (cause) {
       signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { type KeptModel, keptModel } from '#shared/ports/browser-models.ts';
 
 const CACHE = 'perch-models';
 const ABOUT = 'perch.json';
-/** Bytes. A file is kept in parts, so that a download that broke off has lost no more than one. */
+/** In bytes. Files are stored in parts, so that an interrupted download loses at most one. */
 export const PART_BYTES = 4 * 1024 * 1024;
 
 const partsOf = (size: number): number => Math.max(1, Math.ceil(size / PART_BYTES));
@@ -17,18 +17,18 @@ export interface FileCaches {
   }>;
 }
 
-/** Models in the browser's Cache storage: the files of each, and what is known of it. Shared by the worker that downloads and the one that runs them. */
+/** Models in the browser's Cache storage: their files and metadata. Shared by the worker that downloads and the one that runs them. */
 export class KeptModels {
   readonly #cache: () => ReturnType<FileCaches['open']>;
   readonly #base: string;
 
-  /** `origin`: for the addresses that the storage wants; nothing is asked there. */
+  /** `origin`: for the addresses of cache entries; nothing is requested there. */
   constructor(storage: FileCaches, origin: string) {
     this.#cache = () => storage.open(CACHE);
     this.#base = `${origin}/models/`;
   }
 
-  /** All of them by repository, those too that are not complete. */
+  /** All models by repository, including incomplete ones. */
   async list(): Promise<KeptModel[]> {
     const cache = await this.#cache();
     const found: KeptModel[] = [];
@@ -48,7 +48,7 @@ export class KeptModels {
     await (await this.#cache()).put(this.#url(model.repo, ABOUT), Response.json(model));
   }
 
-  /** Bytes of a file of `size` that are here. */
+  /** Number of stored bytes of a file of `size`. */
   async bytesOf(repo: string, path: string, size: number): Promise<number> {
     const cache = await this.#cache();
     const parts = partsOf(size);
@@ -56,12 +56,12 @@ export class KeptModels {
     return size;
   }
 
-  /** Keeps the part of a file that begins at `from`, a multiple of `PART_BYTES`. Rejects with `QuotaExceededError` where there is no room. */
+  /** Stores the part of a file that starts at `from`, a multiple of `PART_BYTES`. Rejects with `QuotaExceededError` if there is no room. */
   async put(repo: string, path: string, from: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     await (await this.#cache()).put(this.#part(repo, path, from / PART_BYTES), new Response(bytes));
   }
 
-  /** A whole file; undefined where something of it is missing. */
+  /** A whole file; undefined if a part is missing. */
   async read(model: KeptModel, path: string): Promise<Response | undefined> {
     const size = model.files.find((file) => file.path === path)?.size;
     if (size === undefined || (await this.bytesOf(model.repo, path, size)) < size) return undefined;
@@ -78,7 +78,7 @@ export class KeptModels {
     return new Response(body, { headers: { 'content-length': String(size) } });
   }
 
-  /** Deletes all that is kept of a repository, but the files named. */
+  /** Deletes everything stored of a repository, except the named files. */
   async remove(repo: string, but: readonly string[] = []): Promise<void> {
     const cache = await this.#cache();
     const left = new Set(but.map((path) => this.#url(repo, path)));

@@ -17,9 +17,9 @@ import { z } from '#shared/rpc/zod.ts';
 import { AnswerText, type Piece } from '#shared/answer-text.ts';
 import type { KeptModels } from './kept-models.ts';
 
-/** Tokens of context that are run with, of the many that some models are trained for. */
+/** Maximum number of context tokens; some models are trained for many more. */
 const MOST_CONTEXT = 16_384;
-/** Texts whose vectors are made together. */
+/** Number of texts that are embedded together. */
 const BATCH = 16;
 
 const pooling = z.object({ pooling_mode_cls_token: z.boolean().optional(), pooling_mode_lasttoken: z.boolean().optional() });
@@ -28,13 +28,13 @@ const inputs = z.object({ input_ids: z.instanceof(Tensor), attention_mask: z.ins
 type Pooling = 'cls' | 'last_token' | 'mean';
 export type Device = 'webgpu' | 'wasm';
 
-/** Whether there is a graphics processor that can be used: the browser may have the way to it, and none behind. */
+/** The device to run on: a GPU, if an adapter is available and not only the API. */
 async function deviceOf({ gpu }: { gpu?: { requestAdapter(): Promise<unknown> } }): Promise<Device> {
   const adapter = await gpu?.requestAdapter().catch(() => null);
   return adapter ? 'webgpu' : 'wasm';
 }
 
-/** Nothing is ever asked of a network: files are those that are kept, the runtime is the app's own. */
+/** Prevents all network access: files come from storage, the runtime from the app's own origin. */
 function prepare(kept: KeptModels, model: KeptModel): void {
   Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, useBrowserCache: false, useWasmCache: false });
   env.fetch = () => Promise.resolve(new Response(null, { status: 404 }));
@@ -47,12 +47,12 @@ function prepare(kept: KeptModels, model: KeptModel): void {
   const { wasm } = env.backends.onnx;
   if (wasm) {
     wasm.wasmPaths = { mjs: `${__PERCH_ONNX__}.mjs`, wasm: `${__PERCH_ONNX__}.wasm` };
-    // Threads want memory that is shared, and that pages that are isolated.
+    // Threads need shared memory, which requires cross-origin isolation.
     wasm.numThreads = 1;
   }
 }
 
-/** A model of this browser's storage, in memory. */
+/** A model of this browser's storage, loaded into memory. */
 export class LoadedModel {
   readonly device: Device;
   readonly #about: KeptModel;
@@ -74,7 +74,7 @@ export class LoadedModel {
     this.#pooling = parts.pooling;
   }
 
-  /** Throws what transformers says of files that cannot be run. */
+  /** Throws the error of transformers.js for files that cannot be run. */
   static async load(kept: KeptModels, about: KeptModel): Promise<LoadedModel> {
     prepare(kept, about);
     const device = await deviceOf(navigator);
@@ -93,7 +93,7 @@ export class LoadedModel {
     });
   }
 
-  /** Answers a chat, a piece at a time. Leaves off when `signal` fires; what it had said stands. */
+  /** Answers a chat piece by piece. Stops when `signal` aborts; the text so far is kept. */
   async generate(request: GgufRequest, signal: AbortSignal, say: (piece: Piece) => void): Promise<z.output<typeof ggufAnswer>> {
     if (this.#about.task !== 'text-generation') throw refused(`${this.#about.repo} is an embedding model and can’t chat.`, 'model');
     const { input_ids, attention_mask } = this.#inputs(request);
@@ -127,7 +127,7 @@ export class LoadedModel {
     return { finish, calls: [], inputTokens, cachedTokens: 0, outputTokens };
   }
 
-  /** A vector of length 1 of each text. */
+  /** An embedding of length 1 for each text. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<z.output<typeof ggufVectors>> {
     if (this.#about.task !== 'feature-extraction')
       throw refused(`${this.#about.repo} is a chat model and can’t create embeddings.`, 'model');
@@ -161,7 +161,7 @@ export class LoadedModel {
     }
   }
 
-  /** The model, which looks up after each token: without that nobody could tell it to leave off. */
+  /** The model, yielding after each token so that an abort can arrive. */
   #breathing(signal: AbortSignal, leave: () => void): PreTrainedModel {
     const model = this.#model;
     return new Proxy(model, {
@@ -179,7 +179,7 @@ export class LoadedModel {
 
 const refused = (message: string, field: string): RpcError => new RpcError('INVALID_PARAMS', message, { details: { field } });
 
-/** Resolves after the messages that have come so far were heard. Timers would be held up in a page that is hidden. */
+/** Resolves after pending messages have been handled. Timers would be throttled in a hidden page. */
 function breath(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {

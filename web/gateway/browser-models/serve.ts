@@ -5,7 +5,10 @@ import { RpcError } from '#shared/rpc/errors.ts';
 import { KeptModels } from './kept-models.ts';
 import type { LoadedModel } from './loaded-model.ts';
 
-/** In a dedicated worker that a page lends the gateway's: runs one model, which ends with it, for calls over the port in its first message. */
+/**
+ * Runs in a dedicated worker that a page starts for the gateway's worker: runs one model, which ends with it, for calls over the port in
+ * its first message.
+ */
 export function serveModels(scope: DedicatedWorkerGlobalScope): void {
   scope.addEventListener(
     'message',
@@ -53,7 +56,7 @@ function serve(port: MessagePort, kept: KeptModels): void {
   );
 }
 
-/** Converts a library's error about a file to a sentence for the person. */
+/** Converts a library's error about a file to a message for people. */
 function cannotRun(repo: string, error: unknown): RpcError {
   const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 300) ?? '';
   return new RpcError(

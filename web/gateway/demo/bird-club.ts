@@ -1,4 +1,4 @@
-/** A page of the web that the demo makes up, for a chat that reads from outside. */
+/** A made-up web page, for a chat that reads from outside. */
 export const CLUB_PAGE = {
   url: 'https://birdclub.example/counting-rules',
   text: [
@@ -11,7 +11,7 @@ export const CLUB_PAGE = {
   ].join('\n'),
 };
 
-/** A file of the owner's that the agent wants to change after reading the page. */
+/** A file of the owner that the agent wants to change after reading the page. */
 export const CHECKLIST = {
   path: 'notes/checklist.md',
   before: '# Checklist for the heron count\n\n- Binoculars\n- Notebook\n',

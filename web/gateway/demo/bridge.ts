@@ -64,7 +64,7 @@ const web = lent(webPort, {
 
 const PORTS = new Map([exec, desktop, web].map((each) => [each.port.kind, each]));
 
-/** Capabilities that the demo simulates. Params and answers are checked by the ports' own contracts. */
+/** Capabilities that the demo simulates. Params and results are validated by the ports' own contracts. */
 export const demoBridge = (): Bridge => ({
   lends: ({ kind }) => PORTS.has(kind),
   watch: () => () => {},

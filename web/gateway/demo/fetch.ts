@@ -3,7 +3,7 @@ import { getResponse } from 'msw';
 import { type Fetch, FetchRefused } from '../core/fetch.ts';
 import { providerHandlers } from './provider.ts';
 
-/** The way out of the demo: what no handler answers is refused, so that nothing ever reaches a network. */
+/** The demo's `fetch`: refuses every request without a handler, so that nothing reaches a network. */
 export function demoFetch(): Fetch {
   const handlers = providerHandlers();
   return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal }) => {

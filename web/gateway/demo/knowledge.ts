@@ -23,7 +23,7 @@ const CLAIMS = [
   },
 ];
 
-/** Saved prompts that the script has replies for. */
+/** Saved prompts for which the script has replies. */
 const PROMPTS = {
   decline: `---
 title: Decline politely

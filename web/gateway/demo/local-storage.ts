@@ -1,4 +1,6 @@
-/** An in-memory `localStorage` for workers, which lack one: MSW keeps cookies in it. It lasts as long as the worker. Imported before MSW. */
+/**
+ * An in-memory `localStorage` for workers, which lack one: MSW stores cookies in it. It lasts as long as the worker. Import it before MSW.
+ */
 const values = new Map<string, string>();
 const shim = {
   getItem: (key: string): string | null => values.get(key) ?? null,

@@ -3,5 +3,5 @@ import { demoBridge } from './bridge.ts';
 import { demoFetch } from './fetch.ts';
 import { seed } from './seed.ts';
 
-/** The world of the demo: a model that follows a script, a machine that is made up, and no network at all. */
+/** The demo's environment: a scripted model, a made-up machine, and no network. */
 export const demoOutside = (): Outside => ({ bridge: demoBridge(), fetch: demoFetch(), seed });

@@ -8,26 +8,26 @@ import type { ModelMessage } from '../core/providers/provider.ts';
 import { TOOL_CALL } from '../core/tools/routed-call.ts';
 import { type Line, lineFor } from './script.ts';
 
-/** Names under `.invalid` lead nowhere, by rule (RFC 6761, section 6.4). */
+/** Names under `.invalid` never resolve (RFC 6761, section 6.4). */
 export const PROVIDER_URL = 'https://perch-demo.invalid/v1';
 export const MODELS = [
   { id: 'scripted', name: 'Scripted', context_length: 32_768, pricing: { prompt: '0.0000004', completion: '0.0000016' } },
   { id: 'scripted-small', name: 'Scripted (small)', context_length: 8_192, pricing: { prompt: '0.0000001', completion: '0.0000004' } },
 ].map((model) => ({ ...model, object: 'model', owned_by: 'perch-demo', capabilities: { vision: true, function_calling: true } }));
 
-/** Milliseconds from one word to the next. */
+/** Milliseconds between two words. */
 const PACE_MS = 18;
 
 const body = z.record(z.string(), z.unknown());
 
-/** OpenAI's `/v1/models` and `/v1/chat/completions`, read by the gateway's own schemas and written by its own writers. */
+/** OpenAI's `/v1/models` and `/v1/chat/completions`, parsed by the gateway's own schemas and written by its own writers. */
 export const providerHandlers = (): ReturnType<typeof http.get>[] => [
   http.get(`${PROVIDER_URL}/models`, () => HttpResponse.json({ object: 'list', data: MODELS })),
   http.post(`${PROVIDER_URL}/chat/completions`, async ({ request }) => {
     const envelope = readEnvelope(body.parse(await request.json()));
     const { messages, tools } = readKnown(envelope, new IgnoredFields());
     const names = new Set(tools.map(({ name }) => name));
-    // A tool that is not in the request can be called all the same.
+    // A tool that is not in the request can still be called through this one.
     const line = lineFor(messages, { has: (name) => names.has(name) || names.has(TOOL_CALL) });
     const counted = countedOf(messages, line, envelope.model);
     const head = completionHead(envelope.model, Date.now());
@@ -44,13 +44,13 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
 
 const finishOf = ({ calls }: Line): 'stop' | 'tool_calls' => (calls.length > 0 ? 'tool_calls' : 'stop');
 
-/** A picture counts as what models take for one, not as the text that it is sent as. */
+/** An image counts with the tokens that models use for one, not with its base64 text. */
 const countedOf = (messages: readonly ModelMessage[], { text, reasoning = '', calls }: Line, model: string): Counted => ({
   usage: estimateUsage(messages, text + reasoning + (calls.length > 0 ? JSON.stringify(calls) : ''), model),
   reasoningTokens: undefined,
 });
 
-/** The answer word by word, as a model would write it; it ends with the request. */
+/** Streams the answer word by word, like a model; ends with the request. */
 function played(writer: ChunkWriter, line: Line, counted: Counted, signal: AbortSignal): ReadableStream<Uint8Array> {
   const events = eventsOf(writer, line, counted);
   const encoder = new TextEncoder();
@@ -70,7 +70,7 @@ function* eventsOf(writer: ChunkWriter, line: Line, counted: Counted): Generator
   for (const word of wordsOf(line.text)) yield writer.text(0, word);
   for (const call of line.calls) {
     yield writer.toolCall(0, call);
-    // As long as a model would be writing its arguments.
+    // Takes as long as a model would to write the arguments.
     for (const _ of JSON.stringify(call.args).matchAll(/.{1,4}/gs)) yield '';
   }
   yield writer.finish(0, finishOf(line)) + writer.end(counted);

@@ -16,13 +16,13 @@ interface Call {
 }
 
 interface Scene {
-  /** Words of the person that begin it: what empty pages propose, in each language, and English ones. */
+  /** Message that starts the scene: suggestions of empty pages in each language, and English ones. */
   cue: RegExp;
-  /** Tool to call; with several, the next one by the question and the results so far. */
+  /** Tool to call; a function chooses the next one by the question and the results so far. */
   tool?: Call | ((said: string, answers: readonly string[]) => Call | undefined);
   reasoning?: string;
   before: string;
-  /** After the last tool has answered. */
+  /** Reply after the last tool result. */
   after?: (answer: string) => string;
 }
 
@@ -63,7 +63,7 @@ const stepDone = (step: string): Call => ({
   name: 'plan_update',
   args: { status: 'completed', result: `${DONE[Number(step) - 1] ?? 'Done.'} (Demo data)` },
 });
-/** The number of the step that a plan is at, by what a tool for plans has answered. */
+/** Number of a plan's current step, from the result of a plan tool. */
 const stepOf = (answer = ''): string | undefined => /"currentStep":\s*"s(\d+)"/.exec(answer)?.[1];
 
 const SCENES: readonly Scene[] = [
@@ -225,19 +225,19 @@ const OTHERWISE = [
 const SEEN_PICTURE =
   'I got your picture. A real model would see everything you drew, nothing that you redacted, and your notes as text. In this demo my replies are scripted, so I can’t look at it.';
 
-/** The person's own words in a message, without the context block in front of them. */
+/** The person's own text in a message, without the context block before it. */
 const said = ({ content }: ModelMessage): string =>
   plainText(content)
     .replace(/\[context (\w+):[^]*?\[end of context \1\]/, '')
     .trim();
-/** Whether a person sent it, if only a picture. */
+/** Whether a person sent the message, including one with only a picture. */
 const asks = (message: ModelMessage): boolean => message.role === 'user' && (said(message) !== '' || plainText(message.content) === '');
 
 const hasPicture = ({ content }: ModelMessage): boolean => typeof content !== 'string' && content.some(({ type }) => type === 'image');
 
-/** The next line of the play; `tools` knows by name which may be called. */
+/** The next line of the script; `tools`: names of the available tools. */
 export function lineFor(messages: readonly ModelMessage[], tools: Pick<ReadonlySet<string>, 'has'>): Line {
-  // Pictures behind the results of tools are given as if the person had sent them.
+  // Pictures after tool results appear as messages of the person.
   const at = messages.findLastIndex((message, nth) => asks(message) && messages[nth - 1]?.role !== 'tool');
   const asked = messages[at];
   const words = asked ? said(asked) : '';

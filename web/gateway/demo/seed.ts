@@ -10,10 +10,10 @@ import { knowledge } from './knowledge.ts';
 import { PROVIDER_URL } from './provider.ts';
 import { usageOf30Days } from './usage.ts';
 
-/** The model's provider, which is there once all else is. */
+/** The model's provider, added after everything else. */
 const PROVIDER = 'demo';
 
-/** Chats that are held with the scripted model at the first start: what they show is what really happened in them. */
+/** Chats with the scripted model at the first start: their tool calls really happen. */
 const CHATS = [
   { sessionId: 'wiki', message: 'Are there any contradictions in the wiki about herons?' },
   { sessionId: 'plan', message: 'Make a plan for this spring’s heron count and start on it.' },
@@ -26,7 +26,7 @@ const WAITING_CHATS = [
   { sessionId: 'outside', message: `Read ${CLUB_PAGE.url} and update my checklist.` },
 ];
 
-/** Puts the demo's data into a new vault, by the gateway's own methods. */
+/** Fills a new vault with the demo's data, through the gateway's own methods. */
 export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
   const [near, far] = memoryPair<string>();
   gateway.accept(far, { principal: 'app:local', scopes: LEVELS, challenged: false, socket: false });
@@ -51,11 +51,11 @@ export async function seed(gateway: Gateway, vault: Vault): Promise<void> {
   await client.call('config.patch', {
     patch: { providers: { [PROVIDER]: provider }, chat: { model: `${PROVIDER}/scripted`, titles: false } },
   });
-  // The page need not wait for them: they come about before its eyes.
+  // Not awaited: the chats appear while the page is open.
   void chats(client);
 }
 
-/** Ends when the last of them does: those that wait for an approval keep the connection, and go with it. */
+/** Resolves when the last chat ends: those that wait for an approval keep the connection open until then. */
 async function chats(client: GatewayClient): Promise<void> {
   const { screenshotB64, sizeBytes } = await desktopPicture();
   const attachments = [{ filename: 'herons.png', mimeType: 'image/png', content: screenshotB64, size: sizeBytes }];

@@ -2,7 +2,7 @@ import type { UsageRecord } from '../core/vault.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const DAYS = 30;
-/** USD for a token in and a token out. */
+/** USD per input token and output token. */
 const MODELS = [
   { model: 'demo/scripted', input: 0.4e-6, output: 1.6e-6 },
   { model: 'demo/scripted-small', input: 0.1e-6, output: 0.4e-6 },
@@ -18,7 +18,7 @@ export function usageOf30Days(now: number): UsageRecord[] {
     for (let call = 0; call < calls; call++) {
       const { model, input, output } = MODELS[(day + call) % 3 === 0 ? 1 : 0] ?? MODELS[0]!;
       const inputTokens = 400 + ((day * 131 + call * 977) % 2600);
-      // The first call of a day finds nothing in the cache.
+      // The first call of a day finds an empty cache.
       const cacheReadTokens = call === 0 ? 0 : Math.floor(inputTokens * (0.55 + ((day * 13 + call * 29) % 40) / 100));
       const outputTokens = 60 + ((day * 57 + call * 311) % 700);
       records.push({

@@ -7,19 +7,19 @@ import { unlessAborted } from '#shared/turns.ts';
 import type { LocalAnswer, LocalRunner } from '../core/providers/local-runner.ts';
 import { started } from './started.ts';
 
-/** A page that was just opened says after some seconds that it has the model. */
+/** Time that a newly opened page takes to report that it has the model. */
 const COMES_WITHIN_MS = 5_000;
 
 const MODEL = 'language-model';
 
 type Generate = LocalRunner['generate'];
 
-/** Has the browser's own model answer by one of the pages that have it. */
+/** Runs the browser's built-in model in one of the pages that have it. */
 export class AskedPages {
-  /** Known once it has answered. */
+  /** Null until the model has answered once. */
   contextWindow: number | null = null;
   readonly #lenders: ReadonlyMap<string, WorkerLender>;
-  /** Ends what a page is asked. */
+  /** Abort functions of running requests, with their page. */
   readonly #running = new Map<() => void, string>();
   /** Requests that wait for a page with the model. */
   readonly #waiting = new Set<() => void>();
@@ -28,7 +28,7 @@ export class AskedPages {
     this.#lenders = lenders;
   }
 
-  /** A page has come that has it. */
+  /** Called when a page with the model has appeared. */
   came(): void {
     for (const go of this.#waiting) go();
   }
@@ -55,7 +55,7 @@ export class AskedPages {
     request: Parameters<Generate>[1],
     { signal, ontext }: Parameters<Generate>[2],
   ): Promise<LocalAnswer & { contextWindow: number | null }> {
-    // The newest page first: it is the likeliest to be in front.
+    // The newest page first: it is most likely in the foreground.
     for (const [page, lender] of [...this.#lenders].reverse()) {
       const port = await started(lender, signal);
       if (!port) continue;
@@ -78,7 +78,7 @@ export class AskedPages {
     throw new RpcError('INTERNAL_ERROR', 'Open Perch in a browser with a built-in model to use it.', { details: { reason: 'needs-page' } });
   }
 
-  /** Resolves when a page has come, or after a while. */
+  /** Resolves when a page has appeared, or after a while. */
   async #pageComes(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, COMES_WITHIN_MS);
@@ -92,7 +92,7 @@ export class AskedPages {
   }
 }
 
-/** Converts a page's error about its browser's model to a sentence. */
+/** Converts a page's error about its browser's model to a message for people. */
 function told(error: unknown): unknown {
   const { data } = builtInFault.safeParse(error instanceof RpcError ? error.extra.details : undefined);
   if (!data) return error;

@@ -46,7 +46,7 @@ async function host(name = `sharing-host-${++hosts}`) {
     get status() {
       return status;
     },
-    /** A bridge is there, which says this way into the cluster. */
+    /** Attaches a bridge that reports this connection to the cluster. */
     async attach(journal: MemoryJournal, says: unknown) {
       way = says;
       sharing.uplink('attached');
@@ -108,7 +108,7 @@ describe.runIf(hasNats)('a browser that shares by itself', () => {
       await one.vault.sessions.update(KEY, { title: 'after it had left' });
       await one.settled();
       expect((await again.vault.sessions.get(KEY))?.title).toBe('while it was away');
-      // No key of it can be read out, and the password is nowhere in the clear.
+      // No key can be exported, and the password is not stored in plain text.
       await again.sharing.join({ ...way, user: 'someone', password: 'the-password' }, words);
       const kept = await dump(`${name}-cluster`);
       const { keys, vaultKey } = kept.sharing?.cluster as { keys: Record<string, CryptoKey>; vaultKey: { key: CryptoKey } };

@@ -10,11 +10,11 @@ import type { LocalCopy } from '../nats/stream-records.ts';
 import { importVaultKey } from '../storage/sealing.ts';
 import type { Replicator } from '../sync/replicator.ts';
 
-/** Milliseconds. A page that is linked tells its worker of the bridge by the first, a bridge that is started again is back by the second. */
+/** In milliseconds. A linked page reports its bridge to the worker within the first; a restarted bridge is back within the second. */
 const WAITS = { unlinked: 2_000, away: 10_000 };
 
 export interface ClusterSharingDeps {
-  /** Of the database that keeps the setting. */
+  /** Name of the database that stores the setting. */
   name: string;
   copy: LocalCopy;
   replicator: Pick<Replicator, 'attach' | 'expectJournal' | 'disown'>;
@@ -29,8 +29,8 @@ export interface ClusterSharingDeps {
 type Setting = NonNullable<Awaited<ReturnType<KeptSharing['read']>>>;
 
 /**
- * This browser's own way into the cluster that its vault is shared over (docs/decisions/0067): it is taken while no bridge is there, whose journal goes before
- * it. What speaks to the cluster is loaded once there is a setting.
+ * This browser's own connection to the cluster over which its vault is shared (docs/decisions/0067). It is used while no bridge is
+ * attached, whose journal takes precedence. The client's code is loaded once there is a setting.
  */
 export class ClusterSharing {
   readonly #deps: ClusterSharingDeps;
@@ -49,20 +49,23 @@ export class ClusterSharing {
     this.#turns.run(() => this.#adopt()).catch(() => {});
   }
 
-  /** How the line to the bridge stands. */
+  /** Called when the state of the connection to the bridge changes. */
   uplink(state: HostStatus['uplink']): void {
     if (state === this.#uplink) return;
     this.#uplink = state;
     void this.#turns.run(() => this.#consider()).catch(() => {});
   }
 
-  /** The words of a vault that is to be new; nothing is kept of them here. */
+  /** Creates a recovery phrase for a new vault; it is not stored here. */
   async newWords(): Promise<string> {
     const { phraseOf } = await import('#shared/sync/nats/recovery-phrase.ts');
     return phraseOf(toBase64url(crypto.getRandomValues(new Uint8Array(32))));
   }
 
-  /** Shares the vault of these words from now on; what is here becomes part of it. Rejects, and changes nothing, where that cannot be: a sentence says why. */
+  /**
+   * Shares the vault of this recovery phrase from now on; local data becomes part of it. If that is impossible, rejects with a message for
+   * people, and changes nothing.
+   */
   join(given: BrowserWay, words: string): Promise<void> {
     return this.#turns.run(async () => {
       const { data: way, error } = browserWay.safeParse(given);
@@ -81,7 +84,7 @@ export class ClusterSharing {
     });
   }
 
-  /** Shares it no longer; everything that is here stays. */
+  /** Stops sharing; all local data stays. */
   leave(): Promise<void> {
     return this.#turns.run(async () => {
       await this.#kept.forget();
@@ -101,7 +104,7 @@ export class ClusterSharing {
         if (isSame && JSON.stringify(now?.way) === JSON.stringify(way)) return;
         await this.#kept.write(vaultKey, way, 'bridge');
       } else if (now && (!isSame || (given === null && now.from === 'bridge'))) {
-        // Another vault than the bridge's must not get what is the bridge's.
+        // A vault other than the bridge's must not get the bridge's data.
         await this.#kept.forget();
       } else return;
       await this.#adopt();
@@ -129,7 +132,7 @@ export class ClusterSharing {
     if (!this.#setting || this.#uplink === 'attached' || this.#isClosed) {
       await this.#stop();
       this.#tell('resting', null);
-      // The module is needed when the server that it comes from is gone.
+      // Preload the module: it is needed when its server is gone.
       if (this.#setting) void import('../nats/sharing.ts').catch(() => {});
       return;
     }

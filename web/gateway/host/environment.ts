@@ -1,11 +1,11 @@
 import type { Environment } from '../core/environment.ts';
 import { platformOf } from '#shared/link/host-name.ts';
 
-/** Describes the environment of the worker with this global scope. `credentialId`: of its connection to the bridge. */
+/** Describes the environment of the worker with this global scope. `credentialId`: id of the credential for the bridge. */
 export function environmentOf(scope: typeof globalThis, credentialId: () => string): Environment {
   const { navigator } = scope;
   const { browser = 'unknown', system = 'unknown' } = platformOf(navigator);
-  // Missing where the page is no secure context.
+  // Undefined in an insecure context.
   const storage: StorageManager | undefined = navigator.storage;
   return {
     release: __PERCH_VERSION__,

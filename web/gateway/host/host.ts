@@ -32,11 +32,11 @@ import { Uplink } from './uplink.ts';
 
 const DRAIN_MS = 28_000;
 const PARTS_MS = 300;
-/** After a start, when pages have what they need, the index for search is looked after. */
+/** Delay after the start before the search index is maintained, so that pages get what they need first. */
 const TEND_MS = 3_000;
 const SUPERSEDED = 'A newer version of Perch has taken over';
 
-/** Everything that one worker is: it owns the data under the lock, serves the pages' ports, and keeps the line to the bridge. */
+/** A worker's host: owns the data under the lock, serves the pages' ports, and maintains the connection to the bridge. */
 export class Host implements HostApi {
   readonly #lock: string;
   readonly #locked: Promise<void>;
@@ -57,7 +57,7 @@ export class Host implements HostApi {
   });
   readonly #lenders: Lenders;
   readonly #waiting = Promise.withResolvers<'waiting'>();
-  /** Cuts the pages that are passed on, so that they connect anew. */
+  /** Functions that cut the connections of relayed pages, so that they reconnect. */
   readonly #relayed = new Set<() => void>();
   #uplinkCredential: Parameters<HostApi['attach']>[0] | null = null;
 
@@ -80,7 +80,7 @@ export class Host implements HostApi {
   }
 
   async identify(): Promise<{ build: string; lock: string }> {
-    // Not before it is held: a page that asks for it is granted a lock that nobody holds yet, and takes the worker for dead.
+    // Wait until the lock is held: a page that requests it would be granted a free lock, and take the worker for dead.
     await this.#locked;
     return { build: this.#options.build, lock: this.#lock };
   }
@@ -89,7 +89,7 @@ export class Host implements HostApi {
     this.#pages.here(tabLock);
     const gateway = this.#serving();
     const link = portLink<string>(port);
-    // With an owner of the same build in another tab this worker only passes on.
+    // If a worker of the same build in another tab owns the data, this one only relays.
     if ((await Promise.race([gateway, this.#waiting.promise])) === 'waiting') this.#relayed.add(relay(link, tabLock, this.#options.mark));
     else this.#accept(await gateway, link, tabLock);
   }
@@ -153,13 +153,13 @@ export class Host implements HostApi {
     if (this.#uplinkCredential) this.#uplink.attach(this.#uplinkCredential);
   }
 
-  /** The gateway; one that could not start is tried again, for what kept it from that (no room, say) may be over. */
+  /** The gateway. If it failed to start, tries again, since the cause (such as a full disk) may be gone. */
   #serving(): Promise<Gateway> {
     if (this.#status.state === 'failed') this.#gateway = this.#begin();
     return this.#gateway;
   }
 
-  /** Shares the vault over a cluster. Rejects in the demo, which has none. */
+  /** Cluster sharing for the vault. Rejects in the demo, which has none. */
   async #shared(): Promise<ClusterSharing> {
     await this.#serving();
     const sharing = await this.#cluster();
@@ -245,7 +245,7 @@ export class Host implements HostApi {
       for (const cut of this.#relayed) cut();
       this.#relayed.clear();
       this.#tell({ state: 'serving', problem: null });
-      // Behind what the page needs to be usable.
+      // After everything that the page needs to be usable.
       setTimeout(() => void this.#cluster().catch(this.#noter('cluster')), PARTS_MS);
       setTimeout(() => void loadParts().then((complete) => this.#tell({ complete })), PARTS_MS);
       const { tend } = vault;
@@ -267,7 +267,7 @@ export class Host implements HostApi {
     });
   }
 
-  /** Notes faults in the log, once there is a gateway that has one. */
+  /** Returns a function that logs errors, once there is a gateway with a log. */
   #noter(component: string): (error: unknown) => void {
     return (error) =>
       void this.#gateway.then(
@@ -312,7 +312,7 @@ export class Host implements HostApi {
     else stream.reset(CLOSE.protocolError, `unknown stream kind ${kind}`);
   }
 
-  /** Writes acknowledged by another host are applied here before this one answers. */
+  /** Applies writes acknowledged by another host before responding. */
   async #upTo(head: number): Promise<Gateway> {
     const gateway = await this.#gateway;
     await this.#replicator?.reached(head);
@@ -329,11 +329,11 @@ export class Host implements HostApi {
     this.#uplink.detach(CLOSE.handingOver, 'a newer version is taking over');
     await gateway?.close();
     this.#tell({ state: 'superseded', problem: SUPERSEDED });
-    // The lock goes first, and the pages' messages: the worker itself ends a moment later.
+    // Release the lock and send the pages' messages first: the worker itself ends a moment later.
     setTimeout(this.#options.close, 100);
   }
 
-  /** Another worker owns the data: what is under way here must not be written. */
+  /** Called when another worker owns the data: pending work here must not be written. */
   #lose(problem: string): void {
     this.#tell({ state: 'superseded', problem });
     this.#uplink.detach();

@@ -3,20 +3,20 @@ import { LentBuiltIn } from './lent-built-in.ts';
 import { LentDocuments } from './lent-documents.ts';
 import { LentModelsLater } from './lent-models-later.ts';
 
-/** The pages that lend workers, and the model of their browser, each until it is gone. */
+/** Pages that start workers for the gateway or run their browser's model, each until it closes. */
 export class Lenders {
   readonly documents = new LentDocuments();
   readonly models: LentModelsLater;
   readonly builtIn = new LentBuiltIn();
-  /** Lenders whose end is awaited. */
+  /** Pages whose end is awaited. */
   readonly #waited = new Set<string>();
 
-  /** `origin`: the app's own. */
+  /** `origin`: origin of the app. */
   constructor(origin: string) {
     this.models = new LentModelsLater({ storage: globalThis.caches, origin });
   }
 
-  /** `tabLock`: the Web Lock that the page holds for its life, and its name here. */
+  /** `tabLock`: the Web Lock that the page holds for its lifetime, which also identifies it here. */
   lend(tabLock: string, work: LentWork, lender: WorkerLender): void {
     this.#of(work).lend(tabLock, lender);
     if (this.#waited.has(tabLock)) return;

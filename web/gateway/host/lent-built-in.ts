@@ -5,13 +5,13 @@ import type { AskedPages } from './ask-built-in.ts';
 
 const part = lazy(() => import('./ask-built-in.ts'));
 
-/** The model that the browser itself brings, which pages run: it is there while one of them has it. */
+/** The browser's built-in model, which runs in pages: available while one of them has it. */
 export class LentBuiltIn implements LocalRunner<Runnable> {
   readonly cannot = ['tools', 'parallelToolCalls', 'seed', 'presencePenalty', 'frequencyPenalty', 'temperature', 'topP'] as const;
   readonly #lenders = new Map<string, WorkerLender>();
   #asked: AskedPages | undefined;
 
-  /** A page has it, by its name, until it is gone. */
+  /** Adds a page that has the model, until it closes. */
   lend(page: string, lender: WorkerLender): void {
     this.#lenders.delete(page);
     this.#lenders.set(page, lender);

@@ -9,7 +9,7 @@ const request: DocumentRequest = { kind: 'text', name: 'a.txt', bytes: new Uint8
 const open = new AbortController().signal;
 const here: Documents = { read: async () => ({ text: 'read here' }) };
 
-/** A page whose worker answers with what `answer` says; undefined: it says nothing. */
+/** A page whose worker responds with the result of `answer`; undefined for no response. */
 class Page implements WorkerLender {
   readonly #answer: (request: DocumentRequest) => unknown;
   started = 0;
@@ -86,7 +86,7 @@ describe('documents in workers that pages lend', () => {
       message: 'a.txt couldn’t be read because the tab reading it was closed. Try again.',
     });
     expect(pages[0]?.started).toBe(0);
-    // The last page that there is.
+    // The last remaining page.
     const last = documents.read(request, open);
     await until(() => pages[0]?.requests === 1);
     documents.gone('0');
@@ -127,7 +127,7 @@ describe('documents in workers that pages lend', () => {
       const read = documents.read(request, open);
       const worker = await port.promise;
       await new Promise<unknown>((resolve) => (worker.onmessage = resolve));
-      /** What was sent before has arrived once something sent after it could have. */
+      /** Earlier messages have arrived by the time that a later one could. */
       const arrived = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
       for (let time = 0; time < 5; time++) {
         await vi.advanceTimersByTimeAsync(50_000);

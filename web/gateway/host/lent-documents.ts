@@ -4,12 +4,12 @@ import { type Documents, type DocumentRequest, type DocumentText, unreadable } f
 import { readHere } from '../core/documents/read-here.ts';
 import type { DocumentAnswer } from '../documents/answer.ts';
 
-/** Milliseconds. A page that is frozen lends nothing: the next one is asked. */
+/** In milliseconds. A frozen page does not respond: the next one is asked. */
 const START_MS = 5_000;
 const READ_MS = 60_000;
-/** For a worker that says it is still working, such as on a scan of many pages. */
+/** Time limit for a worker that reports progress, such as on a scan of many pages. */
 const MAX_READ_MS = 600_000;
-/** A worker that has nothing to read for so long gives its memory back. */
+/** Time without requests after which a worker is ended to free its memory. */
 const IDLE_MS = 60_000;
 
 interface Helper {
@@ -19,8 +19,9 @@ interface Helper {
 }
 
 /**
- * Reads documents in workers that pages lend: a SharedWorker cannot start one, and a file that is parsed in the gateway's own would hold up
- * everything else, or, made for that, for ever. One file at a time. With no page that lends one, the gateway's own worker reads.
+ * Reads documents in workers started by pages: a SharedWorker cannot start one, and parsing a file in the gateway's own worker would block
+ * everything else, forever if the file is malicious. One file at a time. If no page can start a worker, the gateway's own worker reads the
+ * file.
  */
 export class LentDocuments implements Documents {
   readonly #lenders = new Map<string, WorkerLender>();
@@ -34,7 +35,7 @@ export class LentDocuments implements Documents {
     this.#fallback = fallback;
   }
 
-  /** A page lends workers, by its name, until it is gone. */
+  /** Adds a page that starts workers, until it closes. */
   lend(page: string, lender: WorkerLender): void {
     this.#lenders.delete(page);
     this.#lenders.set(page, lender);
@@ -56,7 +57,7 @@ export class LentDocuments implements Documents {
     clearTimeout(this.#idle);
     let died = false;
     try {
-      // The newest page first: it is the likeliest to be in front.
+      // The newest page first: it is most likely in the foreground.
       for (const [page, lender] of [...this.#lenders].reverse()) {
         signal.throwIfAborted();
         const answer = await this.#lent(page, lender, request, signal);
@@ -77,7 +78,7 @@ export class LentDocuments implements Documents {
     }
   }
 
-  /** Answer of a page's worker; undefined if the page is gone, frozen, or cannot start one. `died`: it ended while reading. */
+  /** Response of a page's worker; undefined if the page is gone, frozen, or cannot start one. `died`: whether it ended while reading. */
   async #lent(
     page: string,
     lender: WorkerLender,

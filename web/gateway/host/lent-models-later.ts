@@ -5,7 +5,7 @@ import type { LentModels, LentModelsOptions } from './lent-models.ts';
 
 const part = lazy(() => import('./lent-models.ts'));
 
-/** The models in this browser's storage; what looks after them is fetched when somebody looks for them. */
+/** The models in this browser's storage; their code is loaded on first use. */
 export class LentModelsLater implements BrowserModels {
   readonly cannot = ['tools', 'parallelToolCalls', 'responseFormat', 'seed', 'presencePenalty', 'frequencyPenalty'] as const;
   readonly #options: LentModelsOptions;

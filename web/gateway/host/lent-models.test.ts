@@ -20,7 +20,7 @@ const never = new Promise<never>(() => {});
 const done: LocalAnswer = { finish: 'stop', calls: [], inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
 const request = { messages: [{ role: 'user' as const, text: 'Hi' }] };
 
-/** A page whose workers answer by `handlers`. */
+/** A page whose workers respond with `handlers`. */
 class Page implements WorkerLender {
   started = 0;
   stopped = 0;

@@ -11,9 +11,9 @@ import { lazy } from '../core/lazy.ts';
 import type { LocalRunner } from '../core/providers/local-runner.ts';
 import { started } from './started.ts';
 
-/** Milliseconds. A model that nobody asks for so long gives its memory back. */
+/** In milliseconds. Time without requests after which a model is unloaded. */
 const IDLE_MS = 5 * 60_000;
-/** How long a worker has to leave off. */
+/** Time limit for a worker to cancel its work. */
 const CANCEL_MS = 5_000;
 
 interface Loaded {
@@ -26,7 +26,7 @@ interface Loaded {
 
 export interface LentModelsOptions {
   storage: FileCaches;
-  /** The app's own. */
+  /** Origin of the app. */
   origin: string;
   idleMs?: number;
 }
@@ -34,8 +34,8 @@ export interface LentModelsOptions {
 const fetching = lazy(() => import('../browser-models/fetching.ts'));
 
 /**
- * Models in this browser's storage, run in workers that pages lend: one is loaded at a time, by the first call that wants it, in a worker that ends with it. Calls wait for their
- * turn.
+ * Models in this browser's storage, run in workers started by pages. One model is loaded at a time, by the first call that needs it, in a
+ * worker that ends with it. Calls are queued.
  */
 export class LentModels implements Omit<BrowserModels, 'cannot'> {
   readonly #kept: KeptModels;
@@ -50,7 +50,7 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
     this.#idleMs = idleMs;
   }
 
-  /** A page lends workers, by its name, until it is gone. */
+  /** Adds a page that starts workers, until it closes. */
   lend(page: string, lender: WorkerLender): void {
     this.#lenders.delete(page);
     this.#lenders.set(page, lender);
@@ -129,7 +129,7 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
     }
   }
 
-  /** The worker says that it does nothing any more, or is ended. */
+  /** Resolves when the worker has confirmed that it is idle, or was ended. */
   async #leftOff(): Promise<void> {
     const loaded = this.#loaded;
     if (!loaded) return;
@@ -141,21 +141,21 @@ export class LentModels implements Omit<BrowserModels, 'cannot'> {
   }
 
   async #load(model: KeptModel, signal: AbortSignal): Promise<Loaded> {
-    // The newest page first: it is the likeliest to be in front.
+    // The newest page first: it is most likely in the foreground.
     for (const [page, lender] of [...this.#lenders].reverse()) {
       const port = await started(lender, signal);
       if (!port) continue;
       const calls = caller(portLink<string>(port), browserModelsPort.calls, browserModelsPort.events);
       const loaded = { page, lender, calls, repo: model.repo, keptAt: model.keptAt };
       this.#loaded = loaded;
-      // A load cannot be left off: its worker is ended.
+      // A load cannot be cancelled: its worker is ended.
       const stop = (): void => this.#stop();
       signal.addEventListener('abort', stop);
       try {
         await calls.call('run.load', { model }, signal);
         return loaded;
       } catch (error) {
-        // A model that could not be loaded is not kept.
+        // A model that failed to load is dropped.
         if (this.#loaded === loaded) this.#stop();
         throw error;
       } finally {

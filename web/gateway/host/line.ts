@@ -9,7 +9,7 @@ import type { Inbox, UplinkOptions } from './uplink.ts';
 
 const HANDSHAKE_MS = 10_000;
 
-/** The multiplexer over a socket that is being dialled, once both sides have proved themselves; throws, with a sentence, where they have not. */
+/** Opens a multiplexer over a connecting socket, after mutual authentication; throws an error with a message for people if that fails. */
 export async function openLine(
   socket: WebSocket,
   inbox: Inbox,
@@ -30,7 +30,10 @@ export async function openLine(
   });
 }
 
-/** Both sides prove that they hold the credential; throws when the bridge does not. The link has what came meanwhile. */
+/**
+ * Mutual authentication: both sides prove that they hold the credential; throws if the bridge does not. The returned link includes messages
+ * that arrived in the meantime.
+ */
 async function handshake(socket: WebSocket, inbox: Inbox, { id, key }: HostCredential): Promise<Link<Uint8Array>> {
   const timer = setTimeout(() => socket.close(), HANDSHAKE_MS);
   try {
@@ -60,12 +63,12 @@ async function handshake(socket: WebSocket, inbox: Inbox, { id, key }: HostCrede
   }
 }
 
-/** Something came, and nothing has been sent since. */
+/** Whether a message has arrived since the last send. */
 let answering = false;
 let flushes: (() => void)[] = [];
 let nextTask: MessagePort | undefined;
 
-/** A port that begins a task with all flushes in it. Made when it is needed: in Node an open port keeps the process running. */
+/** A port that runs all pending flushes in a new task. Created on demand: in Node an open port keeps the process running. */
 function openTaskPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
@@ -77,8 +80,9 @@ function openTaskPort(): MessagePort {
 }
 
 /**
- * The first thing after a message came goes at the end of its turn, together with all other answers of that turn: requests that came together
- * are answered together. What follows (the deltas of a chunk, one await after the other), and bodies, go in the next task, in one message.
+ * The first send after a message arrived happens at the end of the current turn, together with all other responses of that turn: requests
+ * that arrived together are answered together. Later sends (the deltas of a chunk, one await after another), and bodies, go out in the next
+ * task, in one message.
  */
 function soon(flush: () => void, bulk: boolean): void {
   if (answering && !bulk) {

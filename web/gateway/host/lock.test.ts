@@ -29,7 +29,7 @@ function contend(build: string, ondrain: () => Promise<void> = async () => {}): 
   return self;
 }
 
-/** Locks and channels work over real turns of the event loop, whatever the timers say. */
+/** Locks and channels need real turns of the event loop, even with fake timers. */
 async function settle(condition: () => boolean = () => false, turns = 200): Promise<void> {
   for (let i = 0; i < turns && !condition(); i++) await turn();
 }

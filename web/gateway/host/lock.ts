@@ -3,19 +3,19 @@ import { z } from '#shared/rpc/zod.ts';
 const message = z.object({ type: z.enum(['drain', 'draining']), from: z.string(), build: z.string() });
 type Message = z.infer<typeof message>;
 
-/** Time limits for an old worker to answer, and then to finish. */
+/** Time limits for an old worker to respond, and then to finish. */
 const ANSWER_MS = 2_000;
 const FINISH_MS = 30_000;
 
 export interface OwnershipOptions {
-  /** The lock's name; the channel has the same. */
+  /** Name of the lock and of its channel. */
   name: string;
   build: string;
-  /** A newer build asks for the lock: finish, close the database, then resolve; the lock is released after that. */
+  /** Called when a newer build requests the lock: finish, close the database, then resolve; after that the lock is released. */
   ondrain(): Promise<void>;
-  /** An owner of the same build is there, and is waited for. */
+  /** Called when waiting for an owner of the same build. */
   onwaiting?(): void;
-  /** The lock was stolen: nothing may be written any more. */
+  /** Called when the lock was stolen: nothing may be written any more. */
   onlost(): void;
 }
 
@@ -24,8 +24,8 @@ export interface Ownership {
 }
 
 /**
- * Takes the one lock that guards the gateway's data. An owner of another build is asked over a BroadcastChannel to drain: without an answer in
- * 2 s, or when it has not finished after 30 s, the lock is stolen. An owner of the same build (another tab, where there is no
+ * Acquires the lock that guards the gateway's data. An owner of another build is asked over a BroadcastChannel to drain: if it does not
+ * respond within 2 s, or has not finished after 30 s, the lock is stolen. An owner of the same build (another tab, if there is no
  * SharedWorker) is waited for.
  */
 export async function takeOwnership({ name, build, ondrain, onwaiting, onlost }: OwnershipOptions): Promise<Ownership> {
@@ -90,13 +90,13 @@ export async function takeOwnership({ name, build, ondrain, onwaiting, onlost }:
   return ownership;
 }
 
-/** Whether our own request has been granted by the time the browser has answered a query. */
+/** Whether our own request has been granted by the time that the browser has answered a query. */
 async function isFree(name: string, granted: () => boolean): Promise<boolean> {
   const { held = [] } = await navigator.locks.query();
   return granted() || !held.some((lock) => lock.name === name);
 }
 
-/** Holds a Web Lock for the worker's life, so that who waits for it learns of its death. Resolves when it is held. */
+/** Holds a Web Lock for the worker's lifetime, so that waiters learn of its end. Resolves when the lock is held. */
 export function holdForLife(name: string): Promise<void> {
   return new Promise((resolve) => {
     void navigator.locks.request(name, () => {

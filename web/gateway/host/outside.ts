@@ -3,11 +3,11 @@ import type { Fetch } from '../core/fetch.ts';
 import type { Gateway } from '../core/gateway-options.ts';
 import type { Vault } from '../core/vault.ts';
 
-/** All that a gateway reaches beyond its worker, and what is in a vault that is new. */
+/** Everything that a gateway reaches outside its worker, and the content of a new vault. */
 export interface Outside {
   bridge: Bridge;
   fetch: Fetch;
-  /** Before anybody is served. Does nothing where it was done before. */
+  /** Called before any client is served. Does nothing if it has run before. */
   seed(gateway: Gateway, vault: Vault): Promise<void>;
 }
 

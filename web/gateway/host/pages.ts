@@ -1,28 +1,31 @@
-/** How long what is under way waits for the last page to be back: a page that reloads is, on a busy machine after some seconds. */
+/** Time for which running work waits for the last page to return: a reload takes some seconds on a busy machine. */
 const RETURN_MS = 10_000;
-/** How long a worker without pages goes on with what is under way, once another host serves; browsers let it live for some minutes at best. */
+/**
+ * Time for which a worker without pages continues running work after another host has become active; browsers let it live for some minutes
+ * at best.
+ */
 const FINISH_MS = 120_000;
 const LOOK_MS = 100;
 
 export interface PagesDeps {
-  /** A page is here. */
+  /** Called when a page is present. */
   stay(): void;
-  /** Asks another host to serve, where there is one; resolves when it has been asked. */
+  /** Asks another host, if there is one, to become active; resolves when it has been asked. */
   leave(): Promise<void>;
-  /** Another host serves. */
+  /** Whether another host is active. */
   isServed(): boolean;
-  /** Something is under way on the line. */
+  /** Whether the connection has active streams. */
   isBusy(): boolean;
-  /** No page is here, and nothing that is under way waits any more. */
+  /** Called when no page is present and no work is waited for any more. */
   ongone(): void;
 }
 
-/** The pages of this worker, each by the lock that it holds for its life, and what the last one leaves behind. */
+/** The pages of this worker, each identified by the lock that it holds for its lifetime, and the shutdown after the last one. */
 export class Pages {
   readonly #deps: PagesDeps;
-  /** Pages that hide count only while another page is here: a lone page may freeze the worker with its socket open. */
+  /** Hidden pages count only while another page is visible: a lone page may freeze the worker with its socket open. */
   readonly #pages = new Map<string, 'here' | 'away'>();
-  /** Counts the times that a page has left or come. */
+  /** Incremented whenever a page has left or appeared. */
   #departure = 0;
 
   constructor(deps: PagesDeps) {
@@ -36,21 +39,21 @@ export class Pages {
     this.#deps.stay();
     if (known) return;
     void navigator.locks.request(tabLock, () => {
-      // The page ended.
+      // The page was closed.
       this.#pages.delete(tabLock);
       this.#left();
     });
   }
 
-  /** The page is hidden, and may never return. */
+  /** Called when the page is hidden, and may never return. */
   away(tabLock: string): void {
     this.#pages.set(tabLock, 'away');
     this.#left();
   }
 
   /**
-   * With no page here any more another host is asked to serve first: clients are taken there, and what is under way here may end. Where there is none, what is
-   * under way has the time in which a page that only reloads would be back.
+   * When the last page has left, first asks another host to become active: clients move there, and running work here may finish. If there
+   * is no other host, running work has the time that a reload takes.
    */
   #left(): void {
     if ([...this.#pages.values()].includes('here')) return;

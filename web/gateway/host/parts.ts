@@ -1,8 +1,11 @@
-/** What the worker loads when it is wanted. Readers of documents, tables of tokenizers and what speaks to a cluster are not among them: they weigh more than all the rest, and the service worker keeps them. */
+/**
+ * Modules that are loaded on demand. Document readers, tokenizer tables and the cluster client are excluded: they are larger than all
+ * others together, and the service worker caches them.
+ */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('../core/methods/later.ts'),
   () => import('./line.ts'),
-  // What an answer of the guide takes.
+  // Needed for an answer of the guide.
   () => import('../core/runs/generate.ts'),
   () => import('../core/incognito/incognito.ts'),
   () => import('../core/guide/guide.ts'),
@@ -85,8 +88,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
 ];
 
 /**
- * Loads them one after another, so that a worker whose server goes away, or whose build is replaced, has them when they are wanted. What cannot be loaded now is
- * tried again then. False: not all of them are here.
+ * Preloads the modules one after another, so that they are available if the server goes away or the build is replaced. Modules that fail to
+ * load are tried again on use. Resolves with whether all were loaded.
  */
 export async function loadParts(): Promise<boolean> {
   let complete = true;

@@ -1,8 +1,8 @@
 import type { Link, LinkEvents } from '#shared/link/link.ts';
 import { z } from '#shared/rpc/zod.ts';
 
-// Without SharedWorker each tab has a worker of its own, and one of them owns the data. The others pass their pages' connections to it over
-// a BroadcastChannel.
+// Without SharedWorker each tab has its own worker, and one of them owns the data. The others relay their pages' connections to it over a
+// BroadcastChannel.
 
 const channelOf = (mark: string): BroadcastChannel => new BroadcastChannel(`perch-relay${mark}`);
 
@@ -21,7 +21,7 @@ function listen(channel: BroadcastChannel, hear: (message: Message) => void): vo
   };
 }
 
-/** The owner's side: connections of other tabs arrive as links. */
+/** The owner's side: accepts connections of other tabs as links. */
 export function acceptRelayed(mark: string, accept: (link: Link<string>, tabLock: string) => void): void {
   const channel = channelOf(mark);
   const post = (message: Message): void => channel.postMessage(message);
@@ -47,7 +47,7 @@ export function acceptRelayed(mark: string, accept: (link: Link<string>, tabLock
   });
 }
 
-/** A waiting worker's side: joins a page's link to the owner. The result cuts it, for when this worker comes to own the data itself. */
+/** A waiting worker's side: relays a page's link to the owner. Returns a function that cuts it, for when this worker becomes the owner. */
 export function relay(link: Link<string>, tabLock: string, mark: string): () => void {
   const id = crypto.randomUUID();
   const channel = channelOf(mark);

@@ -6,10 +6,10 @@ import type { HostCredential } from '#shared/ports/host.ts';
 import { lazy, notLoaded } from '../core/lazy.ts';
 
 const FIRST_RETRY_MS = 250;
-/** A restarted bridge is served within 3 s. */
+/** A restarted bridge must be reached within 3 s. */
 const LAST_RETRY_MS = 2_000;
 
-/** A browser without a bridge never needs it, and one with a bridge not before that has proved itself. */
+/** Loaded on demand: not needed without a bridge, nor before the bridge has authenticated. */
 const line = lazy(() => import('./line.ts'));
 
 export interface UplinkOptions {
@@ -17,12 +17,12 @@ export interface UplinkOptions {
   url: string;
   build: string;
   onstream(stream: Stream, opening: Opening): void;
-  /** The line stands, and both sides have said hello. */
+  /** Called when the connection is open and both sides have said hello. */
   onattached(mux: Mux): void;
   onstate(state: 'off' | 'connecting' | 'attached', problem: string | null): void;
 }
 
-/** The host's line to the bridge: dials, proves itself, and dials again with back-off for as long as it is wanted. */
+/** The host's connection to the bridge: connects, authenticates, and reconnects with back-off for as long as it is needed. */
 export class Uplink {
   readonly #options: UplinkOptions;
   #credential: HostCredential | null = null;
@@ -37,38 +37,38 @@ export class Uplink {
     this.#options = options;
   }
 
-  /** Calls back when the line stands, and when it is gone; the result stops it. */
+  /** Calls back when the connection opens or closes; returns a function that stops watching. */
   watch(listener: () => void): () => void {
     this.#watchers.add(listener);
     return () => this.#watchers.delete(listener);
   }
 
-  /** The multiplexer while the bridge is there and lends `port`. */
+  /** The multiplexer, if the bridge is attached and provides `port`. */
   lending(port: string): Mux | null {
     return this.#peer?.capabilities.includes(port) ? this.#mux : null;
   }
 
-  /** Whether the bridge is expected and not connected. */
+  /** Whether the bridge is expected but not connected. */
   get away(): boolean {
     return this.#credential !== null && this.#mux === null;
   }
 
-  /** Something is under way on the line: a client, a request, or a provider's answer. */
+  /** Whether the connection has active streams: a client, a request, or a provider's response. */
   get busy(): boolean {
-    // The journal's own stream is always there.
+    // The journal's own stream is always open.
     return this.#mux !== null && this.#mux.streams > (this.lending(JOURNAL_PORT) ? 1 : 0);
   }
 
   attach(credential: HostCredential): void {
     const same = this.#credential?.id === credential.id;
     this.#credential = credential;
-    // A line that stands serves whoever of this browser asked for it; the next one is dialled with the newer credential.
+    // An open connection serves every page of this browser; the next one uses the newer credential.
     if (this.#mux || (same && (this.#socket || this.#timer))) return;
     this.#hangUp('another credential');
     void this.#dial();
   }
 
-  /** Hangs up for good; `HANDING_OVER` tells the bridge that another host is about to dial. */
+  /** Disconnects without reconnecting; `HANDING_OVER` tells the bridge that another host is about to connect. */
   detach(code = 1000, reason = 'detached'): void {
     this.#credential = null;
     this.#hangUp(reason, code);
@@ -120,7 +120,7 @@ export class Uplink {
     this.#mux = null;
     this.#peer = null;
     this.#tell('connecting', problem);
-    // A little chance, so that many hosts do not come back in one instant.
+    // Jitter, so that many hosts do not reconnect at the same moment.
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
@@ -134,9 +134,9 @@ export class Uplink {
 
 /** Messages of the socket during mutual authentication. */
 export interface Inbox {
-  /** The next text; rejects when the socket closes. */
+  /** The next text message; rejects when the socket closes. */
   next(): Promise<string>;
-  /** The multiplexer's first messages, which may come before the last proof is checked. */
+  /** The multiplexer's first messages, which may arrive before the last proof is checked. */
   early: Uint8Array[];
 }
 

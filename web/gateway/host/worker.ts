@@ -5,7 +5,8 @@ import { serveModels } from '../browser-models/serve.ts';
 import { serveDocuments } from '../documents/serve.ts';
 import { Host } from './host.ts';
 
-// The entry of every worker, so that their modules are built once: a host is a SharedWorker, or a dedicated worker where there is none.
+// Entry point of every worker, so that shared modules are built once: the host is a SharedWorker, or a dedicated worker if that is
+// unavailable.
 const scope = globalThis as unknown as SharedWorkerGlobalScope | DedicatedWorkerGlobalScope;
 const mark = markIn(scope.name);
 const host = (): Host =>

@@ -14,7 +14,7 @@ import { browser, same, type TestBrowser } from './tests/browser.ts';
 const STREAM = `PERCH_${new RecordSeal(VAULT_KEY).vault}`;
 const memory = (id: string, text = id) => ({ id, category: 'fact' as const, text, createdAt: 1 });
 
-/** How often each record came from others. */
+/** Number of times that each record arrived from others. */
 function arrivals({ vault }: TestBrowser): Map<string, number> {
   const counts = new Map<string, number>();
   vault.onforeign((changes) => {
@@ -23,7 +23,7 @@ function arrivals({ vault }: TestBrowser): Map<string, number> {
   return counts;
 }
 
-/** As if it had been read past: the position is behind all that the stream has. */
+/** Simulates a skipped record: moves the position to the stream's end. */
 async function readPast({ vault: { sync } }: TestBrowser, seq: number): Promise<void> {
   const position = await sync.position();
   if (!position) throw new Error('it has read nothing yet');
@@ -59,7 +59,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
       await same([a, b], (records) => records.length > 3);
       expect([...came.keys()].sort()).toEqual(['memories/of b', `sessions/${KEY}`]);
 
-      // Not there again, until it is looked through once more.
+      // The record does not reappear until the stream is searched again.
       expect(await a.vault.sync.isDoubtful()).toBe(true);
       const db = await openDB(a.name);
       await db.delete('changes', ['memories', 'of b']);
@@ -86,7 +86,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
       await same([a, b], (records) => records.length === 2);
       await until(async () => !(await a.vault.sync.isDoubtful()), 'no doubt', 60_000);
 
-      // As if it had been passed over; what comes later does not bring it.
+      // Simulates a skipped record; later messages do not bring it.
       const db = await openDB(a.name);
       await db.delete('changes', ['memories', 'of b']);
       db.close();
@@ -127,7 +127,7 @@ describe.runIf(hasNats)('servers that number messages differently after trouble,
       await until(() => a.vault.sync.isDoubtful(), 'doubt');
       await b.share();
       await b.settled();
-      // As if it had not been sent.
+      // Simulates a record that was not sent.
       const db = await openDB(a.name);
       await db.delete('changes', ['memories', 'of b']);
       db.close();

@@ -14,7 +14,7 @@ interface Row {
   from: SharingSource;
   keys: SharingKeys;
   vaultKey: SealingKey;
-  /** With passwords and tokens in it. */
+  /** Contains passwords and tokens. */
   way: SealedSecret;
 }
 
@@ -25,18 +25,18 @@ interface KeptSchema extends DBSchema {
 const NAME = 'cluster';
 
 /**
- * This browser's settings for sharing its vault, with their keys, in a database of its own: they concern this browser alone. Keys are
+ * This browser's settings for sharing its vault, with their keys, in a separate database, since they concern only this browser. Keys are
  * stored as non-extractable, and the credentials sealed with one of them.
  */
 export class KeptSharing {
   readonly #database: Database<KeptSchema>;
 
-  /** `name`: the database's. */
+  /** `name`: name of the database. */
   constructor(name: string) {
     this.#database = new Database<KeptSchema>({ name, steps: [(db) => void db.createObjectStore('sharing', { keyPath: 'name' })] });
   }
 
-  /** Null where there is none, or one that cannot be read. */
+  /** Null if there is no setting, or it cannot be read. */
   async read(): Promise<(SharingSetting & { from: SharingSource }) | null> {
     const row = await this.#database.read(['sharing'], (tx) => tx.objectStore('sharing').get(NAME));
     if (!row) return null;
@@ -46,7 +46,7 @@ export class KeptSharing {
     return way ? { way, keys, vaultKey, from } : null;
   }
 
-  /** `key`: the vault's, 256 bit, base64url. */
+  /** `key`: the vault's key, 256 bit, base64url. */
   async write(key: string, way: BrowserWay, from: SharingSource): Promise<void> {
     const [keys, vaultKey] = await Promise.all([sharingKeys(key), importVaultKey(key)]);
     const row: Row = { name: NAME, from, keys, vaultKey, way: await seal(vaultKey, NAME, JSON.stringify(way)) };

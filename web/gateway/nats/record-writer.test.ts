@@ -33,7 +33,7 @@ describe.runIf(hasNats)('a message that is read once more', () => {
       const { now, isChanged } = await writer.sawAgain(again);
       expect([now?.known.clock, isChanged]).toEqual([newer.clock, false]);
 
-      // The write was acknowledged as number 9, and no server has it.
+      // The write was acknowledged as number 9, but no server has it.
       const newest = version('a', 3000, 'b');
       writer.saw(received(newest, 9));
       expect((await writer.put(newest)).seqs).toEqual([]);

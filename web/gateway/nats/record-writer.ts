@@ -5,33 +5,34 @@ import { ClusterProblem, isWrongSequence } from '#shared/sync/nats/problems.ts';
 import type { VaultSeal } from '#shared/sync/nats/seal.ts';
 import { originOf, SYNC_STORES, type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
 
-/** How often one record is tried against others who write it at the same time. */
+/** Maximum number of attempts to write a record that others write at the same time. */
 const TRIES = 20;
 
 /** Known state of a record in the stream. */
 type Held = Known & Pick<Version, 'fence'>;
 
 export interface Written {
-  /** The numbers that the stream gave out for it, and for a copy of what lost. */
+  /** Sequence numbers that the stream assigned to it, and to a conflict copy. */
   seqs: number[];
-  /** Versions that lost against others written apart, and were kept as copies. */
+  /** Number of conflicting versions that were stored as copies. */
   conflicts: number;
 }
 
 export interface RecordWriterDeps {
   places: Places;
   seal: VaultSeal;
-  /** Of the records that this build writes. */
+  /** Schema version of this build's records. */
   schema: number;
-  /** Something of a newer schema is there. */
+  /** Called when the stream contains a newer schema. */
   onschema(schema: number): void;
-  /** A record that is here was stored under this number, as this message, which need not be read. */
+  /** Called when a local record was stored under this number, as this message, which need not be read. */
   onwrote(seq: number, message: Uint8Array): void;
 }
 
 /**
- * Writes records to the vault's stream. Who writes a subject says which message it replaces; where that is another one, or holds a version that the record was
- * not made from, the two are merged first by the rules of the journal, and a loser that was written apart becomes a record of its own (docs/decisions/0008).
+ * Writes records to the vault's stream. Each write names the message that it replaces; if the subject holds another one, or a version that
+ * the record was not made from, the two are merged first by the rules of the journal, and a conflicting loser becomes a separate record
+ * (docs/decisions/0008).
  */
 export class RecordWriter {
   readonly #deps: RecordWriterDeps;
@@ -41,7 +42,7 @@ export class RecordWriter {
     this.#deps = deps;
   }
 
-  /** Notes a version that was read: the next write of the record replaces it. */
+  /** Records a version that was read: the next write of the record replaces it. */
   saw({ name, known, record }: Received): void {
     const before = this.#held.get(name);
     if (before && before.seq >= known.seq) return;
@@ -49,9 +50,9 @@ export class RecordWriter {
   }
 
   /**
-   * Notes a version that was read again. If its subject is known to hold another version, either it was replaced on its way here, or the
-   * servers lost an acknowledged write: the stream itself tells which. `now`: the version that it holds; `isChanged`: it is known to have
-   * held another version that could be opened.
+   * Records a version that was read again. If its subject is known to hold another version, either it was replaced in the meantime, or the
+   * servers lost an acknowledged write: the stream itself tells which. `now`: the version that it holds; `isChanged`: whether it is known
+   * to have held another readable version.
    */
   async sawAgain(one: Received): Promise<{ now: Received | undefined; isChanged: boolean }> {
     const { places, seal } = this.#deps;
@@ -67,22 +68,25 @@ export class RecordWriter {
     return { now, isChanged: held !== undefined && held.clock !== '' && now?.known.clock !== held.clock };
   }
 
-  /** How many subjects were seen to hold something. */
+  /** Number of subjects known to hold a message. */
   get subjects(): number {
     return this.#held.size;
   }
 
-  /** Everything is read anew. */
+  /** Forgets all known versions, since everything is read again. */
   forget(): void {
     this.#held.clear();
   }
 
-  /** Resolves when the stream holds this version or one that wins over it. `isHere`: this browser has it, as it has not the copies that are made here. */
+  /**
+   * Resolves when the stream holds this version or one that wins over it. `isHere`: whether this browser has the record; it does not have
+   * conflict copies made here.
+   */
   async put(record: SyncRecord, isHere = true): Promise<Written> {
     const { places, seal, schema, onschema, onwrote } = this.#deps;
     const name = await nameOf(seal, record);
     const written: Written = { seqs: [], conflicts: 0 };
-    /** The message that this version may replace, since it has been merged with what that holds. */
+    /** Number of the message that this version may replace, since it has been merged with it. */
     let merged: number | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
       const held = this.#held.get(name);
@@ -106,7 +110,7 @@ export class RecordWriter {
       }
       this.#held.set(name, heldOf(theirs.known, theirs.record));
       merged = theirs.known.seq;
-      // A message that is not the vault's, or has an unknown format, is overwritten.
+      // A message that is not of the vault, or has an unknown format, is overwritten.
       if (!theirs.record) continue;
       const { stored, copy } = mergeInto(theirs.record, record);
       if (copy) {
@@ -119,7 +123,7 @@ export class RecordWriter {
     throw new ClusterProblem('failed', 'A record keeps changing on other devices; it is sent later');
   }
 
-  /** The message and its number; null where the subject holds another message than the one that was to be replaced. */
+  /** The message and its number; null if the subject holds another message than expected. */
   async #publish(record: SyncRecord, name: string, held: Held | undefined): Promise<{ seq: number; bytes: Uint8Array } | null> {
     const { places, seal, schema } = this.#deps;
     const shared = onTop(record, held);
@@ -142,7 +146,7 @@ export class RecordWriter {
 const heldOf = (known: Known, record: SyncRecord | undefined): Held =>
   record?.fence === undefined ? known : { ...known, fence: record.fence };
 
-/** Whether a version may take another one's place without a look at that. */
+/** Whether a version may replace another one without reading it. */
 function isMadeFrom(record: SyncRecord, held: Held): boolean {
   if (held.clock === '' || !wins(record, held)) return false;
   return !SYNC_STORES[record.store].conflicts || record.base === held.clock || originOf(record.clock) === originOf(held.clock);

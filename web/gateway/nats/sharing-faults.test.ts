@@ -15,7 +15,10 @@ import { browser, same } from './tests/browser.ts';
 const SEAL = new RecordSeal(VAULT_KEY);
 const STREAM = `PERCH_${SEAL.vault}`;
 const SUBJECT = `perch.${SEAL.vault}.r.${SEAL.name('record', 'sessions', KEY)}`;
-/** Filled within a second in five hundred tries, and once not within ten, on a busy machine: as where two answers are lost, each of which is waited for five seconds. */
+/**
+ * Usually full within a second (in five hundred runs), once not within ten on a busy machine: as if two responses were lost, each of which
+ * times out after five seconds.
+ */
 const LOST_MS = 25_000;
 const has = (count: number) => (records: readonly string[]) => records.length === count;
 
@@ -189,7 +192,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
       }, 'the record, sent again');
       await a.settled();
     }
-    // A subject that nobody has a record for stays as it is, and hinders nobody.
+    // A subject without a known record stays unchanged, and blocks nothing.
     operator.publish(`perch.${SEAL.vault}.r.nonsense`, 'nonsense');
     await operator.flush();
     await a.vault.sessions.update(KEY, { title: 'behind it' });
@@ -288,7 +291,7 @@ describe.runIf(hasNats)('a browser whose cluster fails', () => {
         expect(await a.replicator.lease('run:1', 1)).toBeNull();
         await ask(b.vault, 'm-1');
         await same([a, b], (records) => records.length > 0);
-        // Begun there, where that one is: nobody else's.
+        // The run belongs to a host that is still attached.
         expect(await a.replicator.claim('run-m-1', b.vault.origin)).toBeNull();
       }
       let fence: number | null = null;

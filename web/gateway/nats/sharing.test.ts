@@ -47,7 +47,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     await nats.stop();
     await until(() => a.replicator.state().state === 'away' && b.replicator.state().state === 'away');
     await a.vault.sessions.update(KEY, { title: 'by a' });
-    // Of two in one millisecond neither is the later.
+    // Two writes in one millisecond have no order.
     const at = Date.now();
     await until(() => Date.now() > at);
     await b.vault.sessions.update(KEY, { title: 'by b' });

@@ -11,9 +11,9 @@ import type { LocalCopy } from './stream-records.ts';
 import { type SharingKeys, WebSeal } from './web-seal.ts';
 
 const RETRY_MS = { first: 500, most: 15_000 };
-/** How often it is looked whether the stream is still the same. */
+/** Interval of checks that the stream is still the same. */
 const LOOK_MS = 10_000;
-/** A connection that lasted longer than this was a good one: the next is tried at once. */
+/** Duration after which a connection counts as stable: the next attempt is made at once. */
 const STEADY_MS = 5000;
 const STREAM_NOT_FOUND = 10059;
 
@@ -26,11 +26,11 @@ export interface SharingSetting {
 
 export interface SharingOptions extends SharingSetting {
   copy: LocalCopy;
-  /** Of the records that this build writes. */
+  /** Schema version of this build's records. */
   schema: number;
-  /** A line to the vault's stream stands. */
+  /** Called when a connection to the vault's stream is open. */
   online(line: JournalLine): void;
-  /** How it stands; the problem is a sentence for the person. */
+  /** Reports the state; the problem is a message for people. */
   onstate(state: 'connecting' | 'attached', problem: string | null): void;
   /** For tests. */
   retryMs?: { first: number; most: number };
@@ -39,8 +39,8 @@ export interface SharingOptions extends SharingSetting {
 }
 
 /**
- * Keeps a line to the vault's stream for a browser without a bridge (docs/decisions/0067): connects, says that this host is there, looks whether the stream is
- * still the same, and begins anew, after a while, whenever something ends.
+ * Maintains a connection to the vault's stream for a browser without a bridge (docs/decisions/0067): connects, announces this host, checks
+ * that the stream is still the same, and reconnects with a delay whenever something ends.
  */
 export class Sharing {
   readonly #options: SharingOptions;
@@ -52,7 +52,7 @@ export class Sharing {
     this.#running = this.#run();
   }
 
-  /** Hangs up for good. */
+  /** Disconnects without reconnecting. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -75,13 +75,13 @@ export class Sharing {
         }
       }
       if (performance.now() - begun > STEADY_MS) wait = first;
-      // A little chance, so that many browsers do not come back in one instant.
+      // Jitter, so that many browsers do not reconnect at the same moment.
       await pause(wait * (0.75 + Math.random() / 2), signal);
       wait = Math.min(most, wait * 2);
     }
   }
 
-  /** One connection, from its beginning to its end, which is always an error or that it is not wanted any more. */
+  /** One connection, from start to end; always ends with an error, or because it is no longer needed. */
   async #session(seal: WebSeal): Promise<void> {
     const { way, copy, schema, vaultKey, online, onstate, agreedMs } = this.#options;
     const end = new AbortController();
@@ -115,12 +115,12 @@ export class Sharing {
     }
   }
 
-  /** Servers that were in trouble need not agree with each other on what was read. A copy that cannot keep that says so itself, wherever it is written to. */
+  /** After trouble, servers may disagree about what was read. If the replica cannot store that, its writes report the problem. */
   #doubt(): Promise<void> {
     return this.#options.copy.markDoubtful().catch(() => {});
   }
 
-  /** A stream that is deleted or made anew need not be noticed by who reads it; nor records that were taken out of it. */
+  /** Checks the stream, since a reader may not notice that it was deleted or recreated, or that records were removed. */
   async #look(places: Places, line: StreamLine, signal: AbortSignal): Promise<void> {
     const {
       jsm,
@@ -138,7 +138,7 @@ export class Sharing {
       });
       if (info.created !== created) throw new ClusterProblem('failed', 'The stream was created again');
       if ((info.state.num_subjects ?? 0) < subjects) line.doubt(TAKEN_OUT);
-      // A new leader need not number messages as the one before did, whose connections may all stand.
+      // A new leader may number messages differently from the previous one, although all connections stayed open.
       const now = leaderOf(places, info);
       if (leader !== '' && now !== '' && now !== leader)
         throw new ClusterProblem('unreachable', 'Another server of the cluster has taken over');

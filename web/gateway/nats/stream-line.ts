@@ -26,10 +26,10 @@ import type { JournalLine } from '../sync/journal-line.ts';
 import { StreamReader } from './stream-reader.ts';
 import { type LocalCopy, StreamRecords } from './stream-records.ts';
 
-/** An attachment that lies there for longer is put there again by whoever sends a record with it (docs/decisions/0065). */
+/** Age at which an attachment in the cluster is stored again by the sender of a record with it (docs/decisions/0065). */
 const RENEW_MS = 20 * 24 * 60 * 60 * 1000;
 
-/** Why everything is sent anew where the stream has less than it had. */
+/** Message for a stream that has lost records, so that everything is sent again. */
 export const TAKEN_OUT = 'Records were removed from the cluster; they are sent again from here';
 
 export interface StreamLineOptions {
@@ -39,20 +39,20 @@ export interface StreamLineOptions {
   presence: Pick<Presence, 'others'>;
   /** Key that seals the vault's secrets. */
   vaultKey: SealingKey;
-  /** Of the records that this build writes. */
+  /** Schema version of this build's records. */
   schema: number;
-  /** Ends what can no longer be read. */
+  /** Called with the error when the stream can no longer be read. */
   onend(error: unknown): void;
-  /** Something of the stream may be passed over. */
+  /** Called when messages of the stream may be skipped. */
   ontrouble(): void;
   /** For tests. */
   agreedMs?: number | undefined;
 }
 
 /**
- * The vault's stream as a journal (shared/ports/journal.ts): sequence numbers are the stream's, and merging is done by whoever writes. What another journal
- * would keep beside its records is found out instead: whether the stream is the same by when it was made and how many subjects it had, and whether one has gone
- * back to an older version or was taken away by what is here.
+ * The vault's stream as a journal (shared/ports/journal.ts): sequence numbers are the stream's, and each writer merges. State that another
+ * journal would store is derived: whether the stream is the same one, from its creation time and number of subjects; and whether a subject
+ * was reset to an older version or removed, by comparison with local data.
  */
 export class StreamLine {
   readonly line: JournalLine;
@@ -63,12 +63,12 @@ export class StreamLine {
   #head = 0;
   readonly #closed = new AbortController();
   readonly #fetches = new Turns();
-  /** Looks for what was passed over. */
+  /** Aborts the search for skipped messages. */
   #looking = new AbortController();
-  /** Something is wrong in the stream: everything is to be read, and what it has not to be sent. */
+  /** Whether the stream may be damaged: everything has to be read, and missing records sent. */
   #isDoubtful = false;
   #schema = 0;
-  /** How many subjects the stream had when it was opened. */
+  /** Number of subjects when the stream was opened. */
   #subjects = 0;
 
   constructor(options: StreamLineOptions) {
@@ -93,7 +93,7 @@ export class StreamLine {
     };
   }
 
-  /** How many subjects the stream has at least: what was written stays. */
+  /** Minimum number of subjects in the stream, since written ones stay. */
   get subjects(): number {
     return Math.max(this.#subjects, this.#records.subjects);
   }
@@ -105,7 +105,7 @@ export class StreamLine {
     this.#answerer.close();
   }
 
-  /** Everything is read anew, and what the stream has not is sent. Servers that have lost something need not send all that the one which leads them has. */
+  /** Requests that everything is read again, and missing records sent: after a loss of data, a server may lack records of its leader. */
   doubt(reason: string): void {
     if (this.#isDoubtful) return;
     this.#isDoubtful = true;
@@ -113,7 +113,10 @@ export class StreamLine {
     this.#answerer.send('journal.replaced', { reason });
   }
 
-  /** One attachment after the other: a server ends a connection that does not take within seconds what several want. The client hears of no end. */
+  /**
+   * Fetches attachments one after another: a server closes a connection that does not accept several within seconds. The client itself
+   * reports no end.
+   */
   #fetch(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const { places, seal } = this.#options;
     const { signal } = this.#closed;
@@ -202,14 +205,14 @@ export class StreamLine {
     return { before: isWhole ? first - 1 : last, last, conflicts };
   }
 
-  /** After trouble; what was passed over goes to `take`. */
+  /** Searches for skipped messages after trouble, and passes them to `take`. */
   async #lookAgain(take: (records: SequencedRecord[]) => Promise<void>): Promise<void> {
     const { places, copy, agreedMs } = this.#options;
     this.#looking.abort();
     const { signal } = (this.#looking = new AbortController());
     const [before, leader] = [await copy.soundUnder(), leaderOf(places)];
     const isOther = before !== '' && leader !== '' && before !== leader;
-    // A single server has nobody to disagree with, but may have lost what it had acknowledged last, where its machine lost its power.
+    // A single server has no other to disagree with, but may have lost its last acknowledged writes in a power failure.
     if (isOther || (!isAlone(places) && (await copy.isDoubtful()))) {
       await lookAgain(places, { signal, agreedMs }, async (batch) => {
         const missed = await this.#records.readAgain(batch);
@@ -223,7 +226,7 @@ export class StreamLine {
     if (!signal.aborted) await copy.markSound(leader || before);
   }
 
-  /** The fence that a run's lease has at least: above every one that it was written under by others. */
+  /** Minimum fence of a run's lease: higher than every fence under which others have written it. */
   async #fenceOf(lease: string): Promise<number> {
     const { copy } = this.#options;
     const [run] = lease.startsWith('run:') ? await copy.versions([['runs', lease.slice('run:'.length)]]) : [];
@@ -243,7 +246,7 @@ export class StreamLine {
     this.#answerer.send('journal.replaced', { reason: 'The vault in the cluster was written by a newer version of Perch' });
   }
 
-  /** A failure of reading or writing counts as trouble. */
+  /** Runs a read or write; a failure counts as trouble. */
   async #exchange<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.#ask(work);
@@ -253,13 +256,13 @@ export class StreamLine {
     }
   }
 
-  /** The current check starts again. */
+  /** Restarts the current search for skipped messages. */
   #trouble(): void {
     this.#looking.abort();
     this.#options.ontrouble();
   }
 
-  /** Describes failures in words for the person. */
+  /** Converts failures to messages for people. */
   async #ask<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -270,7 +273,7 @@ export class StreamLine {
   }
 }
 
-/** An era says which making of the stream it is, and how many subjects that had: it never has fewer. */
+/** Identifies one incarnation of the stream: its creation time, and its number of subjects, which never decreases. */
 const eraOf = (created: string, subjects: number): string => `${created} ${subjects}`;
 
 function isEra(era: string, created: string, subjects: number): boolean {

@@ -1,29 +1,35 @@
 import { messagesFrom, type Reading, type Stream, type Streamed } from '#shared/sync/nats/flow.ts';
 import { ClusterProblem } from '#shared/sync/nats/problems.ts';
 
-/** Messages that the server sends ahead, and that wait here to be taken. */
+/** Maximum number of messages that the server sends ahead, and that are queued here. */
 const AHEAD = 100;
 
-/** Reads the vault's stream from a sequence number on, in order, and keeps a few messages until they are taken. */
+/** Reads the vault's stream from a sequence number on, in order, and queues a few messages until they are taken. */
 export class StreamReader {
   readonly #places: Stream;
   readonly #tell: { onarrived(seq: number): void; onunsure: Reading['onunsure'] };
   readonly #queue: Streamed[] = [];
-  /** Written here, so that they need not be read, and not come yet: by number. */
+  /** Messages written here that have not arrived yet and need not be read, by number. */
   readonly #own = new Map<number, Uint8Array>();
   #changed = Promise.withResolvers<void>();
   #stop: AbortController | undefined;
   #ended: unknown;
-  /** Everything up to here has come. */
+  /** Everything up to this number has arrived. */
   last = 0;
 
-  /** `onarrived`: a message has come; its number. `onunsure`: more may have been passed over than was looked into. */
+  /**
+   * `onarrived`: called with the number of a message that has arrived. `onunsure`: called if more messages may have been skipped than were
+   * checked.
+   */
   constructor(places: Stream, tell: { onarrived(seq: number): void; onunsure: Reading['onunsure'] }) {
     this.#places = places;
     this.#tell = tell;
   }
 
-  /** Begins, or begins anew, behind `after`; `there`: the stream's newest number. Resolves when the server sends; `onend` when it no longer does. */
+  /**
+   * Starts or restarts reading after `after`; `there`: the stream's newest number. Resolves when the server sends; calls `onend` when it no
+   * longer does.
+   */
   async start({ after, there }: { after: number; there: number }, onend: (error: unknown) => void): Promise<void> {
     this.stop();
     this.#queue.length = 0;
@@ -63,7 +69,7 @@ export class StreamReader {
     this.#wake();
   }
 
-  /** The next messages behind `after` that are here, of so many bytes together, or one; what came before is let go. */
+  /** The next queued messages after `after`, up to `limit` and `bytes` but at least one; earlier ones are dropped. */
   take(after: number, limit: number, bytes: number): Streamed[] {
     const first = this.#queue.findIndex(({ seq }) => seq > after);
     this.#queue.splice(0, first < 0 ? this.#queue.length : first);
@@ -77,7 +83,10 @@ export class StreamReader {
     return taken;
   }
 
-  /** A message that was written here needs not be read. Servers that lost one another may give another one under its number. */
+  /**
+   * Registers a message written here, which need not be read. Servers that were disconnected from each other may assign its number to
+   * another one.
+   */
   wrote(seq: number, data: Uint8Array): void {
     const at = this.#queue.findIndex((message) => message.seq === seq && isEqual(message.data, data));
     if (at >= 0) this.#queue.splice(at, 1);
@@ -85,7 +94,7 @@ export class StreamReader {
     this.#wake();
   }
 
-  /** Resolves once something has come since `last` was that; rejects where nothing comes any more. */
+  /** Resolves once `last` has increased; rejects if the stream has ended. */
   async beyond(last: number): Promise<void> {
     while (this.last <= last) {
       if (this.#ended !== undefined) throw this.#ended;

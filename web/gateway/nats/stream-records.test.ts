@@ -52,7 +52,7 @@ describe.runIf(hasNats)('what the stream has, looked at again', () => {
       const reasons: string[] = [];
       const deps = { places: there, seal, schema: 1, onschema: () => {}, onspoilt: (why: string) => reasons.push(why), onwrote: () => {} };
       const others = new StreamRecords({ ...deps, copy: copyOf([]) });
-      // One after the other: those that are written together may stand in any order.
+      // One after another: records that are written together have no defined order.
       for (const key of ['same', 'older', 'newer', 'missing']) await others.write([version(key, 2000, 'a')]);
       const here = [version('same', 2000, 'a'), version('older', 1000, 'a'), version('newer', 3000, 'b')];
       const records = new StreamRecords({ ...deps, copy: copyOf(here) });

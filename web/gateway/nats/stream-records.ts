@@ -7,20 +7,20 @@ import { sendEach } from '#shared/sync/nats/send-each.ts';
 import { type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
 import { RecordWriter, type Written } from './record-writer.ts';
 
-/** This browser's copy of the vault, as far as the line asks it. */
+/** The part of this browser's replica of the vault that the connection needs. */
 export interface LocalCopy {
   readonly origin: string;
   /** Versions of local records, by store and key. */
   versions(keys: readonly [store: string, key: string][]): Promise<(Version | undefined)[]>;
   records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]>;
-  /** How many records a journal has, as far as is known there. */
+  /** Number of local records that a journal has, as far as known. */
   countPushed(): Promise<number>;
-  /** Whether something of the stream may have been passed over; kept over restarts. */
+  /** Whether messages of the stream may have been skipped; stored across restarts. */
   isDoubtful(): Promise<boolean>;
   markDoubtful(): Promise<void>;
-  /** Server that led the stream when the copy was complete; empty if unknown. */
+  /** Server that led the stream when the replica was complete; empty if unknown. */
   soundUnder(): Promise<string>;
-  /** Nothing was passed over, of what is led by that server. */
+  /** Records that nothing was skipped under this leader. */
   markSound(leader: string): Promise<void>;
 }
 
@@ -28,13 +28,13 @@ export interface StreamRecordsDeps {
   places: Places;
   seal: VaultSeal;
   copy: LocalCopy;
-  /** Of the records that this build writes. */
+  /** Schema version of this build's records. */
   schema: number;
-  /** Something of a newer schema is there. */
+  /** Called when the stream contains a newer schema. */
   onschema(schema: number): void;
-  /** Everything is to be read anew, and what the stream has not to be sent. */
+  /** Called when everything has to be read again, and missing records sent. */
   onspoilt(reason: string): void;
-  /** A record that is here was stored under this number, as this message, which need not be read. */
+  /** Called when a local record was stored under this number, as this message, which need not be read. */
   onwrote(seq: number, message: Uint8Array): void;
 }
 
@@ -42,11 +42,11 @@ type Message = Parameters<typeof readMessage>[2];
 
 const SPOILT = 'A record in the cluster is damaged or not from this vault; it is skipped and sent again from here';
 
-/** The stream's records: what its messages say, and what is written to it. */
+/** Reads and writes the records in the stream. */
 export class StreamRecords {
   readonly #deps: StreamRecordsDeps;
   readonly #writer: RecordWriter;
-  /** Up to here it was looked for messages that nobody can open, or is being looked. */
+  /** Up to this number, unreadable messages have been examined, or are being examined. */
   #examined = 0;
 
   constructor(deps: StreamRecordsDeps) {
@@ -55,18 +55,18 @@ export class StreamRecords {
     this.#writer = new RecordWriter({ places, seal, schema, onschema, onwrote });
   }
 
-  /** How many subjects were seen to hold something. */
+  /** Number of subjects known to hold a message. */
   get subjects(): number {
     return this.#writer.subjects;
   }
 
-  /** Reading continues after `seq`; 0 starts again from the beginning, and `last` is the stream's newest number. */
+  /** Continues reading after `seq`; 0 starts again from the beginning, and `last` is the stream's newest number. */
   begin(seq: number, last: number): void {
     if (seq === 0) this.#writer.forget();
     this.#examined = seq === 0 ? last : seq;
   }
 
-  /** Parses messages that arrived. */
+  /** Parses messages that have arrived. */
   async read(messages: readonly Message[]): Promise<SequencedRecord[]> {
     const received = await this.#open(messages);
     for (const one of received) {
@@ -76,7 +76,7 @@ export class StreamRecords {
     return (await this.#compare(received)).records;
   }
 
-  /** Parses messages that were read before, or should have been, and returns records missing here. */
+  /** Parses messages that were read before, or should have been, and returns records that are missing here. */
   async readAgain(messages: readonly Message[]): Promise<SequencedRecord[]> {
     const received: Received[] = [];
     for (const one of await this.#open(messages)) {
@@ -87,7 +87,7 @@ export class StreamRecords {
     return (await this.#compare(received)).missed;
   }
 
-  /** Resolves when the stream has them, or what wins over them. */
+  /** Resolves when the stream has the records, or versions that win over them. */
   async write(records: readonly SyncRecord[]): Promise<Written> {
     const written = await sendEach(records, (record) => this.#writer.put(record));
     return { seqs: written.flatMap(({ seqs }) => seqs), conflicts: written.reduce((sum, { conflicts }) => sum + conflicts, 0) };
@@ -102,7 +102,7 @@ export class StreamRecords {
     throw new RpcError('INVALID_PARAMS', 'The vault in the cluster was written by a newer version of Perch. Reload the app.');
   }
 
-  /** A message that cannot be opened: it is replaced already, or somebody has put it there. */
+  /** Checks a message that cannot be opened: it has already been replaced, or somebody else wrote it. */
   async #examine({ name, known: { seq } }: Received): Promise<void> {
     const { places, seal, onspoilt } = this.#deps;
     if ((await currentMessage(places, seal, name))?.known.seq !== seq) return;
@@ -111,8 +111,9 @@ export class StreamRecords {
   }
 
   /**
-   * The records that were received, and those of them that are not here. Where a subject has gone back to an older version than is here, that is written over: an
-   * operator has put it there, or two have written at once, since servers of a cluster (2.9) check a sequence number only against what they have stored.
+   * The received records, and those of them that are missing here. If a subject was reset to an older version than the local one, it is
+   * overwritten: by an operator, or by concurrent writes, since servers of a cluster (2.9) check a sequence number only against what they
+   * have stored.
    */
   async #compare(received: readonly Received[]): Promise<{ records: SequencedRecord[]; missed: SequencedRecord[] }> {
     const { copy } = this.#deps;

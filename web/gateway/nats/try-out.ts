@@ -4,7 +4,7 @@ import type { BrowserWay } from '#shared/sync/nats/way.ts';
 import { connectTo } from './connect.ts';
 import { sharingKeys, WebSeal } from './web-seal.ts';
 
-/** Whether the cluster lets this browser in, and takes the vault of this key (256 bit, base64url). Rejects with why not, a sentence for the person. */
+/** Tests whether the cluster admits this browser and the vault of this key (256 bit, base64url). Rejects with a message for people. */
 export async function tryOut(way: BrowserWay, vaultKey: string): Promise<void> {
   const seal = await WebSeal.of(await sharingKeys(vaultKey));
   try {

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64url } from '#shared/base64.ts';
 import { FORM, NONCE, PURPOSE, TAG, VAULT_NAME, type VaultSeal } from '#shared/sync/nats/seal.ts';
 
-/** The keys that a browser shares its vault with: none of them can be read out by a script, and IndexedDB keeps them as they are. */
+/** Keys for sharing a browser's vault: not extractable by scripts, and stored as such in IndexedDB. */
 export interface SharingKeys {
   /** AES-GCM. */
   sealing: CryptoKey;
@@ -11,7 +11,7 @@ export interface SharingKeys {
 
 const encoder = new TextEncoder();
 
-/** Derives them from the vault's key (256 bit, base64url). Throws where it has not that length. */
+/** Derives the keys from the vault's key (256 bit, base64url). Throws if it has another length. */
 export async function sharingKeys(vaultKey: string): Promise<SharingKeys> {
   const bytes = fromBase64(vaultKey);
   if (bytes.length !== 32) throw new Error('The vault’s key must have 32 bytes');
@@ -25,7 +25,7 @@ export async function sharingKeys(vaultKey: string): Promise<SharingKeys> {
   return { sealing, names };
 }
 
-/** The vault's seal by WebCrypto: what bridges seal it opens, and they what it seals. */
+/** The vault's seal implemented with WebCrypto, compatible with that of bridges. */
 export class WebSeal implements VaultSeal {
   readonly vault: string;
   readonly #keys: SharingKeys;
@@ -46,7 +46,7 @@ export class WebSeal implements VaultSeal {
 
   async seal(bytes: Uint8Array, place: string): Promise<Uint8Array> {
     const iv = crypto.getRandomValues(new Uint8Array(NONCE));
-    // WebCrypto puts the tag behind what it has sealed, where the form wants it.
+    // WebCrypto appends the tag to the ciphertext, as the format requires.
     const data = await crypto.subtle.encrypt(at(place, iv), this.#keys.sealing, owned(bytes));
     const sealed = new Uint8Array(1 + NONCE + data.byteLength);
     sealed[0] = FORM;
@@ -76,6 +76,6 @@ const at = (place: string, iv: Uint8Array<ArrayBuffer>): AesGcmParams => ({
 const mac = async ({ names }: SharingKeys, text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.sign('HMAC', names, encoder.encode(text)));
 
-/** Bytes in memory that nobody shares, as WebCrypto wants them; a copy only where they are not. */
+/** Bytes in unshared memory, as WebCrypto requires; copied only if necessary. */
 const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
   bytes.buffer instanceof ArrayBuffer ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);

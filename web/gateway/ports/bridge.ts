@@ -6,10 +6,10 @@ import type { Contracts } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/errors.ts';
 import { type Bridge, needsBridge } from '../core/bridge.ts';
 
-/** Characters of one answer of a port. */
+/** Maximum size of one response of a port. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
-/** The bridge over the uplink: each call has a stream of its own, and ends with it. */
+/** The bridge over the uplink: each call has its own stream, and ends with it. */
 export function bridgeOver(lending: (port: string) => Mux | null, watch: Bridge['watch']): Bridge {
   return {
     lends: ({ kind }) => lending(kind) !== null,

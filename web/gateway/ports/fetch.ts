@@ -5,11 +5,11 @@ import { CLOSE } from '#shared/rpc/frames.ts';
 import { BridgeAway, type Fetch, FetchRefused, type Forwarding } from '../core/fetch.ts';
 
 export interface FetchPortOptions {
-  /** Origins that may be asked: those of the configured providers, tool servers and channels, and the model servers of this machine. */
+  /** Allowed origins: those of the configured providers, MCP servers and channels, and the model servers of this machine. */
   allowed(): ReadonlySet<string>;
-  /** The bridge's way out, where there is one: it has no limit of six connections and no CORS. */
+  /** The bridge's egress, if available: it has no limit of six connections and no CORS. */
   egress(): Mux | null;
-  /** There is a bridge for this browser, and it does not answer. */
+  /** Whether this browser is linked to a bridge that does not respond. */
   isBridgeAway?(): boolean;
 }
 

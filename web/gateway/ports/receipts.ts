@@ -4,13 +4,13 @@ import { ended, receipt, receipts } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import type { Gateway } from '../core/gateway-options.ts';
 
-/** Receives reports of calls that the bridge has passed through; answers once they are stored. */
+/** Receives reports of calls that the bridge has passed through; responds once they are stored. */
 export function serveReceipts(stream: Stream, opening: Opening, gateway: () => Promise<Pick<Gateway, 'keepReceipts' | 'noted'>>): void {
   serveHttp(stream, opening, 'http://receipts.invalid', async (request) => {
     const given = receipts.parse(await request.json());
     const { keepReceipts, noted } = await gateway();
     const read = given.map((each) => receipt.safeParse(each));
-    // A report that cannot be read now never can: repeated again and again, it would block all others.
+    // A report that cannot be parsed will never be: sent again and again, it would block all others.
     for (const { error } of read) if (error) noted('http', error);
     await keepReceipts(read.flatMap(({ data }) => data ?? []));
     return new Response(null, { status: 204 });

@@ -6,57 +6,60 @@ import type { Replica } from '../storage/vault.ts';
 import type { JournalLine } from './journal-line.ts';
 import { batches, type Outbox } from './outbox.ts';
 
-/** Records looked at for one push of what was here before. */
+/** Number of records read at a time when pending ones are pushed. */
 const PENDING_BATCH = 1_000;
-/** For so long it is believed that the journal has an attachment, once it was given to it (docs/decisions/0065). */
+/** Period in which the journal is assumed to have an uploaded attachment (docs/decisions/0065). */
 const UPLOADED_MS = 24 * 60 * 60 * 1000;
 
 export interface ExchangeOptions {
   line: JournalLine;
   replica: Replica;
   outbox: Outbox;
-  /** Version of the records that this build writes, and how people know this host. */
+  /** Schema version of this build's records, and display name of this host. */
   schema: number;
   name: string;
-  /** The bridge has said its vault's key, and how the cluster is reached that it is shared over (null: not at all; undefined: it does not say). */
+  /** Called with the key of the bridge's vault and the cluster that it is shared over (null: not shared; undefined: not reported). */
   onbridge(vaultKey: string, cluster: unknown): void;
-  /** A page was read, or a push confirmed. */
+  /** Called when a page was read, or a push confirmed. */
   onprogress(done: number, total: number): void;
-  /** The journal's disk is full. */
+  /** Called when the journal's disk is full. */
   onlow(): void;
-  /** Reading what others wrote, or writing what was put aside, failed while nobody waits for it. */
+  /** Called when a read, or a write of conflict copies, fails in the background. */
   onfault(error: unknown): void;
 }
 
 type PulledPage = ResultOf<JournalCalls['journal.pull']>;
 
 interface Pull {
-  /** Nothing was here. */
+  /** Whether this replica was empty. */
   fresh: boolean;
-  /** The position is noted with each page. */
+  /** Whether the position is stored with each page. */
   durable: boolean;
-  /** Filled with the version of each record that came. */
+  /** Receives the version of each record that was read. */
   known: Map<string, string> | undefined;
 }
 
-/** One go of keeping the replica and the journal the same, over one line: from opening the journal until something fails. */
+/** Synchronizes the replica and the journal over one connection: from opening the journal until something fails. */
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #line: JournalLine;
   readonly #replica: Replica;
   readonly #outbox: Outbox;
-  /** When an attachment was given to the journal, by its hash. */
+  /** Time of upload of attachments, by hash. */
   readonly #uploaded = new Map<string, number>();
-  /** One attachment after the other: of several at once none comes over a narrow line in time, and one that two records refer to would go out twice. */
+  /**
+   * Uploads attachments one after another: on a slow connection several at once would all time out, and one that two records refer to would
+   * be sent twice.
+   */
   readonly #uploads = new Turns();
   #position: Position | undefined;
   #shared: boolean | undefined;
-  /** The newest sequence number heard of. */
+  /** The newest known sequence number of the journal. */
   #head = 0;
-  /** The newest that was given to a change made here. */
+  /** The newest sequence number of a change made here. */
   #written = 0;
   #live = false;
-  /** Whether the journal also has all earlier records of this host: from then on one reading (of the clock) describes its state. */
+  /** Whether the journal also has all earlier records of this host: from then on a single clock value describes its state. */
   #settled = false;
   readonly #over = new AbortController();
   #pulling: Promise<void> | undefined;
@@ -69,17 +72,17 @@ export class Exchange {
     this.#outbox = options.outbox;
   }
 
-  /** Changes go out as they are made. */
+  /** Whether changes are pushed as they are made. */
   get live(): boolean {
     return this.#live;
   }
 
-  /** How far it has come, where that may be noted: never behind what was written, by which an older copy of the journal would be known. */
+  /** The position, if it may be stored: never behind own writes, since an older copy of the journal is detected by it. */
   get position(): Position | undefined {
     return this.#live && this.seq >= this.#written ? this.#position : undefined;
   }
 
-  /** Whether other machines have the vault too, where that was said. */
+  /** Whether other machines have the vault too; undefined if unknown. */
   get shared(): boolean | undefined {
     return this.#shared;
   }
@@ -88,7 +91,10 @@ export class Exchange {
     return this.#position?.seq ?? 0;
   }
 
-  /** Reads all that is new and writes all that is only here. False: the data is of a newer build. Rejects with what went wrong. */
+  /**
+   * Reads everything new and writes everything that only this host has. False if the data is of a newer build. Rejects if the exchange
+   * fails.
+   */
   async open(): Promise<boolean> {
     const { schema, name } = this.#options;
     const position = await this.#replica.position();
@@ -103,10 +109,10 @@ export class Exchange {
     const all = opened.wantsAll && !fresh;
     // Versions in the journal, needed to decide about the remaining records.
     const known = all || opened.stale ? new Map<string, string>() : undefined;
-    // Others may have written, and said so, since the answer came.
+    // Others may have written, and reported it, since the response was sent.
     this.#head = Math.max(this.#head, opened.head);
     this.#position = { ...opened.position, seq: opened.stale ? 0 : opened.position.seq };
-    // Not noted before all is written: a journal that has lost something would never hear of it after a crash.
+    // Not stored until everything is written: otherwise a journal that has lost records would never get them back after a crash.
     await this.#pull({ fresh, durable: !known, known });
     if (opened.stale && known) await this.#replica.forget(new Set(known.keys()));
     if (all) this.#replica.pushed = '';
@@ -118,31 +124,33 @@ export class Exchange {
     return true;
   }
 
-  /** If no record exists only here, the journal has everything up to the newest reading, and records of others need not be read again. */
+  /**
+   * If no record exists only here, the journal has everything up to the newest clock value, and records of others need not be read again.
+   */
   async settle(): Promise<void> {
     const latest = await this.#replica.latest();
     if (this.#settled && this.#outbox.size === 0 && latest > this.#replica.pushed) this.#replica.pushed = latest;
   }
 
-  /** Somebody wrote something. */
+  /** Called when another host has written something. */
   heard(head: number): void {
     this.#head = Math.max(this.#head, head);
     if (this.#live) void this.#pull().catch(this.#options.onfault);
   }
 
-  /** Records that were passed over in reading. */
+  /** Applies records that were skipped during reading. */
   async take(records: readonly SequencedRecord[]): Promise<void> {
     const copies = await this.#replica.apply(records, null, false);
     this.#outbox.settle(records);
     this.#sendCopies(copies);
   }
 
-  /** Resolves when the journal has them. */
+  /** Resolves when the journal has stored the records. */
   async push(records: readonly SyncRecord[]): Promise<void> {
     await Promise.all([...batches(records)].map((batch) => this.#send(batch)));
   }
 
-  /** Resolves when everything up to `seq` has been read, or this go has ended. */
+  /** Resolves when everything up to `seq` has been read, or this exchange has ended. */
   reached(seq: number): Promise<void> {
     if (this.#ended || (this.#position && this.#position.seq >= seq)) return Promise.resolve();
     return new Promise((resolve) => this.#reaching.push({ seq, resolve }));
@@ -159,14 +167,14 @@ export class Exchange {
     for (const { resolve } of this.#reaching.splice(0)) resolve();
   }
 
-  /** Reads what the journal has more, one page after the other; calls while it is under way share it. */
+  /** Reads everything new from the journal, page by page; concurrent calls share one read. */
   #pull(options: Pull = { fresh: false, durable: true, known: undefined }): Promise<void> {
     this.#pulling ??= this.#pullAll(options);
     return this.#pulling;
   }
 
   async #pullAll({ fresh, durable, known }: Pull): Promise<void> {
-    // `#pulling` is set by then.
+    // `#pulling` must be set before the first check.
     await Promise.resolve();
     const start = this.seq;
     // Later writes follow this page, including changes of records that were already read.
@@ -178,7 +186,7 @@ export class Exchange {
         if (this.#ended) return;
         this.#head = Math.max(this.#head, page.head);
         const position = { ...this.#position, seq: Math.max(page.next, this.#position.seq) };
-        // The next page is on its way while this one is stored.
+        // Fetch the next page while this one is stored.
         coming = position.seq < this.#head ? this.#page(position.seq) : undefined;
         const copies =
           page.records.length > 0 ? await this.#replica.apply(page.records, durable ? position : null, fresh && position.seq <= last) : [];
@@ -189,7 +197,7 @@ export class Exchange {
         this.#options.onprogress(position.seq - start, this.#head - start);
       }
     } finally {
-      // In the same turn as the last look: what is heard of from here on is for the next one.
+      // In the same turn as the last check: later notifications start a new read.
       this.#pulling = undefined;
     }
   }
@@ -205,7 +213,7 @@ export class Exchange {
     return page;
   }
 
-  /** `known`: all that is here and is not in this journal in the same version; else what was changed here and not confirmed. */
+  /** Pushes unconfirmed local changes; with `known`, all local records whose version the journal does not have. */
   async #pushPending(known: ReadonlyMap<string, string> | undefined): Promise<void> {
     const keys = await this.#replica.pending(known !== undefined);
     for (let at = 0; at < keys.length && !this.#ended; at += PENDING_BATCH) {
@@ -222,11 +230,11 @@ export class Exchange {
     this.#outbox.confirm(flight, records);
     if (low) this.#options.onlow();
     if (this.#ended) return;
-    // Not before all is written that was here: the reading would claim more than the journal has.
+    // Only after all earlier records are written: the clock value would otherwise claim more than the journal has.
     if (this.#settled && this.#outbox.pushed > this.#replica.pushed) this.#replica.pushed = this.#outbox.pushed;
     this.#written = Math.max(this.#written, last);
     this.#head = Math.max(this.#head, last);
-    // Copies that the journal made of losers are among the numbers given out.
+    // The assigned numbers include conflict copies made by the journal.
     if (this.#position?.seq === before && conflicts === 0) this.#advance(last);
     else if (this.#live) void this.#pull().catch(this.#options.onfault);
     this.#options.onprogress(0, 0);

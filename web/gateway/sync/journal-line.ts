@@ -14,20 +14,22 @@ import {
 } from '#shared/ports/journal.ts';
 import type { SealingKey } from '../storage/sealing.ts';
 
-/** Room for a batch with its envelopes, written twice as JSON; one record alone may be longer than a batch. */
+/** Room for a batch with its envelopes, encoded twice as JSON; a single record may be longer than a batch. */
 const MAX_MESSAGE = 64 * 1024 * 1024 + 2 * BATCH.chars;
 const BLOB_MS = 60_000;
 
-/** The journal as one host reaches it. */
+/** A host's connection to the journal. */
 export interface JournalLine extends Caller<JournalCalls, JournalEvents> {
-  /** The journal is remote, and writes do not wait for it. */
+  /** Set if the journal is remote, so that writes do not wait for it. */
   readonly isBehind?: true;
   /** Key that seals the vault's secrets, if `journal.open` does not return it. */
   readonly vaultKey?: SealingKey;
-  /** All was read: where something may have been passed over, it is looked for in the background, and goes to `take`. */
+  /**
+   * Called when everything has been read: if records may have been skipped, searches for them in the background and passes them to `take`.
+   */
   readonly lookAgain?: (take: (records: readonly SequencedRecord[]) => Promise<void>) => void;
   putBlob(hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** Undefined where the journal does not have it. */
+  /** Undefined if the journal does not have it. */
   getBlob(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 

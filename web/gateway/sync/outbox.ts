@@ -6,21 +6,21 @@ interface Flight {
   done: boolean;
 }
 
-/** Records that only this host has, and records being sent to the journal. */
+/** Records that only this host has, and records that are being sent to the journal. */
 export class Outbox {
-  /** By store and key: the newest version that the journal has not confirmed. */
+  /** The newest unconfirmed version, by store and key. */
   readonly #dirty = new Map<string, Version>();
-  /** In the order in which they were sent. */
+  /** Pending sends, in order. */
   #flights: Flight[] = [];
-  /** The newest reading among what was sent, with nothing sent before it unconfirmed; since the line is there. */
+  /** The newest clock value sent over this connection with everything sent before it confirmed. */
   pushed = '';
 
-  /** Records that are here alone. */
+  /** Number of records that only this host has. */
   get size(): number {
     return this.#dirty.size;
   }
 
-  /** Records that were here alone when the host started. */
+  /** Adds records that only this host had when it started. */
   mark(keys: readonly [store: string, key: string][]): void {
     for (const [store, key] of keys) this.#dirty.set(`${store}/${key}`, { clock: '' });
   }
@@ -32,7 +32,7 @@ export class Outbox {
     }
   }
 
-  /** Records are sent. */
+  /** Registers records that are being sent. */
   send(records: readonly SyncRecord[]): Flight {
     this.add(records);
     const flight = { clock: records.reduce((last, { clock }) => (clock > last ? clock : last), ''), done: false };
@@ -40,7 +40,7 @@ export class Outbox {
     return flight;
   }
 
-  /** The journal has them. */
+  /** Called when the journal has stored the records of a send. */
   confirm(flight: Flight, records: readonly SyncRecord[]): void {
     this.settle(records);
     flight.done = true;
@@ -50,7 +50,7 @@ export class Outbox {
     }
   }
 
-  /** The journal has these versions: what is here is not newer, or has lost against them. */
+  /** Called when the journal has these versions: local ones are not newer, or have lost against them. */
   settle(records: readonly SyncRecord[]): void {
     for (const record of records) {
       const dirty = this.#dirty.get(idOf(record));
@@ -58,13 +58,13 @@ export class Outbox {
     }
   }
 
-  /** The line broke: nothing is on its way any more. */
+  /** Called when the connection broke: all pending sends are dropped. */
   land(): void {
     this.#flights = [];
     this.pushed = '';
   }
 
-  /** Nothing is here alone: the data is gone, or all of it is confirmed. */
+  /** Removes all entries: the data is gone, or all of it is confirmed. */
   clear(): void {
     this.#dirty.clear();
   }
@@ -72,7 +72,7 @@ export class Outbox {
 
 const idOf = ({ store, key }: SyncRecord): string => `${store}/${key}`;
 
-/** Batches that one push may carry. */
+/** Splits records into batches of the size of one push. */
 export function* batches<T extends Pick<SyncRecord, 'payload'>>(records: readonly T[]): Generator<T[]> {
   let batch: T[] = [];
   let chars = 0;

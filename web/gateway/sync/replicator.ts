@@ -11,22 +11,22 @@ import { Exchange } from './exchange.ts';
 import type { JournalLine } from './journal-line.ts';
 import { Outbox } from './outbox.ts';
 
-/** How long a write waits for the journal before it counts as stored here alone. */
+/** Time for which a write waits for the journal before it counts as stored locally only. */
 const ACKNOWLEDGE_MS = 5_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 10_000;
-/** How far reading and writing have come is noted so often at the most: what is repeated after a crash does no harm. */
+/** Minimum interval between two writes of the position: repeating work after a crash is harmless. */
 const KEEP_MS = 1_000;
-/** How long a stream waits at most until the host has read what it must have. */
+/** Maximum time for which a stream waits until the host has read what it needs. */
 const REACH_MS = 10_000;
-/** Interval in which the journal's disk is looked at while it is full. */
+/** Interval of checks of the journal's disk while it is full. */
 const FULL_MS = 2_000;
-/** How long writes wait at most for lost data to be read again. */
+/** Maximum time for which writes wait for lost data to be read again. */
 const REFILL_MS = 10_000;
 const RUN_LEASE_MS = 60_000;
-/** Deletions are remembered here for so long, as in the journal. */
+/** Period for which deletions are remembered, as in the journal. */
 const TOMBSTONES_MS = 90 * 24 * 3_600_000;
-/** Catching up with fewer records than this is over before progress could be seen. */
+/** Number of records below which no progress is shown. */
 const MANY = 1_000;
 
 const OUTDATED = 'This browser runs an older version of Perch than its data, so nothing was saved. Reload to update.';
@@ -36,9 +36,9 @@ const CLEARED = 'The browser has cleared its data. Reading it again.';
 export interface ReplicatorOptions {
   replica: Replica;
   clock: Clock;
-  /** Version of the records that this build writes. */
+  /** Schema version of this build's records. */
   schema: number;
-  /** How people know this host. */
+  /** Display name of this host. */
   name: string;
   onfault: (error: unknown) => void;
   /** Reports the cluster that shares the bridge's vault: see `ExchangeOptions`. */
@@ -46,8 +46,9 @@ export interface ReplicatorOptions {
 }
 
 /**
- * Keeps this host's copy of the vault and the journal equal. On attaching it reads missing records, writes those that the journal lacks,
- * and reports that it can serve; from then on each change is sent while it commits, and changes of others are applied as they arrive.
+ * Keeps this host's replica of the vault and the journal in sync. On attaching it reads missing records, writes those that the journal
+ * lacks, and reports that it can serve; from then on each change is sent while it commits, and changes of others are applied as they
+ * arrive.
  */
 export class Replicator implements SyncPort {
   readonly #options: ReplicatorOptions;
@@ -126,12 +127,12 @@ export class Replicator implements SyncPort {
     return sent?.delivered ?? false;
   }
 
-  /** Takes up from an earlier life: one that had a journal has one still, though it may not be there now. Before anything is done with the vault. */
+  /** Resumes after a restart: a vault that had a journal still has one, even if it is not available now. Call before using the vault. */
   async start(): Promise<void> {
     if (await this.#replica.position()) await this.expectJournal();
   }
 
-  /** This browser knows a bridge, which may not be there now. */
+  /** Called if this browser is linked to a bridge, which may not be available now. */
   async expectJournal(): Promise<void> {
     if (this.#state.state !== 'off') return;
     this.#tell({ state: 'away' });
@@ -139,7 +140,7 @@ export class Replicator implements SyncPort {
     this.#tell({});
   }
 
-  /** There is no journal any more: what is here is kept here alone. */
+  /** Detaches from the journal for ever: the data stays here only. */
   async disown(): Promise<void> {
     this.#line?.close();
     this.#line = undefined;
@@ -151,7 +152,7 @@ export class Replicator implements SyncPort {
     this.#tell({ state: 'off', role: 'none', progress: null, problem: null, lastSyncAt: null });
   }
 
-  /** The line to the journal is there. It is used until it closes. */
+  /** Uses a connection to the journal until it closes. */
   attach(line: JournalLine): void {
     this.#line = line;
     this.#retryMs = FIRST_RETRY_MS;
@@ -175,7 +176,7 @@ export class Replicator implements SyncPort {
     cancel();
   }
 
-  /** This host will be gone soon: another one is asked to serve. */
+  /** Asks another host to become active, since this one will end soon. */
   async leave(): Promise<void> {
     this.#leaving = true;
     await this.#line?.call('host.leave', {}).catch(() => {});
@@ -188,7 +189,7 @@ export class Replicator implements SyncPort {
     if (this.#state.state === 'synced') await this.#line?.call('journal.ready', { seq: this.#exchange?.seq ?? 0 }).catch(() => {});
   }
 
-  /** Notes how far it has come, and hangs up. */
+  /** Stores the position and closes the connection. */
   async close(): Promise<void> {
     await this.#keep().catch(() => {});
     this.#cancelRetry();
@@ -210,7 +211,7 @@ export class Replicator implements SyncPort {
     this.#cancelRetry();
   }
 
-  /** Something is wrong with the journal while the line stands: it is opened anew, after a while. */
+  /** Handles a failure of the journal on an open connection: opens it again after a while. */
   #fail(exchange: Exchange | undefined, error: unknown): void {
     const line = this.#line;
     if (!line || this.#exchange !== exchange || error instanceof CallsClosed) return;
@@ -222,7 +223,7 @@ export class Replicator implements SyncPort {
 
   async #catchUp(line: JournalLine): Promise<void> {
     const { clock, schema, name } = this.#options;
-    // A state that fails, and is tried again in vain, is not to flicker.
+    // Do not let the state flicker while retries keep failing.
     if (this.#state.state !== 'failing') this.#tell({ state: 'catching-up' });
     const exchange: Exchange = new Exchange({
       ...{ line, replica: this.#replica, outbox: this.#outbox, schema, name },
@@ -247,14 +248,14 @@ export class Replicator implements SyncPort {
       await this.#replica.prune(clock.now() - TOMBSTONES_MS);
     } catch (error) {
       this.#fail(exchange, error);
-      // With a journal that is out of order it can serve all the same, from what is here.
+      // If the journal fails, this host can still serve the local data.
       if (this.#line === line && !(error instanceof CallsClosed)) await line.call('journal.ready', { seq: exchange.seq }).catch(() => {});
     }
   }
 
   /**
-   * Refuses writes until the journal's disk has space. The browser's database is usually on the same disk, and Chromium may lose all
-   * of it when it cannot write; so what is acknowledged must be in the journal, and the browser must not write on.
+   * Refuses writes until the journal's disk has space. The browser's database is usually on the same disk, and Chromium may lose all of it
+   * if it cannot write; so acknowledged data must be in the journal, and the browser must stop writing.
    */
   #holdBack(line: JournalLine): void {
     if (this.#replica.full) return;
@@ -281,13 +282,13 @@ export class Replicator implements SyncPort {
     return Promise.resolve();
   }
 
-  /** Resolves when the journal has them, or cannot have them now; never rejects. */
+  /** Resolves when the journal has the records, or cannot store them now; never rejects. */
   async #push(exchange: Exchange, records: readonly SyncRecord[]): Promise<void> {
     const pushed = exchange.push(records).catch((error: unknown) => this.#fail(exchange, error));
-    // Nobody waits for what is far away: it takes the time that its way takes, and says itself where it has failed.
+    // A remote journal is not waited for: it reports its own failures.
     if (this.#line?.isBehind) return pushed;
     const late = Promise.withResolvers<void>();
-    // A change of many batches (deleting a long chat) gets the time of all of them.
+    // A change of many batches (deleting a long chat) gets a multiple of the time.
     const patience = ACKNOWLEDGE_MS * Math.ceil(records.length / BATCH.records);
     const cancel = this.#options.clock.after(patience, () => {
       this.#fail(exchange, new Error('The journal is not responding'));
@@ -302,7 +303,7 @@ export class Replicator implements SyncPort {
     if (this.#state.state === 'catching-up' && total > MANY) this.#tell({ progress: { done, total } });
     this.#cancelKeep ??= this.#options.clock.after(KEEP_MS, () => {
       void this.#keep().catch(this.#options.onfault);
-      // How much is pending, and when something was last exchanged, are told in passing.
+      // Reports the pending count and the time of the last exchange.
       this.#tell({});
     });
   }
@@ -315,7 +316,7 @@ export class Replicator implements SyncPort {
     if (position) await this.#replica.keepPosition(position);
   }
 
-  /** Lets writes wait until the data has been read again. */
+  /** Delays writes until the data has been read again. */
   #refill(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = (): void => {
@@ -329,7 +330,7 @@ export class Replicator implements SyncPort {
     this.#replica.refilling = promise;
   }
 
-  /** The browser threw the data away: all of it is read again. */
+  /** The browser has deleted the data: all of it is read again. */
   #cleared(): void {
     if (this.#line) this.#refill();
     this.#outbox.clear();
@@ -337,7 +338,10 @@ export class Replicator implements SyncPort {
     this.#fail(this.#exchange, new Error(CLEARED));
   }
 
-  /** The journal may have what is not here: it is taken back there, with `before`. Where it cannot be, it comes back: what this host gave, it is given again where it reads from the start. */
+  /**
+   * The journal may have records of undone writes: they are reverted there with `before`. If that fails, they come back, since this host
+   * receives its own records again when it reads from the start.
+   */
   async #undone(before: () => Promise<SyncRecord[]>): Promise<void> {
     const exchange = this.#exchange;
     if (exchange?.live) await this.#takeBack(exchange, before).catch(this.#options.onfault);
@@ -349,7 +353,7 @@ export class Replicator implements SyncPort {
   }
 
   async #takeBack(exchange: Exchange, before: () => Promise<SyncRecord[]>): Promise<void> {
-    // Behind what it takes back.
+    // After the writes that are reverted.
     await Promise.all(this.#pushes);
     const records = exchange.live ? await before() : [];
     if (records.length > 0) await this.#push(exchange, records);

@@ -15,7 +15,7 @@ import { sharingKeys } from '../web-seal.ts';
 
 let browsers = 0;
 
-/** A browser's host without a bridge: a database, its vault, its replicator, and what shares it. */
+/** A browser's host without a bridge: a database, its vault, its replicator, and its cluster connection. */
 export interface TestBrowser extends AsyncDisposable {
   /** Name of its database. */
   readonly name: string;
@@ -23,18 +23,18 @@ export interface TestBrowser extends AsyncDisposable {
   readonly replicator: Replicator;
   /** Problem of the connection to the cluster. */
   readonly problem: string | null;
-  /** How often a line stood. */
+  /** Number of connections opened so far. */
   readonly lines: number;
-  /** Every record that it has, as it travels. */
+  /** All its records, in the form in which they are sent. */
   contents(): Promise<SyncRecord[]>;
-  /** Ends the host as a crash does, and starts another one over the same data. */
+  /** Ends the host like a crash, and starts another one over the same data. */
   restart(): Promise<void>;
-  /** Its line to the cluster is hung up, until it is shared again. */
+  /** Disconnects it from the cluster, until it is shared again. */
   alone(): Promise<void>;
   share(way?: BrowserWay): Promise<void>;
-  /** With a bridge instead. */
+  /** Attaches a bridge instead. */
   attach(line: JournalLine): void;
-  /** All that is here is in the stream, and all that is there here. */
+  /** Resolves when the stream and this host have the same records. */
   settled(ms?: number): Promise<void>;
 }
 
