@@ -16,14 +16,14 @@ import { storedBytes } from './session-totals.ts';
 
 export interface Applied {
   changes: ForeignChange[];
-  /** Versions made here that lost against one made apart from them: new records, for the journal. */
+  /** Local versions that lost a conflict, as new records for the journal. */
   copies: SyncRecord[];
   committed: Committed;
 }
 
 /**
- * Applies records of other hosts, in one transaction: each where it wins over what is here (shared/sync/record.ts). `fresh`: nothing is here. A version made here
- * that the journal never saw, and that loses, is put aside as the journal would have done.
+ * Applies records of other hosts in one transaction: each if it wins over the local one (shared/sync/record.ts). `fresh`: whether the vault
+ * is empty. A local version that the journal never saw, and that loses, is stored as a conflict copy, as the journal would have done.
  */
 export async function applyRecords(
   tx: WriteTransaction,
@@ -53,7 +53,7 @@ export async function applyRecords(
     let value: unknown;
     try {
       value = record.payload === null ? undefined : valueOf(store as PlainStore, record.payload);
-      // IndexedDB would give up the transaction, and with it all that came.
+      // IndexedDB would abort the transaction, and with it all other records.
       const problem = value === undefined ? undefined : payloadProblem(store, key, value);
       if (problem !== undefined) throw new Error(`Skipped a synced record of ${store}: it ${problem}`);
     } catch (error) {
@@ -94,7 +94,7 @@ export async function applyRecords(
     } else {
       if (store === 'runs' && value !== undefined) {
         const run = value as Schema['runs']['value'];
-        // The text that a run has so far changes nothing in the list of chats.
+        // The partial text of a run does not change the list of chats.
         if (!before || run.endedAt !== undefined) change.sessionKey = run.sessionKey;
         if (run.endedAt !== undefined && before) forgetUnderWay(tx, key);
       }
@@ -102,7 +102,7 @@ export async function applyRecords(
       else putInto(tx, store, value as never);
     }
   }
-  // Last, for the messages that a head names may stand behind it.
+  // Last, since the messages that a head names may come after it.
   for (const { copy, ours, theirs } of copies) {
     if (ours.store === 'heads' && (await isContinued(tx, ours, theirs as HeadPart | undefined))) continue;
     applied.copies.push(copy);
@@ -114,7 +114,7 @@ export async function applyRecords(
   return { ...applied, committed: { sessions: await sessions.store(), messages: messages.size } };
 }
 
-/** Whether the branch that another host has chosen goes on from where ours ends: then nothing was lost. */
+/** Whether the branch chosen by another host continues from the end of ours: then nothing was lost. */
 async function isContinued(tx: WriteTransaction, { payload }: SyncRecord, theirs: HeadPart | undefined): Promise<boolean> {
   if (payload === null || !theirs || theirs.headId === null) return false;
   const { headId } = JSON.parse(payload) as HeadPart;

@@ -5,7 +5,7 @@ import { answer, ask, dump, KEY, newMessage, newResult, newRun, newSession, newS
 
 type Break = (tx: IDBTransaction) => void;
 
-/** How a step fails: the call throws, or the transaction is aborted under it (each time it is tried). */
+/** Ways in which a step fails: the call throws, or the transaction is aborted (at each attempt). */
 const breaks: Record<string, Break> = {
   'the call throws': () => {
     throw new DOMException('broken on purpose', 'DataError');
@@ -34,7 +34,7 @@ const operations: Record<string, (vault: Vault) => Promise<unknown>> = {
   'memories.remove': (vault) => vault.memories.remove('n1'),
 };
 
-/** Writes of one row that only this copy has. */
+/** Writes of a single row that only this replica has. */
 const ONE_ROW: ReadonlySet<string> = new Set(['runs.saveResult']);
 
 const fresh = (sessionKey: string) => ({
@@ -51,7 +51,7 @@ async function seed(vault: Vault): Promise<void> {
   await vault.memories.add({ id: 'n1', text: 'x', category: 'fact', createdAt: 1 });
 }
 
-/** Breaks the `nth` put or delete of every transaction; tells whether one got so far. */
+/** Breaks the `nth` put or delete of every transaction; reports whether one got that far. */
 function breakAt(nth: number, how: Break) {
   const counts = new Map<IDBTransaction, number>();
   let broke = false;
@@ -99,14 +99,14 @@ for (const [name, operate] of Object.entries(operations)) {
         }
         if (!broke) {
           expect(failed).toBeUndefined();
-          // At the least the record and its row in the change log, which what is of this copy alone has not.
+          // At least the record and its row in the change log; local rows have none.
           expect(nth).toBeGreaterThan(ONE_ROW.has(name) ? 1 : 2);
           expect(await dump(vault.name)).not.toEqual(before);
           break;
         }
         expect(failed).toBeInstanceOf(DOMException);
         expect(await dump(vault.name)).toEqual(before);
-        // And the vault goes on.
+        // The vault remains usable.
         await operate(vault.vault);
         expect(await dump(vault.name)).not.toEqual(before);
       }

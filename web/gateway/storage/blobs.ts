@@ -4,12 +4,12 @@ import { joinParts } from './parts.ts';
 import type { StoredMessage, StoredPart, WriteTransaction } from './schema.ts';
 import type { Transactions } from './transaction.ts';
 
-/** Attachments by content hash: those that are not here are fetched from the journal when they are needed, and kept. */
+/** Attachments by content hash: missing ones are fetched from the journal when they are needed, and stored. */
 export class Blobs {
-  /** Set while there is a journal to ask; resolves with undefined where it does not have it either. */
+  /** Set while there is a journal; resolves with undefined if it does not have the attachment either. */
   fetch: ((hash: string) => Promise<Uint8Array<ArrayBuffer> | undefined>) | undefined;
   readonly #transactions: Transactions;
-  /** Several may ask for one that is still on its way. */
+  /** Coalesces requests for an attachment that is being fetched. */
   readonly #fetching = new OnceEach<Uint8Array<ArrayBuffer> | undefined>();
 
   constructor(transactions: Transactions) {
@@ -20,7 +20,10 @@ export class Blobs {
     return this.#transactions.read(['blobs'], async (tx) => (await tx.objectStore('blobs').get(hash))?.bytes);
   }
 
-  /** The messages as they were. An attachment that is nowhere to be had is left empty, and so is one of more than `most` characters of base64. */
+  /**
+   * Restores the messages with their attachments. An attachment that is unavailable, or has more than `most` characters of base64, is left
+   * empty.
+   */
   async join(messages: readonly StoredMessage[], most = Infinity): Promise<MessageRecord[]> {
     const wanted = partsOf(messages).flatMap(({ hash, length = 0 }) => (hash !== undefined && length <= most ? hash : []));
     const found = new Map(await Promise.all([...new Set(wanted)].map(async (hash) => [hash, await this.#find(hash)] as const)));

@@ -16,7 +16,7 @@ class Model {
     return message ? [...this.above(message.parentId), message] : [];
   }
 
-  /** Of the messages that have others under the same one. */
+  /** For messages with siblings under the same parent. */
   versions(branch: readonly MessageRecord[]): Record<string, string[]> {
     const all = [...this.messages.values()];
     const beside = branch.map(({ id, parentId }) => [id, all.filter((other) => other.parentId === parentId)] as const);
@@ -26,7 +26,7 @@ class Model {
     );
   }
 
-  /** The end of the branch through a message: what was said last below it. */
+  /** The end of the branch through a message: the newest message below it. */
   lastThrough(id: string): string | undefined {
     const all = [...this.messages.values()];
     const ends = all.filter((end) => this.above(end.id).some((each) => each.id === id) && !all.some(({ parentId }) => parentId === end.id));

@@ -1,6 +1,6 @@
 import type { Transactions } from './transaction.ts';
 
-/** Rejects while storage is full. Writes a row of its own, strictly, and reads it back; see `Vault.check`. */
+/** Strictly writes a local row and reads it back; see `Vault.check`. Rejects while storage is full. */
 export async function checkWriting(transactions: Transactions): Promise<void> {
   const value = crypto.randomUUID();
   if (transactions.sink?.full) throw transactions.sink.full;

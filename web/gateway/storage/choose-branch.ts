@@ -3,8 +3,8 @@ import { previewOf } from './session-rows.ts';
 import type { Write } from './transaction.ts';
 
 /**
- * Ends the active branch of a session in what was said last at or below a message. Resolves with the id of that; undefined where the session or the message is not there.
- * The session keeps its time: looking at another version uses nothing.
+ * Ends the active branch of a session in the newest message at or below the given one. Resolves with its id; undefined if the session or
+ * the message does not exist. `updatedAt` stays: viewing another version does not count as a change.
  */
 export async function chooseBranch({ tx, getSession, putSession }: Write, sessionKey: string, id: string): Promise<string | undefined> {
   const messages = tx.objectStore('messages');
@@ -16,7 +16,7 @@ export async function chooseBranch({ tx, getSession, putSession }: Write, sessio
   return headId;
 }
 
-/** The end of the branch that goes on where something was said last. `deeper`: by depth. */
+/** The end of the branch with the newest message. `deeper`: deeper messages by depth. */
 function lastBelow(top: StoredMessage, deeper: readonly StoredMessage[]): StoredMessage {
   const below = new Set([top.id]);
   const parents = new Set<string>();

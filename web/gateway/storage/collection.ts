@@ -47,7 +47,7 @@ export async function writeTogether(transactions: Transactions, writes: readonly
 function writeOne<Name extends keyof Collections>({ put, remove }: Write, store: Name, { record, key }: RecordWrite<Name>): Promise<void> {
   const stageOf: ((record: Collections[Name] | undefined) => number) | undefined = STAGES[store];
   const stage = stageOf?.(record);
-  // As in `collectionOf`.
+  // The cast is explained in `collectionOf`.
   return record === undefined ? remove(store, key, stage) : put(store, key, record as Schema[Name]['value'], stage);
 }
 

@@ -1,9 +1,9 @@
 import { isObject } from '../core/merge.ts';
 
-/** Sections whose entries are records of their own: a provider's address and the name of its key always go together. */
+/** Sections whose entries are separate records, so that a provider's address and the name of its key always stay together. */
 const SPLIT = new Set(['providers', 'agents', 'channels']);
 
-/** The document in pieces: a section each (`chat`), an entry each of those that are lists by name (`providers.openai`). */
+/** Splits the document into rows: one per section (`chat`), and one per entry of sections with named entries (`providers.openai`). */
 export function configRows(document: Record<string, unknown>): Map<string, unknown> {
   const rows = new Map<string, unknown>();
   for (const [section, value] of Object.entries(document)) {
@@ -13,7 +13,7 @@ export function configRows(document: Record<string, unknown>): Map<string, unkno
   return rows;
 }
 
-/** The document of such pieces, whatever their order. */
+/** Joins such rows to a document, in any order. */
 export function configDocument(rows: readonly { name: string; value: unknown }[]): Record<string, unknown> {
   const sections = new Map<string, unknown>();
   const entries = new Map<string, [string, unknown][]>();

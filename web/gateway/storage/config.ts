@@ -4,7 +4,10 @@ import type { SecretWriter } from './secrets.ts';
 import { isSame } from './session-parts.ts';
 import type { Transactions } from './transaction.ts';
 
-/** The configuration, and the secrets that change with it. Only the pieces that change are written: what another host put beside them stays. */
+/**
+ * The configuration, and the secrets that change with it. Only changed rows are written, so that other rows keep the changes of other
+ * hosts.
+ */
 export function configStore({ transactions, secrets }: { transactions: Transactions; secrets: SecretWriter }): Vault['config'] {
   return {
     read: () =>

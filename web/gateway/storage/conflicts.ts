@@ -9,7 +9,7 @@ import type { Transactions, Write } from './transaction.ts';
 
 const RESTORED: StoreName[] = ['conflicts', 'sessions', 'messages', 'config', 'memories'];
 
-/** Versions that lost against others written apart from them. */
+/** Versions that lost a sync conflict. */
 export function conflictStore({ transactions }: { transactions: Transactions }): Vault['conflicts'] {
   return {
     ids: () => transactions.read(['conflicts'], (tx) => tx.objectStore('conflicts').getAllKeys()),
@@ -33,7 +33,7 @@ export function conflictStore({ transactions }: { transactions: Transactions }):
   };
 }
 
-/** The version that was put aside becomes a new one, and so the newest. */
+/** The losing version becomes a new one, and so the newest. */
 async function restore({ tx, put, putSession }: Write, { store, key, payload }: ConflictCopy): Promise<void> {
   if (store === 'config' || store === 'memories') return put(store, key, valueOf(store, payload));
   if (store !== 'sessions' && store !== 'heads') return;

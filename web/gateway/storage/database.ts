@@ -5,46 +5,47 @@ import type { Schema } from './schema.ts';
 /** A transaction over stores of a database. */
 export type Transaction<S extends DBSchema, Mode extends IDBTransactionMode> = IDBPTransaction<S, StoreNames<S>[], Mode>;
 
-/** A migration. It awaits nothing but IndexedDB. */
+/** A migration. It may only await IndexedDB. */
 export type StepOf<S extends DBSchema> = (db: IDBPDatabase<S>, tx: Transaction<S, 'versionchange'>) => void | Promise<void>;
 
 const OPEN_TRIES = 3;
 
-/** The database was written by a newer build of Perch than this one; it must not be touched. */
+/** The database was written by a newer build of Perch; it must not be changed. */
 export class VaultTooNew extends Error {
   override name = 'VaultTooNew';
 }
 
-/** The vault was closed: an operation came too late. */
+/** The vault was closed before the operation. */
 export class VaultClosed extends Error {
   override name = 'VaultClosed';
 }
 
 export interface DatabaseOptions<S extends DBSchema = Schema> {
-  /** The database's name. */
+  /** Name of the database. */
   name: string;
-  /** Another connection of an older build is still open and keeps this one waiting; it opens when that one closes. */
+  /** Called if another connection of an older build is still open; this one opens when that one closes. */
   onblocked?: (() => void) | undefined;
-  /** A newer build has upgraded the database, or waits to: this connection is of no use any more. */
+  /** Called if a newer build has upgraded the database, or waits to: this connection cannot be used any more. */
   onoutdated?: (() => void) | undefined;
-  /** The browser has closed the database by force, as it does before it throws the data away. */
+  /** Called if the browser has closed the database by force, as it does before it deletes the data. */
   onterminated?: () => void;
-  /** A connection was opened: the data may be another than with the one before. */
+  /** Called when a connection was opened: the data may differ from that of the previous connection. */
   onopened?: () => void;
   /** Writes pending data before the database closes for a newer build. */
   beforeOutdated?: () => Promise<void>;
-  /** The migrations: the version is their number. */
+  /** Migrations; their number is the version. */
   steps: readonly StepOf<S>[];
 }
 
 /**
- * A database that opens (and upgrades) with the first operation, which rejects with `VaultTooNew` where a newer build wrote it. It heals: where the browser closes it by force (eviction, cleared site data), the next operation
- * opens the database again, and one that was cut is tried once more. So bodies must be such that running twice does no harm.
+ * A database that opens (and upgrades) with the first operation, which rejects with `VaultTooNew` if a newer build wrote it. If the browser
+ * closes it by force (eviction, cleared site data), the next operation reopens it, and an interrupted one is retried once. Operations must
+ * therefore be idempotent.
  */
 export class Database<S extends DBSchema = Schema> {
   readonly #options: DatabaseOptions<S>;
   #opening: Promise<IDBPDatabase<S>> | undefined;
-  /** Why nothing more is possible. */
+  /** Why the database cannot be used any more. */
   #ended: Error | undefined;
   readonly #running = new Set<Promise<unknown>>();
 
@@ -52,26 +53,26 @@ export class Database<S extends DBSchema = Schema> {
     this.#options = options;
   }
 
-  /** Runs `body` in a read-only transaction over `stores`. It must await nothing but IndexedDB. */
+  /** Runs `body` in a read-only transaction over `stores`. It may only await IndexedDB. */
   read<T>(stores: StoreNames<S>[], body: (tx: Transaction<S, 'readonly'>) => Promise<T>): Promise<T> {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readonly'), body));
   }
 
   /**
-   * Runs `body` in a read-write transaction and resolves once it is committed; with `strict`, once it is on disk. A
-   * throw in `body` leaves everything as it was. Rejects with `StorageFull` where there is no room.
+   * Runs `body` in a read-write transaction and resolves once it is committed; with `strict`, once it is on disk. If
+   * `body` throws, nothing changes. Rejects with `StorageFull` if there is no space.
    */
   write<T>(stores: StoreNames<S>[], durability: 'strict' | 'relaxed', body: (tx: Transaction<S, 'readwrite'>) => Promise<T>): Promise<T> {
     return this.#track(this.#attempt((connection) => connection.transaction(stores, 'readwrite', { durability }), body));
   }
 
-  /** Closes once what is under way has settled; later operations reject with `VaultClosed`. */
+  /** Closes once pending operations have settled; later ones reject with `VaultClosed`. */
   async close(): Promise<void> {
     this.#ended ??= new VaultClosed('The vault is closed.');
     await this.#release();
   }
 
-  /** Closes because it has to: later operations reject with `reason`. False where it had ended before. */
+  /** Closes for an external reason: later operations reject with `reason`. False if it had already ended. */
   end(reason: Error): boolean {
     if (this.#ended) return false;
     this.#ended = reason;
@@ -108,7 +109,7 @@ export class Database<S extends DBSchema = Schema> {
         await done;
         return result;
       } catch (error) {
-        // An abort that is refused means that the transaction had ended by itself.
+        // If the abort is refused, the transaction had ended on its own.
         const byItself = !abort(tx);
         await done.catch(() => {});
         if (!byItself) throw storageFailure(error);
@@ -133,7 +134,7 @@ export class Database<S extends DBSchema = Schema> {
     return opening;
   }
 
-  /** A forced close may meet the opening too: then it is begun again. */
+  /** A forced close may happen during opening too: then opening is repeated. */
   async #open(onterminated: () => void): Promise<IDBPDatabase<S>> {
     for (let tries = 1; ; tries++) {
       try {
@@ -174,7 +175,7 @@ export class Database<S extends DBSchema = Schema> {
     }
   }
 
-  /** Another connection asks for a newer version (a newer build), or for none (the database is to be deleted). */
+  /** Closes because another connection requests a newer version (a newer build), or none (to delete the database). */
   async #giveWay(next: number | null): Promise<void> {
     const opening = this.#opening;
     if (next === null) {
@@ -205,7 +206,7 @@ export class Database<S extends DBSchema = Schema> {
   }
 }
 
-/** False where the transaction had ended already. */
+/** False if the transaction had already ended. */
 function abort(tx: { abort(): void }): boolean {
   try {
     tx.abort();

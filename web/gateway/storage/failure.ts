@@ -3,8 +3,8 @@ import { StorageFull } from '../core/vault.ts';
 const nameOf = (error: unknown): string => (error instanceof Error || error instanceof DOMException ? error.name : '');
 
 /**
- * Chromium's errors on a full disk. The write that meets it first closes the connection; until there is space, opening the
- * database fails, for reading too.
+ * Chromium's errors for a full disk. The first failing write closes the connection; until there is space, opening the database fails, even
+ * for reading.
  */
 const DISK_FULL = /FILE_ERROR_NO_SPACE|Internal error opening backing store|full disk/;
 
@@ -22,14 +22,14 @@ export function storageFailure(error: unknown): unknown {
 export const isClosedConnection = (error: unknown): boolean => nameOf(error) === 'InvalidStateError';
 
 /**
- * An abort that nobody here asked for, with a reason that a fresh connection may cure: a forced close leaves none, or one
- * of these names. Quota, constraints and bad data are not among them.
+ * Whether an abort that was not requested here may be cured by a new connection: a forced close gives no reason, or one of these names.
+ * Quota, constraint and data errors are not among them.
  */
 export const isLostConnection = (reason: unknown): boolean =>
   reason == null || ['AbortError', 'InvalidStateError', 'UnknownError'].includes(nameOf(reason));
 
-/** The database was closed by force while it was opened. */
+/** The database was closed by force while it was opening. */
 export const isCutOpening = (error: unknown): boolean => nameOf(error) === 'AbortError';
 
-/** The database on disk was made by a newer build. */
+/** The database on disk was created by a newer build. */
 export const isVersionError = (error: unknown): boolean => nameOf(error) === 'VersionError';

@@ -1,7 +1,7 @@
 import type { ForeignChange } from '../core/vault.ts';
 import type { WriteTransaction } from './schema.ts';
 
-/** How many files a workspace has, and their bytes together. */
+/** Number and total size of a workspace's files, in bytes. */
 export interface FileTotal {
   files: number;
   bytes: number;
@@ -13,10 +13,10 @@ export interface FileTotal {
  */
 export class FileTotals {
   readonly #known = new Map<string, FileTotal>();
-  /** As writes under way have left it. */
+  /** Totals within pending writes. */
   readonly #under = new WeakMap<WriteTransaction, Map<string, FileTotal>>();
 
-  /** To be changed by whoever changes files within `tx`. */
+  /** The total within `tx`, to be updated by the caller when it changes files. */
   async within(tx: WriteTransaction, workspace: string, count: () => Promise<FileTotal>): Promise<FileTotal> {
     const mine = this.#under.get(tx) ?? this.#begin(tx);
     const found = mine.get(workspace) ?? { ...(this.#known.get(workspace) ?? (await count())) };
@@ -24,12 +24,12 @@ export class FileTotals {
     return found;
   }
 
-  /** Other hosts have changed something, and that is stored. */
+  /** Called when changes of other hosts have been stored. */
   foreign(changes: readonly ForeignChange[]): void {
     for (const { store, key } of changes) if (store === 'files') this.#known.delete(key.split('/', 1)[0] ?? '');
   }
 
-  /** The data may be another now. */
+  /** Called when the data may have been replaced. */
   forget(): void {
     this.#known.clear();
   }
@@ -37,7 +37,7 @@ export class FileTotals {
   #begin(tx: WriteTransaction): Map<string, FileTotal> {
     const mine = new Map<string, FileTotal>();
     this.#under.set(tx, mine);
-    // Strict writes commit one after another: no other one can have counted meanwhile.
+    // Strict writes commit one after another: no other one can have counted in the meantime.
     const committed = (): void => mine.forEach((total, workspace) => this.#known.set(workspace, total));
     tx.done.then(committed, () => {});
     return mine;

@@ -8,7 +8,7 @@ const keyOf = (workspace: string, path: string): string => `${workspace}/${path}
 
 type Stored = Pick<FileEntry, 'size' | 'modifiedAt'>;
 
-/** The files of workspaces. Lists come from the index `entry` alone. */
+/** The files of workspaces. Lists are read from the index `entry` only. */
 export function fileStore({ transactions, totals }: { transactions: Transactions; totals: FileTotals }): Vault['files'] {
   const totalOf = ({ tx }: Write, workspace: string): Promise<FileTotal> => totals.within(tx, workspace, () => counted(tx, workspace));
   const listeners = new Set<Parameters<Vault['files']['watch']>[0]>();
@@ -19,7 +19,7 @@ export function fileStore({ transactions, totals }: { transactions: Transactions
     list: (workspace, prefix) =>
       transactions.read(['files'], async (tx) => {
         const found = [];
-        // Every path that begins so is below the prefix with the last of all code units behind it.
+        // Every path with the prefix sorts before the prefix followed by the last code unit.
         const range = IDBKeyRange.bound([workspace, prefix], [workspace, `${prefix}\uffff`, []]);
         for (let cursor = await entries(tx, range); cursor; cursor = await cursor.continue()) {
           const [, path, mimeType, size, modifiedAt] = cursor.key;
@@ -33,7 +33,7 @@ export function fileStore({ transactions, totals }: { transactions: Transactions
     workspaces: () =>
       transactions.read(['files'], async (tx) => {
         const found: string[] = [];
-        // From the first of one to the first of the next: a list comes after all texts.
+        // Jumps from the first file of a workspace to the first of the next: arrays sort after all strings.
         for (let cursor = await entries(tx, null); cursor; cursor = await entries(tx, IDBKeyRange.lowerBound([found.at(-1) ?? '', []])))
           found.push(cursor.key[0]);
         return found;
@@ -116,7 +116,7 @@ async function counted(tx: WriteTransaction, workspace: string): Promise<FileTot
   return total;
 }
 
-/** Another version has another time, also where the clock stands or was set back: size and time tell versions apart. */
+/** A new version always gets a new time, even if the clock stands still or was set back: size and time identify a version. */
 async function store({ put }: Write, file: FileRecord, before: Stored | undefined): Promise<FileRecord> {
   const stored = before && before.modifiedAt >= file.modifiedAt ? { ...file, modifiedAt: before.modifiedAt + 1 } : file;
   await put('files', stored.key, stored);
@@ -124,6 +124,6 @@ async function store({ put }: Write, file: FileRecord, before: Stored | undefine
 }
 
 function entries(tx: ReadTransaction | WriteTransaction, range: IDBKeyRange | null) {
-  // Both kinds of transaction read alike.
+  // Both kinds of transaction have the same methods for reading.
   return (tx as ReadTransaction).objectStore('files').index('entry').openKeyCursor(range);
 }

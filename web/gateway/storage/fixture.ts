@@ -19,7 +19,7 @@ export const KEY = sessionKey('main', 'main');
 
 let databases = 0;
 
-/** A vault in a database of its own, closed at the end of its scope. */
+/** A vault in a separate database, closed at the end of its scope. */
 export async function testVault(options: Partial<VaultOptions> = {}) {
   const name = options.name ?? `storage-${++databases}`;
   const clock = new FakeClock();
@@ -28,13 +28,13 @@ export async function testVault(options: Partial<VaultOptions> = {}) {
   return { ...vault, vault, name, clock, closed, [Symbol.asyncDispose]: () => vault.close() };
 }
 
-/** Every row of every store but the change log, by store and key. */
+/** Every row of every store except the change log, by store and key. */
 export const contentOf = async (name: string): Promise<Record<string, unknown>> => {
   const { changes: _changes, ...content } = await dump(name);
   return content;
 };
 
-/** The change log's rows as `store key`, tombstones with a minus before them, in the order of their clock. */
+/** The change log's rows as `store key`, tombstones with a leading minus, in the order of their clock. */
 export async function changesOf(name: string): Promise<string[]> {
   const db = await openDB(name);
   const rows = (await db.getAll('changes')) as ChangeRow[];
@@ -78,14 +78,14 @@ export const newUsage = (id: string, change: Partial<UsageRecord> = {}): UsageRe
   ...change,
 });
 
-/** A question with its run under way. */
+/** Stores a question with an active run. */
 export async function ask(vault: Vault, id: string, parent: MessageRecord | null = null): Promise<MessageRecord> {
   const message = newMessage(id, parent);
   await vault.runs.begin({ session: newSession(), message, run: newRun(`run-${id}`, id) });
   return message;
 }
 
-/** A step of the run that answers it: a call whose result has come, and one whose has not. */
+/** A step of the run that answers it: one call with a result, and one without. */
 export const newStep = (questionId: string, change: Partial<RunStep> = {}): RunStep => ({
   runId: `run-${questionId}`,
   at: 1,
@@ -104,7 +104,7 @@ export const newResult = (questionId: string, change: Partial<StepResult> = {}):
   ...change,
 });
 
-/** The answer to it, which ends its run. */
+/** Stores the answer, which ends the run. */
 export async function answer(vault: Vault, question: MessageRecord): Promise<MessageRecord> {
   const reply = newMessage(`re-${question.id}`, question, { role: 'assistant' });
   await vault.runs.finish({ runId: `run-${question.id}`, status: 'done', endedAt: 4_000, messages: [reply] });

@@ -10,7 +10,7 @@ import { takeEpoch } from './vault.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Notes every connection that is opened while it lasts. */
+/** Collects all opened connections. */
 function connections() {
   const opened: IDBDatabase[] = [];
   const open = indexedDB.open.bind(indexedDB);
@@ -109,7 +109,7 @@ for (const [how, fail] of Object.entries({
     await expect(answer(vault.vault, question)).rejects.toBeInstanceOf(StorageFull);
     spy.mockRestore();
     expect(await dump(vault.name)).toEqual(before);
-    // Room again: the vault goes on.
+    // There is space again: the vault is usable.
     await answer(vault.vault, question);
     expect(vault.closed).toEqual([]);
   });

@@ -1,12 +1,12 @@
 import type { Vault } from '../core/vault.ts';
 import type { Transactions } from './transaction.ts';
 
-/** Lines that are kept at the least. */
+/** Minimum number of lines that are kept. */
 const KEPT = 10_000;
-/** The ring is cut once for so many lines: one request then deletes all that is too old. */
+/** Number of lines after which the ring is trimmed, so that one request deletes all old ones. */
 const CUT_EVERY = 500;
 
-/** The log of this copy: numbered lines, a ring. Nothing of it is in the change log. */
+/** The log of this replica: numbered lines, a ring. It is not in the change log. */
 export const logRing = ({ transactions }: { transactions: Transactions }): Vault['logs'] => ({
   append: (lines) =>
     transactions.local(['logs'], async (tx) => {

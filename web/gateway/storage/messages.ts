@@ -7,7 +7,7 @@ import { storedBytes } from './session-totals.ts';
 import { inSession, type ReadTransaction, type StoredMessage } from './schema.ts';
 import type { Transactions } from './transaction.ts';
 
-/** Messages read at once where all of them are read. */
+/** Number of messages per read when all are read. */
 const BATCH = 250;
 
 /** The messages: trees by `parentId`, read by branch. */
@@ -20,7 +20,7 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
       return message;
     },
 
-    /** A `before` that is no message of the session is `NOT_FOUND`. */
+    /** Rejects with `NOT_FOUND` if `before` is not a message of the session. */
     async branch(sessionKey, { limit, before, most }) {
       const page = await transactions.read(['sessions', 'messages'], async (tx) => {
         const end = await endOfPage(tx, sessionKey, before);
@@ -97,14 +97,14 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         }
       }),
 
-    /** Likewise without attachments. */
+    /** Also without attachments. */
     from: (at, limit) =>
       transactions.read(['messages'], async (tx) => {
         const found = limit > 0 ? await tx.objectStore('messages').index('timestamp').getAll(IDBKeyRange.lowerBound(at), limit) : [];
         return found.map((message) => joinParts(message, () => undefined));
       }),
 
-    /** For their text: attachments are left out. */
+    /** Used for their text: attachments are left out. */
     recent: (limit) =>
       transactions.read(['messages'], async (tx) => {
         const found: MessageRecord[] = [];
@@ -149,7 +149,7 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
         let cursor = await messages.index('timestamp').openCursor(IDBKeyRange.upperBound(before, true), 'prev');
         for (; cursor; cursor = await cursor.continue()) {
           const { value, key } = cursor;
-          // Replies of the same moment stay on one page.
+          // Replies with the same time stay on one page.
           if (next !== null && key < next) break;
           if (value.recalled && value.recalled.length > 0 && accepts(value.sessionKey)) {
             const question = value.parentId === null ? undefined : await questionOf(messages, value.parentId);
@@ -162,7 +162,7 @@ export function messageStore({ transactions, blobs }: { transactions: Transactio
   };
 }
 
-/** Of messages with attachments of more than `most` characters: how many characters those have. */
+/** For messages whose attachments exceed `most` characters: the number of characters. */
 function unreadOf(messages: readonly StoredMessage[], most = Infinity): Branch['unread'] {
   return Object.fromEntries(
     messages.flatMap(({ id, role, content }) => {
@@ -173,9 +173,9 @@ function unreadOf(messages: readonly StoredMessage[], most = Infinity): Branch['
   );
 }
 
-/** Messages that are looked at for one page of what was recalled. */
+/** Maximum number of messages examined for one page of recalled replies. */
 const MOST_LOOKED_AT = 5000;
-/** Calls of tools and their results between a message and its reply. */
+/** Maximum number of tool calls and results between a message and its reply. */
 const MOST_BETWEEN = 100;
 
 /** The person's message above a reply. */
@@ -205,8 +205,8 @@ async function endOfPage(tx: ReadTransaction, sessionKey: string, before: string
 }
 
 /**
- * The branch that ends in `end`. Depth grows by one from parent to child, so whatever branch it is, its last `limit` messages are
- * among those of the session with the `limit` depths up to that of `end`: one read of the index, of a window only.
+ * The branch that ends in `end`. Depth increases by one from parent to child, so on any branch the last `limit` messages are among the
+ * session's messages of the `limit` depths up to that of `end`: one read of a range of the index.
  */
 async function readUpwards(
   tx: ReadTransaction,
@@ -222,7 +222,7 @@ async function readUpwards(
   return { messages: found, more: found[0]?.parentId != null, versions: versionsOf(found, candidates.values()) };
 }
 
-/** Of the messages of a branch that have others beside them, among all of their depths. */
+/** Sibling messages of a branch, from all messages of its depths. */
 function versionsOf(branch: readonly StoredMessage[], all: Iterable<StoredMessage>): Branch['versions'] {
   const beside = Map.groupBy(all, ({ parentId }) => parentId);
   const versions: Branch['versions'] = {};

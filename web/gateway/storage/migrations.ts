@@ -5,9 +5,7 @@ import type { ChangeRow, Schema, UpgradeTransaction } from './schema.ts';
 /** A migration of the vault. */
 export type Step = StepOf<Schema>;
 
-/**
- * How the database came to be what it is: append only, never edit a step that was released. The version is the length.
- */
+/** The migrations: append only, never edit a released step. The version is their number. */
 export const steps: readonly Step[] = [
   (db) => {
     db.createObjectStore('sessions', { keyPath: 'key' });
@@ -41,7 +39,7 @@ export const steps: readonly Step[] = [
     db.createObjectStore('execRequests', { keyPath: 'requestId' }).createIndex('createdAt', 'createdAt');
     db.createObjectStore('execPolicies', { keyPath: 'hash' });
     db.createObjectStore('approvals', { keyPath: 'id' }).createIndex('createdAt', 'createdAt');
-    // All that a list of files says is in the index, so that listing reads no content.
+    // The index has everything that a list of files shows, so that listing reads no content.
     db.createObjectStore('files', { keyPath: 'key' }).createIndex('entry', ['workspace', 'path', 'mimeType', 'size', 'modifiedAt']);
     db.createObjectStore('logs', { keyPath: 'seq', autoIncrement: true });
     db.createObjectStore('searchPending', { keyPath: 'seq', autoIncrement: true });
@@ -82,7 +80,7 @@ async function splitConfig(tx: UpgradeTransaction): Promise<void> {
   ]);
 }
 
-/** Moves the end of a session's branch to a record of its own. */
+/** Moves the end of a session's branch to a separate record. */
 async function splitSessions(tx: UpgradeTransaction): Promise<void> {
   const changes = tx.objectStore('changes');
   const rows = await changes.getAll(IDBKeyRange.bound(['sessions'], ['sessions', []]));
@@ -96,7 +94,7 @@ async function nameReplica(tx: UpgradeTransaction): Promise<void> {
   await Promise.all([local.delete('origin'), local.put({ name: 'replica', value: earlier.value })]);
 }
 
-/** Records from the journal leave the indexes of the change log. */
+/** Removes records that came from the journal from the indexes of the change log. */
 async function partChanges(tx: UpgradeTransaction): Promise<void> {
   const changes = tx.objectStore('changes');
   changes.deleteIndex('clock' as never);

@@ -3,10 +3,13 @@ import { sha256 } from '#shared/sha256.ts';
 import type { MessageRecord } from '../core/vault.ts';
 import type { Schema, StoredMessage, StoredPart } from './schema.ts';
 
-/** The bytes of one attachment, under their SHA-256 in hex. */
+/** The bytes of one attachment, with its SHA-256 in hex as key. */
 export type BlobRow = Schema['blobs']['value'];
 
-/** The message as it is stored, and its attachments, which lie beside it: they are many times its size, and fetched when they are needed. */
+/**
+ * Splits a message into the stored message and its attachments, which are stored separately: they are many times its size, and read only
+ * when needed.
+ */
 export async function splitParts(message: MessageRecord): Promise<{ message: StoredMessage; blobs: BlobRow[] }> {
   const { content } = message;
   if (typeof content === 'string') return { message: { ...message, content }, blobs: [] };
@@ -24,7 +27,7 @@ export async function splitParts(message: MessageRecord): Promise<{ message: Sto
   return { message: stored, blobs };
 }
 
-/** The message as it was. An attachment that `bytesOf` does not find has no data. */
+/** Restores the message. An attachment that `bytesOf` does not find has no data. */
 export function joinParts(stored: StoredMessage, bytesOf: (hash: string) => Uint8Array | undefined): MessageRecord {
   const { blobs: _, content, ...message } = stored;
   if (typeof content === 'string') return { ...message, content };

@@ -3,7 +3,10 @@ import type { SyncRecord, SyncStore } from '#shared/sync/record.ts';
 import type { ChangeRow, PlainStore, ReadTransaction, SealedSecret, Schema, WriteTransaction } from './schema.ts';
 import { entryPart, headPart } from './session-parts.ts';
 
-/** The record that a row of the change log stands for, as it travels; undefined where it is not for others (a secret sealed with this copy's own key). */
+/**
+ * The record of a change log row, in the form in which it is sent; undefined if it is not for other hosts (a secret sealed with this
+ * replica's own key).
+ */
 export function toRecord(
   { store, key, clock, fence, deleted, base }: ChangeRow,
   value: unknown,
@@ -36,9 +39,9 @@ export function valueOf<Name extends PlainStore>(store: Name, payload: string): 
   return sealed as Schema[Name]['value'];
 }
 
-/** The record's value as it is now; undefined where it is gone. */
+/** The current value of a record; undefined if it was deleted. */
 export async function readValue(tx: ReadTransaction | WriteTransaction, store: SyncStore, key: string): Promise<unknown> {
-  // Both kinds of transaction read alike.
+  // Both kinds of transaction have the same methods for reading.
   const reading = tx as ReadTransaction;
   if (store !== 'sessions' && store !== 'heads') return reading.objectStore(store).get(key);
   const session = await reading.objectStore('sessions').get(key);

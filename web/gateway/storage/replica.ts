@@ -12,7 +12,7 @@ import { SEALING_KEY, type SealingKey } from './sealing.ts';
 import type { SecretWriter } from './secrets.ts';
 import type { ChangeSink, Transactions } from './transaction.ts';
 
-/** The stores that records of the vault lie in (heads lie with their sessions), and what belongs to them. */
+/** The stores with records of the vault (heads are stored with their sessions), and related ones. */
 const VAULT = [
   ...Object.keys(SYNC_STORES).filter((store) => store !== 'heads'),
   'partials',
@@ -27,37 +27,39 @@ export interface ReplicaDeps {
   blobs: Blobs;
   secrets: SecretWriter;
   origin: string;
-  /** The newest reading of others that was met. */
+  /** The newest clock value received from other hosts. */
   seen: string;
   /** See `ChangeSink.pushed`. */
   pushed: string;
   onfault: (error: unknown) => void;
 }
 
-/** The vault as one of several copies: the interface between storage and the exchange with the journal. */
+/** The vault as one of several replicas: the interface between storage and the exchange with the journal. */
 export class Replica implements ChangeSink {
   readonly origin: string;
   readonly blobs: Blobs;
-  /** Set where the data is of a newer build: every write is refused with it. */
+  /** Set if the data is of a newer build: every write is refused with it. */
   refusal: VaultReadOnly | undefined;
   /** See `ChangeSink.refilling`. */
   refilling: Promise<void> | undefined;
-  /** Set while the journal's disk is full: every write but deletions is refused with it. */
+  /** Set while the journal's disk is full: every write except deletions is refused with it. */
   full: StorageFull | undefined;
-  /** Takes each change made here, while it commits; see `ChangeSink.changed`. */
+  /** Receives each local change while it commits; see `ChangeSink.changed`. */
   outlet: ((records: SyncRecord[]) => Promise<void>) | undefined;
-  /** The browser cleared the data: everything must be read anew. */
+  /** Called when the browser has cleared the data: everything must be read again. */
   oncleared: () => void = () => {};
-  /** Something that the outlet was given is not here; `before`: what stands here in its place. Never rejects. */
+  /**
+   * Called when something passed to the outlet was not stored here; `before` returns the records that are stored instead. Never rejects.
+   */
   onundone: (before: () => Promise<SyncRecord[]>) => Promise<void> = () => Promise.resolve();
   pushed: string;
   readonly #deps: ReplicaDeps;
   readonly #listeners = new Set<(changes: readonly ForeignChange[]) => void>();
   #seen: string;
   #vaultKeyId: string | undefined;
-  /** No change was made here since `isEmpty` said yes. */
+  /** Whether no local change was made since `isEmpty` returned true. */
   #untouched = false;
-  /** How often the browser has cleared the data: a position that was read before says nothing of what is here since. */
+  /** Number of times that the browser has cleared the data: a position read before that is no longer valid. */
   #clearings = 0;
 
   constructor(deps: ReplicaDeps) {
@@ -68,7 +70,7 @@ export class Replica implements ChangeSink {
     this.blobs = deps.blobs;
   }
 
-  /** The browser has cleared the data, and the first write in what is empty now has begun. */
+  /** Called when the browser has cleared the data, and the first write to the empty database has started. */
   cleared(): void {
     this.#clearings++;
     this.oncleared();
@@ -91,7 +93,7 @@ export class Replica implements ChangeSink {
     return this.#deps.transactions.read([...VAULT, 'keys', 'local'], async (tx) => {
       if (!(await tx.objectStore('local').get('position'))) return [];
       const values = await Promise.all(changes.map(({ row }) => readValue(tx, row.store, row.key)));
-      // Within the transaction: what is written here from now on has later ones.
+      // Ticks within the transaction, so that later local writes have later clock values.
       const clock = this.#deps.readings.tick();
       return changes.flatMap(
         ({ row: { deleted: _, ...row } }, index) => toRecord({ ...row, clock }, values[index], this.#vaultKeyId) ?? [],
@@ -109,7 +111,7 @@ export class Replica implements ChangeSink {
     return row?.name === 'position' ? row.value : null;
   }
 
-  /** Notes how far reading and writing have come; relaxed, for what is repeated does no harm. Null: nothing counts any more. */
+  /** Stores the read position; relaxed, since repeating work is harmless. Null removes it. */
   async keepPosition(position: Position | null): Promise<void> {
     const clearings = this.#clearings;
     await this.#deps.transactions.local([], async (tx) => {
@@ -120,7 +122,7 @@ export class Replica implements ChangeSink {
     });
   }
 
-  /** Whether something before the position may have been passed over. */
+  /** Whether records before the position may have been skipped. */
   async isDoubtful(): Promise<boolean> {
     return (await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').count('doubtful'))) > 0;
   }
@@ -130,13 +132,13 @@ export class Replica implements ChangeSink {
     await this.#deps.transactions.local([], async (tx) => void (await tx.objectStore('local').put({ name: 'doubtful' })));
   }
 
-  /** Server that led a cluster's stream when the copy was complete; empty if unknown. */
+  /** Server that led a cluster's stream when the replica was complete; empty if unknown. */
   async soundUnder(): Promise<string> {
     const row = await this.#deps.transactions.read(['local'], (tx) => tx.objectStore('local').get('leader'));
     return row?.name === 'leader' ? row.value : '';
   }
 
-  /** Nothing was passed over, of what is led by that server. */
+  /** Stores that nothing was skipped under this leader. */
   async markSound(leader: string): Promise<void> {
     if (leader === (await this.soundUnder()) && !(await this.isDoubtful())) return;
     await this.#deps.transactions.local([], async (tx) => {
@@ -145,18 +147,18 @@ export class Replica implements ChangeSink {
     });
   }
 
-  /** The newest reading of a change made here; empty where there is none. */
+  /** The newest clock value of a local change; empty if there is none. */
   latest(): Promise<string> {
     return this.#deps.transactions.read(['changes'], ownReading);
   }
 
-  /** Nothing is here yet. */
+  /** Whether the vault is empty. */
   async isEmpty(): Promise<boolean> {
     this.#untouched = true;
     return (await this.#deps.transactions.read(['changes'], (tx) => tx.objectStore('changes').count())) === 0;
   }
 
-  /** Changes made here that the journal has not, by store and key, oldest first; with `all`, whatever is here. */
+  /** Keys of local changes that the journal does not have, oldest first; with `all`, of all records. */
   async pending(all = false): Promise<[store: string, key: string][]> {
     const changes = await this.#deps.transactions.read(['changes'], async (tx) => {
       const log = tx.objectStore('changes');
@@ -171,7 +173,7 @@ export class Replica implements ChangeSink {
     return this.#deps.transactions.read(['changes'], (tx) => Promise.all(keys.map((key) => tx.objectStore('changes').get(key))));
   }
 
-  /** How many records a journal has, as far as is known here; deletions too. */
+  /** Number of records that a journal has, as far as known; deletions included. */
   countPushed(): Promise<number> {
     return this.#deps.transactions.read(['changes'], async (tx) => {
       const log = tx.objectStore('changes');
@@ -180,7 +182,7 @@ export class Replica implements ChangeSink {
     });
   }
 
-  /** The newest versions of records, as they travel; those that are not for others are left out. */
+  /** The newest versions of records, in the form in which they are sent; records that are not for other hosts are left out. */
   async records(keys: readonly [store: string, key: string][]): Promise<SyncRecord[]> {
     return this.#deps.transactions.read([...VAULT, 'keys'], async (tx) => {
       const records = await Promise.all(
@@ -193,7 +195,7 @@ export class Replica implements ChangeSink {
     });
   }
 
-  /** Stores what came from the journal, with the position behind it (null: not yet). Resolves with what must go back there. */
+  /** Stores records from the journal, with the position after them (null: not yet). Resolves with records to send back. */
   async apply(records: readonly SequencedRecord[], position: Position | null, fresh: boolean): Promise<SyncRecord[]> {
     const { transactions, readings, onfault } = this.#deps;
     for (const { clock } of records) readings.receive(clock);
@@ -211,7 +213,8 @@ export class Replica implements ChangeSink {
   }
 
   /**
-   * This copy was away for longer than deletions are remembered: what the journal had of it, and has no more, was deleted. `known`: what the journal has.
+   * Called if this replica was away for longer than deletions are remembered: records that came from the journal and are no longer in it
+   * were deleted. `known`: records that the journal has.
    */
   async forget(known: ReadonlySet<string>): Promise<void> {
     const { transactions } = this.#deps;
@@ -222,7 +225,7 @@ export class Replica implements ChangeSink {
       const log = tx.objectStore('changes');
       const forgetRows = (): Promise<unknown> => Promise.all(gone.map(({ store, key }) => log.delete([store, key])));
       await forgetRows();
-      // As if the tombstones had come.
+      // Apply tombstones as if they had been received.
       const tombstones = gone.map(({ store, key, clock }): SequencedRecord => ({
         store,
         key,
@@ -241,7 +244,7 @@ export class Replica implements ChangeSink {
     for (const listener of this.#listeners) listener(changes);
   }
 
-  /** Forgets deletions that the journal has and that were made before `wall`, milliseconds since 1970: nobody asks for them any more. */
+  /** Removes tombstones that the journal has and that are older than `wall`, in milliseconds since 1970: nobody asks for them any more. */
   async prune(wall: number): Promise<void> {
     const before = IDBKeyRange.bound([1], [1, String(Math.max(0, wall)).padStart(15, '0')]);
     await this.#deps.transactions.local(['changes'], async (tx) => {
@@ -251,7 +254,7 @@ export class Replica implements ChangeSink {
     });
   }
 
-  /** Secrets are sealed with the vault's key from here on, so that every replica can read them. */
+  /** Seals secrets with the vault's key from now on, so that every replica can read them. */
   async adoptKey(vaultKey: string | SealingKey): Promise<void> {
     await this.#deps.secrets.adopt(vaultKey);
     const row = await this.#deps.transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));

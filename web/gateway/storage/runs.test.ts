@@ -28,7 +28,7 @@ test('the first send makes the session, with the message as its head', async () 
   };
   expect(await vault.sessions.get(KEY)).toEqual(newSession(KEY, totals));
   expect(await vault.messages.get('m1')).toEqual(question);
-  // Storage notes whose run it is.
+  // Storage adds the owner of the run.
   const mine = { executor: 'here', replica: vault.vault.replica, fence: 1 };
   expect(await vault.runs.unfinished()).toEqual([newRun('r1', 'm1', mine)]);
 });
@@ -224,7 +224,7 @@ test('text that is saved after the end is dropped; it is in no log unless it is 
   await vault.runs.savePartial('run-m1', 'half', 'a step and half');
   expect(await changesOf(vault.name)).not.toEqual(log);
   expect(await contentOf(vault.name)).toMatchObject({ runs: { 'run-m1': { partial: 'a step and half', fence: 1 } } });
-  // Here the steps are known.
+  // This host knows the steps.
   expect(await vault.runs.unfinished()).toMatchObject([{ partial: 'half' }]);
   await answer(vault, question);
   await vault.runs.savePartial('run-m1', 'late', 'late');
@@ -250,7 +250,7 @@ test('a result is a row of its own behind its step, and goes with the run', asyn
   await vault.runs.saveStep(first);
   await vault.runs.savePartial('run-m1', 'more');
   await vault.runs.saveResult(newResult('m1'));
-  // The text so far is not its.
+  // The text so far does not belong to that step.
   expect(await vault.runs.unfinished()).toMatchObject([{ partial: 'more' }]);
   await vault.runs.saveStep(second);
   await vault.runs.saveResult(newResult('m1', { at: 5, callId: 'one' }));

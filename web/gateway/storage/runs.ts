@@ -11,7 +11,7 @@ import { forgetUnderWay, stepsOf, withResults } from './under-way.ts';
 import { withdraw } from './withdraw.ts';
 
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
-/** Nobody else can know of a run that begins; who takes it over does so under a higher one (shared/ports/journal.ts, `lease.take`). */
+/** A new run is known to no other host; taking it over requires a higher fence (shared/ports/journal.ts, `lease.take`). */
 const FIRST_FENCE = 1;
 
 type Split = Awaited<ReturnType<typeof splitParts>>;
@@ -22,13 +22,13 @@ export interface RunDeps {
   origin: string;
 }
 
-/** The runs, and what they leave in their session. */
+/** The runs, and their results in sessions. */
 export function runStore({ transactions, replica, origin }: RunDeps): Vault['runs'] {
   return {
     /**
-     * Of an entry that exists only head, totals and `updatedAt` change (and an empty title is filled): what else `session` says may be
-     * older than a change made meanwhile. A new one counts what another host added to a chat of its name that is gone. `NOT_FOUND` where the message to answer, or the one above it, is gone. A run that began already
-     * is not begun twice.
+     * For an existing session only head, totals and `updatedAt` change (and an empty title is filled), since the rest of `session` may be
+     * outdated. A new session includes messages that another host added to a deleted chat of the same key. Rejects with `NOT_FOUND` if the
+     * message to answer, or its parent, does not exist. A run that exists already is not started again.
      */
     async begin({ session, message, run }) {
       const split = message && (await splitParts(message));
@@ -47,7 +47,7 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         const entry = stored
           ? { ...stored, title: stored.title || session.title }
           : { ...emptied(session), ...(await countOf(tx, session.key)) };
-        // The same call was tried at another host, whose message has come in meanwhile: it is counted already.
+        // The same call was tried at another host, whose message has been synced: it is already counted.
         const before = same ? withoutMessage(entry, same) : entry;
         const head = message ?? (above && joinParts(above, () => undefined));
         const longer = message ? withMessages(before, [message]) : before;
@@ -61,7 +61,7 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
       });
     },
 
-    /** Of no effect once the run has ended, or its session was removed or reset. */
+    /** No effect once the run has ended, or its session was removed or reset. */
     savePartial: (runId, partial, shared) =>
       transactions.write(
         ['partials', 'runs'],
@@ -75,7 +75,7 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
         'relaxed',
       ),
 
-    /** Likewise. The text so far is that of the next step from here on. */
+    /** Also without effect then. From now on the partial text is that of the next step. */
     saveStep: (step) =>
       transactions.write(
         ['partials', 'runSteps'],
@@ -112,8 +112,8 @@ export function runStore({ transactions, replica, origin }: RunDeps): Vault['run
     },
 
     /**
-     * A run that has ended already is not ended twice. Where another host has taken it over meanwhile, what this one has to say is kept as a branch, and
-     * the run is left alone.
+     * A run that has already ended is not ended again. If another host has taken it over, this host's messages are stored as a branch, and
+     * the run stays unchanged.
      */
     async finish(outcome) {
       const replies = await Promise.all(outcome.messages.map(splitParts));
@@ -162,7 +162,7 @@ async function finish(write: Write, outcome: RunOutcome, replies: readonly Split
   ]);
 }
 
-/** Adds the run's messages to its session, unless that was removed or reset meanwhile. */
+/** Adds the run's messages to its session, unless that was removed or reset in the meantime. */
 async function append(
   { tx, put, getSession, putSession }: Write,
   run: RunRecord,
@@ -185,7 +185,7 @@ async function append(
   ]);
 }
 
-/** Whether the head is among the messages above `message`: if not, the session went on elsewhere (an edit, say) while the run was under way. */
+/** Whether the head is an ancestor of `message`: if not, the session was continued elsewhere (such as by an edit) during the run. */
 export async function isBelow(
   tx: WriteTransaction,
   message: Pick<MessageRecord, 'id' | 'parentId' | 'depth'>,

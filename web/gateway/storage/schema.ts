@@ -16,7 +16,7 @@ import type {
   UsageRecord,
 } from '../core/vault.ts';
 
-/** A secret as it lies on disk; `keyId` names the key that it was sealed with. */
+/** A secret as it is stored; `keyId` names the key that it was sealed with. */
 export interface SealedSecret {
   name: string;
   keyId: string;
@@ -24,58 +24,62 @@ export interface SealedSecret {
   data: ArrayBuffer;
 }
 
-/** The last change of one record. All rows of one transaction bear the same clock reading. */
+/** The last change of one record. All rows of one transaction have the same clock value. */
 export interface ChangeRow {
   store: SyncStore;
   key: string;
-  /** A reading of the hybrid clock, which names its writer. */
+  /** Hybrid clock value, which contains the writer's id. */
   clock: string;
-  /** Of a run: the fencing number that it was written under. */
+  /** For a run: the fencing number that it was written under. */
   fence?: number;
-  /** Written by this host; otherwise it came from the journal. A number for the index, which holds only such rows. */
+  /** Set if written by this host; otherwise it came from the journal. A number for the index, which contains only such rows. */
   own?: 1;
-  /** The record is gone. Likewise. */
+  /** Set if the record was deleted. A number for the index, too. */
   deleted?: 1;
-  /** Of a change made here, in a store that keeps copies: the journal's version that it was made from (`SyncRecord.base`). */
+  /** For a local change in a store with conflict copies: the journal's version that it is based on (`SyncRecord.base`). */
   base?: string | null;
 }
 
-/** A part of a message whose bytes lie in `blobs`, under their SHA-256; its `data` is empty here. `length`: characters of the base64. */
+/**
+ * A part of a message whose bytes are stored in `blobs` by their SHA-256; its `data` is empty here. `length`: number of base64 characters.
+ */
 export type StoredPart = Part & { hash?: string; length?: number };
-/** A message as it lies on disk. `blobs`: the hashes of its parts. */
+/** A message as it is stored. `blobs`: hashes of its parts. */
 export type StoredMessage = Omit<MessageRecord, 'content'> & { content: string | StoredPart[]; blobs?: string[] };
 
-/** Records that were committed together: a row for each would cost more than all else that a call does. */
+/** Records that were committed together: a row for each would cost more than the rest of a call. */
 export interface UsageGroup {
-  /** The first record's. */
+  /** Id of the first record. */
   id: string;
-  /** The newest record's time. */
+  /** Time of the newest record. */
   until: number;
   records: UsageRecord[];
 }
 
-/** Rows that concern this copy alone. */
+/** Rows that concern only this replica. */
 export type LocalRow =
-  /** Its owner's epoch. */
+  /** Epoch of the owner. */
   | { name: 'epoch'; value: number }
-  /** Its own id. */
+  /** Id of the replica. */
   | { name: 'replica'; value: string }
-  /** How far it has read the journal. */
+  /** Read position in the journal. */
   | { name: 'position'; value: Position }
-  /** Something before that position may have been passed over. */
+  /** Records before that position may have been skipped. */
   | { name: 'doubtful' }
-  /** Server of a cluster that led the vault's stream when the copy was complete. */
+  /** Server that led the vault's stream when the replica was complete. */
   | { name: 'leader'; value: string }
-  /** The newest reading of others that it has met: its own clock goes on behind it. */
+  /** The newest clock value received from other hosts: the local clock stays ahead of it. */
   | { name: 'seen'; value: string }
-  /** The newest of its own changes that the journal has. */
+  /** The newest local change that the journal has. */
   | { name: 'pushed'; value: string }
-  /** Left by a check of writing. */
+  /** Written by `checkWriting`. */
   | { name: 'checked'; value: string }
-  /** The index for search: what form it has, which one it is, its segments, and up to which message (by id; null: all) those that were there before it are in them. */
+  /**
+   * State of the search index: its format, id and segments, and the message (by id; null: the last) up to which older messages are indexed.
+   */
   | { name: 'search'; form: number; id: string; segments: number[]; filled: string | null };
 
-/** A segment of the index for search: documents of `docs` messages, with `length` terms in all; the first term of each page of its dictionary. */
+/** A segment of the search index: `docs` messages, with `length` terms in total; the first term of each page of its dictionary. */
 export interface SegmentRow {
   id: number;
   docs: number;
@@ -83,7 +87,7 @@ export interface SegmentRow {
   terms: string[];
 }
 
-/** A page of a segment (search/pages.ts says of what). */
+/** A page of a segment; for its kinds see search/pages.ts. */
 export interface SearchPage {
   segment: number;
   part: number;
@@ -91,9 +95,12 @@ export interface SearchPage {
   data: Uint8Array<ArrayBuffer> | string[];
 }
 
-/** The database as it is after the last migration. */
+/** The database after the last migration. */
 export interface Schema extends DBSchema {
-  /** A row holds two records of the vault: the `sessions` entry and the `heads` one; count, size and preview are sums over its messages. */
+  /**
+   * A row contains two records of the vault: the `sessions` entry and the `heads` one; count, size and preview are derived from its
+   * messages.
+   */
   sessions: { key: string; value: SessionRecord };
   messages: {
     key: string;
@@ -101,13 +108,13 @@ export interface Schema extends DBSchema {
     indexes: { branch: [sessionKey: string, depth: number]; timestamp: number; blobs: string };
   };
   blobs: { key: string; value: { hash: string; bytes: Uint8Array<ArrayBuffer> } };
-  /** `partial`: the text of a run that another host executes, over all of its steps; empty once it has ended. */
+  /** `partial`: text of a run that another host executes, over all of its steps; empty once it has ended. */
   runs: { key: string; value: RunRecord; indexes: { session: string; status: string } };
-  /** One row for each run under way whose session still wants its text. */
+  /** One row for each active run whose session still exists. */
   partials: { key: string; value: { runId: string; text: string } };
-  /** Steps of runs that have a row in `partials`, and behind each the results that came. */
+  /** Steps of runs that have a row in `partials`, each followed by its results. */
   runSteps: { key: [runId: string, at: number]; value: RunStep | StepResult };
-  /** The configuration in pieces, so that changes of two devices meet only where they concern the same thing (config-rows.ts). */
+  /** The configuration in rows, so that changes of two devices conflict only if they concern the same setting (config-rows.ts). */
   config: { key: string; value: { name: string; value: unknown } };
   secrets: { key: string; value: SealedSecret };
   keys: { key: string; value: { name: string; keyId: string; key: CryptoKey } };
@@ -137,9 +144,12 @@ export interface Schema extends DBSchema {
     value: FileRecord;
     indexes: { entry: [workspace: string, path: string, mimeType: string, size: number, modifiedAt: number] };
   };
-  /** Log of this copy, a ring buffer, by number. */
+  /** Log of this replica, a ring buffer, by number. */
   logs: { key: number; value: LogRecord };
-  /** Messages that were stored or removed, by transaction, until the index for search has them on disk. Like its other stores of this copy alone. */
+  /**
+   * Messages that were stored or removed, by transaction, until the search index has stored them. Local to this replica, like the index's
+   * other stores.
+   */
   searchPending: { key: number; value: { seq?: number; ids: string[] } };
   searchSegments: { key: number; value: SegmentRow };
   searchPages: { key: [segment: number, part: number, page: number]; value: SearchPage };

@@ -2,19 +2,22 @@ import { fromBase64 } from '#shared/base64.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Schema, SealedSecret } from './schema.ts';
 
-/** The key of this copy's secrets, as it is kept. */
+/** The key of this replica's secrets, as it is stored. */
 export type SealingKey = Schema['keys']['value'];
 
-/** The name of the one key there is. */
+/** Name of the only key. */
 export const SEALING_KEY = 'secrets';
 
-/** A new key, which no script can read out. */
+/** Creates a non-extractable key. */
 export async function newSealingKey(): Promise<SealingKey> {
   const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt']);
   return { name: SEALING_KEY, keyId: crypto.randomUUID(), key };
 }
 
-/** The vault's own key, which all its replicas share (shared/ports/journal.ts); its id is the start of its SHA-256, in hex. Throws where it is not 32 bytes. */
+/**
+ * Imports the vault's own key, shared by all its replicas (shared/ports/journal.ts); its id is the start of its SHA-256, in hex. Throws if
+ * it does not have 32 bytes.
+ */
 export async function importVaultKey(vaultKey: string): Promise<SealingKey> {
   const bytes = fromBase64(vaultKey);
   if (bytes.length !== 32) throw new Error('The vault’s key must have 32 bytes');
@@ -30,7 +33,7 @@ export async function seal({ key, keyId }: SealingKey, name: string, value: stri
   return { name, keyId, iv, data };
 }
 
-/** Rejects where the row was tampered with, or sealed with another key. */
+/** Rejects if the row was tampered with, or sealed with another key. */
 export async function unseal({ key }: SealingKey, { name, iv, data }: SealedSecret): Promise<string> {
   const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(name) }, key, data);
   return new TextDecoder().decode(plain);

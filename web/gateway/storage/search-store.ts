@@ -5,7 +5,7 @@ import type { SearchIndexDeps } from './search/search-index.ts';
 import type { SessionList } from './session-list.ts';
 import type { Transactions } from './transaction.ts';
 
-/** Messages that may wait for the index before it takes them in unasked. */
+/** Number of waiting messages at which they are indexed without a search. */
 const WAITING = 512;
 
 export interface SearchStoreDeps {
@@ -18,15 +18,15 @@ export interface SearchStoreDeps {
 
 export interface SearchStore {
   store: Vault['search'];
-  /** So many messages were stored or removed. */
+  /** Called with the number of messages that were stored or removed. */
   changed(messages: number): void;
-  /** Brings the index up to date where it is not, once a worker has started. */
+  /** Brings the index up to date after a worker has started. */
   tend(): Promise<void>;
-  /** Ends what is under way. */
+  /** Stops running work. */
   stop(): Promise<void>;
 }
 
-/** The index for search, of which no more is loaded than this until it is wanted. */
+/** The search index; its code is loaded on first use. */
 export function searchStore({ clock, transactions, sessions, onfault, sizes }: SearchStoreDeps): SearchStore {
   const parts = lazy(async () => {
     const [{ SearchIndex }, find] = await Promise.all([import('./search/search-index.ts'), import('./search/find.ts')]);

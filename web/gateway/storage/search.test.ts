@@ -128,7 +128,7 @@ verifies(
         let made = 0;
         const messagesOf = (sessionKey: string, texts: readonly string[]) =>
           texts.map((content, at) => {
-            // Ids all over the range, so that reading in by key meets them in any order.
+            // Ids all over the range, so that indexing by key meets them in any order.
             const id = `${(made * 7919) % 1000}-${made++}`;
             ids.push({ id, sessionKey });
             return newMessage(id, null, { sessionKey, content, role: at % 2 ? 'assistant' : 'user', timestamp: opened.clock.now() });
@@ -174,7 +174,7 @@ verifies(
   120_000,
 );
 
-/** The stores of the index are emptied, or of an older form. */
+/** Empties the stores of the index, or changes their format. */
 async function clearIndex(name: string): Promise<void> {
   const db = await openDB(name);
   await db.clear(seq % 2 ? 'searchPages' : 'searchSegments');
@@ -182,7 +182,7 @@ async function clearIndex(name: string): Promise<void> {
   db.close();
 }
 
-/** The index is brought up to date, and one of its writes fails. */
+/** Brings the index up to date, with one failing write. */
 async function cutShort({ vault }: { vault: { tend(): Promise<void> } }, after: number): Promise<void> {
   let left = after;
   const put = Reflect.get(IDBObjectStore.prototype, 'put') as IDBObjectStore['put'];

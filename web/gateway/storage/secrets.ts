@@ -3,7 +3,7 @@ import type { StoreName } from './schema.ts';
 import { importVaultKey, newSealingKey, seal, SEALING_KEY, unseal, type SealingKey } from './sealing.ts';
 import type { Transactions, Write } from './transaction.ts';
 
-/** A secret is there but cannot be read: its key is gone, or the row was changed. */
+/** A secret exists but cannot be read: its key is gone, or the row was changed. */
 export class SecretUnreadable extends Error {
   override name = 'SecretUnreadable';
 }
@@ -11,9 +11,12 @@ export class SecretUnreadable extends Error {
 export type SecretChanges = ReadonlyMap<string, string | null>;
 
 export interface SecretWriter {
-  /** Sets and removes (null) secrets and does `also`, all in one transaction. */
+  /** Sets and removes (null) secrets and runs `also`, all in one transaction. */
   write(changes: SecretChanges, stores?: StoreName[], also?: (write: Write) => Promise<void>): Promise<void>;
-  /** Seals with the vault's key (32 bytes, base64url, or as it is kept) from now on, and what is there anew with it: the same secrets, so no change for the log. */
+  /**
+   * Seals with the vault's key (32 bytes, base64url, or as it is stored) from now on, and seals existing secrets again: their values are
+   * the same, so nothing is logged as a change.
+   */
   adopt(vaultKey: string | SealingKey): Promise<void>;
 }
 
@@ -22,7 +25,7 @@ export function secretStore({ transactions }: { transactions: Transactions }): V
   const storedKey = (): Promise<SealingKey | undefined> => transactions.read(['keys'], (tx) => tx.objectStore('keys').get(SEALING_KEY));
 
   async function write(changes: SecretChanges, stores: StoreName[] = [], also = async (_: Write): Promise<void> => {}): Promise<void> {
-    // Encryption comes before the transaction; the key may have come (another call's) or gone (cleared data) by then.
+    // Encryption comes before the transaction; by then the key may exist (from another call) or be gone (cleared data).
     for (;;) {
       const sealing = [...changes.values()].some((value) => value !== null);
       const key = sealing ? ((await storedKey()) ?? (await newSealingKey())) : undefined;

@@ -1,7 +1,7 @@
 import type { SessionRecord } from '../core/vault.ts';
 import type { Transactions } from './transaction.ts';
 
-/** All sessions' rows, read once and kept up by what is committed: each reading of 10,000 of them would take some 100 ms. */
+/** All sessions' rows, read once and then updated by committed changes: reading 10,000 of them takes some 100 ms. */
 export class SessionList {
   readonly #transactions: Transactions;
   #reading: Promise<Map<string, SessionRecord>> | undefined;
@@ -13,26 +13,26 @@ export class SessionList {
     this.#transactions = transactions;
   }
 
-  /** By key. The map changes later on; a row in it does not. */
+  /** All rows by key. The map changes later; its rows do not. */
   async all(): Promise<ReadonlyMap<string, SessionRecord>> {
     return this.#rows ?? this.#read();
   }
 
-  /** Last changed first. */
+  /** All rows, last changed first. */
   async list(): Promise<SessionRecord[]> {
     const rows = await this.all();
     if (rows !== this.#rows) return sorted(rows);
     return [...(this.#sorted ??= sorted(rows))];
   }
 
-  /** The data may be another than what was read. */
+  /** Called when the data may have been replaced. */
   forget(): void {
     this.#reading = undefined;
     this.#rows = undefined;
     this.#sorted = undefined;
   }
 
-  /** Rows as they are from here on; undefined: it is gone. */
+  /** Applies changed rows; undefined for deleted ones. */
   changed(changes: ReadonlyMap<string, SessionRecord | undefined>): void {
     if (changes.size === 0) return;
     const apply = (rows: Map<string, SessionRecord>): void => {

@@ -1,11 +1,11 @@
 import type { SessionRecord } from '../core/vault.ts';
 
-/** The record of `sessions`: what a person says of a chat. */
+/** The record in `sessions`: fields set by a person. */
 export type EntryPart = Omit<SessionRecord, 'key' | 'agentId' | 'sessionId' | 'headId' | 'updatedAt' | 'messageCount' | 'size' | 'preview'>;
-/** The record of `heads`: where its active branch ends. */
+/** The record in `heads`: the end of the active branch. */
 export type HeadPart = Pick<SessionRecord, 'headId' | 'updatedAt'>;
 
-/** In the order of its names, so that it reads the same on every replica, whatever its row was made of. */
+/** With members in a fixed order, so that it serializes the same on every replica. */
 export function entryPart(session: SessionRecord): EntryPart {
   const {
     key: _key,
@@ -23,10 +23,10 @@ export function entryPart(session: SessionRecord): EntryPart {
 
 export const headPart = ({ headId, updatedAt }: SessionRecord): HeadPart => ({ headId, updatedAt });
 
-/** Whether two records of JSON, made the same way, are equal. */
+/** Whether two JSON values, created in the same way, are equal. */
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** A row for a session of which only one part is known: the other one was deleted elsewhere, or is still to come. */
+/** A row for a session of which only one part is known: the other one was deleted elsewhere, or has not arrived yet. */
 export function bareSession(key: string): SessionRecord {
   const [agentId = '', sessionId = ''] = key.split('/');
   const entry = { title: 'Recovered chat', createdAt: 0, pinned: false, archived: false, folder: null, tags: [] };

@@ -4,19 +4,19 @@ import { inSession, type StoredMessage, type WriteTransaction } from './schema.t
 import { bareSession, type EntryPart, type HeadPart } from './session-parts.ts';
 import { previewAt, storedBytes } from './session-totals.ts';
 
-/** Messages above the head that are looked at for a preview: calls and results of tools have none. */
+/** Maximum number of messages above the head that are examined for a preview: tool calls and results have none. */
 const PREVIEW_DEPTH = 64;
 
 interface Touched {
-  /** Undefined: there is no such session. */
+  /** Undefined if there is no such session. */
   row: SessionRecord | undefined;
-  /** Its count and size must be read from its messages: what the row said of them is not known to be right. */
+  /** Whether count and size must be derived from the messages, since the row may be wrong. */
   recount: boolean;
 }
 
 /**
- * The rows of sessions while records of other hosts are applied. A row is made of two records, either of which may be missing, and of sums over the messages:
- * these are never taken from another host, so that they are right whatever the order in which things come.
+ * The rows of sessions while records of other hosts are applied. A row consists of two records, either of which may be missing, and of
+ * totals over the messages. These are never taken from another host, so that they are right whatever the order of arrival.
  */
 export class SessionRows {
   readonly #tx: WriteTransaction;
@@ -26,7 +26,7 @@ export class SessionRows {
     this.#tx = tx;
   }
 
-  /** `entry` undefined: it is gone. `headLives`: there is a head, of this or an earlier change. */
+  /** `entry`: undefined if it was deleted. `headLives`: whether there is a head, from this or an earlier change. */
   async setEntry(key: string, entry: EntryPart | undefined, headLives: () => Promise<boolean>): Promise<void> {
     const touched = await this.#touch(key);
     if (!entry && !(await headLives())) return void (touched.row = undefined);
@@ -40,7 +40,7 @@ export class SessionRows {
     touched.row = { ...this.#rowOf(key, touched), ...(head ?? { headId: null, updatedAt: 0 }) };
   }
 
-  /** A message of the session has come (1), gone (-1), or changed (0). */
+  /** Records that a message of the session was added (1), removed (-1), or changed (0). */
   async message(key: string, count: -1 | 0 | 1, bytes: number): Promise<void> {
     const { row } = await this.#touch(key);
     if (!row) return;
@@ -48,7 +48,7 @@ export class SessionRows {
     row.size += bytes;
   }
 
-  /** Stores the rows, after all messages are, and resolves with them; undefined: it is gone. */
+  /** Stores the rows, after all messages, and resolves with them; undefined for deleted ones. */
   async store(): Promise<Map<string, SessionRecord | undefined>> {
     const sessions = this.#tx.objectStore('sessions');
     const stored = new Map<string, SessionRecord | undefined>();
@@ -75,14 +75,14 @@ export class SessionRows {
     const known = this.#touched.get(key);
     if (known) return known;
     const row = await this.#tx.objectStore('sessions').get(key);
-    // Another record of the session may have asked meanwhile.
+    // Another record of the session may have been read in the meantime.
     const touched = this.#touched.get(key) ?? { row, recount: false };
     this.#touched.set(key, touched);
     return touched;
   }
 }
 
-/** Sums over the messages of a session, and its preview, as they are now. */
+/** Current totals over the messages of a session, and its preview. */
 export async function sumsOf(
   tx: WriteTransaction,
   key: string,
@@ -92,7 +92,7 @@ export async function sumsOf(
   return { ...sums, preview };
 }
 
-/** Messages of a session on every branch, and the bytes of its export. */
+/** Number of messages of a session on every branch, and the bytes of its export. */
 export async function countOf(tx: WriteTransaction, key: string): Promise<Pick<SessionRecord, 'messageCount' | 'size'>> {
   const messages = await tx.objectStore('messages').index('branch').getAll(inSession(key));
   return { messageCount: messages.length, size: messages.reduce((sum, message) => sum + storedBytes(message), 0) };

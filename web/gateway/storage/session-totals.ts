@@ -9,16 +9,16 @@ const encoder = new TextEncoder();
 /** Bytes of the message's line in the session's JSONL export. */
 export const exportBytes = (record: MessageRecord): number => encoder.encode(exportLine(record)).length;
 
-/** The same of a message as it is stored, its attachments included, whether they are here or not. */
+/** The same for a stored message, including its attachments, whether they are stored here or not. */
 export function storedBytes(stored: StoredMessage): number {
   const parts = typeof stored.content === 'string' || stored.role === 'tool' ? [] : stored.content;
   return parts.reduce((sum, { length = 0 }) => sum + length, exportBytes(joinParts(stored, () => undefined)));
 }
 
-/** The first 160 characters of the message's text on one line; empty where it has no text. */
+/** The first 160 characters of the message's text on one line; empty if it has no text. */
 export function previewOf({ content }: Pick<MessageRecord, 'content'>): string {
   const text = typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
-  // Cut before collapsing white space as well: a message may have half a million characters.
+  // Cut before collapsing white space too, since a message may have half a million characters.
   const line = text
     .slice(0, PREVIEW_LENGTH * 20)
     .replace(/\s+/gu, ' ')
@@ -35,14 +35,14 @@ export function withMessages(session: SessionRecord, messages: readonly MessageR
   };
 }
 
-/** The session without one that is stored: count and size alone. */
+/** The session without a stored message: only count and size change. */
 export const withoutMessage = (session: SessionRecord, message: StoredMessage): SessionRecord => ({
   ...session,
   messageCount: session.messageCount - 1,
   size: session.size - storedBytes(message),
 });
 
-/** The session with its head at `message`, whose text becomes the preview where there is one that is no tool's result. */
+/** The session with its head at `message`, whose text becomes the preview if it has any and is not a tool result. */
 export function withHead(session: SessionRecord, message: MessageRecord): SessionRecord {
   return { ...session, headId: message.id, preview: previewAt(message) || session.preview };
 }
@@ -50,5 +50,5 @@ export function withHead(session: SessionRecord, message: MessageRecord): Sessio
 /** Preview text of a session whose branch ends here; empty for tool messages, for which the message above decides. */
 export const previewAt = (message: Pick<MessageRecord, 'role' | 'content'>): string => (message.role === 'tool' ? '' : previewOf(message));
 
-/** The session with nothing in it. */
+/** The session without messages. */
 export const emptied = (session: SessionRecord): SessionRecord => ({ ...session, messageCount: 0, size: 0, preview: '', headId: null });

@@ -24,7 +24,7 @@ test('an update changes the fields it names, never the identity', async () => {
 test('removing a session takes its messages and ended runs, and those of no other', async () => {
   await using vault = await testVault();
   await answer(vault, await ask(vault, 'm1'));
-  // Keys that begin alike are told apart.
+  // Keys with a common prefix are distinguished.
   const other = 'main/main2';
   const message = newMessage('o1', null, { sessionKey: other });
   await vault.runs.begin({ session: newSession(other), message, run: newRun('o', 'o1', { sessionKey: other }) });

@@ -11,7 +11,7 @@ import { forgetUnderWay } from './under-way.ts';
 
 const CONTENT: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
 
-/** The sessions' entries. */
+/** The stored sessions. */
 export function sessionStore(deps: { clock: { now(): number }; transactions: Transactions; sessions: SessionList }): Vault['sessions'] {
   const { clock, transactions, sessions } = deps;
   return {
@@ -33,7 +33,7 @@ export function sessionStore(deps: { clock: { now(): number }; transactions: Tra
       const split = await Promise.all(messages.map(splitParts));
       return transactions.write(CONTENT, async ({ tx, put, putSession }) => {
         if ((await tx.objectStore('sessions').getKey(session.key)) !== undefined) return false;
-        // Another host may have added to one of this name that is gone.
+        // Another host may have added messages to a deleted session of this key.
         const longer = withMessages({ ...emptied(session), ...(await countOf(tx, session.key)) }, messages);
         await Promise.all([...split.map((each) => putMessage(tx, put, each)), putSession(messages.reduce(withHead, longer), undefined)]);
         return true;
@@ -58,8 +58,8 @@ export function sessionStore(deps: { clock: { now(): number }; transactions: Tra
 }
 
 /**
- * Removes the messages, the runs that ended, and what those under way have written. Of the latter the run itself stays
- * until the next removal, so that its end can still be stored.
+ * Removes the messages, the ended runs, and the partial results of active ones. Active runs stay until the next removal, so that their end
+ * can still be stored.
  */
 async function removeContent({ tx, remove }: Write, key: string): Promise<void> {
   const [messages, runs] = await Promise.all([

@@ -8,16 +8,16 @@ import { putInto, removeFrom } from './requests.ts';
 import type { PlainStore, ReadTransaction, Schema, StoreName, WriteTransaction } from './schema.ts';
 import { entryPart, headPart, isSame } from './session-parts.ts';
 
-/** A write under way. What goes to a store of the vault goes through here, so that no change misses the change log. */
+/** A write in progress. All changes of the vault's stores go through it, so that none is missing in the change log. */
 export interface Write {
-  /** For reading, and for the stores that are of this copy alone. */
+  /** For reading, and for stores that are local to this replica. */
   tx: WriteTransaction;
-  /** `fence`: of runs, to be removed too; without it the change would lose against the one before. */
+  /** `fence`: required for runs, also when removed; without it the change would lose against the previous one. */
   put<Name extends PlainStore>(store: Name, key: StoreKey<Schema, Name>, value: StoreValue<Schema, Name>, fence?: number): Promise<void>;
   remove<Name extends PlainStore>(store: Name, key: StoreKey<Schema, Name>, fence?: number): Promise<void>;
-  /** A session's row, whose head is about to move. */
+  /** A session's row, before its head is moved. */
   getSession(key: string): Promise<SessionRecord | undefined>;
-  /** Stores a session's row; `before` is what stood there. Its entry and its head are records of their own. */
+  /** Stores a session's row; `before` is the previous one. Its entry and its head are separate records. */
   putSession(session: SessionRecord, before: SessionRecord | undefined): Promise<void>;
   removeSession(key: string): Promise<void>;
 }
@@ -26,9 +26,9 @@ export interface TransactionOptions {
   clock: HybridClock;
   /** Epoch from `takeEpoch`; without it writes are not fenced. */
   epoch: number | undefined;
-  /** Called once, when a write finds that another owner took over. */
+  /** Called once, when a write finds that another owner has taken over. */
   onlost: (reason: OwnershipLost) => void;
-  /** The browser cleared the data, and this write is the first in what is empty now. */
+  /** Called when the browser has cleared the data, before the first write to the empty database. */
   oncleared: () => void;
   /** If storage is full, a deletion asks for reserved space: resolves with false if none is reserved. */
   onfull: () => Promise<boolean>;
@@ -36,32 +36,35 @@ export interface TransactionOptions {
 
 /** Receiver of changes besides this database. */
 export interface ChangeSink {
-  /** The newest reading among changes made here that the journal has. */
+  /** The newest clock value among local changes that the journal has. */
   readonly pushed: string;
-  /** Nothing may be written: why. */
+  /** The reason why nothing may be written. */
   readonly refusal: VaultReadOnly | undefined;
-  /** The browser lost the data, and it is being read again. Resolves when that has ended, or cannot be now; never rejects. */
+  /** Pending while lost data is being read again. Resolves when that has ended, or is impossible now; never rejects. */
   readonly refilling: Promise<void> | undefined;
-  /** Only deletions may be written: why. */
+  /** The reason why only deletions may be written. */
   readonly full: StorageFull | undefined;
-  /** Called when a write's requests are made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now; never rejects. */
+  /**
+   * Called when a write's requests have been made, while it commits. Resolves when the changes are safe elsewhere too, or cannot be now;
+   * never rejects.
+   */
   changed(changes: readonly Change[]): Promise<void>;
   /**
-   * Changes passed to `changed` could not be committed here. Resolves when they are withdrawn elsewhere, or cannot be at present; never
-   * rejects.
+   * Called if changes passed to `changed` could not be committed here. Resolves when they are reverted elsewhere, or cannot be at present;
+   * never rejects.
    */
   undone(changes: readonly Change[]): Promise<void>;
 }
 
-/** Changes of a transaction to data that others cache in memory. */
+/** Committed changes to data that is cached in memory. */
 export interface Committed {
-  /** Rows of sessions as they are now; undefined: it is gone. */
+  /** Current rows of sessions; undefined for deleted ones. */
   sessions: ReadonlyMap<string, SessionRecord | undefined>;
-  /** So many messages were stored or removed. */
+  /** Number of messages that were stored or removed. */
   messages: number;
 }
 
-/** A write that waits for its turn, and whoever waits for it. */
+/** A queued write, with the resolvers of its promise. */
 interface Job {
   stores: StoreName[];
   body: (write: Write) => Promise<unknown>;
@@ -69,19 +72,19 @@ interface Job {
   reject(error: unknown): void;
 }
 
-/** Writes of one transaction at the most. */
+/** Maximum number of writes per transaction. */
 const GROUP = 64;
 
-/** Transactions as the vault makes them: fenced by the owner's epoch, and noted in the change log. */
+/** Creates the vault's transactions: fenced by the owner's epoch, and recorded in the change log. */
 export class Transactions {
-  /** Set once there is something beside this database. */
+  /** Set once changes are also sent elsewhere. */
   sink: ChangeSink | undefined;
-  /** Hears of each transaction that was committed, in their order and before whoever asked for it. */
+  /** Called for each committed transaction, in order and before its caller resumes. */
   oncommitted: (committed: Committed) => void = () => {};
   readonly #database: Database;
   readonly #options: TransactionOptions;
   readonly #queue: Job[] = [];
-  /** The browser may have lost the data since the last write. */
+  /** Whether the browser may have lost the data since the last write. */
   #isUnsure = false;
   #working: Promise<void> | undefined;
 
@@ -108,7 +111,7 @@ export class Transactions {
     return promise;
   }
 
-  /** Resolves when no strict write waits for its turn. */
+  /** Resolves when no strict write is queued. */
   async idle(): Promise<void> {
     await this.#working;
   }
@@ -121,25 +124,25 @@ export class Transactions {
     this.#working = undefined;
   }
 
-  /** After a full disk Chromium may start with an empty database: what was in it is read again before anything is written there. */
+  /** After a full disk Chromium may start with an empty database: its content is read again before anything is written. */
   async #lookForData(): Promise<void> {
     try {
       await this.local([], async () => {});
       this.#isUnsure = false;
       await this.sink?.refilling;
     } catch {
-      // The write that waits meets the same.
+      // The waiting write fails for the same reason.
     }
   }
 
-  /** Never rejects: each write hears what became of it. */
+  /** Never rejects: each write gets its own result. */
   async #together(group: Job[]): Promise<void> {
     try {
       const { values, elsewhere } = await this.#commit(group, 'strict');
       void elsewhere.then(() => group.forEach(({ resolve }, index) => resolve(values[index])));
     } catch (error) {
       if (group.length === 1) group[0]?.reject(error);
-      // The failure may concern one write of the group alone.
+      // The failure may concern only one write of the group.
       else for (const job of group) await this.#together([job]);
     }
   }
@@ -176,7 +179,7 @@ export class Transactions {
       if (committed) this.oncommitted(committed);
       return { values, elsewhere: elsewhere ?? Promise.resolve() };
     } catch (error) {
-      // A caller that gets an error can rely on it: no part of the write returns from elsewhere.
+      // A caller that gets an error can rely on it: no part of the write comes back from elsewhere.
       if (elsewhere) await sink?.undone(changes);
       const deletes = changes.length > 0 && changes.every(({ row }) => row.deleted);
       if (deletes && error instanceof StorageFull && (await this.#options.onfull())) return this.#commit(writes, durability);
@@ -184,7 +187,7 @@ export class Transactions {
     }
   }
 
-  /** Writes what is not for the change log. */
+  /** Writes without the change log. */
   async local<T>(
     stores: StoreName[],
     body: (tx: WriteTransaction) => Promise<T>,
@@ -193,7 +196,7 @@ export class Transactions {
     const { epoch, onlost, oncleared } = this.#options;
     try {
       return await this.#database.write([...stores, 'local'], durability, async (tx) => {
-        // This request also makes bodies run, and so the clock tick, in the order in which the transactions commit.
+        // This request also ensures that bodies run, and clocks tick, in the order in which the transactions commit.
         if (await checkEpoch(tx, epoch)) oncleared();
         return body(tx);
       });

@@ -11,7 +11,7 @@ export function forgetUnderWay(tx: WriteTransaction, runId: string): void {
   removeFrom(tx, 'runSteps', stepsOf(runId));
 }
 
-/** The steps, each with the results behind it. */
+/** The steps, each with the results that follow it. */
 export function withResults(rows: readonly (RunStep | StepResult)[]): RunStep[] {
   const steps: (RunStep & { results: Map<string, StepResult['result']> })[] = [];
   for (const row of rows) {

@@ -20,7 +20,7 @@ test('what comes within 50 ms is committed in one transaction', async () => {
   transactions.mockRestore();
   expect(writes).toBe(1);
   await vi.waitFor(async () => expect(await stored(vault.name)).toHaveLength(40));
-  // The next group has a timer of its own.
+  // The next group has a separate timer.
   vault.usage.add(newUsage('later'));
   await vault.clock.advance(50);
   await vi.waitFor(async () => expect(await stored(vault.name)).toHaveLength(41));

@@ -3,12 +3,12 @@ import { GroupCommit } from '../core/group-commit.ts';
 import { OwnershipLost, type UsageRecord, type Vault } from '../core/vault.ts';
 import type { Transactions, Write } from './transaction.ts';
 
-/** Milliseconds that a record waits at most for others to be committed with. */
+/** Maximum time in milliseconds that a record waits to be committed with others. */
 const GROUP_MS = 50;
-/** Records kept in memory while the database takes none (no room left, say); beyond that the oldest are given up. */
+/** Maximum number of records kept in memory while the database fails (such as for lack of space); beyond it the oldest are dropped. */
 const KEPT = 10_000;
 
-/** One row for records that are committed together; at least one. */
+/** Stores one row for records that are committed together; at least one. */
 export async function putUsage(put: Write['put'], records: UsageRecord[]): Promise<void> {
   const [first] = records;
   if (first) await put('usage', first.id, { id: first.id, until: Math.max(...records.map(({ at }) => at)), records });
@@ -17,7 +17,7 @@ export async function putUsage(put: Write['put'], records: UsageRecord[]): Promi
 export interface UsageDeps {
   clock: Clock;
   transactions: Transactions;
-  /** A group could not be stored; it is tried again with the next one, unless another owner took over. */
+  /** Called if a group could not be stored; it is retried with the next one, unless another owner has taken over. */
   onfault: (error: unknown) => void;
 }
 
@@ -40,7 +40,7 @@ export class UsageLog {
 
     keep: (records) => this.#deps.transactions.write(['usage'], ({ put }) => putUsage(put, records), 'relaxed'),
 
-    /** Oldest first, each once, those included that wait for their group. */
+    /** Oldest first, each once, including records that wait for their group. */
     since: async (at) => {
       await this.flush();
       const groups = await this.#deps.transactions.read(['usage'], (tx) =>
@@ -52,7 +52,7 @@ export class UsageLog {
     },
   };
 
-  /** Stores what waits. Never rejects: what goes wrong is told to `onfault`. */
+  /** Stores waiting records. Never rejects: errors are passed to `onfault`. */
   flush(): Promise<void> {
     return this.#group.flush();
   }

@@ -28,11 +28,11 @@ export { takeEpoch } from './epoch.ts';
 export type { Replica } from './replica.ts';
 export { SecretUnreadable } from './secrets.ts';
 
-/** Why a vault closed without being asked: a newer build wants (or has changed) the data, or another worker owns them. */
+/** Why a vault has closed on its own: a newer build needs (or has changed) the data, or another worker owns it. */
 export type ClosedReason = 'newer-version' | 'ownership-lost';
 
 export interface VaultOptions {
-  /** The database's name. */
+  /** Name of the database. */
   name: string;
   /** Epoch from `takeEpoch`. Without it writes are not fenced, for environments with a single vault. */
   epoch?: number;
@@ -41,24 +41,24 @@ export interface VaultOptions {
   origin?: string;
   /** Called once; every later operation rejects with `VaultTooNew` or `OwnershipLost`. */
   onclosed: (reason: ClosedReason) => void;
-  /** An older build's connection is still open; the vault opens when that closes. */
+  /** Called if an older build's connection is still open; the vault opens when that closes. */
   onblocked?: () => void;
-  /** Usage, or the index for search, which nobody waits for, could not be stored. */
+  /** Called if usage or the search index could not be stored, which no caller waits for. */
   onfault?: (error: unknown) => void;
   /** Tests pass small ones. */
   searchSizes?: SearchStoreDeps['sizes'];
 }
 
-/** The vault, and what its sync works with. */
+/** The vault with its sync interface. */
 export interface StoredVault extends Vault {
   readonly sync: Replica;
-  /** Brings the index for search up to date and sets the reserve aside; for when a worker has started, and has nothing better to do. */
+  /** Brings the search index up to date and fills the reserve; call it when a worker has started and is idle. */
   tend(): Promise<void>;
 }
 
 /**
- * Opens the vault in IndexedDB. Rejects with `VaultTooNew` where a newer build wrote the data, with `StorageFull` where there is no room
- * for it. It heals after a forced close.
+ * Opens the vault in IndexedDB. Rejects with `VaultTooNew` if a newer build wrote the data, and with `StorageFull` if there is no space. It
+ * reopens after a forced close.
  */
 export async function openVault(options: VaultOptions): Promise<StoredVault> {
   const { name, epoch, clock, onclosed, onblocked, onfault = () => {} } = options;
@@ -75,7 +75,7 @@ export async function openVault(options: VaultOptions): Promise<StoredVault> {
       sessions.forget();
       totals.forget();
     },
-    // A first write finds out whether the data is gone, and then it is read again.
+    // A first write detects whether the data is gone, so that it is read again.
     onterminated: () => void (serving && epoch !== undefined && transactions.local([], async () => {}).catch(onfault)),
   });
   const origin = options.origin ?? crypto.randomUUID();

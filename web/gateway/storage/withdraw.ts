@@ -5,8 +5,8 @@ import type { Write } from './transaction.ts';
 import { forgetUnderWay } from './under-way.ts';
 
 /**
- * Takes a run back that has left nothing yet, with the message that it was to answer: the session is as before, or gone, where the run had made it. Of no effect where something follows the
- * message, or the run is not this host's any more. Resolves with what was taken back.
+ * Removes a run without results, and the message that it was to answer: the session is as before, or removed if the run had created it. No
+ * effect if something follows the message, or the run no longer belongs to this host. Resolves with what was removed.
  */
 export async function withdraw(
   { tx, remove, getSession, putSession, removeSession }: Write,

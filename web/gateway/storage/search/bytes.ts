@@ -1,4 +1,4 @@
-/** Bytes that grow as they are written, with numbers in as few bytes as they need: seven bits each, the lowest first. */
+/** A growing byte buffer that writes numbers in as few bytes as they need: seven bits each, lowest first. */
 export class ByteWriter {
   #bytes = new Uint8Array(64);
   length = 0;
@@ -24,7 +24,7 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** A copy of what was written from `from` to `to`. */
+  /** A copy of the bytes from `from` to `to`. */
   slice(from = 0, to = this.length): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(from, Math.min(to, this.length));
   }
@@ -38,7 +38,7 @@ export class ByteWriter {
     this.length = 0;
   }
 
-  /** Forgets the first bytes. */
+  /** Removes the first bytes. */
   shift(count: number): void {
     this.#bytes.copyWithin(0, count, this.length);
     this.length -= count;
@@ -51,7 +51,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` wrote. */
+/** Reads the format of `ByteWriter`. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   at = 0;

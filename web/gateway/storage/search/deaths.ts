@@ -2,14 +2,14 @@ import { hashOf } from './layout.ts';
 import { Pace } from './pace.ts';
 import type { Segment } from './segment.ts';
 
-/** Marks the documents of messages that are gone, or that come anew: there is no index by id, so all of them are looked at, by a hash. */
+/** Marks the documents of deleted or updated messages as dead. There is no index by id, so all documents are compared by a hash. */
 export async function killIn(segments: readonly Segment[], ids: readonly string[]): Promise<void> {
   const hashes = new Map<number, string[]>();
   for (const id of ids) {
     const hash = hashOf(id);
     hashes.set(hash, [...(hashes.get(hash) ?? []), id]);
   }
-  // A sieve of 64 Kbit, so that most of a million documents cost a look each.
+  // A filter of 64 Kbit, so that most of a million documents cost one lookup each.
   const sieve = new Uint8Array(1 << 16);
   for (const hash of hashes.keys()) sieve[hash & 0xffff] = 1;
   const pace = new Pace();

@@ -1,23 +1,23 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
 
-/** A term of a segment, and where its postings lie: in the segment's stream of them. */
+/** A term of a segment, with the position of its postings in the segment's stream. */
 export interface TermEntry {
   term: string;
-  /** Documents that have it. */
+  /** Number of documents with the term. */
   count: number;
   start: number;
   length: number;
-  /** Postings of the segment before its first one. */
+  /** Number of postings of the segment before its first one. */
   before: number;
 }
 
-/** Writes one page of a segment's dictionary: terms in order, each by what it has beyond the one before. */
+/** Writes one page of a segment's dictionary: sorted terms, each encoded by its difference from the previous one. */
 export class DictionaryPage {
   readonly #bytes = new ByteWriter();
   #last = '';
   #entries = 0;
 
-  /** `start`: where the postings of its first term will lie. `before`: how many there are before. */
+  /** `start`: position of the postings of its first term. `before`: number of postings before that. */
   constructor(start: number, before: number) {
     this.#bytes.number(start);
     this.#bytes.number(before);
@@ -44,7 +44,7 @@ export class DictionaryPage {
   }
 }
 
-/** The terms of a page, in order; stops early where `found` answers false. */
+/** Iterates over the terms of a page, in order; stops early if `found` returns false. */
 export function eachEntry(page: Uint8Array, found: (entry: TermEntry) => boolean | void): void {
   const reader = new ByteReader(page);
   let start = reader.number();

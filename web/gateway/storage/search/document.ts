@@ -5,7 +5,7 @@ import type { StoredMessage } from '../schema.ts';
 import { Occurrences } from './follows.ts';
 import type { IndexedMessage } from './memtable.ts';
 
-/** Of a very long message only the beginning is found. */
+/** Maximum number of characters of a message that are indexed. */
 const INDEXED_CHARS = 50_000;
 
 /** Searchable text of a message. */

@@ -12,12 +12,12 @@ import { textOf } from './document.ts';
 import { Pace } from './pace.ts';
 import type { SessionNames, Source } from './source.ts';
 
-/** Messages that a search itself takes in first, so that what was just said is found. */
+/** Maximum number of messages that a search indexes first, so that new ones are found. */
 const TAKEN_FIRST = 1024;
-/** Messages of which the text is looked at for one search: for phrases, and where a message has gone meanwhile. */
+/** Maximum number of messages whose text is read for one search: for phrases, and if a message was deleted in the meantime. */
 const MOST_READ = 2000;
 const READ_AT_ONCE = 128;
-/** A word in the title is worth so many in a message. */
+/** Weight of a word in the title, relative to one in a message. */
 const TITLE_WEIGHT = 2;
 const SNIPPET_CHARS = 200;
 
@@ -28,14 +28,14 @@ export interface FindDeps {
   now: () => number;
 }
 
-/** One document that was found. */
+/** A document that matches. */
 interface Match {
   source: Source;
   doc: number;
   score: number;
 }
 
-/** A session that was found, by its title or by the message that fits best. */
+/** A session that matches, by its title or by its best message. */
 interface Ranked {
   session: SessionRecord;
   score: number;
@@ -45,14 +45,14 @@ interface Ranked {
 interface Found {
   sources: readonly Source[];
   complete: boolean;
-  /** Calls back with each match in a session that may be found, source by source. There may be a million: what is kept of them is for the caller to choose. */
+  /** Calls back with each match in an eligible session, source by source. There may be a million: the caller chooses which to keep. */
   each(match: (session: number, source: Source, doc: number, score: number) => void): Promise<void>;
   /** Weight of each word. */
   weights: readonly number[];
   names: SessionNames;
 }
 
-/** Sessions by what is in their messages and titles, the best first. */
+/** Sessions that match by messages and title, best first. */
 export async function findSessions(deps: FindDeps, text: string, options: SearchOptions): Promise<SearchPage> {
   const query = readQuery(text);
   const { limit, offset = 0, accepts = () => true } = options;
@@ -86,7 +86,7 @@ export async function findSessions(deps: FindDeps, text: string, options: Search
   });
 }
 
-/** Single messages with any of the words of a text, the best first. */
+/** Single messages that match a text, best first. */
 export async function findMessages(deps: FindDeps, text: string, options: { limit: number; need: 'all' | 'any' }): Promise<FoundMessage[]> {
   const query = readQuery(text);
   if (query.words.length === 0) return [];
@@ -110,7 +110,7 @@ async function lookUp(
   need: 'all' | 'any' = 'all',
 ): Promise<Found> {
   const { sources, sessions: names, complete } = await index.sources(TAKEN_FIRST);
-  // A phrase need not be there where any of its words is enough.
+  // If any word suffices, phrases need not match.
   const wanted = need === 'all' ? query.words : query.words.map(({ root, fits }) => ({ root, fits }));
   const words = await Promise.all(sources.map((source) => source.lookup(wanted)));
   const scoring = scoringOf(sources, words, need, now());
@@ -149,7 +149,7 @@ function termsOfTitle(session: SessionRecord): string[] {
   return terms;
 }
 
-/** Sessions whose title has every word and phrase, and what that is worth. */
+/** Sessions whose title has every word and phrase, with their score. */
 function titlesWith(
   query: SearchQuery,
   sessions: ReadonlyMap<string, SessionRecord>,
@@ -157,7 +157,7 @@ function titlesWith(
   weights: readonly number[],
 ): Map<string, number> {
   const titled = new Map<string, number>();
-  // A word that no message has is worth what one in the fewest is.
+  // A word that occurs in no message counts like the rarest one.
   const score = TITLE_WEIGHT * weights.reduce((sum, weight) => sum + (weight || idf(1, 0)), 0);
   for (const session of sessions.values()) {
     const terms = termsOfTitle(session);
@@ -176,7 +176,7 @@ type Ranker = (
   wanted: number,
 ) => Promise<{ ranked: Ranked[]; exact: boolean }>;
 
-/** Each session by its best message. */
+/** Ranks each session by its best message. */
 const ranksByBest: Ranker = async (_deps, _query, found, sessions, titled) => {
   const { keys } = found.names;
   const scores = new Float64Array(keys.length);
@@ -196,7 +196,7 @@ const ranksByBest: Ranker = async (_deps, _query, found, sessions, titled) => {
   return { ranked: rankedOf(matches, sessions, titled), exact: true };
 };
 
-/** Likewise where the text must be looked at: the messages that fit best are read until there are enough sessions. */
+/** The same for queries that require reading the text: the best messages are read until there are enough sessions. */
 const ranksByText: Ranker = async (deps, query, found, sessions, titled, wanted) => {
   const best = new Best<Match & { session: number }>(MOST_READ);
   await found.each((session, source, doc, score) => score > best.least && best.add({ source, doc, score, session }));
@@ -229,7 +229,7 @@ function rankedOf(
   return ranked;
 }
 
-/** The best so many, in their order: of ten thousand only those are put in order. */
+/** The best `count`, sorted: of ten thousand only those are sorted. */
 function firstOf(ranked: readonly Ranked[], count: number): Ranked[] {
   const scores = Float64Array.from(ranked, ({ score }) => score).sort();
   const least = scores[Math.max(0, scores.length - count)] ?? 0;
@@ -260,7 +260,7 @@ async function readMessages<M extends Match>(
   });
 }
 
-/** The best so many of what is added. */
+/** Collects the best items up to a limit. */
 class Best<T extends { score: number }> {
   readonly #limit: number;
   #kept: T[] = [];
@@ -273,7 +273,7 @@ class Best<T extends { score: number }> {
 
   add(item: T): void {
     this.#kept.push(item);
-    // Cut down now and then, which costs less than a place for each.
+    // Trimmed periodically, which is cheaper than inserting each in order.
     if (this.#kept.length < 2 * this.#limit + 16) return;
     this.#kept = this.sorted();
     this.least = this.#kept.at(-1)?.score ?? -Infinity;

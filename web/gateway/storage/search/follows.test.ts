@@ -5,7 +5,7 @@ import { indexed } from './document.ts';
 import { followed } from './follows.ts';
 import { openPostings, PostingsWriter } from './postings.ts';
 
-/** Numbers of the texts in which, by a byte for each, `next` may follow `term`. */
+/** Indexes of the texts in which, according to the stored bytes, `next` may follow `term`. */
 function found(texts: readonly string[], term: string, next: string): number[] {
   const writer = new PostingsWriter();
   const follows: number[] = [];

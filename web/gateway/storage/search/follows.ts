@@ -2,12 +2,12 @@ import { hashOf } from './layout.ts';
 import { openPostings, PostingsWriter } from './postings.ts';
 import type { FoundTerm } from './source.ts';
 
-/** A term as its neighbour remembers it: 1 to 255. */
+/** One-byte hash of a term, for the term before it: 1 to 255. */
 const markOf = (term: string): number => 1 + (hashOf(term) % 255);
 
 /**
- * How often a term stands in a document, and in a byte what follows it there: of one occurrence the mark of the next term, of more a bit for each. So a phrase
- * is sought in few documents that have it not, and their texts need not be read.
+ * Number of occurrences of a term in a document, with a byte about the terms that follow: for one occurrence the hash of the next term, for
+ * several a bit for each. This excludes most documents without a phrase, so that their texts need not be read.
  */
 export class Occurrences {
   times = 0;

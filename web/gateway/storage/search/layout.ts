@@ -1,8 +1,8 @@
-/** Documents of one page of a segment's tables: a page stays below 64 KB, beyond which Chromium makes a file of each value. */
+/** Number of documents per page of a segment's tables: a page stays below 64 KB, above which Chromium stores each value in a file. */
 export const DOCS_PAGE = 2048;
 /** Bytes of one page of postings. */
 export const POSTINGS_PAGE = 32 * 1024;
-/** Bytes of a page of the dictionary, roughly. */
+/** Approximate bytes of a page of the dictionary. */
 export const TERMS_PAGE = 12 * 1024;
 
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const;
@@ -10,15 +10,15 @@ export const ROLES = ['user', 'assistant', 'system', 'tool'] as const;
 /** A document's row in the tables of its segment. */
 export interface DocRow {
   id: string;
-  /** Number of its session in the segment. */
+  /** Index of its session in the segment. */
   session: number;
   /** Seconds since 1970. */
   time: number;
-  /** Its role and, roughly, its length in terms: see `codeOf`. */
+  /** Its role and approximate length in terms: see `codeOf`. */
   code: number;
 }
 
-/** Fields of each document that a search reads, as columns. `hash`: of its id. */
+/** Fields of each document that a search reads, as columns. `hash`: hash of its id. */
 export interface DocColumns {
   session: Uint32Array;
   time: Uint32Array;
@@ -26,15 +26,15 @@ export interface DocColumns {
   code: Uint8Array;
 }
 
-/** Role and length in one byte: the length in steps of a quarter of a doubling. */
+/** Role and length in one byte: the length logarithmically, four steps per factor of two. */
 export function codeOf(role: (typeof ROLES)[number], length: number): number {
   return (Math.max(0, ROLES.indexOf(role)) << 6) | Math.min(63, Math.round(4 * Math.log2(1 + length)));
 }
 
-/** The middle of what a code stands for. */
+/** Mean length of each length code. */
 export const LENGTHS: readonly number[] = Array.from({ length: 64 }, (_, code) => 2 ** (code / 4) - 1);
 
-/** FNV-1a over UTF-16 units. */
+/** FNV-1a over UTF-16 code units. */
 export function hashOf(id: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
@@ -50,7 +50,7 @@ export function newColumns(length: number): DocColumns {
   };
 }
 
-/** The columns of one page as bytes: 13 for each document. */
+/** Encodes the columns of one page: 13 bytes for each document. */
 export function packDocs(docs: readonly DocRow[]): Uint8Array<ArrayBuffer> {
   const { length } = docs;
   const numbers = new Uint32Array(3 * length);
@@ -65,7 +65,7 @@ export function packDocs(docs: readonly DocRow[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Writes such a page into the columns, from `start` on. */
+/** Decodes such a page into the columns, starting at `start`. */
 export function unpackDocs(columns: DocColumns, start: number, bytes: Uint8Array): void {
   const length = bytes.length / 13;
   const numbers = new Uint32Array(bytes.slice(0, 12 * length).buffer);
@@ -77,7 +77,7 @@ export function unpackDocs(columns: DocColumns, start: number, bytes: Uint8Array
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** Ids of one page: 16 bytes for each where all are UUIDs. */
+/** Encodes the ids of one page: 16 bytes each if all are UUIDs. */
 export function packIds(ids: readonly string[]): Uint8Array<ArrayBuffer> | string[] {
   if (!ids.every((id) => UUID.test(id))) return [...ids];
   const bytes = new Uint8Array(16 * ids.length);
@@ -95,6 +95,6 @@ export function unpackId(page: Uint8Array | readonly string[], at: number): stri
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** A set of a page's documents, as bits. */
+/** A set of a page's documents, as a bitmap. */
 export const hasBit = (bits: Uint8Array, at: number): boolean => ((bits[at >> 3] ?? 0) & (1 << (at & 7))) !== 0;
 export const setBit = (bits: Uint8Array, at: number): void => void (bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7)));

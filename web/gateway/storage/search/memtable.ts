@@ -11,12 +11,12 @@ export interface IndexedMessage {
   sessionKey: string;
   role: (typeof ROLES)[number];
   timestamp: number;
-  /** How each term stands in it, and how many there are together. */
+  /** Occurrences of each term, and their total number. */
   terms: ReadonlyMap<string, Occurrences>;
   length: number;
 }
 
-/** The documents that are in no segment yet: in memory, made anew from the messages when a worker starts. */
+/** Documents that are in no segment yet: in memory, rebuilt from the messages when a worker starts. */
 export class Memtable implements Source {
   readonly columns;
   readonly ids: string[] = [];
@@ -25,7 +25,7 @@ export class Memtable implements Source {
   readonly #sessions: SessionNames;
   readonly #docs = new Map<string, number>();
   readonly #dead = new Set<number>();
-  /** Document, count and what follows, in turns. */
+  /** Flat lists of document, count and following byte. */
   readonly #terms = new Map<string, number[]>();
 
   constructor(sessions: SessionNames, capacity: number) {
@@ -56,7 +56,7 @@ export class Memtable implements Source {
     }
   }
 
-  /** The message is gone, or about to come anew. */
+  /** Removes a message that was deleted or will be indexed again. */
   remove(id: string): void {
     const doc = this.#docs.get(id);
     if (doc === undefined) return;
@@ -87,7 +87,7 @@ export class Memtable implements Source {
     return Promise.resolve(this.ids[doc] ?? '');
   }
 
-  /** Writes it as a segment. */
+  /** Writes the documents as a segment. */
   async writeTo(writer: SegmentWriter): Promise<void> {
     const { session, time, code } = this.columns;
     const pace = new Pace();
@@ -95,7 +95,7 @@ export class Memtable implements Source {
       writer.doc({ id, session: this.#sessions.keys[session[doc] ?? 0] ?? '', time: time[doc] ?? 0, code: code[doc] ?? 0 });
       if (pace.due) await pace.pause();
     }
-    // By their first letter, for to order all of them at once would take too long.
+    // Grouped by first letter, since sorting all at once would take too long.
     const initials = new Map<string, string[]>();
     for (const term of this.#terms.keys()) {
       const initial = term.charAt(0);
@@ -116,7 +116,7 @@ export class Memtable implements Source {
 
 const scratch = new PostingsWriter();
 
-/** Good until the next call. */
+/** Valid until the next call. */
 function packed(list: readonly number[]): PostingsWriter {
   scratch.clear();
   for (let i = 0; i < list.length; i += 3) scratch.add(list[i] ?? 0, list[i + 1] ?? 1);

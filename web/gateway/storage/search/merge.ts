@@ -9,13 +9,13 @@ import type { SegmentWriter } from './segment-writer.ts';
 import type { SessionNames } from './source.ts';
 
 export interface Merged {
-  /** For each segment that went in, the new number of each of its documents; -1: it was dead. */
+  /** For each merged segment, the new number of each of its documents; -1 if it was dead. */
   numbers: Int32Array[];
-  /** Terms of all documents. */
+  /** Number of terms in all documents. */
   length: number;
 }
 
-/** Segments that are to become one: many of a size, or one of which most is dead; undefined where none are. */
+/** Segments to merge: many of similar size, or one with mostly dead documents; undefined if there are none. */
 export function ripe(segments: readonly Segment[], { memtable, fan }: { memtable: number; fan: number }): Segment[] | undefined {
   const levels = new Map<number, Segment[]>();
   for (const segment of segments) {
@@ -28,7 +28,10 @@ export function ripe(segments: readonly Segment[], { memtable, fan }: { memtable
   return undefined;
 }
 
-/** Writes the living documents of `segments` as one, in small steps between which others have their turn. Those that die meanwhile are in it still. */
+/**
+ * Writes the living documents of `segments` as one segment, in small steps between which other tasks can run. Documents that die in the
+ * meantime are still included.
+ */
 export async function merge(
   segments: readonly Segment[],
   writer: SegmentWriter,
@@ -95,7 +98,7 @@ async function mergeTerms(
   }
 }
 
-/** Goes through the terms of a segment, a page of the dictionary at a time. */
+/** Iterates over the terms of a segment, one dictionary page at a time. */
 class TermCursor {
   readonly #segment: Segment;
   readonly #pages: SearchPages;
@@ -120,13 +123,13 @@ class TermCursor {
     return this.#postings.at(start, length);
   }
 
-  /** A byte for each of them. */
+  /** A byte for each posting. */
   follows(): Uint8Array {
     const { before = 0, count = 0 } = this.entry ?? {};
     return this.#follows.at(before, count);
   }
 
-  /** False: `load` must get the next page first. */
+  /** False if `load` must be called to get the next page. */
   next(): boolean {
     return ++this.#at < this.#entries.length;
   }
@@ -144,7 +147,7 @@ class TermCursor {
   }
 }
 
-/** A piece of what lies behind a segment's dictionary. */
+/** A window of the data that a segment's dictionary refers to. */
 class Stream {
   readonly #part: Part;
   #bytes = new Uint8Array(0);

@@ -1,7 +1,7 @@
-/** Milliseconds of work after which others have their turn. */
+/** Maximum duration of work in milliseconds before other tasks can run. */
 const LONGEST_MS = 10;
 
-/** Work that goes on for long: `due` now and then, then `pause`. */
+/** Splits long work: check `due` periodically, then `pause`. */
 export class Pace {
   #since = performance.now();
 
@@ -9,7 +9,7 @@ export class Pace {
     return performance.now() - this.#since > LONGEST_MS;
   }
 
-  /** Yields to other work of the worker. */
+  /** Yields to other tasks of the worker. */
   async pause(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve));
     this.#since = performance.now();

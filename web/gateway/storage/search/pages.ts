@@ -6,7 +6,7 @@ import type { Transactions } from '../transaction.ts';
 export const PART = { docs: 0, ids: 1, dead: 2, sessions: 3, terms: 4, postings: 5, follows: 6 } as const;
 export type Part = (typeof PART)[keyof typeof PART];
 
-/** Bytes of pages that are kept in memory. */
+/** Maximum size of cached pages, in bytes. */
 const CACHE = 24 * 1024 * 1024;
 
 /** The stored index is inconsistent and must be rebuilt. */
@@ -14,11 +14,11 @@ export class IndexBroken extends Error {
   override name = 'IndexBroken';
 }
 
-/** Every page of one part of a segment, or of all its parts. */
+/** Key range of one part of a segment, or of all its parts. */
 export const pagesOf = (segment: number, part?: Part): IDBKeyRange =>
   part === undefined ? IDBKeyRange.bound([segment], [segment, []]) : IDBKeyRange.bound([segment, part], [segment, part, []]);
 
-/** Pages that somebody waits for. */
+/** A pending read of pages. */
 interface Wanted {
   range: IDBKeyRange;
   count: number;
@@ -26,7 +26,7 @@ interface Wanted {
   reject(error: unknown): void;
 }
 
-/** The pages of the index's segments, in the database. A page never changes but for those of the dead. */
+/** The stored pages of the index's segments. Only pages of dead documents ever change. */
 export class SearchPages {
   readonly #transactions: Transactions;
   readonly #cache = new Map<string, SearchPage['data']>();
@@ -37,22 +37,22 @@ export class SearchPages {
     this.#transactions = transactions;
   }
 
-  /** Pages `from` to `to`, both included, joined; of the dictionary and the postings. Throws `IndexBroken` where one is missing. */
+  /** Pages `from` to `to`, both inclusive, concatenated; for the dictionary and the postings. Throws `IndexBroken` if one is missing. */
   async bytes(segment: number, part: Part, from: number, to = from): Promise<Uint8Array> {
     return join(await this.kept(segment, part, from, to));
   }
 
-  /** Likewise one by one, from memory where they are there. */
+  /** The same as a list, from the cache if possible. */
   async kept(segment: number, part: Part, from: number, to = from): Promise<SearchPage['data'][]> {
     const known = Array.from({ length: to - from + 1 }, (_, i) => this.#kept(`${segment}/${part}/${from + i}`));
     if (known.every((page) => page !== undefined)) return known;
     const read = await this.range(segment, part, from, to);
-    // A long read for a common word would evict all else from the cache.
+    // A long read for a common word would evict everything else from the cache.
     if (read.length <= 16) read.forEach((data, i) => this.#keep(`${segment}/${part}/${from + i}`, data));
     return read;
   }
 
-  /** Likewise from the database. What is asked for in one turn is read in one transaction: with each of its own a search would wait for dozens. */
+  /** The same from the database. Requests of one turn share a transaction: otherwise a search would wait for dozens. */
   range(segment: number, part: Part, from: number, to: number): Promise<SearchPage['data'][]> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchPage['data'][]>();
     const range = IDBKeyRange.bound([segment, part, from], [segment, part, to]);
@@ -78,7 +78,7 @@ export class SearchPages {
     }
   }
 
-  /** All pages of a part, as far as there are any. */
+  /** All existing pages of a part. */
   all(segment: number, part: Part): Promise<SearchPage[]> {
     return this.#transactions.read(['searchPages'], (tx) => tx.objectStore('searchPages').getAll(pagesOf(segment, part)));
   }
@@ -90,7 +90,7 @@ export class SearchPages {
     });
   }
 
-  /** Deletes what no segment refers to: the rest of a merge, or of one that a crash cut short. */
+  /** Deletes pages without a segment: left by a merge, or by a crash during one. */
   async sweep(segments: ReadonlySet<number>): Promise<void> {
     const found = await this.#transactions.read(['searchPages'], async (tx) => {
       const numbers: number[] = [];
@@ -105,7 +105,7 @@ export class SearchPages {
     for (const segment of found) if (!segments.has(segment)) await this.#remove(segment);
   }
 
-  /** In pieces, for a write that is acknowledged waits for them. */
+  /** In pieces, since acknowledged writes wait for each one. */
   async #remove(segment: number): Promise<void> {
     for (let left = true; left;) {
       left = await this.#transactions.local(['searchPages'], async (tx) => {
@@ -118,7 +118,7 @@ export class SearchPages {
     }
   }
 
-  /** The segments that there are, oldest first. */
+  /** The existing segments, oldest first. */
   segments(): Promise<SegmentRow[]> {
     return this.#transactions.read(['searchSegments'], (tx) => tx.objectStore('searchSegments').getAll());
   }
@@ -131,7 +131,7 @@ export class SearchPages {
   #kept(key: string): SearchPage['data'] | undefined {
     const page = this.#cache.get(key);
     if (!page) return undefined;
-    // The map's order is that of the last use.
+    // Keeps the map in order of last use.
     this.#cache.delete(key);
     this.#cache.set(key, page);
     return page;

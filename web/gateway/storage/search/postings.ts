@@ -1,13 +1,16 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
 
-/** The documents of a segment that have a term, in their order, each with how often it has it: as distances, with the commonest count, 1, in the same byte. */
+/**
+ * Encodes the documents of a segment with a term, in order, each with its number of occurrences: as differences, with the most common
+ * count, 1, in the same byte.
+ */
 export class PostingsWriter {
   readonly bytes = new ByteWriter();
-  /** Documents so far. */
+  /** Number of documents so far. */
   count = 0;
   #last = -1;
 
-  /** `doc` is higher than every one before. */
+  /** `doc` must be greater than all previous ones. */
   add(doc: number, times: number): void {
     const distance = doc - this.#last;
     this.#last = doc;
@@ -26,19 +29,19 @@ export class PostingsWriter {
   }
 }
 
-/** Postings laid open: `docs` in their order, `times` how often each has the term. Good until the next call. */
+/** Decoded postings: `docs` in order, `times` the number of occurrences in each. Valid until the next call. */
 export interface Postings {
   docs: Uint32Array;
   times: Uint16Array;
-  /** How many there are; the arrays may be longer. */
+  /** Number of postings; the arrays may be longer. */
   count: number;
 }
 
-// Kept from call to call: a search opens a million of them.
+// Reused between calls: a search decodes a million of them.
 let scratch: Postings = { docs: new Uint32Array(0), times: new Uint16Array(0), count: 0 };
 
 export function openPostings(bytes: Uint8Array): Postings {
-  // Each takes a byte at least.
+  // Each posting takes at least one byte.
   if (scratch.docs.length < bytes.length) {
     scratch = { docs: new Uint32Array(2 * bytes.length), times: new Uint16Array(2 * bytes.length), count: 0 };
   }

@@ -2,21 +2,21 @@ import { LENGTHS } from './layout.ts';
 import { openPostings } from './postings.ts';
 import type { FoundTerm, Source } from './source.ts';
 
-/** Term saturation and length normalisation, at their usual values. */
+/** BM25 parameters for term saturation and length normalization, at their usual values. */
 const K1 = 1.2;
 const B = 0.75;
-/** A message of today counts half as much again as a very old one; the bonus halves each month. */
+/** Bonus for a message of today relative to a very old one; it halves each month. */
 const RECENT = 0.5;
 const HALF_LIFE_DAYS = 30;
-/** By role: what tools answered is seldom what somebody looks for. */
+/** By role: tool results are seldom what somebody searches for. */
 const ROLE_WEIGHTS = [1, 1, 0.8, 0.5];
 const DAY = 86_400;
 
 /** Parameters of one search, the same for all sources. */
 export interface Scoring {
-  /** For each word, what having it is worth. */
+  /** Weight of each word. */
   weights: readonly number[];
-  /** Documents need all of the words, or any. */
+  /** Whether documents need all of the words, or any. */
   need: 'all' | 'any';
   /** By length code. */
   norms: Float64Array;
@@ -26,7 +26,7 @@ export interface Scoring {
   now: number;
 }
 
-/** `found`: for each source what each word was found as. `now`: milliseconds. */
+/** `found`: matching terms by source and word. `now`: in milliseconds. */
 export function scoringOf(sources: readonly Source[], found: readonly FoundTerm[][][], need: 'all' | 'any', now: number): Scoring {
   const docs = sources.reduce((sum, { size }) => sum + size, 0);
   const length = sources.reduce((sum, source) => sum + source.length, 0);
@@ -46,7 +46,7 @@ export function scoringOf(sources: readonly Source[], found: readonly FoundTerm[
 
 export const idf = (docs: number, having: number): number => Math.log(1 + (docs - having + 0.5) / (having + 0.5));
 
-/** Scores up to this number of occurrences are computed in advance. */
+/** Number of occurrences up to which scores are precomputed. */
 const TABLED = 8;
 
 /** Score of a word in a document, by number of occurrences and the code of the document's length. */
@@ -70,12 +70,12 @@ class Gain {
   }
 }
 
-// Kept from search to search: a million documents have nine megabytes of these.
+// Reused between searches: a million documents need nine megabytes.
 let marks = new Uint8Array(0);
 let scores = new Float32Array(0);
 let touched = new Uint32Array(0);
 
-/** Calls back with each living document of a source that has what is needed, and its score. At once, without letting others have their turn. */
+/** Calls back with each living document of a source that matches, and its score. Synchronous: does not yield to other tasks. */
 export function eachMatch(
   source: Source,
   found: readonly FoundTerm[][],
@@ -101,7 +101,7 @@ export function eachMatch(
     [marks, scores, touched] = [new Uint8Array(source.size), new Float32Array(source.size), new Uint32Array(source.size)];
   }
   const order = found.map((terms, word) => ({ terms, word, count: terms.reduce((sum, { count }) => sum + count, 0) }));
-  // The rarest first: what it does not touch is not looked at again.
+  // The rarest word first: documents without it are skipped for the others.
   order.sort((a, b) => a.count - b.count);
   const all = need === 'all';
   let touches = 0;
@@ -131,7 +131,7 @@ export function eachMatch(
 
 const NOTHING = new Uint8Array(0);
 
-/** Passes on what lives, with its score by age and role. */
+/** Wraps `match`: skips dead documents, and adjusts the score by age and role. */
 function teller(source: Source, { ages, now }: Scoring, match: (doc: number, score: number) => void): typeof match {
   const { code, time } = source.columns;
   const dead = source.deadCount > 0;

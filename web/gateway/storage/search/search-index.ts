@@ -14,40 +14,41 @@ import { SessionNames, type Source } from './source.ts';
 
 /** Format of the stores: another number rebuilds the index. */
 const FORM = 2;
-/** Messages that are read together. */
+/** Number of messages read at a time. */
 const MESSAGES_A_TURN = 256;
-/** While all messages are read in, so many times as many make a segment: fewer merges. */
+/** Factor for the segment size while all messages are being indexed, for fewer merges. */
 const FILLING = 4;
-/** Messages of one transaction of the vault are few; these are so many rows. */
+/** Number of rows read at a time; each has the few messages of one transaction of the vault. */
 const ROWS_A_TURN = 64;
 
 export interface SearchIndexDeps {
   transactions: Transactions;
-  /** Tests pass small ones. `memtable`: messages that make a segment. `fan`: segments of a size that are merged. */
+  /** Tests pass small ones. `memtable`: number of messages per segment. `fan`: number of segments of similar size that are merged. */
   sizes?: { memtable: number; fan: number };
 }
 
 type StateRow = Extract<LocalRow, { name: 'search' }>;
 
-/** Everything that was read in of an index, and what is in memory alone. */
+/** The loaded index, with the part that is only in memory. */
 interface Loaded {
-  /** Of this index, not of one that was made anew meanwhile. */
+  /** Id of this index, to detect that it was rebuilt. */
   id: string;
   sessions: SessionNames;
   segments: Segment[];
   memtable: Memtable;
-  /** Every message up to this one is in the index; null: all are. */
+  /** Every message up to this id is in the index; null: all are. */
   filled: string | null;
-  /** The newest row of `searchPending` that was taken. */
+  /** The newest row of `searchPending` that was processed. */
   taken: number;
-  /** Messages that were taken, and are not in a segment yet or not known there to be dead. */
+  /** Number of processed messages that are not stored in a segment yet, or not yet stored as dead. */
   unsaved: number;
 }
 
 /**
- * The index of all messages for search, of this copy of the data alone. What was stored is noted in `searchPending` by the transaction that stored it; from there it
- * comes into a table in memory, and by some thousands into a segment on disk, which never changes; segments of a size are merged. Each step is one transaction,
- * or writes what nothing refers to yet, so that it can be cut short anywhere. Messages that were there before the index are read in by their keys.
+ * The search index of all messages, local to this replica. Each transaction that stores messages lists them in `searchPending`; from there
+ * they are added to a table in memory, and thousands at a time to an immutable segment on disk; segments of similar size are merged. Each
+ * step is one transaction, or writes what nothing refers to yet, so that it can be interrupted anywhere. Messages older than the index are
+ * added by key.
  */
 export class SearchIndex {
   readonly pages: SearchPages;
@@ -69,7 +70,7 @@ export class SearchIndex {
     this.#stopped = true;
   }
 
-  /** Takes up to so many messages in. False: there was nothing more to do. */
+  /** Indexes up to `most` messages. False if there was nothing left to do. */
   take(most: number): Promise<boolean> {
     return this.#turns.run(() => this.#take(most));
   }
@@ -85,12 +86,12 @@ export class SearchIndex {
     return true;
   }
 
-  /** As it was at the last look. */
+  /** The index as last loaded. */
   async #known(): Promise<Loaded> {
     return this.#loaded ?? this.#load();
   }
 
-  /** Takes everything in, and brings the index in order. Others have their turn between the steps. */
+  /** Indexes everything and tidies the index. Other tasks can run between the steps. */
   async work(): Promise<void> {
     for (let more = true; more && !this.#stopped;) {
       more = await this.take(MESSAGES_A_TURN);
@@ -104,7 +105,7 @@ export class SearchIndex {
     if (!this.#stopped) await this.#tidy();
   }
 
-  /** Sources to search, after up to `most` more messages were indexed. `complete`: all stored messages are indexed. */
+  /** Sources to search, after indexing up to `most` more messages. `complete`: whether all stored messages are indexed. */
   async sources(most: number): Promise<{ sources: Source[]; sessions: SessionNames; complete: boolean }> {
     return this.#turns.run(async () => {
       const complete = !(await this.#take(most));
@@ -113,7 +114,7 @@ export class SearchIndex {
     });
   }
 
-  /** Keeps what segments refer to while `read` runs; begins anew where the index turns out to be broken. */
+  /** Keeps the segments' pages while `read` runs; rebuilds the index if it turns out to be inconsistent. */
   async reading<T>(read: () => Promise<T>): Promise<T> {
     this.#readers++;
     try {
@@ -152,7 +153,7 @@ export class SearchIndex {
     return (this.#loaded = { id: state.id, sessions, segments, memtable, filled: state.filled, taken: 0, unsaved: 0 });
   }
 
-  /** An empty index, into which all messages are to come. */
+  /** Creates an empty index, to which all messages will be added. */
   async #reset(): Promise<Loaded> {
     const state: StateRow = { name: 'search', form: FORM, id: crypto.randomUUID(), segments: [], filled: '' };
     await this.#transactions.local(['searchSegments', 'searchPending'], async (tx) => {
@@ -177,7 +178,7 @@ export class SearchIndex {
       return { taken, ids: [...ids], messages: await Promise.all([...ids].map((id) => store.get(id))) };
     });
     if (taken === loaded.taken) return 0;
-    // Messages beyond `filled` are still to be read.
+    // Messages beyond `filled` will be read later.
     const { filled } = loaded;
     const known = ids.map((id, at) => ({ id, message: messages[at] })).filter(({ id }) => filled === null || id <= filled);
     const room = loaded.memtable.columns.code.length - loaded.memtable.size;
@@ -194,7 +195,7 @@ export class SearchIndex {
     return ids.length;
   }
 
-  /** The next messages of those that were there before the index. */
+  /** Indexes the next messages older than the index. */
   async #fill(loaded: Loaded): Promise<number> {
     const { filled } = loaded;
     if (filled === null) return 0;
@@ -218,7 +219,7 @@ export class SearchIndex {
     }
   }
 
-  /** Makes what is in memory a segment. */
+  /** Writes the documents in memory to a segment. */
   async #save(): Promise<void> {
     const loaded = await this.#load();
     const { memtable, filled, taken, sessions } = loaded;
@@ -235,7 +236,7 @@ export class SearchIndex {
     loaded.unsaved = 0;
   }
 
-  /** In the place of the segments `old` there are `added` from here on. `saved`: what is in segments with them. */
+  /** Replaces the segments `old` by `added`. `saved`: number of messages that are stored with them. */
   async #commit(
     loaded: Loaded,
     old: readonly Segment[],
@@ -265,7 +266,7 @@ export class SearchIndex {
     return new SegmentWriter(this.#nextSegment++, (pages) => this.pages.write(pages));
   }
 
-  /** Merges segments while there are many of a size, and those of which much is dead; then deletes what is left over. */
+  /** Merges segments while there are many of similar size, or some with many dead documents; then deletes unused pages. */
   async #tidy(): Promise<void> {
     const loaded = await this.#turns.run(() => this.#load());
     let merged = false;
@@ -279,7 +280,7 @@ export class SearchIndex {
     }
   }
 
-  /** False: the index was made anew meanwhile. */
+  /** False if the index was rebuilt in the meantime. */
   async #merge(loaded: Loaded, group: readonly Segment[]): Promise<boolean> {
     const writer = this.#writer();
     const { numbers, length } = await merge(group, writer, { pages: this.pages, sessions: loaded.sessions });
@@ -287,7 +288,7 @@ export class SearchIndex {
     return this.#turns.run(async () => {
       if ((await this.#load()) !== loaded) return false;
       const segment = row.docs > 0 ? await Segment.load(row, this.pages, loaded.sessions) : undefined;
-      // Some may have died while the merge went on.
+      // Some may have died during the merge.
       group.forEach((old, at) =>
         numbers[at]?.forEach((doc, before) => {
           if (doc >= 0 && old.isDead(before)) segment?.kill(doc);

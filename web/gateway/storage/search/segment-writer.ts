@@ -5,14 +5,14 @@ import { DOCS_PAGE, type DocRow, packDocs, packIds, POSTINGS_PAGE, TERMS_PAGE } 
 import { PART, type Part } from './pages.ts';
 import type { PostingsWriter } from './postings.ts';
 
-/** Bytes that are written together. */
+/** Number of bytes written at a time. */
 const BATCH = 256 * 1024;
-/** Keys of sessions in one page. */
+/** Number of session keys per page. */
 const SESSIONS_PAGE = 500;
 
 /**
- * Writes the pages of a new segment as they fill: documents and terms in their order. Nothing refers to them until the row that `finish` gives is stored, so
- * they may come in as many transactions as is good.
+ * Writes the pages of a new segment as they fill: documents and terms in order. Nothing refers to them until the row returned by `finish`
+ * is stored, so they may be written in any number of transactions.
  */
 export class SegmentWriter {
   readonly #id: number;
@@ -48,7 +48,7 @@ export class SegmentWriter {
     if (++this.#docCount % DOCS_PAGE === 0) this.#docsPage();
   }
 
-  /** `term` comes after every one before. `follows`: a byte for each of its postings. */
+  /** `term` must sort after all previous ones. `follows`: a byte for each of its postings. */
   term(term: string, { bytes, count }: PostingsWriter, follows: Uint8Array): void {
     if (this.#dictionary.size === 0) this.#firsts.push(term);
     this.#dictionary.add(term, count, bytes.length);
@@ -67,7 +67,7 @@ export class SegmentWriter {
     if (batch.length > 0) await this.#write(batch);
   }
 
-  /** Writes what is left. `length`: of all documents, in terms. */
+  /** Writes the remaining pages. `length`: number of terms in all documents. */
   async finish(length: number): Promise<SegmentRow> {
     if (this.#docs.length > 0) this.#docsPage();
     if (this.#dictionary.size > 0) this.#dictionaryPage();

@@ -6,14 +6,14 @@ import { DOCS_PAGE, type DocColumns, hasBit, newColumns, POSTINGS_PAGE, setBit, 
 import { IndexBroken, PART, type SearchPages } from './pages.ts';
 import { commonest, type FoundTerm, type SessionNames, type Source } from './source.ts';
 
-/** Pages of documents that are read together. */
+/** Number of document pages read at a time. */
 const PAGES_AT_ONCE = 32;
-/** Pages of the dictionary that are looked through for one word. */
+/** Maximum number of dictionary pages searched for one word. */
 const MOST_PAGES = 64;
-/** Postings that lie nearer to one another are read in one go. */
+/** Maximum distance of postings that are read together. */
 const GAP = 4;
 
-/** A part of the index on disk, which never changes but that documents of it die. */
+/** A segment of the index on disk; immutable, except that its documents can be marked as dead. */
 export class Segment implements Source {
   readonly id: number;
   readonly size: number;
@@ -23,7 +23,7 @@ export class Segment implements Source {
   readonly #pages: SearchPages;
   readonly #dead: Uint8Array;
   deadCount = 0;
-  /** Pages of documents of which some have died since they were stored. */
+  /** Pages with documents that have died since the last store. */
   #unsaved = new Set<number>();
 
   private constructor(row: SegmentRow, pages: SearchPages, columns: DocColumns) {
@@ -36,7 +36,7 @@ export class Segment implements Source {
     this.#dead = new Uint8Array(Math.ceil(row.docs / 8));
   }
 
-  /** Reads what a search looks at of each document. */
+  /** Reads the fields of each document that a search needs. */
   static async load(row: SegmentRow, pages: SearchPages, sessions: SessionNames): Promise<Segment> {
     const names = (await pages.all(row.id, PART.sessions)).flatMap(({ data }) => (data instanceof Uint8Array ? [] : data));
     const numbers = Uint32Array.from(names, (key) => sessions.number(key));
@@ -60,7 +60,7 @@ export class Segment implements Source {
     return hasBit(this.#dead, doc);
   }
 
-  /** Kept in memory until `unsaved` is stored. */
+  /** Marks a document as dead, in memory until `unsaved` is stored. */
   kill(doc: number): void {
     if (this.isDead(doc)) return;
     setBit(this.#dead, doc);
@@ -68,7 +68,7 @@ export class Segment implements Source {
     this.#unsaved.add(Math.floor(doc / DOCS_PAGE));
   }
 
-  /** The pages that tell who has died, where that is not stored yet. */
+  /** Pages of dead documents that are not stored yet. */
   unsaved(): { segment: number; part: number; page: number; data: Uint8Array<ArrayBuffer> }[] {
     return [...this.#unsaved].map((page) => {
       const from = (page * DOCS_PAGE) / 8;
@@ -125,7 +125,7 @@ export class Segment implements Source {
     return found;
   }
 
-  /** Neighbours in the dictionary are neighbours here: what lies near to one another is read together. */
+  /** Neighbours in the dictionary are neighbours here: close ones are read together. */
   async #postingsOf(entries: readonly TermEntry[]): Promise<FoundTerm[]> {
     const runs: { from: number; to: number; entries: TermEntry[] }[] = [];
     for (const entry of entries) {
@@ -157,7 +157,7 @@ export class Segment implements Source {
   }
 }
 
-/** The page whose first term is the last one not after `term`; -1 where all are. */
+/** The last page whose first term is not after `term`; -1 if all are. */
 function pageOf(firsts: readonly string[], term: string): number {
   let [low, high] = [0, firsts.length];
   while (low < high) {

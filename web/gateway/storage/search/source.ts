@@ -1,28 +1,28 @@
 import type { QueryWord } from '../../core/retrieval/search-query.ts';
 import type { DocColumns } from './layout.ts';
 
-/** A term that fits a word of the query: how many documents have it, and which. */
+/** A term that matches a word of the query, with the number and the postings of its documents. */
 export interface FoundTerm {
   count: number;
   postings: Uint8Array;
 }
 
-/** Documents that can be searched: a segment, or those that are not in one yet. Documents have numbers from 0 on. */
+/** A set of searchable documents: a segment, or those that are not in one yet. Documents are numbered from 0. */
 export interface Source {
   readonly size: number;
-  /** Terms of all its documents. */
+  /** Number of terms in all its documents. */
   readonly length: number;
-  /** `session`: by number in `SessionNames`. */
+  /** `session`: index in `SessionNames`. */
   readonly columns: DocColumns;
-  /** How many of them are dead. */
+  /** Number of dead documents. */
   readonly deadCount: number;
   isDead(doc: number): boolean;
-  /** For each word the terms that fit; of very many only the commonest. */
+  /** The matching terms for each word; only the most common if there are very many. */
   lookup(words: readonly QueryWord[]): Promise<FoundTerm[][]>;
   idOf(doc: number): Promise<string>;
 }
 
-/** Numbers for the keys of sessions, the same in all sources. */
+/** Numbers for session keys, shared by all sources. */
 export class SessionNames {
   readonly keys: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -37,10 +37,10 @@ export class SessionNames {
   }
 }
 
-/** Terms that are looked at for one word: an unfinished one of two letters may begin thousands. */
+/** Maximum number of terms per word: an unfinished one of two letters may match thousands. */
 export const MOST_TERMS = 48;
 
-/** The commonest of the terms, in their order. */
+/** The most common of the terms, in their order. */
 export function commonest<T extends { count: number }>(terms: T[]): T[] {
   if (terms.length <= MOST_TERMS) return terms;
   const least = terms.map(({ count }) => count).sort((a, b) => b - a)[MOST_TERMS - 1] ?? 0;
