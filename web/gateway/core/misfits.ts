@@ -44,7 +44,7 @@ export function takeOut(whole: Json, misfits: readonly Misfit[]): { document: Js
   return { document: left.reduce((document, { path }) => without(document, path), whole), misfits: left };
 }
 
-/** An unreadable setting may have said "off". */
+/** Disables the parts of memory whose settings cannot be read: they may have been off. */
 function switchOff(memory: Settings['memory'], name: string, unread: boolean): void {
   if (!unread) return;
   for (const part of ['recall', 'compaction', 'summary'] as const) if (name === '' || name === part) memory[part].enabled = false;

@@ -13,10 +13,11 @@ export interface Ticks {
 }
 
 /**
- * The ticks of a schedule. `since`: time from which `every` counts. `timeZone`: for an expression without its own. On clock changes, an
- * expression with plain minutes and hours (`30 2 * * *`, also lists and ranges) ticks exactly once a day: at the end of the gap if its time
- * is skipped, at the first of two if it occurs twice; fractions of a second are dropped. An expression with `*` or a step in them (`0-59/15
- * 2 * * *`) follows the clock: it is skipped with the hour, and ticks in both of two. `every` counts elapsed time.
+ * The ticks of a schedule. `since`: time from which `every` counts. `timeZone`: for an expression without its own.
+ *
+ * On clock changes, an expression with plain minutes and hours (`30 2 * * *`, also lists and ranges) ticks exactly once a day: at the end
+ * of the gap if its time is skipped, at the first of two if it occurs twice; fractions of a second are dropped. An expression with `*` or a
+ * step in them (`0-59/15 2 * * *`) follows the clock: it is skipped with the hour, and ticks in both of two. `every` counts elapsed time.
  */
 export function ticksOf(schedule: Schedule, since: number, timeZone: string): Ticks {
   switch (schedule.kind) {

@@ -5,7 +5,7 @@ const MEND = 'Fix the problem, then restart the channel in Channels (`channels.s
 const WAIT =
   'Perch keeps trying. If this doesn’t change, the server is not responding; you can turn the channel off in Channels (`channels.stop`).';
 
-/** Finds enabled channels with problems, and channels that this build lacks. */
+/** Finds enabled channels with problems, and those that are not connected yet. */
 export const channelChecks = ({ channels }: Pick<DoctorDeps, 'channels'>): Check[] => [
   {
     id: 'channels',

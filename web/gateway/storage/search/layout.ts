@@ -31,7 +31,7 @@ export function codeOf(role: (typeof ROLES)[number], length: number): number {
   return (Math.max(0, ROLES.indexOf(role)) << 6) | Math.min(63, Math.round(4 * Math.log2(1 + length)));
 }
 
-/** Mean length of each length code. */
+/** Typical length for each length code. */
 export const LENGTHS: readonly number[] = Array.from({ length: 64 }, (_, code) => 2 ** (code / 4) - 1);
 
 /** FNV-1a over UTF-16 code units. */
