@@ -25,7 +25,7 @@ export interface Granted {
 
 export interface Wanted {
   /**
-   * The requesting party, in a form that starts a sentence: `The tool server far`. Only one authorization per owner is pending: a new one
+   * The requesting party, in a form that starts a sentence: `MCP server far`. Only one authorization per owner is pending: a new one
    * replaces it.
    */
   owner: string;
