@@ -331,7 +331,7 @@ describe('the browser that agents drive, on its page', () => {
       await using other = await launchBrowser();
       const alone = await other.page(`${perch.url}/browser`);
       await alone.getByText('The browser needs Perch on your computer').waitFor();
-      await alone.getByText('perch -- open').waitFor();
+      await alone.getByText('perch open').waitFor();
       await shoot(alone, 'unlinked');
       expect(await remaining(() => overflowing(alone), 'too wide')).toEqual([]);
       expect(other.complaints).toEqual([]);

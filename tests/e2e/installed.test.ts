@@ -248,7 +248,10 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
     await composer(page).waitFor();
 
     // What could be brought in is there already, and does not come again with the next try.
-    await share('half.zip', await zip({ 'About.md': '# About', 'Tides.jsonl': `${LINE}\n`, 'Wrong.jsonl': `${LINE}\n{"id":"b"}\n` }));
+    await share(
+      'half.zip',
+      await zip({ 'About.md': '# About', 'Tides.jsonl': `${LINE.replace('sails', 'flag')}\n`, 'Wrong.jsonl': `${LINE}\n{"id":"b"}\n` }),
+    );
     await page.getByRole('alert').getByText('About.md wasn’t imported').waitFor();
     await page.getByRole('alert').getByText('Wrong.jsonl wasn’t imported').waitFor();
     await page.getByRole('button', { name: 'Retry' }).click();

@@ -210,6 +210,7 @@ describe('usage in the app', () => {
           day.cost,
           day.cacheReadTokens,
           day.cacheWriteTokens,
+          day.estimatedCalls,
         ].join(),
       ),
     );

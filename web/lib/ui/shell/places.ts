@@ -11,6 +11,7 @@ import Keyboard from '@lucide/svelte/icons/keyboard';
 import KeyRound from '@lucide/svelte/icons/key-round';
 import MonitorSmartphone from '@lucide/svelte/icons/monitor-smartphone';
 import Plug from '@lucide/svelte/icons/plug';
+import ScanText from '@lucide/svelte/icons/scan-text';
 import Settings from '@lucide/svelte/icons/settings';
 import Wrench from '@lucide/svelte/icons/wrench';
 import type { Component } from 'svelte';
@@ -32,6 +33,7 @@ const settings = () => [
   { id: 'upstream', label: m.shell_setting_upstream(), icon: Hourglass },
   { id: 'tool-servers', label: m.shell_setting_tool_servers(), icon: Wrench },
   { id: 'browser', label: m.shell_setting_browser(), icon: AppWindow },
+  { id: 'scans', label: m.shell_setting_scans(), icon: ScanText },
   { id: 'appearance', label: m.shell_setting_appearance(), icon: Contrast },
   { id: 'voice', label: m.shell_setting_voice(), icon: AudioLines },
   { id: 'notifications', label: m.shell_setting_notifications(), icon: Bell },
