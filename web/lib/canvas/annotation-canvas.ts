@@ -6,12 +6,12 @@ import type { Spelt } from './spelt.ts';
 import { TOOLS } from './tools.ts';
 import { type ImageSource, Underlay } from './underlay.ts';
 
-/** A picture that a person annotates (interface document 2, section 4.3), with a bar of tools. Width is 3 and colour `#d92d20` at first. */
+/** A picture that a person annotates, with a toolbar. The width defaults to 3, the colour to `#d92d20`. */
 export class AnnotationCanvas extends DrawnCanvas {
   readonly #gone = new AbortController();
   readonly #under: Underlay;
 
-  /** `imageSrc`, `width`, `height`, or an object of them. The picture is there once `ready` is. */
+  /** `imageSrc`, `width`, `height`, or an object of them. `ready` resolves when the picture has loaded. */
   constructor(imageSrc: ImageSource, width: number, height: number);
   constructor(options: Spelt<ImageCanvasOptions>);
   constructor(...given: readonly unknown[]) {
@@ -20,12 +20,12 @@ export class AnnotationCanvas extends DrawnCanvas {
     this.#under = new Underlay(this.drawing, imageSrc);
   }
 
-  /** Resolves once the picture is there. Throws an Error where it cannot be had or read. */
+  /** Resolves when the picture has loaded. Rejects with an Error if it cannot be fetched or read. */
   get ready(): Promise<void> {
     return this.#under.ready;
   }
 
-  /** Lays another picture under what is drawn. Throws an Error where it cannot be had or read; the one before then stays. */
+  /** Replaces the picture under the shapes. Rejects with an Error and keeps the previous picture if it cannot be fetched or read. */
   setImage(src: ImageSource): Promise<void> {
     return this.#under.set(src);
   }

@@ -17,7 +17,7 @@ export interface CanvasPanelOptions {
 
 /** A canvas with its tools around it: what both panels are. */
 class Panel {
-  /** What to put into the page. */
+  /** Element to insert into the page. */
   readonly element: HTMLElement;
   readonly canvas: DrawnCanvas;
   readonly #gone = new AbortController();
@@ -29,7 +29,7 @@ class Panel {
     this.element.append(toolbarOf(canvas, tools, { signal: this.#gone.signal, more }), canvas.element);
   }
 
-  /** One of `pen`, `rect`, `circle`, `arrow`, `marker`, `text`, and `select`. Throws a RangeError for another. */
+  /** `pen`, `rect`, `circle`, `arrow`, `marker`, `text` or `select`. Throws a RangeError for any other value. */
   get currentTool(): Tool {
     return this.canvas.currentTool;
   }
@@ -38,7 +38,7 @@ class Panel {
     this.canvas.currentTool = tool;
   }
 
-  /** Any colour of CSS. Throws a TypeError where it is none. */
+  /** Any CSS colour. Throws a TypeError for an invalid colour. */
   get strokeColor(): string {
     return this.canvas.strokeColor;
   }
@@ -47,7 +47,7 @@ class Panel {
     this.canvas.strokeColor = color;
   }
 
-  /** Gives back what the browser holds for it. Call it when the element leaves the page for good. */
+  /** Releases its resources. Call it when the element leaves the page permanently. */
   async dispose(): Promise<void> {
     this.#gone.abort();
     await this.canvas.dispose();
@@ -55,9 +55,9 @@ class Panel {
   }
 }
 
-/** A canvas with all tools and an export button (interface document 2, section 4.3). */
+/** A canvas with all tools and an export button. */
 export class CanvasPanel extends Panel {
-  /** `width`, `height`, `canvasBgcolor`, `onExport`, or an object of them. Throws a TypeError for a colour that is none. */
+  /** `width`, `height`, `canvasBgcolor`, `onExport`, or an object of them. Throws a TypeError for an invalid colour. */
   constructor(width: number, height: number, canvasBgcolor?: string, onExport?: CanvasPanelOptions['onExport']);
   constructor(options: Spelt<CanvasPanelOptions>);
   constructor(...given: readonly unknown[]) {
@@ -73,7 +73,7 @@ export class CanvasPanel extends Panel {
   }
 }
 
-/** A canvas with a pen, its colour and width, undo, redo and clear: small enough to stand in a form (interface document 2, section 4.3). */
+/** A canvas with a pen, its colour and width, undo, redo and clear: small enough for a form. */
 export class SimpleCanvasPanel extends Panel {
   /** `width` and `height` in CSS pixels, or both in an object. */
   constructor(width: number, height: number);

@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<Tool, string>> = {
   text: 'Text',
 };
 
-/** The buttons of a canvas, which show what is chosen and follow it. They stop doing so when the signal ends. */
+/** Creates the buttons of a canvas, which show its current state and follow it until the signal aborts. */
 export function toolbarOf(
   canvas: DrawnCanvas,
   tools: readonly Tool[],
@@ -42,7 +42,7 @@ export function toolbarOf(
   const chosen = buttons.length > 1 ? [...buttons.map(([, button]) => button), gap()] : [];
   const bar = toolbar('Drawing tools', [...chosen, color, width, gap(), undo, redo, clear, ...more]);
   canvas.onSettings(show, signal);
-  // What a step leaves to undo is known after it was written.
+  // Whether a step can be undone is known only after it was written.
   signal.addEventListener(
     'abort',
     canvas.drawing.onChange(() => queueMicrotask(show)),

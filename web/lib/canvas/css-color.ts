@@ -1,14 +1,14 @@
 let context: OffscreenCanvasRenderingContext2D | null | undefined;
 
 /**
- * Any colour of CSS as drawings keep them: `red` is `#ff0000`, `rgb(0 0 0 / 50%)` is `#00000080`.
- * Throws a TypeError that names what is no colour.
+ * Normalizes any CSS colour to the form that drawings store: `red` becomes `#ff0000`, `rgb(0 0 0 / 50%)` becomes `#00000080`. Throws a
+ * TypeError that names an invalid colour.
  */
 export function cssColor(color: string): string {
   if (/^#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(color)) return color.toLowerCase();
   context ??= new OffscreenCanvas(1, 1).getContext('2d');
   if (!context) throw new Error('This browser does not support OffscreenCanvas');
-  // What is no colour leaves the one before as it was.
+  // Assigning an invalid colour leaves the previous one in place.
   const readings = ['#000000', '#ffffff'].map((before) => {
     if (!context) return '';
     context.fillStyle = before;

@@ -21,9 +21,9 @@ export interface CanvasOptions {
 }
 
 /**
- * A canvas to draw on by program (interface document 2, section 4.3). Put its `element` into the page.
- * All lengths are CSS pixels from the left upper corner; colours are any of CSS, or a `PaintStyle`. Methods throw a TypeError for what is not a
- * colour, and a RangeError that names the argument for a value that no drawing can hold.
+ * A canvas to draw on by program. Put its `element` into the page.
+ * All lengths are CSS pixels from the left upper corner; a colour is any CSS colour or a `PaintStyle`. Methods throw a TypeError for an
+ * invalid colour, and a RangeError that names the argument for a value that a drawing cannot hold.
  *
  * ```ts
  * const canvas = new DrawableCanvas(640, 480);
@@ -33,9 +33,9 @@ export interface CanvasOptions {
  * ```
  */
 export class DrawableCanvas {
-  /** What to put into the page. */
+  /** Element to insert into the page. */
   readonly element: HTMLElement;
-  /** The list of shapes, which is the truth: it can be kept as JSON, merged with others', and watched. */
+  /** The list of shapes and source of truth: it can be stored as JSON, merged with other replicas, and observed. */
   readonly drawing: Drawing;
   /** Changes the list so that it can be undone. */
   readonly editor: Editor;
@@ -87,7 +87,10 @@ export class DrawableCanvas {
     return this.draw('star', { cx, cy, outer, inner, spikes: points, ...styleOf(color) }, { spikes: 'points' });
   }
 
-  /** A path of `MoveTo`, `LineTo`, `CubicTo`, `QuadraticTo` and `ClosePath`, filled; with a `PaintStyle` whose `fill` is false, its line. */
+  /**
+   * Draws a path of `MoveTo`, `LineTo`, `CubicTo`, `QuadraticTo` and `ClosePath`, filled; with a `PaintStyle` whose `fill` is false,
+   * outlined.
+   */
   drawPath(elements: readonly PathElement[], color: Paint = PAINT_STYLE.color): Shape<'path'> {
     return this.add('path', { elements: [...elements], ...styleOf(color) });
   }
@@ -97,31 +100,31 @@ export class DrawableCanvas {
     this.editor.remove(this.drawn.map(({ id }) => id));
   }
 
-  /** Takes the last shape away, that is the uppermost, and returns it; undefined where there is none. */
+  /** Removes the last (uppermost) shape and returns it; undefined if there is none. */
   popShape(): Shape | undefined {
     const last = this.drawn.at(-1);
     if (last) this.editor.remove([last.id]);
     return last;
   }
 
-  /** Takes a shape away that a method returned; false where it was gone. */
+  /** Removes a shape that a method returned. Returns false if it was already removed. */
   removeShape(shape: Pick<Shape, 'id'>): boolean {
     return this.editor.remove([shape.id]) > 0;
   }
 
-  /** Takes back the last step; false where there is none. */
+  /** Undoes the last step. Returns false if there is none. */
   undo(): boolean {
     return this.editor.undo();
   }
 
-  /** Does again what was taken back; false where there is nothing. */
+  /** Redoes the last undone step. Returns false if there is none. */
   redo(): boolean {
     return this.editor.redo();
   }
 
   /**
-   * The drawing as the bytes of a PNG of width × height × `scale`: by default `devicePixelRatio`, as the screen shows it.
-   * Throws a RangeError where it would be larger than browsers can make.
+   * Exports the drawing as a PNG of width × height × `scale` (default: `devicePixelRatio`, as on the screen). Throws a RangeError if it
+   * would be larger than browsers support.
    */
   async capturePng({ scale = devicePixelRatio }: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
     return exportImage(this.drawing, { scale, type: 'image/png' });
@@ -132,7 +135,7 @@ export class DrawableCanvas {
     return exportSvg(this.drawing, options);
   }
 
-  /** Gives back what the browser holds for it. Call it when the element leaves the page for good. */
+  /** Releases its resources. Call it when the element leaves the page permanently. */
   async dispose(): Promise<void> {
     await this.stage.dispose();
     this.element.remove();
@@ -143,7 +146,7 @@ export class DrawableCanvas {
     return this.draw(kind, shape);
   }
 
-  /** The same for a method whose arguments have other names than the fields. */
+  /** Adds a shape for a method whose arguments are named differently from the fields. */
   protected draw<K extends Kind>(kind: K, shape: NewShape<K>, names: Readonly<Record<string, string>> = {}): Shape<K> {
     try {
       return this.editor.add(kind, shape);
@@ -152,7 +155,7 @@ export class DrawableCanvas {
     }
   }
 
-  /** What `clear` and `popShape` take away. */
+  /** The shapes that `clear` and `popShape` remove. */
   protected get drawn(): readonly Shape[] {
     return this.drawing.shapes.filter(({ locked }) => !locked);
   }

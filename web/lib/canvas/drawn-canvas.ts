@@ -51,7 +51,7 @@ export class DrawnCanvas extends DrawableCanvas {
     this.#surface.addEventListener('keydown', (event) => this.#key(event), { signal });
   }
 
-  /** What the next gesture does: one of `pen`, `rect`, `circle`, `arrow`, `marker`, `text`, and `select`. Throws a RangeError for another. */
+  /** Tool of the next gesture: `pen`, `rect`, `circle`, `arrow`, `marker`, `text` or `select`. Throws a RangeError for any other value. */
   get currentTool(): Tool {
     return this.#tool;
   }
@@ -63,7 +63,7 @@ export class DrawnCanvas extends DrawableCanvas {
     this.#told();
   }
 
-  /** What is drawn next is of this colour. Throws a TypeError where it is none. */
+  /** Colour of the shapes drawn next. Throws a TypeError for an invalid colour. */
   get strokeColor(): string {
     return this.#color;
   }
@@ -88,12 +88,12 @@ export class DrawnCanvas extends DrawableCanvas {
     this.element.addEventListener('perch-settings', listener, { signal });
   }
 
-  /** Where it can be focused. */
+  /** Focuses the drawing surface. */
   focus(): void {
     this.#surface.focus();
   }
 
-  /** Says it to those who read the screen by ear. */
+  /** Announces a text to screen readers. */
   say(text: string): void {
     this.#status.textContent = text;
   }
@@ -125,7 +125,7 @@ export class DrawnCanvas extends DrawableCanvas {
     };
   }
 
-  /** What the tool would leave behind now. */
+  /** Fields of the shape that the current gesture would create if it ended now. */
   #fields(): FieldValues | undefined {
     if (!this.#samples || !(this.#tool in DRAWING_TOOLS)) return undefined;
     return DRAWING_TOOLS[this.#tool as keyof typeof DRAWING_TOOLS].fields(this.#samples);

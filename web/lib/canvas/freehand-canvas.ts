@@ -12,12 +12,9 @@ export interface FreehandOptions {
   readonly strokeWidth?: number;
 }
 
-/**
- * A canvas to draw on by hand (interface document 2, section 4.3). Lines are as wide as a pen is pressed: half at no pressure, half as
- * much again at full.
- */
+/** A canvas to draw on by hand. Line width follows pen pressure: half the width at no pressure, one and a half times at full. */
 export class FreehandCanvas extends DrawnCanvas {
-  /** `width`, `height`, `strokeColor`, `strokeWidth`, or an object of them. Throws a TypeError for a colour that is none. */
+  /** `width`, `height`, `strokeColor`, `strokeWidth`, or an object of them. Throws a TypeError for an invalid colour. */
   constructor(width: number, height: number, strokeColor?: string, strokeWidth?: number);
   constructor(options: Spelt<FreehandOptions>);
   constructor(...given: readonly unknown[]) {
@@ -30,7 +27,7 @@ export class FreehandCanvas extends DrawnCanvas {
     super({ width, height }, { color: strokeColor, width: strokeWidth });
   }
 
-  /** Chooses what is drawn with next: a colour of CSS, and a width in CSS pixels (0.1 to 1000). */
+  /** Sets the stroke of the next lines: a CSS colour and a width in CSS pixels (0.1 to 1000). */
   setStroke(color: string, width: number): void {
     this.strokeColor = color;
     this.strokeWidth = width;

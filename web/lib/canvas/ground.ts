@@ -6,13 +6,13 @@ export interface Place {
   readonly y: number;
 }
 
-/** Where the places of a drawing are on an element. */
+/** Maps between the coordinates of a drawing and an element. */
 export interface Ground {
   /** A place of the page, in CSS pixels of the window, as one of the drawing. */
   toDrawing(clientX: number, clientY: number): Place;
   /** A place of the drawing as CSS lengths from the element's left upper corner. */
   toElement(at: Place): { readonly left: string; readonly top: string };
-  /** Moves as little as needed for a box of the drawing to be seen, where not all of it may be. */
+  /** Scrolls as little as needed to show a box of the drawing, if it may be out of view. */
   reveal?(around: Box): void;
 }
 

@@ -17,14 +17,14 @@ export const imageOptionsOf = (given: readonly unknown[]): ImageCanvasOptions =>
   return { imageSrc, width, height };
 };
 
-/** What annotations are painted with where nothing is said. */
+/** Default colour of annotations. */
 const RED = '#d92d20';
 
-/** A canvas over a picture: PNG, JPEG, WebP, GIF, AVIF, BMP or SVG (interface document 2, section 4.3). */
+/** A canvas over a picture: PNG, JPEG, WebP, GIF, AVIF, BMP or SVG. */
 export class ImageCanvas extends DrawableCanvas {
   readonly #under: Underlay;
 
-  /** `imageSrc`, `width`, `height`, or an object of them. The picture is there once `ready` is. */
+  /** `imageSrc`, `width`, `height`, or an object of them. `ready` resolves when the picture has loaded. */
   constructor(imageSrc: ImageSource, width: number, height: number);
   constructor(options: Spelt<ImageCanvasOptions>);
   constructor(...given: readonly unknown[]) {
@@ -33,12 +33,12 @@ export class ImageCanvas extends DrawableCanvas {
     this.#under = new Underlay(this.drawing, imageSrc);
   }
 
-  /** Resolves once the picture is there. Throws an Error where it cannot be had or read. */
+  /** Resolves when the picture has loaded. Rejects with an Error if it cannot be fetched or read. */
   get ready(): Promise<void> {
     return this.#under.ready;
   }
 
-  /** Lays another picture under what is drawn. Throws an Error where it cannot be had or read; the one before then stays. */
+  /** Replaces the picture under the shapes. Rejects with an Error and keeps the previous picture if it cannot be fetched or read. */
   setImage(src: ImageSource): Promise<void> {
     return this.#under.set(src);
   }
@@ -65,7 +65,7 @@ export class ImageCanvas extends DrawableCanvas {
     return this.add('marker', { x, y, label: String(label), color: styleOf(color).color });
   }
 
-  /** As on every canvas, once the picture is there. Throws an Error where that could not be had or read. */
+  /** Exports the drawing as a PNG after the picture has loaded. Rejects with an Error if the picture cannot be fetched or read. */
   override async capturePng(options: Pick<ImageOptions, 'scale'> = {}): Promise<Uint8Array<ArrayBuffer>> {
     await this.#under.ready;
     return super.capturePng(options);

@@ -1,13 +1,16 @@
 import type { Layer, View } from './layer.ts';
 import { adoptStyles } from './styles.ts';
 
-/** So much coarser is the ground beside the pixels, which is seen for some frames: browsers without a GPU copy all of it in each of them. */
+/**
+ * Factor by which the background outside the pixels is coarser. It shows for a few frames only, and browsers without a GPU copy all of it
+ * in each frame.
+ */
 const COARSER = 4;
 
-/** What lies under Fabric's canvas while a drawing is kept as pixels: an element with them, which the browser moves and scales without painting. */
+/** The element under Fabric's canvas while a drawing is cached as pixels: the browser moves and scales it without painting. */
 export class LayerPane {
   readonly #element = document.createElement('div');
-  /** What lies under all shapes, where the pixels do not reach. */
+  /** The background under all shapes, for the area that the pixels do not cover. */
   readonly #beside = document.createElement('canvas');
 
   constructor(wrapper: HTMLElement) {

@@ -2,7 +2,7 @@ import type { Canvas, TMat2D } from 'fabric/es';
 import { type Box, overlap } from '#shared/canvas/geometry.ts';
 import { part, Tiles } from './tiles.ts';
 
-/** Around the view, in CSS pixels: how far it can be moved with what is painted. */
+/** Margin around the view, in CSS pixels: how far the view can move over painted pixels. */
 const MARGIN = 256;
 /** More places than these that have changed are taken for one. */
 const PLACES = 8;
@@ -16,7 +16,7 @@ export type View = Pick<Canvas, 'width' | 'height' | 'viewportTransform' | 'getR
 export interface Paintable {
   /** All that it paints, in the drawing's coordinates. */
   readonly area: Box;
-  /** Whether it paints anew what lies under it, all of it. */
+  /** Whether it repaints everything below it. */
   readonly readsBelow: boolean;
   render(context: CanvasRenderingContext2D): void;
 }
@@ -34,7 +34,10 @@ export class Layer {
   #damage: Box[] = [];
   #onTop: Paintable[] = [];
 
-  /** `background` paints what lies under all shapes; the context's origin is that of the view as it then is. `shapes`: the lowest first. `spare`: what nobody else shows any longer. */
+  /**
+   * `background` paints below all shapes, with the view's current origin as the context's origin. `shapes` are ordered from lowest to
+   * highest. `spare` are tiles that are no longer shown.
+   */
   constructor(view: View, shapes: readonly Paintable[], background: (context: CanvasRenderingContext2D) => void, spare?: Tiles) {
     this.#view = [...view.viewportTransform];
     this.#ratio = view.getRetinaScaling();
@@ -49,7 +52,7 @@ export class Layer {
       this.tiles = spare;
       spare.clear();
     } else this.tiles = new Tiles(width, height);
-    // Fabric knows contexts of elements only; what it asks of them is the same.
+    // Fabric only types contexts of elements; it calls the same methods on this one.
     this.#context = this.tiles.context as unknown as CanvasRenderingContext2D;
     this.#ground(view, this.#all);
     const seen = this.#place(this.#all);
@@ -92,7 +95,7 @@ export class Layer {
     return scale === 1 && isWhole(x) && isWhole(y) && this.covers(view);
   }
 
-  /** Moves and scales its element to where the view has what is on it. */
+  /** Moves and scales its element to match the view. */
   place(view: View): void {
     const { scale, x, y } = this.#at(view);
     const isExact = this.suits(view);
@@ -103,7 +106,7 @@ export class Layer {
     element.style.transform = `translate(${part(left, width)}, ${part(top, height)}) scale(${scale})`;
   }
 
-  /** Paints and shows until a time of `performance.now()`; whether all is there. */
+  /** Paints and shows until a time of `performance.now()`. Returns whether everything is painted. */
   paint(until: number): boolean {
     this.#scene(() => {
       for (let painted = 1; this.#left.length > 0; painted++) {
@@ -171,7 +174,7 @@ export class Layer {
     this.#context.restore();
   }
 
-  /** The pixels of this that a box of the drawing touches, and those beside them. */
+  /** The pixels of this layer that a box of the drawing touches, and their neighbours. */
   #pixels({ x, y, width, height }: Box): Box {
     const by = this.#view[0] * this.#ratio;
     const [left, top] = [x * by + this.#view[4] * this.#ratio + this.#margin, y * by + this.#view[5] * this.#ratio + this.#margin];
@@ -179,7 +182,7 @@ export class Layer {
     return { x: fromX, y: fromY, width: Math.ceil(left + width * by) + 2 - fromX, height: Math.ceil(top + height * by) + 2 - fromY };
   }
 
-  /** A box of pixels as one of the drawing, with what is drawn so thin or so near that it colours them. */
+  /** Converts a box of pixels to a box of the drawing, including shapes that are thin or close enough to colour these pixels. */
   #place({ x, y, width, height }: Box): Box {
     const by = this.#view[0] * this.#ratio;
     const near = 2 / by;
@@ -191,7 +194,7 @@ export class Layer {
     };
   }
 
-  /** Where its left upper corner is on the screen, in pixels, and how it is scaled there. */
+  /** Position of its left upper corner on the screen, in pixels, and its scale there. */
   #at({ viewportTransform: [scale, , , , x, y] }: View): { scale: number; x: number; y: number } {
     const by = scale / this.#view[0];
     return {
@@ -201,7 +204,7 @@ export class Layer {
     };
   }
 
-  /** Browsers note what is painted, and do it when somebody looks: that is part of the time. */
+  /** Browsers record paint calls and execute them when pixels are read: that counts as paint time. */
   #isPast(until: number): boolean {
     if (until === Infinity) return false;
     this.#context.getImageData(0, 0, 1, 1);
@@ -209,7 +212,7 @@ export class Layer {
   }
 }
 
-/** As `overlap`; what has no width touches too. */
+/** Like `overlap`, but boxes without width touch too. */
 const touches = (a: Box, b: Box): boolean => a.x <= b.x + b.width && b.x <= a.x + a.width && a.y <= b.y + b.height && b.y <= a.y + a.height;
 
 const isWhole = (value: number): boolean => Math.abs(value - Math.round(value)) < 0.001;

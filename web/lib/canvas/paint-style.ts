@@ -9,18 +9,18 @@ interface Spelt {
   readonly anti_alias?: boolean;
 }
 
-/** How a shape is painted (interface document 2, section 2.5). */
+/** How a shape is painted. */
 export class PaintStyle implements PaintStyleFields {
   /** Any colour of CSS; `#000000`. */
   readonly color: string;
-  /** Of its line, in CSS pixels; 1. */
+  /** Width of the line in CSS pixels; 1 by default. */
   readonly strokeWidth: number;
   /** Whether it is filled with the colour, rather than outlined; true. */
   readonly fill: boolean;
   /** Whether its edges are smooth; true. */
   readonly antiAlias: boolean;
 
-  /** Throws a TypeError where the colour is none. */
+  /** Throws a TypeError for an invalid colour. */
   constructor(given: Partial<PaintStyleFields> & Spelt = {}) {
     this.color = cssColor(given.color ?? PAINT_STYLE.color);
     this.strokeWidth = given.strokeWidth ?? given.stroke_width ?? PAINT_STYLE.strokeWidth;
@@ -29,7 +29,7 @@ export class PaintStyle implements PaintStyleFields {
   }
 }
 
-/** What a shape is painted with: a colour of CSS, or a style. */
+/** Paint of a shape: a CSS colour or a style. */
 export type Paint = string | Partial<PaintStyleFields>;
 
 export const styleOf = (paint: Paint): PaintStyle => new PaintStyle(typeof paint === 'string' ? { color: paint } : paint);

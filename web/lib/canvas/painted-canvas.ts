@@ -5,22 +5,22 @@ import { LayerPane } from './layer-pane.ts';
 import { ShapeObject } from './shape-object.ts';
 import type { Tiles } from './tiles.ts';
 
-/** From so much to paint (`ShapeObject.weight`) on a drawing is kept as pixels, instead of being painted anew in each frame. */
+/** Paint cost (sum of `ShapeObject.weight`) from which a drawing is cached as pixels instead of being repainted in each frame. */
 const HEAVY = 3000;
 /** Milliseconds of a frame that painting ahead may take. */
 const SLICE_MS = 1;
-/** Where less of the margin is left, what comes next is painted ahead. */
+/** If less than this part of the margin is left, the next area is painted ahead. */
 const SPARE = 0.5;
 
 /**
- * Fabric's canvas, which with many shapes keeps what it has painted: a frame then paints what has changed, and moves the rest. Where the
- * view leaves what is there, or is scaled otherwise, that is painted anew in slices, and what there is is shown until then.
+ * Fabric's canvas with a pixel cache for many shapes: a frame then paints the changes and moves the rest. If the view leaves the cached
+ * area or its scale changes, the cache is repainted in slices, and the old pixels show until then.
  */
 export class PaintedCanvas extends Canvas {
   #weight = 0;
   #front: Layer | undefined;
   #next: Layer | undefined;
-  /** What the next one may be painted on. */
+  /** Tiles that the next layer may reuse. */
   #spare: Tiles | undefined;
   #color: unknown;
   #hadControls = false;
@@ -62,7 +62,7 @@ export class PaintedCanvas extends Canvas {
   }
 
   override renderCanvas(context: CanvasRenderingContext2D, objects: FabricObject[]): void {
-    // Fabric's own ends what is disposed of, once nothing waits to be rendered.
+    // Fabric's own method finishes a disposed canvas when no render is pending.
     if (this.disposed) return super.renderCanvas(context, []);
     if (this.#weight < HEAVY) {
       this.#keepNothing();
@@ -92,12 +92,12 @@ export class PaintedCanvas extends Canvas {
     this.#pane = undefined;
   }
 
-  /** What comes nearest to the present view, and is up to date. */
+  /** The layer closest to the current view, up to date. */
   #painted(shapes: readonly ShapeObject[]): Layer {
     if (this.#color !== this.backgroundColor || !this.#front?.fits(this)) this.damageAll();
     this.#color = this.backgroundColor;
     const active = this.getActiveObject();
-    // While it is dragged it is where the handles have it.
+    // While a shape is dragged, its position is that of its handles.
     if (active instanceof ShapeObject) active.follow();
     let front = this.#front;
     if (front) front.repair(this, shapes);

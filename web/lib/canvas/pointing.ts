@@ -1,12 +1,12 @@
 import type { Drawing } from '#shared/canvas/drawing.ts';
 import type { Ground, Place } from './ground.ts';
 
-/** Where something points, in CSS pixels of the drawing, and how hard, 0 to 1. */
+/** Position of a pointer in CSS pixels of the drawing, and its pressure, 0 to 1. */
 export interface Sample extends Place {
   readonly pressure: number;
 }
 
-/** What is held down meanwhile, and whether it is a finger, which is less exact. */
+/** Modifiers of a gesture, and whether the pointer is a finger, which is less exact. */
 export interface Held {
   readonly shift: boolean;
   readonly mod: boolean;
@@ -15,17 +15,17 @@ export interface Held {
 
 export const NOTHING_HELD: Held = { shift: false, mod: false, touch: false };
 
-/** What comes of pressing, dragging and letting go, with whatever: mouse, pen, finger or keys. */
+/** Handlers of press, drag and release, by mouse, pen, finger or keyboard. */
 export interface Gestures {
   begin(at: Sample, held: Held): void;
   /** In the order in which they came; all that the device noticed, not one for each frame. */
   extend(samples: readonly Sample[], held: Held): void;
   end(): void;
-  /** It was no gesture after all: nothing is to be left of it. */
+  /** Cancels the gesture; nothing of it remains. */
   cancel(): void;
 }
 
-/** What a device that knows no pressure presses with. */
+/** Pressure of a device that does not report any. */
 const EVEN = 0.5;
 const STEP = 10;
 
@@ -88,11 +88,11 @@ interface Keyed extends Omit<Pointed, 'active'> {
   readonly drawing: Drawing;
   /** Whether gestures are wanted now, of this key. */
   readonly active: (event: KeyboardEvent) => boolean;
-  /** What presses and lets go. */
+  /** Keys that press and release. */
   readonly press: readonly string[];
 }
 
-/** Arrows move a cross (with Shift by one pixel), a key presses and lets go, Escape gives up. */
+/** Arrow keys move a cross (with Shift by one pixel), `press` keys press and release, Escape cancels. */
 export function listenToKeys(target: HTMLElement, cross: HTMLElement, { drawing, ground, gestures, signal, active, press }: Keyed): void {
   let at: Place | undefined;
   let pressed = false;

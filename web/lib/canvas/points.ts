@@ -3,7 +3,7 @@ import type { Point } from '#shared/canvas/path.ts';
 /** A point as a pair or as an object. */
 export type PointLike = Point | { readonly x: number; readonly y: number };
 
-/** Points as pairs of numbers. Throws a TypeError that names the first one that is neither form. */
+/** Converts points to pairs of numbers. Throws a TypeError that names the first point of neither form. */
 export function toPoints(points: readonly PointLike[]): [number, number][] {
   if (!Array.isArray(points)) throw new TypeError('A polygon needs a list of points, such as [[0, 0], [20, 0], [10, 15]].');
   return points.map((point: unknown, index) => {

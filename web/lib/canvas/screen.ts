@@ -1,14 +1,14 @@
 import type { Shape } from '#shared/canvas/fields.ts';
 
-/** Where a drawing is shown: what the classes know of it, whatever renders it. */
+/** The screen that shows a drawing, independent of its renderer. */
 export interface Screen {
-  /** What is pressed, and has the focus. */
+  /** Element that receives pointers and focus. */
   readonly surface: HTMLCanvasElement;
   /** Whether people can take hold of shapes. */
   selectable: boolean;
-  /** Which shape has the handles. */
+  /** Id of the shape that has the handles. */
   readonly selected: string | undefined;
-  /** What is being drawn: shown above all else, and no part of the drawing yet. */
+  /** Shape being drawn: shown above all others and not yet part of the drawing. */
   draft: Shape | undefined;
   dispose(): Promise<void>;
 }

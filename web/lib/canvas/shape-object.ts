@@ -12,7 +12,7 @@ import type { PaintedCanvas } from './painted-canvas.ts';
 /** Around a shape, in pixels of the screen: what still hits it. */
 const REACH = 6;
 
-/** A shape as Fabric holds it: Fabric knows where it is and has the handles, what it looks like is painted as everywhere. */
+/** A shape as a Fabric object: Fabric handles its position and handles; the painting is shared with all other renderers. */
 export class ShapeObject extends FabricObject implements Paintable {
   declare canvas?: PaintedCanvas;
   readonly #images: () => Images;
@@ -62,12 +62,12 @@ export class ShapeObject extends FabricObject implements Paintable {
     return this.shape.kind === 'blur';
   }
 
-  /** About what it costs to paint: the steps of its paths, and somewhat for each of its marks. */
+  /** Approximate paint cost: the steps of its paths, plus a constant for each mark. */
   get weight(): number {
     return this.#look.marks.reduce((sum, mark) => sum + (mark.type === 'path' ? mark.elements.length : 20) + 4, 0);
   }
 
-  /** Tells the canvas where the handles have it. */
+  /** Reports its current position under the handles to the canvas. */
   follow(): void {
     const { frame, bounds } = this.#look;
     if (!this.#isHeld && this.area === bounds) return;
@@ -112,7 +112,7 @@ export class ShapeObject extends FabricObject implements Paintable {
     paintAbout(context, this.shape, this.#images());
   }
 
-  /** By what is painted, not by its box: a line is hit on the line. */
+  /** Hit-tests the painted pixels, not the box: a line is hit only on the line. */
   override containsPoint({ x, y }: Point): boolean {
     return isHit(this.shape, [x, y], REACH / (this.canvas?.getZoom() ?? 1), measureText);
   }

@@ -11,7 +11,7 @@ import type { Screen } from './screen.ts';
 import { ShapeObject } from './shape-object.ts';
 import { hideEmpty } from './styles.ts';
 
-/** Shows a drawing on the screen through Fabric, and tells the drawing what its handles do. */
+/** Shows a drawing on the screen with Fabric and applies changes by its handles to the drawing. */
 export class Stage implements Screen {
   readonly fabric: PaintedCanvas;
   readonly #drawing: Drawing;
@@ -23,7 +23,7 @@ export class Stage implements Screen {
   readonly #unsubscribe: () => void;
   #draft: Shape | undefined;
 
-  /** `parent`: what is to be as large as the sheet, with the canvas in it. `free`: size and viewport are the caller's, and nothing has handles. */
+  /** `parent` gets the size of the sheet and contains the canvas. `free`: the caller sets size and viewport, and there are no handles. */
   constructor(editor: Editor, parent: HTMLElement, free = false) {
     this.#drawing = editor.drawing;
     this.#parent = parent;
@@ -78,7 +78,7 @@ export class Stage implements Screen {
     return this.#draft;
   }
 
-  /** Paints a shape where the viewport has it. */
+  /** Paints a shape with the viewport's transform. */
   paint(context: CanvasRenderingContext2D, shape: Shape): void {
     context.save();
     context.transform(...this.fabric.viewportTransform);
@@ -151,7 +151,7 @@ export class Stage implements Screen {
     this.fabric.remove(object);
   }
 
-  /** A picture that cannot be read shows nothing here; whoever put it in has been told. */
+  /** A picture that cannot be read shows nothing here; the error was reported when it was inserted. */
   async #load(src: string): Promise<void> {
     if (this.#images.has(src) || this.#loading.has(src)) return;
     this.#loading.add(src);

@@ -19,8 +19,8 @@ export { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/tools.ts';
 export { ZOOM } from './studio/view.ts';
 
 /**
- * A drawing to annotate: every tool, by mouse, pen, finger and keys alone (ux.md, Canvas). It changes the drawing by its own editor, whose
- * steps it takes back; what others change shows at once. Lengths are CSS pixels of the drawing.
+ * An editor for annotations with every tool, by mouse, pen, finger or keyboard. It changes the drawing with its own editor and undoes only
+ * its own steps; changes of others show at once. Lengths are CSS pixels of the drawing.
  */
 export class Studio extends StudioActions {
   #tool: StudioTool = 'select';
@@ -32,7 +32,7 @@ export class Studio extends StudioActions {
   #snaps = true;
   readonly #seen = new WeakSet<KeyboardEvent>();
 
-  /** `words`: what it says to those who read the screen by ear, in English at first. */
+  /** `words`: the texts for screen readers, English by default. */
   constructor(drawing: Drawing, words: StudioWords = ENGLISH) {
     super(drawing, words);
     const { signal } = this.ended;
@@ -45,7 +45,7 @@ export class Studio extends StudioActions {
     this.#cursor();
   }
 
-  /** What the next press is for; `select` at first. Throws a RangeError for one that there is not. */
+  /** Tool of the next press; `select` by default. Throws a RangeError for an unknown tool. */
   get tool(): StudioTool {
     return this.#tool;
   }
@@ -67,7 +67,10 @@ export class Studio extends StudioActions {
     return this.#spaced ? 'hand' : this.#tool;
   }
 
-  /** Whether pointers draw squares, circles and straight lines, and choose several, as with Shift; false at first. For who has no keys. */
+  /**
+   * Whether pointers act as if Shift were held: squares, circles, straight lines and multiple selection; false by default. For devices
+   * without a keyboard.
+   */
   get straight(): boolean {
     return this.#straight;
   }
@@ -77,7 +80,7 @@ export class Studio extends StudioActions {
     this.told();
   }
 
-  /** Whether what is moved or resized snaps to what is near, unless Mod is held; true at first. */
+  /** Whether moved and resized shapes snap to nearby edges, unless Mod is held; true by default. */
   get snaps(): boolean {
     return this.#snaps;
   }
@@ -95,7 +98,9 @@ export class Studio extends StudioActions {
     return this.#look;
   }
 
-  /** Of what is drawn next, and of what is chosen; any of CSS, `#d92d20` at first. Throws a TypeError where it is none. */
+  /**
+   * Colour of the selection and of the shapes drawn next: any CSS colour, `#d92d20` by default. Throws a TypeError for an invalid colour.
+   */
   get color(): string {
     return this.#look.color;
   }
@@ -139,13 +144,13 @@ export class Studio extends StudioActions {
     return this.view.zoom;
   }
 
-  /** Zooms; `about`, in CSS pixels from the element's left upper corner (default: its middle), stays where it is. */
+  /** Zooms around `about`, in CSS pixels from the element's left upper corner (default: its middle), which stays in place. */
   zoomTo(zoom: number, about?: Place): void {
     this.view.zoomTo(zoom, about);
     this.say(this.words.zoom(this.zoom));
   }
 
-  /** Moves what is seen, in CSS pixels of the page. */
+  /** Pans the view, in CSS pixels of the page. */
   pan(dx: number, dy: number): void {
     this.view.pan(dx, dy);
   }
@@ -164,21 +169,23 @@ export class Studio extends StudioActions {
     return this.editor.canRedo;
   }
 
-  /** Takes the last step back; false where there is none. */
+  /** Undoes the last step. Returns false if there is none. */
   undo(): boolean {
     const done = this.#step('undo');
     this.did(done, this.words.happened(done ? 'undone' : 'nothingToUndo'));
     return done;
   }
 
-  /** Does again what was taken back; false where there is nothing. */
+  /** Redoes the last undone step. Returns false if there is none. */
   redo(): boolean {
     const done = this.#step('redo');
     this.did(done, this.words.happened(done ? 'redone' : 'nothingToRedo'));
     return done;
   }
 
-  /** Chooses the next shape of the pile (1) or the one before (-1), and says what it is. False past the last: then the focus goes on. */
+  /**
+   * Selects the next (1) or previous (-1) shape of the stack and announces it. Returns false past the last one, so that the focus moves on.
+   */
   selectNext(by: 1 | -1): boolean {
     if (this.#tool !== 'select' || this.#leaving) return false;
     const all = this.drawing.shapes.filter(({ hidden, locked }) => !hidden && !locked);
@@ -192,7 +199,7 @@ export class Studio extends StudioActions {
     return true;
   }
 
-  /** Chooses what lies at a place of the page, as a press would, but not alone where more was chosen with it. */
+  /** Selects the shape at a position of the page as a press would, but keeps a multiple selection that contains it. */
   pick(clientX: number, clientY: number): void {
     this.giveUp();
     const { x, y } = this.view.toDrawing(clientX, clientY);
@@ -201,7 +208,7 @@ export class Studio extends StudioActions {
     if (!hit || !this.selection.includes(hit.id)) this.select(hit ? [hit.id] : []);
   }
 
-  /** What Enter does: applies a crop, closes a polygon, writes in the text that is chosen. */
+  /** Handles Enter: applies a crop, closes a polygon, or edits the selected text. */
   enter(): boolean {
     if (this.#tool === 'crop') return (this.applyCrop(), true);
     if (this.polygon.closable) return (this.polygon.close(this), true);
@@ -211,7 +218,7 @@ export class Studio extends StudioActions {
     return this.editText(only.id);
   }
 
-  /** What Escape does: gives up what is under way, then the crop, then an end that is held, then what is chosen, then the tool. */
+  /** Handles Escape: cancels the gesture, then the crop, then a gripped end, then the selection, then the tool. */
   escape(): boolean {
     if (this.giveUp()) return (this.say(this.words.happened('givenUp')), true);
     if (this.polygon.begun) return (this.polygon.stop(this), this.say(this.words.happened('givenUp')), true);
@@ -230,8 +237,8 @@ export class Studio extends StudioActions {
   }
 
   /**
-   * Does what a key is for, and keeps the browser from doing something else. The element hears its own keys; give it those that are pressed
-   * elsewhere in the page. Returns whether it was one of ours; a key that goes into a field never is.
+   * Handles a key and prevents the browser's default action. The element listens to its own keys; pass those pressed elsewhere in the page.
+   * Returns whether the key was handled; keys for a field never are.
    */
   key(event: KeyboardEvent): boolean {
     if (this.#seen.has(event)) return true;
@@ -243,7 +250,7 @@ export class Studio extends StudioActions {
     return true;
   }
 
-  /** In the text that was pressed; where nothing is, a new one begins. */
+  /** Edits the pressed text, or begins a new one. */
   #writeAt({ clientX, clientY }: MouseEvent): void {
     if (this.enter() || this.selection.length > 0) return;
     beginText(this, { ...this.view.toDrawing(clientX, clientY), pressure: 0 }, NOTHING_HELD).end();
@@ -257,7 +264,7 @@ export class Studio extends StudioActions {
     if (what) this.did(count, this.words.restyled(what, this.words.shapes(count)));
   }
 
-  /** Where the sheet is cropped or turned by it all of it is shown, as when that was done. */
+  /** If the step crops or turns the sheet, the view then fits the whole sheet, as after cropping or turning it. */
   #step(way: 'undo' | 'redo'): boolean {
     this.giveUp();
     const sheet = (): string => JSON.stringify(sheetOf(this.drawing.page));
@@ -290,7 +297,7 @@ export class Studio extends StudioActions {
   }
 }
 
-/** What is written in, or takes letters as a list does; buttons, switches and sliders do not. */
+/** Whether an element takes letters: text fields and lists do; buttons, switches and sliders do not. */
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('textarea, select, input:not([type=radio], [type=checkbox], [type=range], [type=color])'));

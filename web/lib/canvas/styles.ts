@@ -34,7 +34,7 @@ canvas.perch-empty:not(:focus-visible) { opacity: 0; }
 
 let sheet: CSSStyleSheet | undefined;
 
-/** What the canvases look like, once a page; it follows the page's `color-scheme`. */
+/** Adds the styles of the canvases to the page, once. They follow the page's `color-scheme`. */
 export function adoptStyles(): void {
   if (sheet) return;
   sheet = new CSSStyleSheet();
@@ -42,7 +42,9 @@ export function adoptStyles(): void {
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** Spares browsers without a GPU the copying of a canvas that lies above all and has nothing on it. It takes pointers and focus as before. */
+/**
+ * Hides an empty canvas that lies above all others, so that browsers without a GPU do not copy it. It still receives pointers and focus.
+ */
 export function hideEmpty(canvas: HTMLCanvasElement, isEmpty: boolean): void {
   canvas.classList.toggle('perch-empty', isEmpty);
 }

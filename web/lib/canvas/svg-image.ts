@@ -22,7 +22,7 @@ export async function rasterizeSvg(svg: Blob, box: { readonly width: number; rea
       cause: error,
     });
   }
-  // An SVG without a size of its own fills the box.
+  // An SVG without an intrinsic size fills the box.
   const [width, height] =
     image.naturalWidth > 0 && image.naturalHeight > 0 ? [image.naturalWidth, image.naturalHeight] : [box.width, box.height];
   const fitted = Math.min(box.width / width, box.height / height) * SCALE;

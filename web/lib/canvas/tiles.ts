@@ -2,17 +2,17 @@ import type { Box } from '#shared/canvas/geometry.ts';
 
 /** Pixels to a side. */
 const SIDE = 256;
-/** By so many pixels a tile lies under the next ones: scaled, no gap is seen between them. */
+/** Pixels by which a tile lies under its neighbours, so that no gaps show when they are scaled. */
 const LAP = 1;
 
 interface Tile extends Box {
-  /** Of its element, once it is shown: to make all of them takes longer than a frame has. */
+  /** Context of its element, created when it is first shown: creating all of them takes longer than a frame. */
   shown?: ImageBitmapRenderingContext;
 }
 
 /**
- * Pixels to paint on, shown in tiles. A canvas that can be painted on is copied in each frame by browsers without a GPU, changed or not;
- * a tile only when it is shown anew.
+ * Pixels to paint on, shown in tiles. Browsers without a GPU copy a paintable canvas in each frame, but a tile only when its content
+ * changes.
  */
 export class Tiles {
   readonly element = document.createElement('div');

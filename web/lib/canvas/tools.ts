@@ -2,11 +2,11 @@ import type { FieldValues } from '#shared/canvas/change.ts';
 import type { Kind } from '#shared/canvas/fields.ts';
 import type { Sample } from './pointing.ts';
 
-/** What draws (interface document 2, section 4.3), and what takes hold of what was drawn. */
+/** Tools that draw, and the one that selects shapes. */
 export const TOOLS = ['select', 'pen', 'rect', 'circle', 'arrow', 'marker', 'text'] as const;
 export type Tool = (typeof TOOLS)[number];
 
-/** What a tool makes of a gesture: a kind of shape, and its fields from where it began and all that came after. */
+/** Converts a gesture to a shape: its kind, and its fields from the first sample and all later ones. */
 export interface DrawingTool {
   readonly kind: Kind;
   readonly fields: (samples: readonly [Sample, ...Sample[]]) => FieldValues;

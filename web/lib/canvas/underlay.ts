@@ -4,7 +4,7 @@ import { blobOf, decodeImage } from '../../paint/images.ts';
 import { toImageDataUrl } from './image-data-url.ts';
 import { isSvg, rasterizeSvg, SVG_TYPE } from './svg-image.ts';
 
-/** Where a picture comes from: an address (same origin, or one that allows it), a data URL, a file, or the text of an SVG. */
+/** Source of a picture: a URL (same origin or allowed by CORS), a data URL, a file, or the text of an SVG. */
 export type ImageSource = string | URL | Blob;
 
 /** The picture under a drawing, fitted into the sheet. Laying it there is no step that could be undone. */
@@ -15,16 +15,16 @@ export class Underlay {
 
   constructor(drawing: Drawing, source: ImageSource) {
     this.#drawing = drawing;
-    // Whoever asks for `ready` or for the pixels is told; nobody must.
+    // Callers of `ready` or of the pixels get the error; it need not be handled here.
     this.set(source).catch(() => undefined);
   }
 
-  /** Resolves once the picture is there. Throws an Error that says why it is not. */
+  /** Resolves when the picture has loaded. Rejects with an Error that says why it has not. */
   get ready(): Promise<void> {
     return this.#ready;
   }
 
-  /** Another picture instead, once those asked for before have come or failed. Where it fails the one before stays. */
+  /** Replaces the picture after earlier requests have settled. If it fails, the previous picture stays. */
   set(source: ImageSource): Promise<void> {
     this.#ready = this.#ready.catch(() => undefined).then(() => this.#lay(source));
     return this.#ready;

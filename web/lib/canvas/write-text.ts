@@ -1,6 +1,6 @@
 import { FONT_FAMILY, LINE_HEIGHT } from '#shared/canvas/marks.ts';
 
-/** Where a text stands on its parent. */
+/** Position of a text on its parent. */
 export interface TextPlace {
   /** CSS lengths. */
   readonly left: string;
@@ -14,9 +14,9 @@ export interface TextPlace {
 
 interface Written extends TextPlace {
   readonly color: string;
-  /** What stands there already. */
+  /** Text that is already there. */
   readonly text?: string;
-  /** What the field is called; `byTouch`: Enter begins a line there. */
+  /** Label of the field. `byTouch`: Enter begins a new line. */
   readonly label?: (byTouch: boolean) => string;
   readonly signal: AbortSignal;
 }
@@ -26,9 +26,8 @@ export const writingLabel = (byTouch: boolean): string =>
   byTouch ? 'Text. Press Enter for a new line, tap outside to finish.' : 'Text. Press Enter to finish, Shift+Enter for a new line.';
 
 /**
- * Lets somebody type where the text will stand. Enter, Escape and leaving end it and keep what was typed; Shift+Enter begins a line. The
- * keyboards of touch screens have no such Shift: there Enter begins a line, and Mod+Enter or leaving ends it.
- * Returns how to move the field elsewhere.
+ * Opens a field at the position of the text. Enter, Escape and blur end it and keep the text; Shift+Enter begins a new line. Touch
+ * keyboards have no such Shift: there Enter begins a new line, and Mod+Enter or blur ends it. Returns a function that moves the field.
  */
 export function writeText(
   parent: HTMLElement,

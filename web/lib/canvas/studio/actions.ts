@@ -10,16 +10,16 @@ import type { Place } from '../ground.ts';
 import { StudioCore } from './core.ts';
 import type { StudioTool } from './tools.ts';
 
-/** What comes within this many milliseconds with the same thing is one step of undo: a colour that is dragged, a key that is held. */
+/** Changes of the same property within this many milliseconds are one undo step, such as dragging a colour or holding a key. */
 const TOGETHER = 800;
 
-/** What is done to what is chosen, and to the sheet: each is one step of undo, and is said. Lengths are CSS pixels of the drawing. */
+/** Actions on the selection and the sheet: each is one undo step and is announced. Lengths are CSS pixels of the drawing. */
 export abstract class StudioActions extends StudioCore {
   #gesture = { name: '', at: 0, number: 0 };
 
   abstract tool: StudioTool;
 
-  /** Takes away what is chosen. */
+  /** Removes the selection. */
   remove(): void {
     const [one] = this.chosen;
     const name = one && this.chosen.length === 1 ? this.words.shape(one) : undefined;
@@ -27,7 +27,7 @@ export abstract class StudioActions extends StudioCore {
     if (count > 0) this.say(this.words.did('removed', name ?? this.words.shapes(count)));
   }
 
-  /** Puts copies of what is chosen beside it, and chooses those. */
+  /** Duplicates the selection next to it and selects the copies. */
   duplicate(): void {
     const ids = this.actions.copies(this.#pile(), 16, 16);
     if (ids.length === 0) return;
@@ -42,7 +42,7 @@ export abstract class StudioActions extends StudioCore {
     this.say(this.words.did('selected', this.words.shapes(this.selection.length)));
   }
 
-  /** Moves what is chosen in the pile. */
+  /** Moves the selection within the stack. */
   order(move: Move): void {
     this.did(this.actions.order(this.selection, move), this.words.ordered(move));
   }
@@ -55,12 +55,15 @@ export abstract class StudioActions extends StudioCore {
     this.did(this.actions.distribute(this.selection, axis), this.words.distributed(axis));
   }
 
-  /** Mirrors what is chosen, or the whole sheet where nothing is; `x`: left becomes right. */
+  /** Mirrors the selection, or the whole sheet if nothing is selected. `x`: left becomes right. */
   flip(axis: Axis): void {
     this.did(this.actions.flip(this.selection, axis), this.words.flipped(axis));
   }
 
-  /** Turns what is chosen clockwise; where nothing is, the whole sheet by quarters. Throws a RangeError for another angle of the sheet. */
+  /**
+   * Rotates the selection clockwise, or the whole sheet by quarters if nothing is selected. Throws a RangeError for another angle of the
+   * sheet.
+   */
   rotate(degrees: number): void {
     if (this.selection.length > 0) return this.turn(degrees);
     if (degrees % 90 !== 0) throw new RangeError(`A drawing can only be rotated in steps of 90°, not by ${degrees}°`);
@@ -70,14 +73,14 @@ export abstract class StudioActions extends StudioCore {
     this.say(this.words.sheetTurned(degrees));
   }
 
-  /** Turns what is chosen clockwise. */
+  /** Rotates the selection clockwise. */
   turn(degrees: number): void {
     this.did(this.actions.turn(this.selection, degrees, this.together('turn')), this.words.turnedBy(degrees));
   }
 
   /**
-   * Takes hold of the next end of the line that is chosen, or of the tip of the callout: `nudge` then moves that; past the last, all of it again.
-   * False where there is none.
+   * Grips the next end of the selected line, or the tip of the selected callout, so that `nudge` moves it; after the last one, the whole
+   * shape again. Returns false if it has no ends.
    */
   grip(): boolean {
     const ends = this.hold?.handles.map(({ name }) => name).filter(isEnd) ?? [];
@@ -87,7 +90,7 @@ export abstract class StudioActions extends StudioCore {
     return ends.length > 0;
   }
 
-  /** Moves what is chosen, or the end of it that is held. */
+  /** Moves the selection, or its gripped end. */
   nudge(dx: number, dy: number): void {
     const { gripped, hold } = this;
     const at = gripped && hold?.handles.find(({ name }) => name === gripped)?.at;
@@ -101,14 +104,14 @@ export abstract class StudioActions extends StudioCore {
     if (box) this.say(this.words.at(box.x, box.y));
   }
 
-  /** Makes what is chosen larger; its left upper corner stays. */
+  /** Enlarges the selection from its left upper corner. */
   grow(dx: number, dy: number): void {
     if (this.actions.grow(this.selection, dx, dy, this.together('grow')) === 0) return;
     const [box] = this.chosen.map((shape) => spanOf(shape, measureText));
     if (box) this.say(this.words.size(box.width, box.height));
   }
 
-  /** How much what is chosen covers, 0 to 1. Throws a RangeError beyond. */
+  /** Sets the opacity of the selection, 0 to 1. Throws a RangeError for other values. */
   fade(opacity: number): void {
     if (!(opacity >= 0 && opacity <= 1)) throw new RangeError(`The opacity must be 0 to 1, not ${opacity}`);
     const count = this.actions.style(this.selection, { opacity }, this.together('opacity'));
@@ -127,7 +130,7 @@ export abstract class StudioActions extends StudioCore {
     this.did(this.actions.flag(ids, 'hidden', on), this.words.happened(on ? 'hidden' : 'shown'));
   }
 
-  /** What is chosen as text for the clipboard; '' where nothing is. */
+  /** Returns the selection as text for the clipboard; '' if nothing is selected. */
   copy(): string {
     if (this.selection.length === 0) return '';
     this.say(this.words.did('copied', this.words.shapes(this.selection.length)));
@@ -141,7 +144,10 @@ export abstract class StudioActions extends StudioCore {
     return text;
   }
 
-  /** Puts what `copy` gave on top and chooses it: its middle at a point of the drawing, or beside where it was. False for any other text. */
+  /**
+   * Inserts the result of `copy` on top and selects it, centred on a point of the drawing or next to its original. Returns false for any
+   * other text.
+   */
   paste(text: string, at?: Place): boolean {
     const ids = this.actions.paste(text, at && [at.x, at.y]);
     if (!ids) return false;
@@ -149,7 +155,7 @@ export abstract class StudioActions extends StudioCore {
     return true;
   }
 
-  /** Lets somebody write in a text or callout. False where it is none, or locked. */
+  /** Opens the text of a text or callout for editing. Returns false for other kinds and locked shapes. */
   editText(id: string): boolean {
     const shape = this.drawing.shape(id);
     if ((shape?.kind !== 'text' && shape?.kind !== 'callout') || shape.locked) return false;
@@ -193,7 +199,7 @@ export abstract class StudioActions extends StudioCore {
     this.say(this.words.frame(next.x, next.y, next.width, next.height));
   }
 
-  /** The name of a gesture that goes on as long as it is repeated soon, on the same shapes. */
+  /** The name of a gesture, the same while it is repeated soon enough on the same shapes. */
   protected together(what: string): string {
     const [name, now] = [`${what} ${this.selection.join()}`, performance.now()];
     const same = this.#gesture.name === name && now - this.#gesture.at < TOGETHER;
@@ -206,7 +212,7 @@ export abstract class StudioActions extends StudioCore {
     this.told();
   }
 
-  /** What is chosen, the lowest first. */
+  /** The selected shapes, from lowest to highest. */
   #pile(): Shape[] {
     const wanted = new Set(this.selection);
     return this.drawing.shapes.filter(({ id }) => wanted.has(id));

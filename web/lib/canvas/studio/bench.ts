@@ -9,7 +9,7 @@ import type { Held, Sample } from '../pointing.ts';
 import type { View } from './view.ts';
 import type { StudioWords } from './words.ts';
 
-/** What is drawn next looks like this. */
+/** Look of the shapes drawn next. */
 export interface Look {
   readonly color: string;
   /** CSS pixels. */
@@ -19,14 +19,14 @@ export interface Look {
   readonly fontSize: number;
 }
 
-/** What gestures show while they last. */
+/** State that gestures show while they last. */
 export interface Showing {
   draft: (() => Shape | undefined) | undefined;
   guides: readonly Guide[];
   band: Box | undefined;
 }
 
-/** What tools work on. */
+/** The editor as tools see it. */
 export interface Bench {
   readonly drawing: Drawing;
   readonly editor: Editor;
@@ -38,15 +38,15 @@ export interface Bench {
   readonly selection: readonly string[];
   readonly chosen: readonly Shape[];
   readonly hold: Hold | undefined;
-  /** What the sheet will be cropped to. */
+  /** Crop frame of the sheet. */
   cropping: Box | undefined;
   select(ids: readonly string[]): void;
   say(text: string): void;
-  /** Paints anew what is above the drawing. */
+  /** Schedules a repaint of the overlay. */
   request(): void;
   /** Shows shapes otherwise than they are; `undefined` as they are. */
   preview(shapes: readonly Shape[] | undefined): void;
-  /** Lets somebody write what is to be put there. */
+  /** Opens a field for the text of a shape. */
   write(shape: Shape): void;
 }
 
@@ -57,7 +57,7 @@ export interface Gesture {
   cancel(): void;
 }
 
-/** What a press with a tool begins. */
+/** Begins the gesture of a tool on press. */
 export type Begin = (bench: Bench, at: Sample, held: Held) => Gesture;
 
 /** Less than this many CSS pixels of the page is a press, no drag. */

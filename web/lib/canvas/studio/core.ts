@@ -23,9 +23,9 @@ import { writeOver, type Written } from './writing.ts';
 /** How far off the handle that turns is, in CSS pixels of the page. */
 const TURN_GAP = 28;
 
-/** What the studio is made of: the drawing on the screen, what is shown above it, and what hears pointers and keys. */
+/** The parts of the studio: the drawing on the screen, the overlay, and the listeners for pointers and keys. */
 export abstract class StudioCore implements Bench {
-  /** What to put into the page; it fills its parent. */
+  /** Element to insert into the page; it fills its parent. */
   readonly element: HTMLElement;
   readonly drawing: Drawing;
   readonly words: StudioWords;
@@ -33,9 +33,9 @@ export abstract class StudioCore implements Bench {
   readonly actions: Actions;
   readonly view: View;
   readonly showing: Showing = { draft: undefined, guides: [], band: undefined };
-  /** Told, at most once a frame, what is being drawn; undefined once it no longer is. */
+  /** Called at most once per frame with the shape being drawn; undefined when there is none any longer. */
   onDraft: ((shape: Shape | undefined) => void) | undefined;
-  /** Told which marker's note is asked for, by Enter or a double click on it. */
+  /** Called with the id of a marker to open its note, by Enter or a double click on it. */
   onNote: ((id: string) => void) | undefined;
   protected readonly ended = new AbortController();
   protected readonly polygon = new PolygonTool();
@@ -97,15 +97,15 @@ export abstract class StudioCore implements Bench {
   abstract readonly look: Look;
   /** The tool that a press is for now. */
   protected abstract readonly inHand: StudioTool;
-  /** What counts as held down, beside what is. */
+  /** Adds modifiers that count as held. */
   protected abstract held(held: Held): Held;
 
-  /** What is pressed, and has the focus. */
+  /** Element that receives pointers and focus. */
   get surface(): HTMLCanvasElement {
     return this.#overlay.canvas;
   }
 
-  /** The ids of what is chosen, in the order in which it was. */
+  /** Ids of the selected shapes, in the order of their selection. */
   get selection(): readonly string[] {
     return this.#selection;
   }
@@ -118,7 +118,7 @@ export abstract class StudioCore implements Bench {
     return holdOf(this.chosen, TURN_GAP / this.view.zoom, measureText);
   }
 
-  /** What the sheet will be cropped to, in CSS pixels of the drawing, while the crop tool is in hand. */
+  /** Crop frame in CSS pixels of the drawing while the crop tool is active. */
   get cropping(): Box | undefined {
     return this.#cropping;
   }
@@ -129,7 +129,7 @@ export abstract class StudioCore implements Bench {
     this.told();
   }
 
-  /** The end of what is chosen that keys move. */
+  /** The end of the selected shape that keys move. */
   protected get gripped(): End | undefined {
     return this.#gripped;
   }
@@ -139,7 +139,7 @@ export abstract class StudioCore implements Bench {
     this.request();
   }
 
-  /** Chooses shapes; those that are not there are let be. */
+  /** Selects shapes; unknown ids are ignored. */
   select(ids: readonly string[]): void {
     const there = [...new Set(ids)].filter((id) => this.drawing.shape(id));
     if (there.length === this.#selection.length && there.every((id, nth) => id === this.#selection[nth])) return;
@@ -149,7 +149,7 @@ export abstract class StudioCore implements Bench {
     this.told();
   }
 
-  /** Says it to those who read the screen by ear. */
+  /** Announces a text to screen readers. */
   say(text: string): void {
     this.#status.textContent = text;
   }
@@ -166,7 +166,7 @@ export abstract class StudioCore implements Bench {
     this.request();
   }
 
-  /** Lets somebody write a text or callout in its place: one that is there, or a new one. What is left empty goes. */
+  /** Opens a field for an existing or new text or callout. A text that is left empty is removed. */
   write(shape: Shape): void {
     if ((shape.kind !== 'text' && shape.kind !== 'callout') || this.#moveField) return;
     const there = this.drawing.shape(shape.id);
@@ -196,12 +196,12 @@ export abstract class StudioCore implements Bench {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Where keys draw and move. */
+  /** Focuses the surface, where keys draw and move. */
   focus(): void {
     this.surface.focus();
   }
 
-  /** Gives back what the browser holds for it. Call it when the element leaves the page for good. */
+  /** Releases its resources. Call it when the element leaves the page permanently. */
   async dispose(): Promise<void> {
     this.ended.abort();
     this.#overlay.dispose();
@@ -210,7 +210,7 @@ export abstract class StudioCore implements Bench {
     this.element.remove();
   }
 
-  /** Gives up what a pointer began; false where there is nothing. */
+  /** Cancels the current pointer gesture. Returns false if there is none. */
   protected giveUp(): boolean {
     const under = this.#gesture !== undefined;
     this.#giveUpPointer();
@@ -239,7 +239,7 @@ export abstract class StudioCore implements Bench {
     const pointed = { ground: view, gestures: this.#gestures(), signal };
     const giveUp = listenToPointers(surface, { ...pointed, active: () => !pinching() });
     const drawn = (): boolean => !['select', 'hand', 'crop'].includes(this.inHand);
-    // Whose corners come from the mouse has no cross in sight that Enter could press at: it closes the polygon.
+    // While a polygon is drawn by mouse there is no visible cross that Enter could press at: Enter closes the polygon.
     const closes = ({ key }: KeyboardEvent): boolean => key === 'Enter' && cross.hidden && this.polygon.closable;
     listenToKeys(surface, cross, { ...pointed, drawing: this.drawing, active: (event) => drawn() && !closes(event), press: ['Enter'] });
     const sized = new ResizeObserver(([entry]) => {

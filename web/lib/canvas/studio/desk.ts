@@ -3,10 +3,10 @@ import type { Page } from '#shared/canvas/fields.ts';
 import type { Box } from '#shared/canvas/geometry.ts';
 import type { View } from './view.ts';
 
-/** Of the squares that stand for what is see-through, in CSS pixels. */
+/** Size in CSS pixels of the squares that represent transparency. */
 const SQUARE = 8;
 
-/** Paints the sheet under a drawing. Returns the veil over what lies beside it, for that is not exported. */
+/** Paints the sheet under a drawing. Returns the veil over the area around it, which is not exported. */
 export function paintDesk(fabric: StaticCanvas, view: View, page: () => Page): HTMLElement {
   let squares: CanvasPattern | null = null;
   const sheet = (): Box => {

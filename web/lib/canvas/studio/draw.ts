@@ -15,11 +15,11 @@ interface Dragged {
   readonly look: Look;
 }
 
-/** What a drag leaves behind. */
+/** How a drag becomes a shape. */
 interface Drawn<K extends Kind> {
   readonly kind: K;
   readonly fields: (drag: Dragged) => NewShape<K>;
-  /** What Shift makes of where the drag is. */
+  /** Constrains the end of the drag while Shift is held. */
   readonly constrain?: (from: Point, to: Point) => Point;
   /** Whether a press without a drag draws too. */
   readonly dot?: boolean;
@@ -42,7 +42,7 @@ const passed = <P>({ samples, from, to, straight }: Dragged, point: (sample: Sam
     ? [from, to].map(([x, y]) => point({ x, y, pressure: samples[0].pressure }))
     : samples.slice(0, LIMITS.points).map((sample) => point(sample));
 
-/** How large a callout's box is before somebody makes it otherwise: so many letters' heights. */
+/** Default size of a callout's box, in letter heights. */
 const BUBBLE = { width: 9, height: 3.2 };
 
 export const DRAWN: {
@@ -90,7 +90,7 @@ export const DRAWN: {
     written: true,
     fields: ({ from, to, look }) => {
       const [width, height] = [look.fontSize * BUBBLE.width, look.fontSize * BUBBLE.height];
-      // A press alone points at that place, and the box is above it.
+      // A press without a drag points at that position, with the box above it.
       const [cx, cy] = from[0] === to[0] && from[1] === to[1] ? [to[0], to[1] - height * 1.4] : to;
       const box = { x: cx - width / 2, y: cy - height / 2, width, height };
       return { ...box, ...lined(look), tipX: from[0], tipY: from[1], text: '', size: look.fontSize };
@@ -100,7 +100,7 @@ export const DRAWN: {
   blur: drawing({ kind: 'blur', constrain: squareTo, fields: boxOf }),
 };
 
-/** A gesture that shows what it would leave, and leaves it once it ends. */
+/** A gesture that previews its shape and adds it when it ends. */
 function drawing<K extends Kind>({ kind, fields, constrain, dot = false, written = false }: Drawn<K>): Begin {
   return (bench, first) => {
     const samples: [Sample, ...Sample[]] = [first];

@@ -14,5 +14,5 @@ const BEGINS: Readonly<Record<Exclude<StudioTool, 'polygon'>, Begin>> = {
   crop: beginCrop,
 };
 
-/** What a press with a tool begins. */
+/** Begins the gesture of a tool on press. */
 export const beginWith = (tool: Exclude<StudioTool, 'polygon'>): Begin => BEGINS[tool];

@@ -12,7 +12,7 @@ const ARROWS: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['ArrowDown', [0, 1]],
 ]);
 
-/** The edge that comes to lie in one line. */
+/** Keys that align an edge. */
 const EDGES: ReadonlyMap<string, Edge> = new Map([
   ['ArrowLeft', 'left'],
   ['ArrowRight', 'right'],
@@ -49,7 +49,7 @@ function command(studio: Studio, event: KeyboardEvent): boolean {
   return false;
 }
 
-/** Arrows: what is chosen, or the frame of a crop, is moved; with Alt it becomes larger. The hand moves what is seen. */
+/** Arrow keys move the selection or the crop frame, and enlarge it with Alt. With the hand tool they pan. */
 function arrow(studio: Studio, { key, shiftKey, altKey }: KeyboardEvent): boolean {
   const by = ARROWS.get(key);
   if (!by) return false;
@@ -63,7 +63,7 @@ function arrow(studio: Studio, { key, shiftKey, altKey }: KeyboardEvent): boolea
   return true;
 }
 
-/** A key that was pressed where the drawing is, or where nothing else wants it. Returns whether something came of it. */
+/** Handles a key pressed on the drawing, or unhandled elsewhere in the page. Returns whether it had an effect. */
 export function pressKey(studio: Studio, event: KeyboardEvent, onDrawing: boolean): boolean {
   const { key, code, shiftKey: shift, altKey: alt } = event;
   if (event.ctrlKey || event.metaKey) return command(studio, event);

@@ -7,18 +7,18 @@ import type { Guide } from '#shared/canvas/snap.ts';
 import { hideEmpty } from '../styles.ts';
 import type { View } from './view.ts';
 
-/** What is shown above a drawing and is no part of it. */
+/** State shown above a drawing that is not part of it. */
 export interface Above {
-  /** What would be drawn now; asked once a frame. */
+  /** Returns the shape that would be drawn now; called once per frame. */
   readonly draft?: (() => Shape | undefined) | undefined;
   readonly chosen: readonly Shape[];
   readonly hold: Hold | undefined;
-  /** Which handle keys move. */
+  /** Handle that keys move. */
   readonly gripped?: Handle | undefined;
   readonly guides: readonly Guide[];
-  /** What a rubber band is around. */
+  /** Selection rectangle. */
   readonly band?: Box | undefined;
-  /** What the sheet is cropped to, and its handles. */
+  /** Crop frame of the sheet, and its handles. */
   readonly crop?: Hold | undefined;
 }
 
@@ -28,7 +28,7 @@ interface Shown {
   readonly paint: (context: CanvasRenderingContext2D, shape: Shape) => void;
   readonly above: () => Above;
   readonly others: () => Iterable<Shape>;
-  /** Told each frame what is being drawn; undefined once it no longer is. */
+  /** Called in each frame with the shape being drawn; undefined when there is none any longer. */
   readonly drafted: (shape: Shape | undefined) => void;
 }
 

@@ -72,7 +72,7 @@ export function listenToWheel(target: HTMLElement, { view, signal }: Pick<Pinche
   );
 }
 
-/** The middle button takes hold of what is seen, whatever tool is in hand. */
+/** The middle button pans the view with every tool. */
 export function listenToMiddle(target: HTMLElement, { view, signal }: Pick<Pinched, 'view' | 'signal'>): void {
   let held: { id: number; x: number; y: number; cursor: string } | undefined;
   // Browsers would scroll by it, or open what lies there.

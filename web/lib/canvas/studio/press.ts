@@ -7,7 +7,7 @@ import type { Sample } from '../pointing.ts';
 import { type Begin, type Bench, type Gesture, reachOf } from './bench.ts';
 import { cropHold } from './crop.ts';
 
-/** Something that is done where a press ends. */
+/** Creates a gesture that acts where a press ends. */
 const pressing =
   (done: (bench: Bench, at: Sample) => void): Begin =>
   (bench, first) => {
@@ -28,7 +28,7 @@ export const beginMarker = pressing((bench, { x, y }) => {
   bench.say(bench.words.marker(label));
 });
 
-/** A text is written there; one that is there already is written in. */
+/** Edits the text at that position, or begins a new one. */
 export const beginText = pressing((bench, { x, y }) => {
   const there = shapeAt(bench.drawing.shapes, [x, y], 0, measureText);
   if (there?.kind === 'text' || there?.kind === 'callout') return bench.write(there);
@@ -37,7 +37,7 @@ export const beginText = pressing((bench, { x, y }) => {
   bench.write({ id: 'draft', kind: 'text', x, y: y - fontSize / 2, text: '', size: fontSize, color, ...look });
 });
 
-/** Moves what is seen. */
+/** Pans the view. */
 export const beginHand: Begin = (bench, from) => ({
   extend(samples) {
     const to = samples.at(-1);
@@ -47,7 +47,7 @@ export const beginHand: Begin = (bench, from) => ({
   cancel: () => undefined,
 });
 
-/** Takes away what is passed over, in one step once it ends. */
+/** Removes the shapes that the pointer passes over, in one step at the end. */
 export const beginErase: Begin = (bench, first, held) => {
   const reach = reachOf(bench, held) / 2;
   const there = bench.drawing.shapes
@@ -56,7 +56,7 @@ export const beginErase: Begin = (bench, first, held) => {
   const gone = new Map<string, Shape>();
   let last: Sample = first;
   const pass = (to: Sample): void => {
-    // What lies between two samples is passed over too.
+    // Includes shapes between two samples.
     const steps = Math.max(1, Math.ceil(Math.hypot(to.x - last.x, to.y - last.y) / Math.max(reach, 1)));
     for (let step = 1; step <= steps; step++) {
       const at: Point = [last.x + ((to.x - last.x) * step) / steps, last.y + ((to.y - last.y) * step) / steps];
@@ -79,16 +79,16 @@ export const beginErase: Begin = (bench, first, held) => {
   };
 };
 
-/** Where a shape can be hit at all. */
+/** Box outside which a shape cannot be hit. */
 function around(shape: Shape, reach: number): Box {
   const { x, y, width, height } = spanOf(shape, measureText);
   const more = reach + ('strokeWidth' in shape ? shape.strokeWidth * 2 + 12 : 0);
-  // A callout's tip is beside its box.
+  // A callout's tip is outside its box.
   const tip = shape.kind === 'callout' ? Math.hypot(shape.tipX - x, shape.tipY - y) : 0;
   return { x: x - more - tip, y: y - more - tip, width: width + 2 * (more + tip), height: height + 2 * (more + tip) };
 }
 
-/** Drags the frame that the sheet is cropped to, by a handle or as a whole; beside it, or while it is the whole sheet, another one begins. */
+/** Drags the crop frame by a handle or as a whole; outside it, or while it covers the whole sheet, begins a new one. */
 export const beginCrop: Begin = (bench, at, held): Gesture => {
   const before = bench.cropping;
   const from: Point = [at.x, at.y];

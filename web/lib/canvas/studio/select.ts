@@ -40,7 +40,7 @@ export const beginSelect: Begin = (bench, at, held) => {
   }
   if (held.shift || (!hit && !(hold && isHeld(hold, point)))) return band(bench, point, held.shift ? selection : []);
   if (hit && !selection.includes(hit.id)) bench.select([hit.id]);
-  // A press alone chooses what was pressed; a drag takes along all that was chosen.
+  // A press without a drag selects the pressed shape; a drag moves the whole selection.
   return changing(bench, point, moving(bench, point), () => bench.select(hit ? [hit.id] : []));
 };
 
@@ -48,9 +48,9 @@ const NOTHING: Gesture = { extend: () => undefined, end: () => undefined, cancel
 
 interface Change {
   readonly said: Doing;
-  /** What becomes of each chosen shape when the pointer is there. */
+  /** New fields of each selected shape for a position of the pointer. */
   readonly to: (shape: Shape, at: Point) => FieldValues;
-  /** Where the pointer counts as being, and what it snapped to. */
+  /** Adjusts the position of the pointer, for example by snapping. */
   readonly place?: (at: Point, held: Held) => Point;
 }
 
@@ -87,7 +87,7 @@ function changing(bench: Bench, from: Point, { said, to, place }: Change, presse
   };
 }
 
-/** What the chosen shapes snap to: what else is seen, and the sheet. */
+/** Snap lines for the selected shapes: other visible shapes and the sheet. */
 function linesOf(bench: Bench): SnapLines {
   const seen = bench.view.box;
   const boxes = bench.drawing.shapes
@@ -115,7 +115,7 @@ function moving(bench: Bench, from: Point): Change {
   };
 }
 
-/** How far to go on to what is near, which is shown. */
+/** Returns the distance to the nearest snap line and shows that line. */
 function snapping(
   bench: Bench,
   box: Box,
@@ -133,7 +133,7 @@ function resizing(bench: Bench, hold: Hold, handle: Handle, from: Point): Change
   if (handle === 'turn') return turning(bench, hold, from);
   if (isEnd(handle)) return ending(hold, handle);
   const lines = linesOf(bench);
-  // It was pressed beside its middle, and stays so.
+  // Keeps the offset between the pointer and the middle of the handle.
   const grabbed = hold.handles.find(({ name }) => name === handle)?.at ?? from;
   const [offX, offY] = [grabbed[0] - from[0], grabbed[1] - from[1]];
   const side = (start: string, end: string) =>

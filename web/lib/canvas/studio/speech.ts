@@ -18,10 +18,10 @@ const KINDS: Readonly<Record<Kind, string>> = {
   blur: 'Blur',
 };
 
-/** What a kind of shape is called. */
+/** The name of a kind of shape. */
 export const kindName = (kind: Kind): string => KINDS[kind];
 
-/** What a shape is called, so that it is known from others: with its number, or how its text begins. */
+/** A name that tells a shape from others: with its number, or the beginning of its text. */
 export function shapeName(shape: Shape): string {
   const own = shape.kind === 'marker' ? shape.label : shape.kind === 'text' || shape.kind === 'callout' ? shape.text : '';
   const begin = own.trim().replaceAll(/\s+/g, ' ');

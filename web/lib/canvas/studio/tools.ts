@@ -1,4 +1,4 @@
-/** What a person can do with a pointer in the studio. */
+/** Pointer tools of the studio. */
 export const STUDIO_TOOLS = [
   'select',
   'hand',
@@ -20,7 +20,7 @@ export const STUDIO_TOOLS = [
 ] as const;
 export type StudioTool = (typeof STUDIO_TOOLS)[number];
 
-/** What each tool is called, and its key. */
+/** Name and key of each tool. */
 export const TOOL_NAMES: Readonly<Record<StudioTool, { readonly name: string; readonly key: string }>> = {
   select: { name: 'Select', key: 'V' },
   hand: { name: 'Hand', key: 'H' },

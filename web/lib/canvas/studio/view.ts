@@ -8,14 +8,14 @@ export const ZOOM = { least: 0.05, most: 40, step: 1.25 } as const;
 /** Around the sheet where it is fitted in, in CSS pixels. */
 const MARGIN = 24;
 
-/** Which part of a drawing is seen, and how large. */
+/** The visible part of a drawing and its zoom. */
 export class View implements Ground {
   readonly #fabric: StaticCanvas;
   readonly #element: HTMLElement;
   readonly #page: () => Page;
   readonly #changed: () => void;
   #zoom = 1;
-  /** Where the drawing's origin is, in CSS pixels from the element's left upper corner. */
+  /** The drawing's origin in CSS pixels from the element's left upper corner. */
   #at: Place = { x: 0, y: 0 };
   #size = { width: 0, height: 0 };
   #fitted = true;
@@ -36,7 +36,7 @@ export class View implements Ground {
     return this.#size;
   }
 
-  /** What of the drawing is seen. */
+  /** The visible part of the drawing. */
   get box(): Box {
     const { x, y } = this.at({ x: 0, y: 0 });
     return { x, y, width: this.#size.width / this.#zoom, height: this.#size.height / this.#zoom };
@@ -64,7 +64,7 @@ export class View implements Ground {
     this.#show();
   }
 
-  /** Zooms; `about`, in CSS pixels from the element's left upper corner (default: its middle), stays where it is. */
+  /** Zooms around `about`, in CSS pixels from the element's left upper corner (default: its middle), which stays in place. */
   zoomTo(zoom: number, about: Place = { x: this.#size.width / 2, y: this.#size.height / 2 }): void {
     const to = bounded(zoom);
     const { x, y } = this.at(about);
@@ -74,7 +74,7 @@ export class View implements Ground {
     this.#show();
   }
 
-  /** Moves what is seen, in CSS pixels of the page. */
+  /** Pans the view, in CSS pixels of the page. */
   pan(dx: number, dy: number): void {
     this.#at = { x: this.#at.x + dx, y: this.#at.y + dy };
     this.#fitted = false;

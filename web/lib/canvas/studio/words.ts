@@ -8,11 +8,11 @@ import type { Look } from './bench.ts';
 import { counted, kindName, shapeName } from './speech.ts';
 import { type StudioTool, TOOL_NAMES } from './tools.ts';
 
-/** What was done with shapes, which are named or counted behind it. */
+/** Announced actions on shapes; the names or number of the shapes follow. */
 export type Doing =
   'removed' | 'erased' | 'duplicated' | 'selected' | 'copied' | 'pasted' | 'moved' | 'resized' | 'turned' | 'tipMoved' | 'endMoved';
 
-/** What happened, with nothing to name. */
+/** Announced events without shapes. */
 export type Happening =
   | 'undone'
   | 'nothingToUndo'
@@ -30,7 +30,7 @@ export type Happening =
   | 'hidden'
   | 'shown';
 
-/** What the studio says, in the page's language. Lengths are CSS pixels of the drawing; shares are 0 to 1, or more for zoom. */
+/** Texts of the studio in the page's language. Lengths are CSS pixels of the drawing; shares are 0 to 1, or more for zoom. */
 export interface StudioWords {
   /** The drawing, and which keys it takes. */
   surface(): string;
@@ -60,9 +60,9 @@ export interface StudioWords {
   zoom(share: number): string;
   wholeSheet(zoom: number): string;
   cropped(width: number, height: number): string;
-  /** Which of all shapes was come to. */
+  /** Position of a shape among all shapes. */
   place(name: string, at: number, of: number): string;
-  /** What arrow keys move from now on; undefined is all of the shape. */
+  /** The end that arrow keys now move; undefined for the whole shape. */
   gripped(end: End | undefined): string;
 }
 
@@ -110,7 +110,7 @@ const ENDS: Readonly<Record<End, string>> = { start: 'the start', end: 'the end'
 const percent = (share: number): string => `${Math.round(share * 100)}%`;
 const whole = (...lengths: number[]): number[] => lengths.map(Math.round);
 
-/** Where nobody says it otherwise. */
+/** Default texts, in English. */
 export const ENGLISH: StudioWords = {
   surface: () =>
     'Drawing. Tab moves between shapes, arrow keys move the selection, G grabs an end, Enter presses and releases, Escape cancels. Press Escape, then Tab to leave.',

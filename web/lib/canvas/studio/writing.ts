@@ -11,14 +11,14 @@ const PADDING = 8;
 
 interface Over {
   shape: Written;
-  /** What the field is called; `byTouch`: Enter begins a line there. */
+  /** Label of the field. `byTouch`: Enter begins a new line. */
   label: (byTouch: boolean) => string;
   view: View;
   signal: AbortSignal;
   done: (text: string) => void;
 }
 
-/** A field over a shape's text. Returns how to bring it where the shape is seen by now. */
+/** Opens a field over a shape's text. Returns a function that moves the field to the shape's current position. */
 export function writeOver(parent: HTMLElement, { shape, label, view, signal, done }: Over): () => void {
   const place = () => {
     const { x, y, width } = frameOf(shape, measureText);
