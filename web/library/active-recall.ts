@@ -1,4 +1,4 @@
-// `perch/memory/active-recall`: what a memory has on a message, before it is answered (interface document 2, section 4.5).
+// `perch/memory/active-recall`: finds memories relevant to a message before it is answered (docs/decisions/0040).
 import { isMemoryId } from '../gateway/core/memory/index/entry.ts';
 import type { MemoryManager } from '../gateway/core/memory/memory-manager.ts';
 import type { ActiveRecallConfigFields } from '../gateway/core/recall/config.ts';
@@ -20,8 +20,8 @@ type Searched = Pick<MemoryManager, 'searchMemory'> & Partial<Pick<MemoryManager
 /** Asks a memory about each message. */
 export class ActiveMemoryRecaller extends Recaller {
   /**
-   * `memoryManager`: null where there is none, and each recall is `unavailable`. `workspaceDir` is the memory's own, which it knows itself: it may be left out.
-   * Throws an Error that names a setting which does not fit.
+   * `memoryManager`: null if there is none; each recall is then `unavailable`. `workspaceDir` may be omitted, since the memory knows it.
+   * Throws an Error that names an invalid setting.
    */
   constructor(
     memoryManager: Searched | null,
@@ -45,7 +45,7 @@ const searchOf = (manager: Searched): RecallSearch => ({
       ...{ id, text, category, coverage, why, at },
       source: `${path}:${lines}`,
     })),
-  // What was forgotten, or says something else now, is told no more.
+  // Drops memories that were forgotten or changed in the meantime.
   async holds(memories) {
     const remembered = new Set((await manager.getMemories?.())?.map(({ id }) => id));
     return memories.every(({ id }) => !isMemoryId(id) || !manager.getMemories || remembered.has(id));

@@ -28,7 +28,7 @@ verifies('memory.browser/index', 'passages are given in their order, and what an
   const replaced = [fewer[0] ?? expect.fail(), passage(day, 3)];
   const puts = vi.spyOn(IDBObjectStore.prototype, 'put');
   await index.put(file(day), replaced, { removed: [fewer[1]?.id ?? ''], written: replaced.slice(1) });
-  // What has not changed is not written again.
+  // Unchanged files are not written again.
   expect(puts).toHaveBeenCalledTimes(2);
   puts.mockRestore();
   expect(await index.entries(day)).toEqual(replaced);
@@ -38,7 +38,7 @@ verifies('memory.browser/index', 'passages are given in their order, and what an
   expect(await index.entries(day)).toEqual(entries.slice(0, 1));
   await index.put(file(day), [...replaced, passage(day, 4)], { removed: [], written: [passage(day, 4)] });
   expect(await tab.entries(day)).toEqual([...replaced, passage(day, 4)]);
-  // One that has read it changes no more than it must.
+  // A second tab writes only the changes.
   await tab.files();
   const again = vi.spyOn(IDBObjectStore.prototype, 'put');
   await tab.put(file(day), [...replaced, passage(day, 4), passage(day, 5)], { removed: [], written: [passage(day, 5)] });
@@ -69,7 +69,7 @@ verifies('memory.browser/index', 'a start reads only files that have changed', a
     expect(await memory.searchMemory('cats')).toHaveLength(1);
   }
   expect((await workspace.list()).map(({ path }) => path.split('/')[0])).toEqual(['MEMORY.md', 'dialog']);
-  // A text that is there no more is not missed: it was read before.
+  // A text that was deleted in the meantime is not needed: it was read before.
   const { indexedDB: databases } = globalThis;
   await new Promise<void>((resolve, reject) => {
     const request = databases.open(name);

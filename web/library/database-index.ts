@@ -15,8 +15,8 @@ const byNumber = new Intl.Collator('en', { numeric: true });
 type Writing = Transaction<WorkspaceSchema, 'readwrite'>;
 
 /**
- * `memory.db` (interface document 2, section 2.5) in a browser: a store of that name in the workspace's database, a row for each file that was read and for each passage.
- * It is not forced onto the disk: all of it can be made again from the files.
+ * The memory index in a browser: the store `memory.db` of the workspace's database, with a row for each file that was read and for each
+ * passage. Writes are not flushed to disk, since the index can be rebuilt from the files.
  */
 export class DatabaseIndex implements IndexStore, VectorStore {
   readonly #name: string;
@@ -56,7 +56,7 @@ export class DatabaseIndex implements IndexStore, VectorStore {
     const token = crypto.randomUUID();
     await this.#write(async (tx) => {
       const before = await tx.objectStore(STORE).get(['file', path, '']);
-      // Another tab has written it too: the change is none of what is there.
+      // Another tab has written the file too, so the change does not apply to the stored version.
       const isOurs = (before?.kind === 'file' ? before.token : undefined) === this.#tokens.get(path);
       const store = plain(tx, STORE);
       if (isOurs) for (const id of removed) store.delete(['passage', path, id]);
@@ -76,7 +76,7 @@ export class DatabaseIndex implements IndexStore, VectorStore {
     this.#tokens.delete(path);
   }
 
-  /** The bytes that were kept last; undefined where there are none. */
+  /** The last saved bytes; undefined if there are none. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.#read(async (tx) => {
       const row = await tx.objectStore(STORE).get(SNAPSHOT);

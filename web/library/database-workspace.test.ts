@@ -11,7 +11,7 @@ afterEach(() => void vi.restoreAllMocks());
 let databases = 0;
 const named = (): string => `notes-${++databases}`;
 
-/** The workspace as another tab has it: with modules and a connection of its own. */
+/** The workspace in another tab: with its own modules and connection. */
 async function inAnotherTab(name: string) {
   vi.resetModules();
   return (await import('./database-workspace.ts')).databaseWorkspace(name);

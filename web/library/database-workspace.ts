@@ -6,15 +6,19 @@ import type { FileRow, WorkspaceSchema } from './schema.ts';
 import { databaseName, told, workspaceDatabase } from './workspace-database.ts';
 
 const STORES: ('files' | 'texts')[] = ['files', 'texts'];
-/** Characters up to which what is added joins the last part of a file; behind that it begins a new one, so that a long file is not written again for each line. */
+/**
+ * Size in characters up to which appended text joins the last part of a file; beyond it a new part begins, so that a long file is not
+ * rewritten for each line.
+ */
 const PART = 65_536;
 
 type Writing = Transaction<WorkspaceSchema, 'readwrite'>;
 type Reading = Transaction<WorkspaceSchema, 'readonly'> | Writing;
 
 /**
- * A workspace that is a database of the browser, by its name. Files whose names begin with a dot are none of it, but for the names in `hidden`, such as `.dreams`. Several
- * tabs and workers may use one at once: each change is one transaction. What is answered is on disk; where there is no room left nothing is stored.
+ * A workspace in an IndexedDB database of that name. Files whose names begin with a dot are excluded, except for the names in `hidden`,
+ * such as `.dreams`. Several tabs and workers may use one at once: each change is one transaction, on disk when the promise resolves. If
+ * the quota is exceeded, nothing is stored.
  */
 export function databaseWorkspace(workspaceDir: string, { hidden = [] }: { hidden?: readonly string[] } = {}): Workspace {
   const name = databaseName(workspaceDir);
@@ -85,7 +89,7 @@ export function databaseWorkspace(workspaceDir: string, { hidden = [] }: { hidde
 const statOf = ({ path, size, modifiedAt }: FileRow): WorkspaceFile => ({ path, size, modifiedAt });
 const partsOf = (path: string): IDBKeyRange => IDBKeyRange.bound([path], [path, []]);
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-/** Size and time tell versions apart, also where the clock stands. */
+/** Size and time identify a version, so the time always increases, even if the clock does not. */
 const timeAfter = (row: FileRow | undefined): number => Math.max(Date.now(), (row?.modifiedAt ?? -Infinity) + 1);
 
 async function textOf(tx: Reading, path: string): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-// `perch/memory/dreaming` for browsers: consolidation of a memory in IndexedDB (interface document 2, section 4.7).
+// `perch/memory/dreaming` for browsers: consolidation of a memory in IndexedDB (docs/decisions/0038).
 import { DreamingConfig as Config, type DreamingConfigInput } from '../gateway/core/dreaming/config.ts';
 import { type DreamingOptions, DreamingPhases as Phases } from '../gateway/core/dreaming/dreaming-phases.ts';
 import { SIGNALS_FILE, SignalsStore as Signals } from '../gateway/core/dreaming/signals-store.ts';
@@ -19,7 +19,7 @@ export type { SignalStats } from '../gateway/core/dreaming/signals-store.ts';
 
 const [HIDDEN = ''] = SIGNALS_FILE.split('/');
 
-/** By name: what works on a database in turn, of whatever class, is told apart by its workspace. */
+/** By name: all classes that work on the same database share one workspace object to take turns. */
 const workspaces = new Map<string, Workspace>();
 
 function workspaceIn(storeDir: string): Workspace {
@@ -29,7 +29,7 @@ function workspaceIn(storeDir: string): Workspace {
   return known;
 }
 
-/** Settings of dreaming (interface document 2, section 2.3), in either spelling. */
+/** Settings of dreaming, in either spelling. */
 export class DreamingConfig extends Config {
   /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
   static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchedText): Promise<DreamingConfig> {

@@ -1,4 +1,5 @@
-// `perch/memory` for browsers: a memory in IndexedDB (interface document 2, sections 2.4, 2.5 and 4.4). Node's face, over a folder, is bridge/library/memory.ts.
+// `perch/memory` for browsers: a memory in IndexedDB (docs/decisions/0039). The version for Node, over a folder, is
+// bridge/library/memory.ts.
 import { estimateFor } from '#shared/tokens/estimate.ts';
 import { familyOf } from '#shared/tokens/family.ts';
 import { MemoryConfig as Config, type MemoryConfigInput } from '../gateway/core/memory/config.ts';
@@ -41,7 +42,7 @@ export { memoryWorkspace, type Workspace, type WorkspaceFile } from '../gateway/
 export type { MemoryConfigInput, ModelConfigInput };
 export { databaseWorkspace };
 
-/** Settings of a memory (interface document 2, section 2.4), in either spelling. */
+/** Settings of a memory, in either spelling. */
 export class MemoryConfig extends Config {
   /** Reads a YAML file at an address. Rejects with an Error that names the address, and the line or setting. */
   static override async fromYaml(path: string, read: (path: string) => Promise<string> = fetchedText): Promise<MemoryConfig> {
@@ -54,9 +55,9 @@ export interface MemoryOptions {
   countTokens?: CountText;
   /** Makes vectors of texts, so that memory is searched by meaning too; they are kept in `memory.db`. */
   embedder?: Embedder;
-  /** Settings of dreaming. If it is enabled, each search notes what it found as a recall, for `DreamingPhases` of the same database. */
+  /** Settings of dreaming. If it is enabled, each search records its results as recalls, for `DreamingPhases` of the same database. */
   dreaming?: Pick<DreamingConfig, 'enabled' | 'timezone'>;
-  /** Hears what went wrong beside what was asked for; by default the console. */
+  /** Called with the messages of background failures; `console.warn` by default. */
   warn?: (message: string) => void;
 }
 
@@ -65,7 +66,7 @@ export class MemoryManager extends Manager {
   /** The database's name. */
   readonly workspaceDir: string;
 
-  /** Nothing is read or made before `open`. Throws an Error where the settings or the model do not fit. */
+  /** Reads and creates nothing before `open`. Throws an Error if the settings or the model are invalid. */
   constructor(
     workspaceDir: string,
     config: Config | MemoryConfigInput | Record<string, unknown> = {},

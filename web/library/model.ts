@@ -1,11 +1,11 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { Complete } from '../gateway/core/memory/summary/summarise.ts';
 
-/** A model that summarises (interface document 2, section 4.4), at an address that speaks OpenAI's format. */
+/** A model for summaries, at an address that speaks OpenAI's format. */
 export interface ModelConfig {
   provider: string;
   modelId: string;
-  /** Such as `http://127.0.0.1:11434/v1`; left out, that of the provider, where it is known. */
+  /** Such as `http://127.0.0.1:11434/v1`. Defaults to the provider's address, if it is known. */
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
 }
@@ -54,7 +54,7 @@ export function summaryModel(model: ModelConfig | undefined, name: string | unde
   return model?.provider === provider ? { ...model, modelId } : modelOf({ provider, modelId });
 }
 
-/** Asks a model. Rejects with an Error that names the provider: where its address is not known, and where it gives no answer. */
+/** Returns a function that calls a model. It rejects with an Error that names the provider if its address is unknown or it fails. */
 export function completeBy({ provider, modelId, baseUrl, apiKey }: ModelConfig): Complete {
   return async (prompt, { maxTokens, signal }) => {
     if (baseUrl === undefined) throw new Error(`Unknown provider "${provider}". Set the model’s baseUrl.`);
@@ -62,7 +62,7 @@ export function completeBy({ provider, modelId, baseUrl, apiKey }: ModelConfig):
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
       body: JSON.stringify({ model: modelId, messages: [{ role: 'user', content: prompt }], max_tokens: maxTokens, stream: false }),
-      // The key is for this address alone.
+      // The key must not be sent to another address.
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
     }).catch((error: unknown) => {

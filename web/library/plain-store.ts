@@ -2,6 +2,8 @@ import { type StoreNames, unwrap } from 'idb';
 import type { Transaction } from '../gateway/storage/database.ts';
 import type { WorkspaceSchema } from './schema.ts';
 
-/** A store for writes that nobody waits for one by one: they are done in their order, and one that fails aborts the transaction, which is how it is heard of. */
+/**
+ * A store for writes that are not awaited one by one: they run in order, and a failed one aborts the transaction, which reports the error.
+ */
 export const plain = (tx: Transaction<WorkspaceSchema, 'readwrite'>, store: StoreNames<WorkspaceSchema>): IDBObjectStore =>
   unwrap(tx.objectStore(store));

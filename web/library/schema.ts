@@ -5,27 +5,30 @@ import type { KeptVector } from '../gateway/core/memory/vectors/vector-rows.ts';
 import type { WorkspaceFile } from '../gateway/core/memory/workspace.ts';
 import type { StepOf } from '../gateway/storage/database.ts';
 
-/** A file of a workspace. Its text lies in parts beside it, so that looking and listing read no text. */
+/** A file of a workspace. Its text is stored separately in parts, so that listing files reads no text. */
 export interface FileRow extends WorkspaceFile {
   parts: number;
   /** Characters in the last of them. */
   lastPart: number;
 }
 
-/** What is made from the files and can be made again. A file's `token` is another one with each change, so that who made the last one knows that it was. */
+/**
+ * Index rows, which can be rebuilt from the files. A file's `token` changes with each write, so that a tab can tell whether the last write
+ * was its own.
+ */
 export type IndexRow =
   | { kind: 'file'; file: ReadFile; token: string }
   | { kind: 'passage'; passage: Entry }
   | { kind: 'snapshot'; bytes: Uint8Array<ArrayBuffer> }
   | { kind: 'vector'; vector: KeptVector };
 
-/** The database of a workspace, which has its name (decisions, "Memory …": `workspaceDir`). */
+/** Schema of a workspace's database, which is named by `workspaceDir`. */
 export interface WorkspaceSchema extends DBSchema {
   /** By path. */
   files: { key: string; value: FileRow };
   /** By path and number of the part, from 0 on. */
   texts: { key: [path: string, part: number]; value: string };
-  /** The index (interface document 2, section 2.5). */
+  /** The memory index. */
   'memory.db': { key: [kind: IndexRow['kind'], path: string, id: string]; value: IndexRow };
 }
 

@@ -1,4 +1,4 @@
-/** Settings in a file that `read` gives the text of. Rejects with an Error that names the file, and what is wrong with it. */
+/** Parses settings from a file whose text `read` returns. Rejects with an Error that names the file and its problem. */
 export async function settingsAt<T>(path: string, read: (path: string) => Promise<string>, parse: (text: string) => T): Promise<T> {
   const text = await read(path).catch((error: unknown) => {
     throw new Error(`Couldn’t read ${path}: ${reasonOf(error)}`, { cause: error });

@@ -1,4 +1,4 @@
-// `perch/memory/wiki` for browsers: a wiki of claims in IndexedDB (interface document 2, section 4.6).
+// `perch/memory/wiki` for browsers: a wiki of claims in IndexedDB (docs/decisions/0037).
 import { ClaimsManager as Claims, type ClaimsOptions } from '../gateway/core/wiki/claims-manager.ts';
 import type { WikiConfig, WikiConfigInput } from '../gateway/core/wiki/config.ts';
 import { HIDDEN, WikiVault as Vault } from '../gateway/core/wiki/vault.ts';
@@ -27,7 +27,7 @@ export class WikiVault extends Vault {
   }
 }
 
-/** The claims of a wiki by themselves. */
+/** The claims of a wiki, without its pages. */
 export class ClaimsManager extends Claims {
   /** `claimsDir`: the vault's name and the folder of the claims in it, `<vault>/.perch-wiki/claims`. Exports are written into the vault. */
   constructor(claimsDir: string, options: ClaimsOptions = {}) {

@@ -3,10 +3,13 @@ import { steps, type WorkspaceSchema } from './schema.ts';
 
 export type WorkspaceDatabase = Database<WorkspaceSchema>;
 
-/** All that is over one workspace in a page or worker shares one connection, which closes itself for a newer build and where the database is deleted. */
+/**
+ * Open databases by name. All users of a workspace in a page or worker share one connection, which closes for a newer build and when the
+ * database is deleted.
+ */
 const databases = new Map<string, WorkspaceDatabase>();
 
-/** The name of a workspace's database. Throws an Error where there is none. */
+/** The name of a workspace's database. Throws an Error if it is empty. */
 export function databaseName(workspaceDir: string): string {
   const name = workspaceDir.replace(/\/+$/, '');
   if (name.trim() === '') throw new Error('The workspace must be the name of a database. It must not be empty.');

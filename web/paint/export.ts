@@ -18,8 +18,8 @@ const SIDE = 16_384;
 const AREA = 268_435_456;
 
 /**
- * The sheet as a picture of width × height × scale pixels; in a page and in a worker. Redactions are part of its pixels.
- * Throws a RangeError where no browser could make one of that size, an Error where a picture on it cannot be read.
+ * Exports the sheet as a picture of width × height × scale pixels, in a page or a worker. Redactions are part of its pixels. Throws a
+ * RangeError if the size exceeds what browsers support, and an Error if a picture on the sheet cannot be read.
  */
 export async function exportImage(
   picture: Picture,

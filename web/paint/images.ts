@@ -10,7 +10,7 @@ export function blobOf(dataUrl: string): Blob {
   return new Blob([fromBase64(body)], { type: /^data:([^;]+)/.exec(head)?.[1] ?? '' });
 }
 
-/** Decodes a picture, turned as its EXIF says. Throws an Error where it is none. */
+/** Decodes a picture, with its EXIF orientation applied. Throws an Error if it is not a picture. */
 export async function decodeImage(blob: Blob): Promise<ImageBitmap> {
   try {
     return await createImageBitmap(blob, { imageOrientation: 'from-image' });

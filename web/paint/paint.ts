@@ -23,7 +23,7 @@ export function paintPicture(context: Context, picture: Picture, images: Images)
   context.restore();
 }
 
-/** The shapes that are neither hidden nor wholly beside the sheet. A line without width is seen too. */
+/** The shapes that are neither hidden nor completely outside the sheet. A line without width is included. */
 export function seenOf({ page, shapes }: Picture): Shape[] {
   const sheet = sheetOf(page);
   return shapes.filter((shape) => {
@@ -33,7 +33,7 @@ export function seenOf({ page, shapes }: Picture): Shape[] {
   });
 }
 
-/** Paints a shape where it lies, turned. */
+/** Paints a shape at its position, with its rotation. */
 export function paintShape(context: Context, shape: Shape, images: Images): void {
   const rotation = rotationOf(shape);
   context.save();
@@ -57,7 +57,7 @@ export function paintAbout(context: Context, shape: Shape, images: Images): void
   context.restore();
 }
 
-/** Paints a shape where it lies, not turned. What the context is set to is another afterwards. */
+/** Paints a shape at its position, without its rotation. Changes the state of the context. */
 function paintUpright(context: Context, shape: Shape, images: Images): void {
   const look = lookOf(shape);
   const { marks } = look;
